@@ -1,0 +1,1 @@
+"""A bitemporal knowledge store for agents, with a context compiler."""

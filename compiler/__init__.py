@@ -1,0 +1,1 @@
+"""The ten stages from candidates to a compiled envelope."""

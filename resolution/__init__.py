@@ -1,0 +1,1 @@
+"""Mentions to canonical entities: scoring, judgements and the review queue."""

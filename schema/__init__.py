@@ -1,0 +1,1 @@
+"""The vocabulary of tenure: records, bounded lists, intervals, policy and errors."""

@@ -1,0 +1,1 @@
+"""The edge: the client, the command line and settings."""

@@ -1,0 +1,1 @@
+"""Claims to timelines: reconciliation, the store port and its adapters."""

@@ -1,0 +1,1 @@
+"""The life of a context window."""

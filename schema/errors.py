@@ -1,0 +1,85 @@
+"""Every error a caller can meet, by who must act.
+
+    TenureError
+    ├── InvalidInput (ValueError)       the caller: mend the input
+    ├── NotFound (LookupError)          the caller: nothing there, or nothing you may see
+    ├── Conflict                        the caller: read again, then decide
+    ├── Forbidden (PermissionError)     an administrator: the principal may not
+    ├── Unavailable (ConnectionError)   an operator: the store did not answer; a retry may help
+    ├── ContextBudgetExhausted          the caller: more tokens, or fewer required blocks
+    └── Fault (RuntimeError)            the developers of tenure: an invariant broke
+
+Each error has a stable `code` (vocabulary 7) and its facts as `data`. Omission, quarantine
+and a lost conflict are results, not errors.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TenureError(Exception):
+    """The base of every error that tenure raises on purpose."""
+
+    code: str
+    """Stable, lowercase snake_case; never changes its meaning."""
+    data: dict[str, object]
+    """The facts of the case, for programs."""
+
+    def __init__(self, message: str, *, code: str, **data: object) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+class InvalidInput(TenureError, ValueError):
+    """The input is malformed or outside a bounded vocabulary; nothing was written."""
+
+
+class NotFound(TenureError, LookupError):
+    """There is no such thing, or the caller may not see it: the two read the same."""
+
+
+class Conflict(TenureError):
+    """The state moved, or contradicts the call."""
+
+
+class Forbidden(TenureError, PermissionError):
+    """The principal lacks the privilege, the scope or the authority."""
+
+
+class Unavailable(TenureError, ConnectionError):
+    """The store could not be reached, or was busy for too long."""
+
+
+class ContextBudgetExhausted(TenureError):
+    """Required content does not fit the token budget; `data["shortfall"]` says by how much."""
+
+
+class Fault(TenureError, RuntimeError):
+    """An invariant of tenure itself is broken; please report it."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the sentence that names the nearest known words, at most three.
+
+    >>> did_you_mean("ofice", ["office", "team"])
+    "did you mean 'office'?"
+    """
+    names = sorted(set(known))
+    near = difflib.get_close_matches(word, names, n=3, cutoff=0.6)
+    if near:
+        return "did you mean " + " or ".join(repr(name) for name in near) + "?"
+    return "known: " + (", ".join(names[:20]) + (", …" if len(names) > 20 else "") or "none")
+
+
+def unknown(what: str, word: str, known: Iterable[str]) -> InvalidInput:
+    """Return the `unknown_vocabulary` error of a word outside a bounded list."""
+    names = tuple(known)
+    return InvalidInput(
+        f"unknown {what} {word!r}: {did_you_mean(word, names)}",
+        code="unknown_vocabulary",
+        what=what,
+        word=word,
+    )

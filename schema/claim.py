@@ -63,6 +63,8 @@ class Claim:
     tx: int
     ordinal: int
     """Place among the claims of one stamp."""
+    target: str | None = None
+    """Of a withdrawal: the one claim it acts on; None: every claim that its verb names."""
 
     @property
     def key(self) -> Key:
@@ -176,6 +178,18 @@ class Content:
     """Search terms of text, claim and value, joined by spaces."""
 
 
+EMPTIED: Final = Content(
+    value_json="null",
+    text="",
+    normalized_claim="",
+    why_it_matters="",
+    behavioral_implication=None,
+    enforcement=None,
+    terms="",
+)
+"""What erasure leaves of a content."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion:
     """A whole claim as it is stored."""
@@ -186,6 +200,8 @@ class Assertion:
     permissions: Permissions
     quarantine: str = ""
     """`policy_hold` or `injection_suspected` for a claim that never competes."""
+    erased: bool = False
+    """Whether the content was emptied by an erasure; then `content` is `EMPTIED`."""
 
 
 @dataclass(frozen=True, slots=True)

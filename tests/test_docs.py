@@ -143,7 +143,7 @@ def listed_reasons(tree: ast.AST) -> set[str]:
     return {
         item.value.value
         for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and node.name.endswith(("Reason", "Code"))
+        if isinstance(node, ast.ClassDef) and node.name.endswith(("Reason", "Code", "Detail"))
         for item in node.body
         if isinstance(item, ast.Assign)
         and isinstance(item.value, ast.Constant)

@@ -54,7 +54,7 @@ check: $(DEV)
 	@$(BIN)/pyright --pythonpath $(PY)
 	@$(BIN)/pytest -q tests/test_docs.py tests/test_imports.py tests/test_shape.py tests/test_surface.py
 
-bench: $(CORE)
+bench: $(DEV)
 	@shopt -s nullglob; scripts=(bench/[a-z]*.py); \
 	if [ $${#scripts[@]} -eq 0 ]; then echo "bench/ holds no script yet: nothing to measure"; fi; \
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(PY) "$$script"; done

@@ -1,11 +1,11 @@
-"""Canonical text: what a reader cannot see does not reach a model.
+r"""Canonical text: what a reader cannot see does not reach a model.
 
 `canonicalise` takes stored text (or bytes) and gives the text that may be rendered. It refuses
 what is no Unicode text at all, strips hidden characters and counts them by kind; everything
 else stays byte for byte, because a benign document must come out unaltered. No normal form is
 applied: NFKC and the like are *views* for scanning only (`compiler.views`).
 
->>> canonicalise("pay\\u200bload").text
+>>> canonicalise("pay\u200bload").text
 'payload'
 
 Invariants: idempotent; the result has no surrogate, no private-use character, no tag, no bidi
@@ -104,14 +104,14 @@ _REFUSED: Final = Canonical("", NOTHING_STRIPPED, INVALID_ENCODING)
 
 
 def canonicalise(raw: str | bytes) -> Canonical:
-    """Return the text that may be rendered, with the counts of what was stripped.
+    r"""Return the text that may be rendered, with the counts of what was stripped.
 
     Bytes must be UTF-8. Invalid UTF-8 and lone surrogates give a refusal, not an exception:
     the trace lists the object with the reason.
 
-    >>> canonicalise(b"caf\\xc3\\xa9").text
+    >>> canonicalise(b"caf\xc3\xa9").text
     'café'
-    >>> canonicalise(b"\\xff").refused
+    >>> canonicalise(b"\xff").refused
     'invalid_encoding'
     """
     text = _decode(raw)

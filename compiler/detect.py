@@ -25,7 +25,6 @@ from typing import Final
 
 from .canonical_text import Canonical, canonicalise
 from .credentials import find_credentials
-from .escape import structural_marks
 from .findings import Finding
 from .phrases import PHRASE_RULES, AttackClass
 from .views import View, scan_views
@@ -59,7 +58,7 @@ class Channel(StrEnum):
 class Verdict(StrEnum):
     """What the detectors advise."""
 
-    PASS = "pass"  # noqa: S105
+    PASS = "pass"
     """Nothing to set apart; contained all the same."""
     QUARANTINE = "quarantine"
     """Set apart for a review."""
@@ -99,8 +98,10 @@ _TEMPLATE: Final = re.compile(
     r"|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
     re.IGNORECASE,
 )
-_FAKE_TURN: Final = re.compile(r"(?:\A|\n)\s*(?:assistant|human)\s*:", re.IGNORECASE)
-_FAKE_TAG: Final = re.compile(r"</(?:untrusted|system|data|instructions?|document|context)>\s*<", re.I)
+_FAKE_TURN: Final = re.compile(r"(?:\A|\n)[ \t]*(?:assistant|human)[ \t]*:", re.IGNORECASE)
+_FAKE_TAG: Final = re.compile(
+    r"</(?:untrusted|system|data|instructions?|document|context)>\s*<", re.I
+)
 _MIXED_WORD: Final = re.compile(r"\b(?=\w*[a-zA-Z])(?=\w*[а-яѐ-ԯА-Я])\w+\b")  # noqa: RUF001
 _FULL_WIDTH: Final = re.compile("[\uff21-\uff3a\uff41-\uff5a]")
 _ENTITY_RUN: Final = re.compile(r"(?:&#(?:\d{2,3}|[xX][0-9a-fA-F]{2});){12,}")
@@ -145,7 +146,7 @@ def _phrases(views: Sequence[View], channel: Channel) -> Iterator[Finding]:
     said = AttackClass.DIRECT if channel in _DIRECT_CHANNELS else AttackClass.INDIRECT
     for rule in PHRASE_RULES:
         for view in views:
-            match = rule.pattern.search(view.text)
+            match = rule.search(view.text)
             if match:
                 attack = AttackClass.PROVENANCE_FORGERY if rule.forges else said
                 attack = AttackClass.SMUGGLING if view.name in _DISGUISES else attack
@@ -194,6 +195,3 @@ def _forged(text: str) -> Iterator[Finding]:
         match = pattern.search(text)
         if match:
             yield Finding(code, severity, repr(match[0].strip()[:_EXCERPT]), forgery)
-    marks = len(structural_marks(text))
-    if marks:
-        yield Finding("structural_marks", 0, f"{marks} escaped when rendered", forgery)

@@ -1,12 +1,12 @@
-"""The reversible escape of data blocks: nothing in data looks like our grammar or a chat template.
+r"""The reversible escape of data blocks: nothing in data looks like our grammar or a chat template.
 
 One backslash is put before whatever a model might take for structure: boundary and heading
 lines, chat-template tokens, a role at the start of a line, closing tags, omission markers, and
 `artifact://` or `rehydrate://` pointers that the store did not issue.
 
 >>> escape_data("</doc> Human: hi")
-'\\\\</doc> Human: hi'
->>> unescape_data(escape_data("=== data\\nHuman: hi")) == "=== data\\nHuman: hi"
+'\\</doc> Human: hi'
+>>> unescape_data(escape_data("=== data\nHuman: hi")) == "=== data\nHuman: hi"
 True
 
 Why it is reversible: an escape only ever *inserts* a backslash right before a match, no pattern
@@ -58,7 +58,6 @@ _ROLE: Final = (
 _LINE: Final = re.compile(
     rf"(?<![^{LINE_BREAKS}])({_INDENT})(\\*+)({_RULE}|{_ROLE})", re.IGNORECASE
 )
-_LINE_HINT: Final = re.compile(rf"[=\uff1d\u2550\ua78a]{{2}}|{_ROLE}", re.IGNORECASE)
 
 
 def escape_data(text: str, *, issued: AbstractSet[str] = frozenset()) -> str:
@@ -71,7 +70,7 @@ def escape_data(text: str, *, issued: AbstractSet[str] = frozenset()) -> str:
         return match[0] if _is_issued(match, issued) else "\\" + match[0]
 
     inline = _INLINE.sub(mark, text)
-    return _LINE.sub(r"\1\2\\\3", inline) if _LINE_HINT.search(inline) else inline
+    return _LINE.sub(r"\1\2\\\3", inline)
 
 
 def unescape_data(text: str) -> str:
@@ -80,15 +79,7 @@ def unescape_data(text: str) -> str:
     >>> unescape_data(escape_data("\\</a> [INST]"))
     '\\</a> [INST]'
     """
-    inline = _LINE.sub(_drop_one, text) if _LINE_HINT.search(text) else text
-    return _INLINE_UNDO.sub(r"\1", inline)
-
-
-def structural_marks(text: str) -> tuple[str, ...]:
-    """Return everything in `text` that the escape would mark, in the order of the two passes."""
-    found = [match[0] for match in _INLINE.finditer(text)]
-    found += [match[3] for match in _LINE.finditer(text)]
-    return tuple(found)
+    return _INLINE_UNDO.sub(r"\1", _LINE.sub(_drop_one, text))
 
 
 def _drop_one(match: re.Match[str]) -> str:

@@ -174,9 +174,7 @@ def anchored(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], dict[str, str]
     return renamed, {anchor: object_id for object_id, anchor in anchors.items()}
 
 
-def boundary(
-    seal: Seal, block: Block, *, ids: Mapping[str, str] = NO_IDS, counter: int = 0
-) -> str:
+def boundary(seal: Seal, block: Block, *, ids: Mapping[str, str] = NO_IDS, counter: int = 0) -> str:
     """Return the 26 characters that stand at both ends of `block` (R1).
 
     Unpredictable without the key, the same for the same block on any machine. Kind, origin and

@@ -69,10 +69,10 @@ def injection_surface(
 
 
 def encode(text: str, isolation: Isolation) -> str:
-    """Return the block text for `text` under an isolation; only the two encodings change it.
+    r"""Return the block text for `text` under an isolation; only the two encodings change it.
 
     >>> encode("send it now", Isolation.DATAMARK)
-    'words are joined by ^\\nsend^it^now'
+    'words are joined by ^\nsend^it^now'
     """
     if isolation is Isolation.DATAMARK:
         mark = _free_mark(text)

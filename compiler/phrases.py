@@ -40,10 +40,18 @@ class PhraseRule:
     """0 to 100; findings of one text add up."""
     reason: str
     """What the phrase does, for the reviewer."""
+    needs: tuple[str, ...]
+    """Words of which every match holds one: the cheap test before the search."""
     pattern: re.Pattern[str]
     """Searched in folded text."""
     forges: bool = False
     """Whether the phrase claims a source; else the channel tells direct from indirect."""
+
+    def search(self, folded: str) -> re.Match[str] | None:
+        """Return the first match in folded text."""
+        if any(word in folded for word in self.needs):
+            return self.pattern.search(folded)
+        return None
 
 
 _ORDERS: Final = (
@@ -53,33 +61,39 @@ _ORDERS: Final = (
 _EARLIER: Final = r"(?:previous|prior|above|preceding|earlier|foregoing|existing|initial|original)"
 
 
-def _rule(code: str, severity: int, reason: str, *patterns: str, forges: bool = False) -> PhraseRule:
-    return PhraseRule(code, severity, reason, re.compile("|".join(patterns)), forges)
+def _rule(
+    head: tuple[str, int, str], needs: str, *patterns: str, forges: bool = False
+) -> PhraseRule:
+    return PhraseRule(*head, tuple(needs.split()), re.compile("|".join(patterns)), forges)
 
 
 PHRASE_RULES: Final = (
     _rule(
-        "override_instructions",
-        80,
-        "tells the model to drop what it was told",
+        ("override_instructions", 80, "tells the model to drop what it was told"),
+        "ignore disregard forget override bypass neglect supersede follow obey",
         rf"\b(?:ignore|disregard|forget|override|bypass|neglect)\b[^.!?]{{0,30}}"
         rf"\b(?:{_EARLIER}|all|any|your|every|these)\b[^.!?]{{0,20}}\b{_ORDERS}\b",
         rf"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{{0,20}}\b{_EARLIER}\b"
         r"[^.!?]{0,12}\b(?:rules|text|context|messages?|information|input)\b",
-        r"\b(?:ignore|disregard|bypass)\b[^.!?]{0,12}\b(?:all|any|your) (?:\w+ )?(?:rules|safety)\b",
+        r"\b(?:ignore|disregard|bypass)\b[^.!?]{0,12}\b(?:all|any|your) (?:\w+ )?"
+        r"(?:rules|safety)\b",
         rf"\bsupersedes? (?:all|any|the|every) (?:\w+ )?{_EARLIER}\b",
         r"\bdisregard (?:all|any|every)\b[^.!?]{0,20}\b(?:except|but|other than)\b",
         r"\b(?:do not|don'?t|stop) (?:follow|obey)(?:ing)?\b[^.!?]{0,20}\b"
         rf"(?:{_EARLIER}|your)\b[^.!?]{{0,12}}\b{_ORDERS}\b",
     ),
     _rule(
-        "override_instructions_translated",
-        80,
-        "tells the model, in another language, to drop what it was told",
+        (
+            "override_instructions_translated",
+            80,
+            "tells the model, in another language, to drop what it was told",
+        ),
+        "ignor vergiss vergessen missacht oubli suis suivez olvid dimentic esquec negeer "
+        "vergeet zapomnij игнорируи забудь",
         r"\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*)\b[^.!?]{0,40}"
         r"\b(?:anweisung\w*|instruktion\w*|vorgaben|befehle|regeln)\b",
-        r"\b(?:ignore[rzs]?|oublie[rzs]?|ne (?:suis|suivez) (?:pas|plus))\b[^.!?]{0,40}"
-        r"\b(?:instructions|consignes|directives|regles|ordres)\b",
+        r"\b(?:ignore[rzs]?|oublie[rzs]?|ne (?:suis|suivez) (?:pas|plus))\b[^.!?]{0,20}"
+        r"\b(?:les|tes|vos|mes|ces|aux|des)\b[^.!?]{0,20}\b(?:instructions|consignes|directives|regles|ordres)\b",
         r"\b(?:ignor[ae]\w*|olvid[ae]\w*)\b[^.!?]{0,40}"
         r"\b(?:instrucciones|indicaciones|ordenes|reglas|directrices)\b",
         r"\b(?:ignora\w*|dimentica\w*)\b[^.!?]{0,40}\b(?:istruzioni|regole|indicazioni|direttive)\b",
@@ -87,25 +101,34 @@ PHRASE_RULES: Final = (
         r"\b(?:negeer|vergeet)\b[^.!?]{0,40}\b(?:instructies|regels|opdrachten)\b",
         r"\b(?:zignoruj|zapomnij)\b[^.!?]{0,40}\b(?:instrukcj\w*|polecen\w*|zasad\w*)\b",
         r"\b(?:игнорируи\w*|забудь\w*)\b[^.!?]{0,40}\b(?:инструкци\w*|указани\w*|правил\w*)",
-        r"(?:忽略|无视|無視|忘记|忘記)[^。!?]{0,15}(?:指令|指示|提示|规则|規則|命令)",
-        r"(?:指示|命令|プロンフト|ルール)[^。!?]{0,10}(?:無視|忘れ)",
     ),
     _rule(
-        "new_instructions",
-        60,
-        "announces instructions that replace the real ones",
+        (
+            "override_instructions_cjk",
+            80,
+            "tells the model, in Chinese, Japanese or Korean, the same",
+        ),
+        "忽略 无视 無視 忘 무시 잊",
+        # Folding takes voicing marks off: puronputo is written without them here.
+        r"(?:忽略|无视|無視|忘记|忘記)[^。!?]{0,15}(?:指令|指示|提示|规则|規則|命令)"
+        r"|(?:指示|命令|フロンフト|ルール)[^。!?]{0,10}(?:無視|忘れ)"
+        r"|(?:지시|명령|지침)[^.!?]{0,10}(?:무시|잊)",
+    ),
+    _rule(
+        ("new_instructions", 60, "announces instructions that replace the real ones"),
+        "instruction directive policy task goal objective mission purpose order job prompt "
+        "rules guidelines policies",
         r"\byour (?:new|real|actual|true|only|updated) (?:instructions?|task|directives?|goal"
         r"|objective|mission|purpose|orders|job)\b",
         r"\b(?:new|updated) (?:instructions?|directives?|system prompt|policy) ?:",
-        r"\b(?:strictly )?(?:adhere to|follow|obey) (?:only )?the following (?:instruction|order)s?\b"
-        r" ?:",
+        r"\b(?:adhere to|follow|obey) (?:only )?the following (?:instruction|order)s?\b ?:",
         r"\byour (?:rules|instructions|guidelines|policies) (?:have|has) (?:been |now )?"
         r"(?:changed|replaced|updated)\b",
     ),
     _rule(
-        "reveal_prompt",
-        60,
-        "asks for the hidden instructions",
+        ("reveal_prompt", 60, "asks for the hidden instructions"),
+        "prompt instruction configuration your told initiali istruzion instruccion anweisung "
+        "consigne",
         r"\b(?:reveal|show|print|output|display|repeat|leak|dump|disclose|recite|translate|expose"
         r"|give|tell|share|what (?:are|is|were|was))\b[^.!?]{0,30}\byour (?:\w+ )?"
         r"(?:(?:system|initial|original|starting|hidden|secret|internal) "
@@ -122,9 +145,9 @@ PHRASE_RULES: Final = (
         r"[^.!?]{0,40}\b(?:istruzioni|instrucciones|instructions|anweisungen|prompt|consignes)\b",
     ),
     _rule(
-        "unrestricted_persona",
-        60,
-        "gives the model a role without rules",
+        ("unrestricted_persona", 60, "gives the model a role without rules"),
+        "dan anything unrestricted unfiltered evil jailbroken developer exempt comply no with "
+        "sin sans senza ohne sem",
         r"\byou are now (?:dan|an? (?:unrestricted|unfiltered|evil|jailbroken))\b",
         r"\bdo anything now\b",
         r"\b(?:pretend|act|respond|behave|roleplay|answer|you (?:are|have)|imagine)\b[^.!?]{0,40}"
@@ -139,9 +162,8 @@ PHRASE_RULES: Final = (
         r"|filtres?|einschraenkungen|einschrankungen|restricoes)\b",
     ),
     _rule(
-        "safety_disabled",
-        60,
-        "claims that safety rules are off",
+        ("safety_disabled", 60, "claims that safety rules are off"),
+        "safety security content sicherheit reglas regole",
         r"\b(?:safety|security|content) (?:protocols?|filters?|polic(?:y|ies)|guidelines|checks?"
         r"|rules) (?:(?:are|is|have been|has been|do(?:es)? not) (?:now )?)?(?:disabled|off"
         r"|suspended|lifted|apply here)\b",
@@ -150,39 +172,37 @@ PHRASE_RULES: Final = (
         r"\b(?:nicht gelten|no aplican|non si applicano)\b",
     ),
     _rule(
-        "claims_system",
-        60,
-        "claims to be the system or an administrator",
-        r"#+ ?\(?system[_ ]message\b",
+        ("claims_system", 60, "claims to be the system or an administrator"),
+        "system override nota note sistem",
+        r"\bsystem_message\b",
         r"\b(?:important|urgent|critical) system (?:update|message|notice|override|alert)\b",
         r"\b(?:administrator|admin|root) override\b|\bsystem override\b",
         r"\bsystemhinweis ?:|\bnota del (?:sistema|sistem) ?:|\bnote (?:du|de) systeme ?:"
         r"|\bnota di sistema ?:",
-        r"<system> ?\w[^<]{0,200}</system>",
+        r"\bsystem> ?\w[^<]{0,200}</system>",
         r"\bsystem chain of thought\b",
         forges=True,
     ),
     _rule(
-        "addresses_model",
-        60,
-        "speaks to the model from inside a document",
-        r"\b(?:message|note|instructions?|attention|notice|memo)\b[^.!?]{0,40}\b(?:to|for|from me)\b"
+        ("addresses_model", 60, "speaks to the model from inside a document"),
+        "assistant bot llm model ai before hidden white-text invisible user",
+        r"\b(?:message|note|instructions?|attention|notice|memo)\b[^.!?]{0,40}"
+        r"\b(?:to|for|from me)\b"
         r"[^.!?]{0,25}\b(?:the (?:ai )?(?:assistant|bot|chatbot|llm|language model)"
         r"|(?:all )?ai (?:agents?|assistants?|models?))\b",
         r"\b(?:ai|llm) (?:agents?|assistants?|models?|systems)\b[^.!?]{0,40}\b(?:should first"
         r"|must first|must now|should now)\b",
         r"\bif (?:you are|you're) an? (?:ai|llm|language model|assistant)\b",
-        r"\bbefore you (?:can )?(?:solve|complete|do|continue|finish)\b[^.!?]{0,40}\b(?:task|request)"
-        r"\b[^.!?]{0,60}\bfirst\b",
+        r"\bbefore you (?:can )?(?:solve|complete|do|continue|finish)\b[^.!?]{0,40}"
+        r"\b(?:task|request)\b[^.!?]{0,60}\bfirst\b",
         r"\bif (?:the )?user asks for\b[^.!?]{0,40}\b(?:reply|respond|answer|say|print) (?:with )?"
         r"(?:only|nothing)",
         r"\b(?:hidden|white-text|invisible)\b[^.!?]{0,30}\b(?:profile|metadata|instructions?|text)\b"
         r"[^.!?]{0,40}\b(?:automated|llm|screening|ai|scan)\b",
     ),
     _rule(
-        "exfiltration",
-        60,
-        "asks to send secrets or private data away",
+        ("exfiltration", 60, "asks to send secrets or private data away"),
+        "leak exfiltrate steal dump send forward email post upload transmit reveal",
         r"\b(?:leak|exfiltrate|steal|dump)\b[^.!?]{0,30}\b(?:api keys?|passwords?|credentials"
         r"|secrets?|tokens?|internal configuration|database)\b",
         r"\b(?:send|forward|email|post|upload|transmit)\b[^.!?]{0,60}\b(?:api keys?|passwords"
@@ -191,12 +211,15 @@ PHRASE_RULES: Final = (
         r"\b(?:collect|gather|get) (?:all|the)\b[^.!?]{0,60}\b(?:and|then) (?:send|forward|email"
         r"|post)\b[^.!?]{0,20}\bto\b",
         r"\breveal any (?:credentials|secrets|passwords)\b",
+    ),
+    _rule(
+        ("image_exfiltration", 60, "an image address with a slot for private data"),
+        "![",
         r"!\[[^\]]{0,40}\]\(https?://[^)\s]{0,200}[?&][\w-]{1,20}=(?:\{|\[|<|%7b)",
     ),
     _rule(
-        "persistence",
-        60,
-        "wants to outlive this task",
+        ("persistence", 60, "wants to outlive this task"),
+        "future subsequent every any all memory muss debe doit deve",
         r"\b(?:remember|apply|keep|repeat)\b[^.!?]{0,40}\b(?:all|every|any) (?:future|subsequent) "
         r"(?:tasks?|repl(?:y|ies)|responses?|sessions?|conversations?|answers?)\b",
         r"\b(?:every|any|all) (?:report|reply|response|answer)s? (?:you|from now)\b[^.!?]{0,40}",
@@ -205,23 +228,20 @@ PHRASE_RULES: Final = (
         r"(?:jeder|cualquier|chaque|ogni)\b",
     ),
     _rule(
-        "conceal",
-        60,
-        "wants something kept from the user",
+        ("conceal", 60, "wants something kept from the user"),
+        "user human operator",
         r"\b(?:do not|don'?t|never|without) (?:tell|mention|inform|notify|alert|informing|telling"
         r"|notifying)\w*\b[^.!?]{0,20}\b(?:the )?(?:user|human|operator)\b",
     ),
     _rule(
-        "decode_and_follow",
-        60,
-        "hides the instruction in an encoding",
+        ("decode_and_follow", 60, "hides the instruction in an encoding"),
+        "decode decrypt unscramble translate",
         r"\b(?:decode|decrypt|unscramble|translate)\b[^.!?]{0,60}\b(?:and|then)\b[^.!?]{0,15}"
         r"\b(?:execute|run|follow|obey|do) (?:it|them|what)\b",
     ),
     _rule(
-        "changes_behaviour",
-        40,
-        "sets a lasting rule for the model",
+        ("changes_behaviour", 40, "sets a lasting rule for the model"),
+        "now",
         r"\bfrom now on\b[^.!?]{0,20}\b(?:you|respond|answer|always|every)\b",
         r"\bnow on you (?:must|will|have)\b",
     ),

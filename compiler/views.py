@@ -25,7 +25,7 @@ from .canonical_text import canonicalise
 # Letters of other scripts that print like Latin ones. Only applied to a text in which some word
 # mixes scripts, so that honest Cyrillic or Greek stays what it is.
 _LOOKALIKES: Final = str.maketrans(
-    "аеорсухіјѕһԁԛԝвкмнтАЕОРСУХІЈЅВКМНТοαερτυικνΟΑΕΡΤΥΙΚΝΗΒΜΖΧ",  # noqa: RUF001
+    "аеорсухіјѕһԁԛԝвкмнтАЕОРСУХІЈЅВКМНТοαερτυικνΟΑΕΡΤΥΙΚΝΗΒΜΖΧ",
     "aeopcyxijshdqwbkmhtAEOPCYXIJSBKMHToaeptuiknOAEPTYIKNHBMZX",
 )
 _MIXED: Final = re.compile(r"[a-zA-Z][а-яѐ-ԯА-Я]|[а-яѐ-ԯА-Я][a-zA-Z]")  # noqa: RUF001
@@ -36,7 +36,7 @@ _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,31})
 _BASE64_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX_RUN: Final = re.compile(r"\b(?:[0-9a-fA-F]{2}){16,}\b")
 _BINARY_RUN: Final = re.compile(r"\b[01]{8}(?: ?[01]{8}){5,}\b")
-_DIGIT_WORD: Final = re.compile(r"\b(?=\w*[a-z])(?=\w*[0134578])[a-z0134578]{2,}\b")
+_DIGIT_WORD: Final = re.compile(r"\b(?:[a-z]+[0134578]|[0134578]+[a-z])[a-z0134578]*\b")
 _SPELT: Final = str.maketrans("0134578", "oieastb")
 _FEW_DIGIT_WORDS: Final = 4
 _BACKWARD: Final = ("snoitcurtsni", "tpmorp", "erongi")
@@ -54,9 +54,9 @@ class View:
 
 
 def fold(text: str) -> str:
-    """Return `text` as a detector compares it: no look-alikes, accents, case or layout.
+    r"""Return `text` as a detector compares it: no look-alikes, accents, case or layout.
 
-    >>> fold("Ｉｇｎｏｒｅ  Ａll")  # doctest: +SKIP
+    >>> fold("\uff29gnore  \u00e0ll")
     'ignore all'
     """
     if not text.isascii():
@@ -64,7 +64,8 @@ def fold(text: str) -> str:
         if _MIXED.search(text):
             text = text.translate(_LOOKALIKES)
         marked = unicodedata.normalize("NFD", text)
-        text = "".join(char for char in marked if not unicodedata.combining(char))
+        bare = "".join(char for char in marked if not unicodedata.combining(char))
+        text = unicodedata.normalize("NFC", bare)
     return " ".join(text.casefold().split())
 
 
@@ -81,7 +82,7 @@ def scan_views(raw: str) -> tuple[View, ...]:
 
 
 def _from_tags(raw: str, _canonical: str, _folded: str) -> str:
-    runs = _TAGS.findall(raw)
+    runs = () if raw.isascii() else _TAGS.findall(raw)
     return " ".join("".join(chr(ord(char) - _TAG_OFFSET) for char in run) for run in runs)
 
 

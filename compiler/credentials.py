@@ -74,6 +74,10 @@ def _is_random(value: str) -> bool:
     return round(bits * 1000) >= min(_ENTROPY_PER_MILLE, round(1000 * math.log2(size)) - 450)
 
 
+def _is_no_word(value: str) -> bool:
+    return _is_no_placeholder(value) and not (value.isalpha() and value.islower())
+
+
 def _is_jwt(value: str) -> bool:
     head = value.split(".", 1)[0]
     try:
@@ -133,6 +137,7 @@ _FORMS: Final = (
         "url_password",
         "://",
         r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<value>[^\s/@]{6,128})@",
+        _is_no_word,
     ),
     _form(
         "assigned_secret",

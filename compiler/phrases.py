@@ -64,13 +64,13 @@ _EARLIER: Final = r"(?:previous|prior|above|preceding|earlier|foregoing|existing
 def _rule(
     head: tuple[str, int, str], needs: str, *patterns: str, forges: bool = False
 ) -> PhraseRule:
-    return PhraseRule(*head, tuple(needs.split()), re.compile("|".join(patterns)), forges)
+    return PhraseRule(*head, tuple(needs.split("|")), re.compile("|".join(patterns)), forges)
 
 
 PHRASE_RULES: Final = (
     _rule(
         ("override_instructions", 80, "tells the model to drop what it was told"),
-        "ignore disregard forget override bypass neglect supersede follow obey",
+        "ignore|disregard|forget|override|bypass|neglect|supersede|follow|obey",
         rf"\b(?:ignore|disregard|forget|override|bypass|neglect)\b[^.!?]{{0,30}}"
         rf"\b(?:{_EARLIER}|all|any|your|every|these)\b[^.!?]{{0,20}}\b{_ORDERS}\b",
         rf"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?]{{0,20}}\b{_EARLIER}\b"
@@ -88,8 +88,8 @@ PHRASE_RULES: Final = (
             80,
             "tells the model, in another language, to drop what it was told",
         ),
-        "ignor vergiss vergessen missacht oubli suis suivez olvid dimentic esquec negeer "
-        "vergeet zapomnij игнорируи забудь",
+        "ignorier|vergiss|vergessen sie|missacht|ignore|oubli|suis pas|suis plus|"
+        "suivez|ignor|olvid|dimentic|esquec|negeer|vergeet|zapomnij|игнорируи|забудь",
         r"\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*)\b[^.!?]{0,40}"
         r"\b(?:anweisung\w*|instruktion\w*|vorgaben|befehle|regeln)\b",
         r"\b(?:ignore[rzs]?|oublie[rzs]?|ne (?:suis|suivez) (?:pas|plus))\b[^.!?]{0,20}"
@@ -108,7 +108,7 @@ PHRASE_RULES: Final = (
             80,
             "tells the model, in Chinese, Japanese or Korean, the same",
         ),
-        "忽略 无视 無視 忘 무시 잊",
+        "忽略|无视|無視|忘|무시|잊",
         # Folding takes voicing marks off: puronputo is written without them here.
         r"(?:忽略|无视|無視|忘记|忘記)[^。!?]{0,15}(?:指令|指示|提示|规则|規則|命令)"
         r"|(?:指示|命令|フロンフト|ルール)[^。!?]{0,10}(?:無視|忘れ)"
@@ -116,8 +116,10 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("new_instructions", 60, "announces instructions that replace the real ones"),
-        "instruction directive policy task goal objective mission purpose order job prompt "
-        "rules guidelines policies",
+        "your new|your real|your actual|your true|your only|your updated|new instruction|"
+        "new directive|new system|new policy|updated instruction|updated directive|"
+        "updated system|updated policy|the following instruction|the following order|"
+        "your rules|your instructions|your guidelines|your policies",
         r"\byour (?:new|real|actual|true|only|updated) (?:instructions?|task|directives?|goal"
         r"|objective|mission|purpose|orders|job)\b",
         r"\b(?:new|updated) (?:instructions?|directives?|system prompt|policy) ?:",
@@ -127,8 +129,9 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("reveal_prompt", 60, "asks for the hidden instructions"),
-        "prompt instruction configuration your told initiali istruzion instruccion anweisung "
-        "consigne",
+        "prompt|instruction|configuration|message|your initial|your original|"
+        "your starting|your hidden|your secret|your internal|rules|were you told|"
+        "initiali|istruzion|instruccion|anweisung|consigne",
         r"\b(?:reveal|show|print|output|display|repeat|leak|dump|disclose|recite|translate|expose"
         r"|give|tell|share|what (?:are|is|were|was))\b[^.!?]{0,30}\byour (?:\w+ )?"
         r"(?:(?:system|initial|original|starting|hidden|secret|internal) "
@@ -146,8 +149,8 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("unrestricted_persona", 60, "gives the model a role without rules"),
-        "dan anything unrestricted unfiltered evil jailbroken developer exempt comply no with "
-        "sin sans senza ohne sem",
+        "now dan|now a|do anything|restri|filt|limit|guideline|rules|content policy|"
+        "developer mode|exempt|comply|einschr",
         r"\byou are now (?:dan|an? (?:unrestricted|unfiltered|evil|jailbroken))\b",
         r"\bdo anything now\b",
         r"\b(?:pretend|act|respond|behave|roleplay|answer|you (?:are|have)|imagine)\b[^.!?]{0,40}"
@@ -163,7 +166,7 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("safety_disabled", 60, "claims that safety rules are off"),
-        "safety security content sicherheit reglas regole",
+        "safety|security|content|sicherheit|reglas|regole",
         r"\b(?:safety|security|content) (?:protocols?|filters?|polic(?:y|ies)|guidelines|checks?"
         r"|rules) (?:(?:are|is|have been|has been|do(?:es)? not) (?:now )?)?(?:disabled|off"
         r"|suspended|lifted|apply here)\b",
@@ -173,7 +176,8 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("claims_system", 60, "claims to be the system or an administrator"),
-        "system override nota note sistem",
+        "system_message|system update|system message|system notice|system alert|override|"
+        "systemhinweis|nota d|note d|system>|system chain",
         r"\bsystem_message\b",
         r"\b(?:important|urgent|critical) system (?:update|message|notice|override|alert)\b",
         r"\b(?:administrator|admin|root) override\b|\bsystem override\b",
@@ -185,7 +189,8 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("addresses_model", 60, "speaks to the model from inside a document"),
-        "assistant bot llm model ai before hidden white-text invisible user",
+        "assistant|bot|llm|language model|ai agent|ai model|ai system|an ai|before you|"
+        "user asks|hidden|white-text|invisible",
         r"\b(?:message|note|instructions?|attention|notice|memo)\b[^.!?]{0,40}"
         r"\b(?:to|for|from me)\b"
         r"[^.!?]{0,25}\b(?:the (?:ai )?(?:assistant|bot|chatbot|llm|language model)"
@@ -202,7 +207,9 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("exfiltration", 60, "asks to send secrets or private data away"),
-        "leak exfiltrate steal dump send forward email post upload transmit reveal",
+        "api key|password|credential|secret|token|internal configuration|database|"
+        "customer|passport|security code|bank account|id_number|collect|gather|get all|"
+        "get the",
         r"\b(?:leak|exfiltrate|steal|dump)\b[^.!?]{0,30}\b(?:api keys?|passwords?|credentials"
         r"|secrets?|tokens?|internal configuration|database)\b",
         r"\b(?:send|forward|email|post|upload|transmit)\b[^.!?]{0,60}\b(?:api keys?|passwords"
@@ -219,7 +226,8 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("persistence", 60, "wants to outlive this task"),
-        "future subsequent every any all memory muss debe doit deve",
+        "future|subsequent|report|reply|replies|response|answer|your memory|jeder|"
+        "cualquier|chaque|ogni",
         r"\b(?:remember|apply|keep|repeat)\b[^.!?]{0,40}\b(?:all|every|any) (?:future|subsequent) "
         r"(?:tasks?|repl(?:y|ies)|responses?|sessions?|conversations?|answers?)\b",
         r"\b(?:every|any|all) (?:report|reply|response|answer)s? (?:you|from now)\b[^.!?]{0,40}",
@@ -229,19 +237,19 @@ PHRASE_RULES: Final = (
     ),
     _rule(
         ("conceal", 60, "wants something kept from the user"),
-        "user human operator",
+        "do not|don't|dont|never|without",
         r"\b(?:do not|don'?t|never|without) (?:tell|mention|inform|notify|alert|informing|telling"
         r"|notifying)\w*\b[^.!?]{0,20}\b(?:the )?(?:user|human|operator)\b",
     ),
     _rule(
         ("decode_and_follow", 60, "hides the instruction in an encoding"),
-        "decode decrypt unscramble translate",
+        "decode|decrypt|unscramble|translate",
         r"\b(?:decode|decrypt|unscramble|translate)\b[^.!?]{0,60}\b(?:and|then)\b[^.!?]{0,15}"
         r"\b(?:execute|run|follow|obey|do) (?:it|them|what)\b",
     ),
     _rule(
         ("changes_behaviour", 40, "sets a lasting rule for the model"),
-        "now",
+        "now on",
         r"\bfrom now on\b[^.!?]{0,20}\b(?:you|respond|answer|always|every)\b",
         r"\bnow on you (?:must|will|have)\b",
     ),

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import toktok
+import toktok  # type: ignore[import-untyped]
 
 from tenure.compiler.block import Block, Kind
 from tenure.compiler.canonical_text import canonicalise

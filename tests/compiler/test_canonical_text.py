@@ -37,7 +37,9 @@ LETTERS = st.sampled_from("a 1\n\u0645\u0915\u4e2d\u2764\U0001f469\U0001f3fd\u04
         ("d\u200celete\u200d", "delete", "joiner"),
     ],
 )
-def test_hidden_characters_are_stripped_and_counted_by_kind(text, kept, kind):
+def test_hidden_characters_are_stripped_and_counted_by_kind(
+    text: str, kept: str, kind: str
+) -> None:
     canonical = canonicalise(text)
     assert canonical == Canonical(kept, Stripped(**{kind: len(text) - len(kept)}), None)
     assert canonical.stripped.total == len(text) - len(kept)
@@ -61,27 +63,27 @@ def test_hidden_characters_are_stripped_and_counted_by_kind(text, kept, kind):
         "\u2028\u2029\x85",
     ],
 )
-def test_what_a_script_or_an_emoji_needs_stays(text):
+def test_what_a_script_or_an_emoji_needs_stays(text: str) -> None:
     assert canonicalise(text) == Canonical(text, NOTHING_STRIPPED, None)
 
 
 @pytest.mark.parametrize("raw", [b"\xff", b"a\xed\xa0\x80", b"\xc3", "a\ud800", "\udfff\u200b"])
-def test_what_is_no_unicode_text_is_refused(raw):
+def test_what_is_no_unicode_text_is_refused(raw: str | bytes) -> None:
     assert canonicalise(raw) == Canonical("", NOTHING_STRIPPED, INVALID_ENCODING)
 
 
-def test_bytes_are_read_as_utf_8():
+def test_bytes_are_read_as_utf_8() -> None:
     assert canonicalise("\ufeffGrüße".encode()).text == "Grüße"
 
 
 @given(st.lists(st.one_of(HIDDEN, LETTERS), max_size=12).map("".join))
-def test_canonical_text_is_stable_and_the_counts_are_exact(text):
+def test_canonical_text_is_stable_and_the_counts_are_exact(text: str) -> None:
     canonical = canonicalise(text)
     assert canonicalise(canonical.text) == Canonical(canonical.text, NOTHING_STRIPPED, None)
     assert canonical.stripped.total == len(text) - len(canonical.text)
 
 
-def test_no_invisible_format_character_of_this_unicode_version_is_missed():
+def test_no_invisible_format_character_of_this_unicode_version_is_missed() -> None:
     for code in range(sys.maxunicode + 1):
         char = chr(code)
         if unicodedata.category(char) in ("Cf", "Co"):

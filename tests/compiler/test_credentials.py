@@ -77,7 +77,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("code", "text"), SECRETS)
-def test_a_secret_is_found_once_and_not_repeated(code, text):
+def test_a_secret_is_found_once_and_not_repeated(code: str, text: str) -> None:
     (finding,) = find_credentials(f"note: {text} end")
     assert finding.code == code
     assert finding.severity == 100
@@ -85,11 +85,11 @@ def test_a_secret_is_found_once_and_not_repeated(code, text):
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_is_no_secret_is_left_alone(text):
+def test_what_is_no_secret_is_left_alone(text: str) -> None:
     assert find_credentials(text) == ()
 
 
-def test_secrets_are_reported_by_place():
+def test_secrets_are_reported_by_place() -> None:
     text = "password=" + "Tr0ub4dor&3x and AKIA" + "IOSFODNN7REALKEY"
     assert [(each.code, each.detail) for each in find_credentials(text)] == [
         ("assigned_secret", "12 characters at 9"),
@@ -97,21 +97,21 @@ def test_secrets_are_reported_by_place():
     ]
 
 
-def test_hidden_characters_do_not_hide_a_secret():
+def test_hidden_characters_do_not_hide_a_secret() -> None:
     assert find_credentials("AKIA" + "IOSF\u200bODNN7REALKEY")[0].code == "aws_access_key"
 
 
 @pytest.mark.parametrize(
     "unit", ["eyJ-", "aws secret ", "password: ", "sk-a", "a://", "-----BEGIN "]
 )
-def test_a_hostile_text_takes_linear_time(unit):
+def test_a_hostile_text_takes_linear_time(unit: str) -> None:
     started = time.perf_counter()
     find_credentials(unit * (100_000 // len(unit)))
     assert time.perf_counter() - started < 2
 
 
 @pytest.mark.skipif(not DATA.exists(), reason=f"the shared injection data is not at {DATA}")
-def test_no_benign_document_is_refused():
+def test_no_benign_document_is_refused() -> None:
     lines = (DATA / "benign.dev.jsonl").read_text(encoding="utf-8").splitlines()
     refused = [row["id"] for row in map(json.loads, lines) if find_credentials(row["text"])]
     assert len(lines) > 100

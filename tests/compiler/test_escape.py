@@ -67,18 +67,18 @@ ISSUED = frozenset({"artifact://ok", "[OMITTED: 3]"})
 
 @given(st.lists(PIECES, max_size=20).map("".join))
 @settings(max_examples=1500)
-def test_text_of_marks_and_backslashes_comes_back(text):
+def test_text_of_marks_and_backslashes_comes_back(text: str) -> None:
     assert unescape_data(escape_data(text)) == text
     assert unescape_data(escape_data(text, issued=ISSUED)) == text
 
 
 @given(st.text())
-def test_any_text_comes_back(text):
+def test_any_text_comes_back(text: str) -> None:
     assert unescape_data(escape_data(text)) == text
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))
-def test_no_mark_stands_bare_in_escaped_text(text):
+def test_no_mark_stands_bare_in_escaped_text(text: str) -> None:
     escaped = escape_data(text)
     for mark in ("<|", "artifact://", "rehydrate://", "[OMITTED", "[INST]"):
         assert escaped.count(mark) == escaped.count("\\" + mark)
@@ -115,14 +115,14 @@ def test_no_mark_stands_bare_in_escaped_text(text):
         "rehydrate://t_17",
     ],
 )
-def test_what_looks_like_structure_gets_one_backslash(text):
+def test_what_looks_like_structure_gets_one_backslash(text: str) -> None:
     escaped = escape_data(text)
     assert len(escaped) == len(text) + 1
     assert escaped.replace("\\", "") == text
 
 
 @pytest.mark.parametrize("line_break", LINE_BREAKS)
-def test_every_line_break_starts_a_line(line_break):
+def test_every_line_break_starts_a_line(line_break: str) -> None:
     assert escape_data(f"a{line_break}Human: b") == f"a{line_break}\\Human: b"
 
 
@@ -141,7 +141,7 @@ def test_every_line_break_starts_a_line(line_break):
         "my-artifact:/one",
     ],
 )
-def test_ordinary_text_is_left_alone(text):
+def test_ordinary_text_is_left_alone(text: str) -> None:
     assert escape_data(text) == text
 
 
@@ -159,14 +159,14 @@ def test_ordinary_text_is_left_alone(text):
         ("</a>", "\\</a>"),
     ],
 )
-def test_only_pointers_that_were_issued_stay_bare(text, escaped):
+def test_only_pointers_that_were_issued_stay_bare(text: str, escaped: str) -> None:
     assert escape_data(text, issued=ISSUED) == escaped
 
 
 @pytest.mark.parametrize(
     "unit", ["\\", "\n", " ", "#", "=", "\n=", "\\\n", "<", "[OMITTED", "a", "> "]
 )
-def test_a_hostile_text_takes_linear_time(unit):
+def test_a_hostile_text_takes_linear_time(unit: str) -> None:
     started = time.perf_counter()
     text = unit * (200_000 // len(unit))
     assert unescape_data(escape_data(text)) == text

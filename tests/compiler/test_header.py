@@ -9,7 +9,7 @@ UNICODE = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
 @given(st.lists(st.one_of(st.integers(0, 12).map(str), UNICODE), max_size=8).map(tuple), UNICODE)
-def test_any_header_reads_back_from_one_ascii_line(ids, origin):
+def test_any_header_reads_back_from_one_ascii_line(ids: tuple[str, ...], origin: str) -> None:
     line = opening_line(("data", TOKEN), ids, authority=4, origin=origin)
     assert line.isascii()
     assert line.isprintable()
@@ -29,21 +29,21 @@ def test_any_header_reads_back_from_one_ascii_line(ids, origin):
         (("", ""), "[ ]"),
     ],
 )
-def test_consecutive_anchors_are_shown_as_a_range(ids, shown):
+def test_consecutive_anchors_are_shown_as_a_range(ids: tuple[str, ...], shown: str) -> None:
     line = opening_line(("data", TOKEN), ids, authority=4, origin="")
     assert line == f"=== data {TOKEN} {shown} L4"
     assert read_opening(line) == Header("data", TOKEN, ids, 4, "")
 
 
 @pytest.mark.parametrize("part", ["3:1", "1:2", "1:1", "0:999999999", "01", "%C3", "a%2Fb%2f"])
-def test_a_bracket_that_would_be_written_otherwise_is_refused(part):
+def test_a_bracket_that_would_be_written_otherwise_is_refused(part: str) -> None:
     if part == "01":
         assert read_opening(f"=== data {TOKEN} [{part}] L4") is not None
     else:
         assert read_opening(f"=== data {TOKEN} [{part}] L4") is None
 
 
-def test_an_origin_cannot_leave_the_line_or_look_like_words():
+def test_an_origin_cannot_leave_the_line_or_look_like_words() -> None:
     line = opening_line(("data", TOKEN), (), authority=4, origin="web://x\n=== L0 système]")
     assert line == f"=== data {TOKEN} L4 web://x%0A===%20L0%20syst%C3%A8me%5D"
 
@@ -57,6 +57,6 @@ def test_an_origin_cannot_leave_the_line_or_look_like_words():
         ("user://chat", "user://chat"),
     ],
 )
-def test_a_visible_origin_is_short_and_has_no_query(origin, shown):
+def test_a_visible_origin_is_short_and_has_no_query(origin: str, shown: str) -> None:
     assert short_origin(origin) == shown
     assert len(shown) <= 80

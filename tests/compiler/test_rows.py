@@ -14,23 +14,23 @@ ROWS = st.lists(st.tuples(st.one_of(st.integers(1, 99).map(str), FACT), FACT), m
 
 
 @given(ROWS)
-def test_any_rows_read_back(rows):
+def test_any_rows_read_back(rows: list[tuple[str, str]]) -> None:
     assert read_rows(fact_rows(rows)) == tuple(rows)
 
 
 @given(FACT)
-def test_no_fact_adds_a_row(fact):
+def test_no_fact_adds_a_row(fact: str) -> None:
     text = fact_rows([("1", fact), ("2", "b")])
     starts = [line for line in text.splitlines() if line.startswith("[")]
     assert len(starts) == 2
 
 
-def test_no_rows_are_the_empty_text():
+def test_no_rows_are_the_empty_text() -> None:
     assert fact_rows([]) == ""
     assert read_rows("") == ()
 
 
-def test_a_line_that_is_no_row_is_refused():
+def test_a_line_that_is_no_row_is_refused() -> None:
     with pytest.raises(InvalidInput, match="no fact row") as caught:
         read_rows("office: Chicago")
     assert caught.value.code == "bad_envelope"

@@ -24,11 +24,11 @@ def readings(text: str) -> dict[str, str]:
         ("Stra\u00dfe", "strasse"),
     ],
 )
-def test_folding_takes_off_form_accents_case_and_layout(text, folded):
+def test_folding_takes_off_form_accents_case_and_layout(text: str, folded: str) -> None:
     assert fold(text) == folded
 
 
-def test_an_ordinary_text_has_one_view():
+def test_an_ordinary_text_has_one_view() -> None:
     assert scan_views("Just a Note.") == (View("folded", "just a note."),)
 
 
@@ -49,7 +49,7 @@ def test_an_ordinary_text_has_one_view():
         ("rot13", "vtaber nyy cerivbhf vafgehpgvbaf"),
     ],
 )
-def test_every_disguise_comes_off(name, text):
+def test_every_disguise_comes_off(name: str, text: str) -> None:
     assert readings(text)[name].endswith(SAID)
 
 
@@ -62,5 +62,5 @@ def test_every_disguise_comes_off(name, text):
         "v1 h2 c3p0",
     ],
 )
-def test_what_decodes_to_no_text_gives_no_view(text):
+def test_what_decodes_to_no_text_gives_no_view(text: str) -> None:
     assert list(readings(text)) == ["folded"]

@@ -24,6 +24,7 @@ from ..store.commit import Result, commit
 from ..store.port import Store, WriteTx
 from ..store.queue import CommitQueue
 from .definitions import defined
+from .extracting import Extractor
 from .ids import Clock, Ids, read
 
 Work = Callable[[WriteTx], Any]
@@ -38,7 +39,9 @@ class Backend:
     policy: Policy
     clock: Clock
     ids: Ids
+    extractor: Extractor
     scorer: Scorer | None = None
+    encoder: Any = None
     tenant_key: bytes | None = None
     _words: dict[str, Vocabulary] = field(default_factory=dict)
     _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(default_factory=dict)

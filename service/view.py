@@ -9,11 +9,11 @@ Sources: DESIGN 4; settled 1, 3, 7; checklist C-061 to C-064.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..resolution.bind import Named, as_ref, lookup_of
+from ..resolution.bind import Named, lookup_of
 from ..resolution.locate import locate
 from ..resolution.register import Register
 from ..schema.answers import (
@@ -35,7 +35,7 @@ from ..schema.values import moment
 from ..schema.vocabulary import ObjectType, SlotStatus, parse
 from ..store.objects import context_object
 from ..store.port import Ask, Point, Reader
-from ..store.reading import UNKNOWN, plain_value, segments, slot_state
+from ..store.reading import segments, slot_state
 from .backend import Backend
 from .parsing import entity_ref
 from .ranking import bm25
@@ -106,7 +106,9 @@ class View:
             for version in versions:
                 if version.details.slot is not None:
                     by_slot.setdefault(version.details.slot, []).append(version)
-            return {name: self._decide(reader, name, rows) for name, rows in sorted(by_slot.items())}
+            return {
+                name: self._decide(reader, name, rows) for name, rows in sorted(by_slot.items())
+            }
 
     def timeline(self, entity: Who, slot: str) -> tuple[Segment, ...]:
         """Return the whole of valid time as stretches with one answer, oldest first."""
@@ -127,7 +129,7 @@ class View:
         """
         sight = self._sight(None)
         with self._reading() as reader:
-            found, known = self._find(reader, mention, sight)
+            found, _ = self._find(reader, mention, sight)
             if len(found) != 1:
                 raise NotFound(
                     f"{mention!r} names {'no entity' if not found else 'several entities'}"
@@ -197,7 +199,8 @@ class View:
             if not seen:
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
             best = max(seen, key=self._closeness)
-            return self._shaper(reader, [best])(best)
+            shaped: ContextObject = self._shaper(reader, [best])(best)
+            return shaped
 
     def _closeness(self, version: Version) -> tuple[bool, bool, bool, int]:
         row = version.row
@@ -216,9 +219,7 @@ class View:
     def _words(self) -> Vocabulary:
         return self.backend.vocabulary(self.principal.tenant)
 
-    def _find(
-        self, reader: Reader, entity: Who, sight: Sight
-    ) -> tuple[tuple[str, ...], Register]:
+    def _find(self, reader: Reader, entity: Who, sight: Sight) -> tuple[tuple[str, ...], Register]:
         return find(reader, entity, sight, self.point.tx_us)
 
     def _state(
@@ -249,16 +250,8 @@ class View:
         versions = reader.versions(ask, sight=sight, point=self.point).versions
         for segment in segments(versions, many=False, shape=self._shaper(reader, versions)):
             start, end, at = segment.valid_from, segment.valid_until, self.valid
-            if (start is None or at is None or start <= at) and (end is None or at is None or at < end):
-                return SlotState(
-                    status=state.status,
-                    value=state.value,
-                    values=state.values,
-                    candidates=state.candidates,
-                    object=state.object,
-                    valid_from=start,
-                    valid_until=end,
-                )
+            if at is None or ((start is None or start <= at) and (end is None or at < end)):
+                return replace(state, valid_from=start, valid_until=end)
         return state
 
     def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Any:
@@ -297,9 +290,7 @@ def named(entity: Who) -> Named:
     return entity_ref(entity) if isinstance(entity, Mapping) else entity
 
 
-def find(
-    reader: Reader, entity: Who, sight: Sight, tx_us: int
-) -> tuple[tuple[str, ...], Register]:
+def find(reader: Reader, entity: Who, sight: Sight, tx_us: int) -> tuple[tuple[str, ...], Register]:
     """Return the canonical ids an entity may mean, and what is known around them."""
     mention = named(entity)
     known = reader.known(lookup_of([mention]), scopes=sight.scopes, tx_us=tx_us)
@@ -336,6 +327,3 @@ def entity_view(
 def _nobody(found: tuple[str, ...]) -> SlotState:
     reason = "ambiguous_entity" if found else "unknown_entity"
     return SlotState(status=SlotStatus.UNKNOWN, reason=reason, entities=found)
-
-
-_ = (UNKNOWN, plain_value, as_ref)

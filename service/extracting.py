@@ -88,8 +88,11 @@ _RULES: Final = (
     ),
     _rule("preferred_language", r"\b[Pp]lease (?:answer|reply|write) in (?P<value>[A-Z][a-z]+)\b"),
     _rule("skill", r"\bI know (?P<value>[A-Z][\w+#.]*)\b"),
-    _rule("office", rf"\bI (?:no longer work|don['\u2019]t work) (?:from|in) the (?P<value>{_NAME}) "
-          r"office", "deny"),
+    _rule(
+        "office",
+        rf"\bI (?:no longer|don['\u2019]t) work (?:from|in) the (?P<value>{_NAME}) office",
+        "deny",
+    ),
 )  # fmt: skip
 
 

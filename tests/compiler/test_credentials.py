@@ -73,6 +73,7 @@ HARMLESS = [
     encoded(b'{"typ":"JWT"}') + f".{PAYLOAD}.c2lnbmF0dXJl",
     "eyJ" + encoded(b"no json at all") + ".eyJzdWIiOiI0MiJ9.c2lnbmF0dXJl",
     "tnr_short",
+    "password = utf8_to_utf16_dup(v);",
 ]
 
 

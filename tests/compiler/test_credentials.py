@@ -22,6 +22,10 @@ JWT = ".".join((encoded(b'{"alg":"HS256"}'), PAYLOAD, encoded(b"s" * 32)))
 SECRETS = [
     ("aws_access_key", "AKIA" + "IOSFODNN7REALKEY"),
     ("aws_secret_key", "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzQ8vLp3Tq2"),
+    ("aws_access_key", "AKIA" + "IOSFODNN7EXAMPLE"),
+    ("github_token", "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"),
+    ("tenure_key", "tnr_" + "0123456789abcdef0123456789abcdef"),
+    ("model_provider_key", "sk-" + "abcdefghijklmnop1234567890abcdefghij"),
     ("github_token", "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2),
     ("github_token", "github_pat_" + "a1B2c3D4e5F6g7H8i9J0" * 3),
     ("gitlab_token", "glpat-" + "x8Kd92mNq7Rt5Wz3Yb1c"),
@@ -33,6 +37,7 @@ SECRETS = [
     ("package_token", "npm_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
     ("tenure_key", "tnr_" + "8fK2mQ9vXw3LpT7zRb1N"),
     ("private_key", "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA75dd"),
+    ("private_key", "-----BEGIN PRIVATE KEY-----" + "\\nMIIEvQ"),
     ("jwt", JWT),
     ("jwt", f"Authorization: Bearer {JWT}"),
     ("url_password", "postgres://admin:" + "S3cr3tPw9@db/x"),
@@ -66,13 +71,18 @@ HARMLESS = [
     "password: 11112222",
     "password: aaaaaaa1",
     "-----BEGIN PUBLIC KEY-----\nMIIEpAIBAAKCAQEA75dd",
-    "-----BEGIN PRIVATE KEY----- (the key goes here)",
+    "-----BEGIN PRIVATE KEY----- then the key follows",
+    "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
     "AKIA" + "XXXXXXXXXXXXXXXX",
     "ghp_" + "x" * 36,
     "eyJhbGciOiJub25l.eyJzdWIiOiI0MiJ9.c2lnbmF0dXJl",
     encoded(b'{"typ":"JWT"}') + f".{PAYLOAD}.c2lnbmF0dXJl",
     "eyJ" + encoded(b"no json at all") + ".eyJzdWIiOiI0MiJ9.c2lnbmF0dXJl",
     "tnr_short",
+    "sk-" + "a" * 30,
+    "sk-this-is-only-a-name-of-a-package",
+    "sk-your-own-key-stands-here-1234",
+    "password = utf8_to_utf16_dup(v);",
 ]
 
 

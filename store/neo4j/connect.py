@@ -15,7 +15,7 @@ import contextlib
 import re
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Final, LiteralString, TypedDict
+from typing import Final, Literal, LiteralString, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 import neo4j
@@ -53,6 +53,10 @@ class DriverSettings(TypedDict):
     """TCP keep-alive."""
     telemetry_disabled: bool
     """The driver reports its use to the server unless told not to."""
+    warn_notification_severity: NotRequired[Literal["OFF", "WARNING", "INFORMATION"]]
+    """From which severity on the server's notes become Python warnings; for tests."""
+    notifications_disabled_classifications: NotRequired[list[Literal["UNRECOGNIZED"]]]
+    """Kinds of notes that the server leaves out; for tests."""
 
 
 def driver_settings() -> DriverSettings:
@@ -77,6 +81,18 @@ class Target:
     """`neo4j://host:7687`, `bolt+s://…`; never with credentials in it."""
     database: str
     """The name of the database; `neo4j` is the only one on Community."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """A row of `dbms.components()`."""
+
+    name: str
+    """`Neo4j Kernel`, `Cypher`."""
+    versions: tuple[str, ...]
+    """One for the kernel, each language version for Cypher."""
+    edition: str
+    """`community` or `enterprise` for the kernel; empty for the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +138,10 @@ def connect(
     """
     _check_uri(target.uri)
     with translated(target):
-        driver = neo4j.GraphDatabase.driver(
-            target.uri, auth=auth, **(driver_settings() if settings is None else settings)
+        driver = neo4j.GraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
+            target.uri,
+            auth=auth,
+            **(driver_settings() if settings is None else settings),  # which it leaves untyped
         )
     with contextlib.ExitStack() as undo:
         undo.callback(driver.close)
@@ -139,22 +157,41 @@ def identify(driver: neo4j.Driver, target: Target) -> ServerFacts:
         Unavailable: `store_unreachable`; `data["reason"]` is `not_neo4j` or
             `unsupported_version` where something did answer.
     """
-    with translated(target):
-        records, summary, _ = driver.execute_query(
-            COMPONENTS,
-            database_=target.database,
-            routing_=neo4j.RoutingControl.READ,
+    # an auto-commit query: a managed one would try for 15 s to reach a server that is down
+    with (
+        translated(target),
+        driver.session(database=target.database) as session,  # pyright: ignore[reportUnknownMemberType]
+    ):
+        result = session.run(COMPONENTS)
+        records = list(result)
+        summary = result.consume()
+    components = tuple(
+        Component(
+            name=str(row["name"]),
+            versions=tuple(str(version) for version in row["versions"]),
+            edition=str(row["edition"]),
         )
-    rows = {str(row["name"]): row for row in records}
-    agent = str(summary.server.agent)
-    kernel = rows.get("Neo4j Kernel")
+        for row in records
+    )
+    return server_facts(str(summary.server.agent), components, target)
+
+
+def server_facts(agent: str, components: tuple[Component, ...], target: Target) -> ServerFacts:
+    """Return the facts of a supported Neo4j server.
+
+    Raises:
+        Unavailable: the server is something else, or too old; `data["reason"]` says which.
+    """
+    kernel = next((one for one in components if one.name == "Neo4j Kernel"), None)
     if kernel is None or not agent.startswith("Neo4j/") or "compatible" in agent.lower():
         raise _not_neo4j(target, agent)
+    cypher = next((one for one in components if one.name == "Cypher"), None)
     facts = ServerFacts(
         agent=agent,
-        version=str(kernel["versions"][0]),
-        edition=str(kernel["edition"]),
-        languages=tuple(str(one) for one in rows["Cypher"]["versions"]) if "Cypher" in rows else (),
+        version=kernel.versions[0],
+        edition=kernel.edition,
+        # 5.26 has no such row: it speaks the one language there was
+        languages=("5",) if cypher is None else cypher.versions,
     )
     _check_version(facts, target)
     return facts
@@ -265,7 +302,7 @@ def _unreachable(error: driver_errors.DriverError, target: Target) -> Unavailabl
     text = str(error)
     if "HTTP" in text:
         advice = "this is an HTTP port; give the Bolt port, usually 7687"
-    elif "resolve" in text:
+    elif "DNS resolve" in text or "resolve address" in text:
         advice = "the host name is unknown; check the address"
     else:
         advice = "start the server, or check host, port and firewall"

@@ -15,23 +15,20 @@ import contextlib
 import re
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Final, Literal, LiteralString, NotRequired, TypedDict
+from typing import Final, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Forbidden, InvalidInput, TenureError, Unavailable, unknown
+from .statements import COMPONENTS
 
 OLDEST_VERSION: Final = (5, 26)
 """The oldest server that the statements are written for (5.26 LTS)."""
 
 URI_SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 """`neo4j` routes within a cluster, `bolt` talks to one server; `+s` encrypts."""
-
-COMPONENTS: Final[LiteralString] = (
-    "CALL dbms.components() YIELD name, versions, edition RETURN name, versions, edition"
-)
 
 
 class DriverSettings(TypedDict):

@@ -19,7 +19,7 @@ PASSWORD = "tenure-test-pw"
 SETTINGS = {
     "NEO4J_server_memory_heap_max__size": "2g",
     "NEO4J_server_memory_pagecache_size": "128m",
-    "NEO4J_db_transaction_timeout": "60s",
+    "NEO4J_db_transaction_timeout": "300s",
     "NEO4J_db_lock_acquisition_timeout": "30s",
     "NEO4J_dbms_usage__report_enabled": "false",
 }

@@ -240,7 +240,7 @@ def server_conf(version: str, *, port: int, home: Path) -> dict[str, str]:
         "server.directories.plugins": f"{home}/plugins",
         "server.directories.run": f"{home}/run",
         "server.memory.pagecache.size": "128m",
-        "db.transaction.timeout": "60s",
+        "db.transaction.timeout": "300s",
         "db.lock.acquisition.timeout": "30s",
         "dbms.usage_report.enabled": "false",
         "dbms.security.auth_enabled": "false",

@@ -12,11 +12,11 @@ from tenure.tests.store.cypher_lint import read_statements
 from tenure.tests.store.cypher_parser import NoParser, parse_problems, parser_folder
 
 
-@pytest.fixture(scope="module", autouse=True)
-def parser() -> Path:
+@pytest.fixture(scope="module")
+def grammar() -> None:
     """The installed package; where a Neo4j is required, so is the grammar."""
     try:
-        return parser_folder()
+        parser_folder()
     except NoParser as absent:
         if is_required():
             pytest.fail(f"the Cypher grammar is required, but {absent}", pytrace=False)
@@ -24,6 +24,7 @@ def parser() -> Path:
 
 
 @pytest.mark.integration
+@pytest.mark.usefixtures("grammar")
 def test_every_statement_of_the_store_is_cypher_in_each_of_its_languages() -> None:
     texts = read_statements(Path(statements.__file__).read_text()).statements
     problems = parse_problems(texts, languages=statements.LANGUAGES)
@@ -31,6 +32,7 @@ def test_every_statement_of_the_store_is_cypher_in_each_of_its_languages() -> No
 
 
 @pytest.mark.integration
+@pytest.mark.usefixtures("grammar")
 def test_the_grammar_finds_what_is_wrong_and_where() -> None:
     problems = parse_problems(
         {
@@ -50,6 +52,7 @@ def test_the_grammar_finds_what_is_wrong_and_where() -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.usefixtures("grammar")
 def test_a_statement_of_one_language_is_asked_in_that_one_only() -> None:
     search = {
         "SEARCH": "MATCH (v:Live) SEARCH v IN (VECTOR INDEX vx FOR $e WHERE v.tenant_id = $tenant "

@@ -3,7 +3,7 @@
 The server gets a free port on the loopback address, a home in a temporary folder and a log
 beside that home. `start` returns when a Bolt handshake and `dbms.components()` are answered.
 `kill` and `restart` keep home and port, so that a crash test finds its data again; `close`
-removes the home and leaves the log.
+removes the data, and the log too unless the server failed.
 """
 
 from __future__ import annotations
@@ -90,6 +90,8 @@ class LocalServer:
         self._command = launch_command(version, java=java, lib=lib, home=self.home)
         self._conf = server_conf(version, port=self.port, home=self.home) | dict(conf or {})
         self._process: subprocess.Popen[bytes] | None = None
+        self._ever_ready = False
+        self._ended_by_us = False
 
     @property
     def pid(self) -> int | None:
@@ -111,6 +113,7 @@ class LocalServer:
         text = "".join(f"{key}={value}\n" for key, value in sorted(self._conf.items()))
         (self.home / "conf" / "neo4j.conf").write_text(text)
         begun = time.monotonic()
+        self._ended_by_us = False
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
@@ -127,6 +130,7 @@ class LocalServer:
         """Shut the server down in order; the data stay."""
         if self._process is None or not self.is_running:
             return
+        self._ended_by_us = True
         self._process.send_signal(signal.SIGTERM)
         try:
             self._process.wait(STOP_TIMEOUT_S)
@@ -137,6 +141,7 @@ class LocalServer:
     def kill(self) -> None:
         """End the server as a crash would (SIGKILL); the data stay as they are on disk."""
         if self._process is not None and self.is_running:
+            self._ended_by_us = True
             self._process.kill()
             self._process.wait()
 
@@ -146,9 +151,17 @@ class LocalServer:
         self.start()
 
     def close(self) -> None:
-        """End the server and remove its data; the log stays."""
+        """End the server and remove its data; the log of one that failed stays.
+
+        Raises:
+            ServerFailed: it had ended by itself.
+        """
+        has_died = self._ever_ready and not self.is_running and not self._ended_by_us
         self.kill()  # an orderly stop takes 10 s and would only save what goes away
-        shutil.rmtree(self.home, ignore_errors=True)
+        is_worth_a_look = has_died or not self._ever_ready
+        shutil.rmtree(self.home if is_worth_a_look else self.folder, ignore_errors=True)
+        if has_died:
+            raise ServerFailed(f"Neo4j {self.version} ended during the tests\n{self.log_tail()}")
 
     def log_tail(self, lines: int = 30) -> str:
         """Return the last lines of the log, under its path."""
@@ -172,6 +185,8 @@ class LocalServer:
         except Unavailable as mute:
             self.kill()
             raise ServerFailed(f"{mute}\n{self.log_tail()}") from mute
+        finally:
+            self._ever_ready = self.is_running
 
 
 def _port_answers(port: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -248,6 +249,38 @@ def test_a_bad_setting_fails_with_the_tail_of_the_log() -> None:
         server.close()
     assert not server.home.exists()
     assert server.log.is_file()
+    shutil.rmtree(server.folder)
+
+
+@pytest.mark.integration
+def test_a_server_that_dies_unasked_is_reported_at_the_end() -> None:
+    try:
+        server = servers.local_server(servers.wanted_version())
+    except Unusable as unusable:
+        pytest.skip(str(unusable))
+    try:
+        server.start()
+        assert server.pid is not None
+        os.kill(server.pid, signal.SIGKILL)
+        while server.is_running:
+            time.sleep(0.05)
+    finally:
+        with pytest.raises(ServerFailed, match="ended during the tests"):
+            server.close()
+    assert server.log.is_file()
+    shutil.rmtree(server.folder)
+
+
+@pytest.mark.integration
+def test_a_server_that_did_well_leaves_nothing() -> None:
+    try:
+        server = servers.start_maven(servers.wanted_version(), os.environ)
+    except Unusable as unusable:
+        pytest.skip(str(unusable))
+    assert isinstance(server, LocalServer)
+    assert server.folder.is_dir()
+    server.close()
+    assert not server.folder.exists()
 
 
 @pytest.mark.integration

@@ -8,15 +8,27 @@ TENURE_REQUIRE_NEO4J is set.
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import NoReturn
 
 import neo4j
 import pytest
 
 from tenure.store.neo4j.connect import DriverSettings, ServerFacts, Target, connect, driver_settings
-from tenure.tests.neo4j_process import DATABASE
-from tenure.tests.neo4j_server import NoServer, Server, find_server, is_required, wanted_version
+from tenure.tests.neo4j_process import DATABASE, LocalServer
+from tenure.tests.neo4j_server import (
+    NoServer,
+    Provider,
+    Server,
+    Unusable,
+    find_server,
+    is_required,
+    local_server,
+    providers,
+    wanted_version,
+)
 
 WIPE = """
 MATCH (n {tenant_id: $tenant})
@@ -42,13 +54,37 @@ def wipe(driver: neo4j.Driver, tenant: str) -> None:
         session.run(WIPE, tenant=tenant).consume()
 
 
+def _absent(reason: str) -> NoReturn:
+    if is_required():
+        pytest.fail(f"TENURE_REQUIRE_NEO4J is set, but {reason}", pytrace=False)
+    pytest.skip(reason)
+
+
 def _server() -> Server:
     try:
         return find_server(wanted_version())
     except NoServer as absent:
-        if is_required():
-            pytest.fail(f"TENURE_REQUIRE_NEO4J is set, but {absent}", pytrace=False)
-        pytest.skip(str(absent))
+        reason = str(absent)
+    _absent(reason)
+
+
+@pytest.fixture(scope="module")
+def local_neo4j() -> Callable[[Mapping[str, str]], LocalServer]:
+    """Make a server of this machine with settings of the test's own; the test starts and closes it.
+
+    Skips where another provider is asked for.
+    """
+
+    def make(conf: Mapping[str, str]) -> LocalServer:
+        if Provider.MAVEN not in providers(os.environ):
+            pytest.skip("this test needs the provider maven")
+        try:
+            return local_server(wanted_version(), conf=conf)
+        except Unusable as unusable:
+            reason = str(unusable)
+        _absent(reason)
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tenure.store.neo4j.connect import version_numbers
+
 JVM_FOLDER = Path("/usr/lib/jvm")
 
 
@@ -23,11 +25,6 @@ class Java:
 
     program: Path
     major: int
-
-
-def version_numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a Neo4j version: `2026.08.1` is (2026, 8, 1)."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
 def supported_java(version: str) -> frozenset[int]:

@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tenure.schema.errors import Unavailable
-from tenure.store.neo4j.connect import ServerFacts, Target, connect
-from tenure.tests.neo4j_java import Java, version_numbers
+from tenure.store.neo4j.connect import ServerFacts, Target, connect, version_numbers
+from tenure.tests.neo4j_java import Java
 
 DATABASE = "neo4j"
 START_TIMEOUT_S = 120.0

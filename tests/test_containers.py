@@ -7,13 +7,15 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tenure.tests.neo4j_server import DEFAULT_VERSION, Unusable, is_required, local_server
+from tenure.tests.neo4j_process import LocalServer
+from tenure.tests.neo4j_server import DEFAULT_VERSION
 from tenure.tests.source_tree import ROOT, pyproject
 
 COMPOSE = ROOT / "docker-compose.yml"
@@ -142,13 +144,10 @@ def test_the_compose_client_accepts_the_file() -> None:
 
 
 @pytest.mark.integration
-def test_a_real_server_accepts_every_setting_of_the_compose_file() -> None:
-    try:
-        server = local_server(DEFAULT_VERSION, conf=_settings())
-    except Unusable as unusable:
-        if is_required():
-            pytest.fail(str(unusable), pytrace=False)
-        pytest.skip(str(unusable))
+def test_a_real_server_accepts_every_setting_of_the_compose_file(
+    local_neo4j: Callable[[Mapping[str, str]], LocalServer],
+) -> None:
+    server = local_neo4j(_settings())
     try:
         server.start()  # validation is strict: an unknown name or a bad value ends the server
         assert server.is_running

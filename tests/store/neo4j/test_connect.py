@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import neo4j
 import pytest
@@ -25,7 +25,7 @@ from tenure.store.neo4j.connect import (
     version_numbers,
 )
 from tenure.tests.neo4j_process import DATABASE, LocalServer, free_port
-from tenure.tests.neo4j_server import Server, Unusable, is_required, local_server, wanted_version
+from tenure.tests.neo4j_server import Server
 
 TARGET = Target(uri="bolt://graph.example:7687", database="neo4j")
 
@@ -262,14 +262,11 @@ def test_a_routing_address_reaches_a_single_server_too(neo4j_server: Server) -> 
 
 
 @pytest.fixture(scope="module")
-def locked_server() -> Iterator[LocalServer]:
+def locked_server(
+    local_neo4j: Callable[[Mapping[str, str]], LocalServer],
+) -> Iterator[LocalServer]:
     """A new server that asks for its initial password."""
-    try:
-        server = local_server(wanted_version(), conf={"dbms.security.auth_enabled": "true"})
-    except Unusable as unusable:
-        if is_required():
-            pytest.fail(str(unusable), pytrace=False)
-        pytest.skip(str(unusable))
+    server = local_neo4j({"dbms.security.auth_enabled": "true"})
     server.auth = ("neo4j", "neo4j")
     try:
         with contextlib.suppress(Forbidden):  # it answers: the initial password has expired

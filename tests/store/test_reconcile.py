@@ -178,6 +178,7 @@ def test_a_weaker_denial_is_hidden_by_the_value_it_denies() -> None:
 def test_a_denial_never_hides_a_gap() -> None:
     gap = says("G", NOTHING, 10, op=Op.DELETE)
     assert looks(gap, says("D", "a", 12, op=Op.DENY)) == {"G": SHOWN, "D": IDLE}
+    assert looks(gap, says("D", NOTHING, 12, op=Op.DENY))["G"] == SHOWN
 
 
 @pytest.mark.parametrize("strong_first", [True, False])

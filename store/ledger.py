@@ -29,6 +29,7 @@ class Ledger:
     _before: dict[PlanningSlot, tuple[Row, ...]] = field(default_factory=dict)
     _born: dict[int, Row] = field(default_factory=dict)
     _closed: list[Closing] = field(default_factory=list)
+    _many: dict[PlanningSlot, bool] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
     """Objects that lost what they showed, with the stamp that took it (first wins)."""
     unsettled: set[PlanningSlot] = field(default_factory=set)
@@ -44,6 +45,7 @@ class Ledger:
         """Plan a claim over the rows as they stand now, and take the result."""
         rows = self.slots.setdefault(slot, ())
         self._before.setdefault(slot, rows)
+        self._many[slot] = many
         done = plan(rows, claim, many=many, **({"reach": reach} if reach else {}))
         self.slots[slot] = applied(rows, done)
         return done
@@ -88,7 +90,7 @@ class Ledger:
 
     def ties(self, slot: PlanningSlot) -> tuple[Tie, ...]:
         """Return the ties that stand in a slot now."""
-        return ties_of(self.slots[slot])
+        return ties_of(self.slots[slot], many=self._many.get(slot, False))
 
     @property
     def closings(self) -> tuple[Closing, ...]:

@@ -37,7 +37,7 @@ def _identified(ref: EntityRef, known: Register) -> tuple[str, ...]:
         {known.root(raw) for raw in known.owners(scheme, value)}
         for scheme, value in ref.external_ids.items()
     ]
-    return tuple(sorted(set.intersection(*owners)))
+    return tuple(sorted(owners[0].intersection(*owners[1:])))
 
 
 def _fits(alias: Alias, ref: EntityRef, known: Register, scopes: frozenset[str]) -> bool:

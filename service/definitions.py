@@ -8,7 +8,7 @@ state is inherited from it. Sources: settled 1 and 4; API "Vocabulary" and "Impo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ..schema.errors import InvalidInput
 from ..schema.layers import DecayRule
@@ -61,8 +61,8 @@ def _slot(known: Vocabulary, held: dict[str, Any]) -> Slot:
 
 
 def _templates(given: Any) -> tuple[tuple[str, str], ...]:
-    pairs = given.items() if isinstance(given, dict) else [("*", given)]
-    return tuple(sorted((str(task), str(text)) for task, text in pairs))
+    pairs = cast("dict[str, Any]", given) if isinstance(given, dict) else {"*": given}
+    return tuple(sorted((str(task), str(text)) for task, text in pairs.items()))
 
 
 def _decay(given: Any) -> DecayRule:

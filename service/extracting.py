@@ -18,9 +18,10 @@ from typing import Final, Protocol
 _NAME = r"[A-Z][\w&.'-]*(?: (?:of|the|and|for) [A-Z][\w&.'-]*| [A-Z][\w&.'-]*)*"
 _I = r"\bI(?: am|['\u2019]m)"
 _LEVELS = r"junior|mid-level|senior|staff|principal|lead"
-_MONTHS: Final = (
-    "january february march april may june july august september october november december"
-).split()
+_MONTHS: Final[tuple[str, ...]] = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _WHEN: Final = re.compile(
     r"\b(?:in|since|from|as of) (?P<month>" + "|".join(_MONTHS) + r")(?: (?P<year>\d{4}))?\b"
     r"|\b(?:on|since|from|as of) (?P<day>\d{4}-\d{2}-\d{2})\b",
@@ -129,7 +130,7 @@ def _since(sentence: str, at: datetime) -> datetime | None:
             return datetime.fromisoformat(when["day"]).replace(tzinfo=UTC)
         except ValueError:
             return None
-    month = _MONTHS.index(when["month"].lower()) + 1
+    month = _MONTHS.index(str(when["month"]).lower()) + 1
     local = at.astimezone(UTC)
     year = int(when["year"]) if when["year"] else local.year - (month > local.month)
     return datetime(year, month, 1, tzinfo=UTC) if year else None

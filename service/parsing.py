@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from ..schema.entity import EntityRef
 from ..schema.errors import InvalidInput
@@ -38,7 +38,7 @@ def entity_ref(given: Mapping[str, Any]) -> EntityRef:
 def mention(value: object) -> EntityRef | str:
     """Return what names an entity: a name, an id or a reference."""
     if isinstance(value, Mapping):
-        return entity_ref(value)
+        return entity_ref(cast("Mapping[str, Any]", value))
     if isinstance(value, EntityRef):
         return value
     if isinstance(value, str) and value.strip():
@@ -55,7 +55,7 @@ def spoken(named: object) -> str:
     if isinstance(named, EntityRef):
         return named.name
     if isinstance(named, Mapping):
-        return str(named.get("name", ""))
+        return str(cast("Mapping[str, Any]", named).get("name", ""))
     return str(named or "")
 
 

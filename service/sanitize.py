@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from typing import Any
+from typing import Any, cast
 
 from ..schema.claim import Details, milli
 from ..schema.entity import EntityRef
@@ -62,11 +62,11 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {k: _plain(v) for k, v in asdict(value).items()}
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): _plain(v) for k, v in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, set | frozenset):
-        return sorted(map(str, value))
+        return sorted(map(str, cast("set[Any]", value)))
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_plain(v) for v in value]
+        return [_plain(v) for v in cast("Sequence[Any]", value)]
     return value if isinstance(value, str | int | bool | None) else str(value)
 
 

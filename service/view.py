@@ -9,11 +9,13 @@ Sources: DESIGN 4; settled 1, 3, 7; checklist C-061 to C-064.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ..resolution.bind import Named, lookup_of
+from ..resolution.known import Known
 from ..resolution.locate import locate
 from ..resolution.register import Register
 from ..schema.answers import (
@@ -35,7 +37,7 @@ from ..schema.values import moment
 from ..schema.vocabulary import ObjectType, SlotStatus, parse
 from ..store.objects import context_object
 from ..store.port import Ask, Point, Reader
-from ..store.reading import segments, slot_state
+from ..store.reading import Shape, segments, slot_state
 from .backend import Backend
 from .parsing import entity_ref
 from .ranking import bm25
@@ -199,15 +201,14 @@ class View:
             if not seen:
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
             best = max(seen, key=self._closeness)
-            shaped: ContextObject = self._shaper(reader, [best])(best)
-            return shaped
+            return self._shaper(reader, [best])(best)
 
     def _closeness(self, version: Version) -> tuple[bool, bool, bool, int]:
         row = version.row
         believed = row.tx_start <= self.point.tx_us < row.tx_end
         return believed, self.point.valid_us in row.interval, row.look.head, row.vid
 
-    def _reading(self) -> Any:
+    def _reading(self) -> AbstractContextManager[Reader]:
         return self.backend.store.reading(self.principal.tenant)
 
     def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
@@ -254,7 +255,7 @@ class View:
                 return replace(state, valid_from=start, valid_until=end)
         return state
 
-    def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Any:
+    def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Shape:
         """Return a function from versions to objects that reads their entities once."""
         raw = sorted(
             {
@@ -264,12 +265,11 @@ class View:
                 if e is not None
             }
         )
-        known = reader.entities(raw, tx_us=self.point.tx_us) if raw else None
-        roots = known.canonical if known else {}
+        known = Register(reader.entities(raw, tx_us=self.point.tx_us) if raw else Known())
 
         def shape(version: Version) -> ContextObject:
             held = (version.details.subject_id, version.details.value_entity_id)
-            entities = tuple(dict.fromkeys(roots.get(e, e) for e in held if e is not None))
+            entities = tuple(dict.fromkeys(known.root(e) for e in held if e is not None))
             return context_object(version, tenant=self.principal.tenant, entities=entities)
 
         return shape

@@ -31,7 +31,8 @@ def walk(
 ) -> Neighbourhood:
     """Return the neighbourhood of entities, at most `limit` facts an entity."""
     seen = dict.fromkeys(roots)
-    frontier, facts, withheld, cut = list(roots), {}, 0, False
+    frontier, withheld, cut = list(roots), 0, False
+    facts: dict[int, Version] = {}
     edges: dict[tuple[str, str, str], None] = {}
     for _ in range(hops):
         if not frontier:

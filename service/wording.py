@@ -110,7 +110,8 @@ def inspect(
             "Remove it and write again",
             code="secret_in_content",
         )
-    policy, warnings = case.desk.policy.write, []
+    policy = case.desk.policy.write
+    warnings: list[str] = []
     if len(content.text) > policy.long_text_chars:
         warnings.append("long_content")
     if value and value.normalized:

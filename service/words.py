@@ -48,8 +48,7 @@ class Words:
         if isinstance(decay_rule, DecayRule):
             decay_rule = asdict(decay_rule)
         given = {k: v for k, v in locals().items() if k != "self" and v is not None}
-        stated = {k: list(v) if isinstance(v, tuple) else v for k, v in given.items()}
-        return self.apply({"define": "slot", **stated}).slot(name)
+        return self.apply({"define": "slot", **given}).slot(name)
 
     def define(
         self, what: str, name: str, *, description: str = "", parent: str | None = None

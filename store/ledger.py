@@ -25,14 +25,18 @@ class Ledger:
     """Open rows by planning slot while a transaction is prepared; not shared, not kept."""
 
     next_vid: int
-    slots: dict[PlanningSlot, tuple[Row, ...]] = field(default_factory=dict)
-    _before: dict[PlanningSlot, tuple[Row, ...]] = field(default_factory=dict)
-    _born: dict[int, Row] = field(default_factory=dict)
-    _closed: list[Closing] = field(default_factory=list)
-    _many: dict[PlanningSlot, bool] = field(default_factory=dict)
-    changed: dict[str, int] = field(default_factory=dict)
+    slots: dict[PlanningSlot, tuple[Row, ...]] = field(
+        default_factory=dict[PlanningSlot, tuple[Row, ...]]
+    )
+    _before: dict[PlanningSlot, tuple[Row, ...]] = field(
+        default_factory=dict[PlanningSlot, tuple[Row, ...]]
+    )
+    _born: dict[int, Row] = field(default_factory=dict[int, Row])
+    _closed: list[Closing] = field(default_factory=list[Closing])
+    _many: dict[PlanningSlot, bool] = field(default_factory=dict[PlanningSlot, bool])
+    changed: dict[str, int] = field(default_factory=dict[str, int])
     """Objects that lost what they showed, with the stamp that took it (first wins)."""
-    unsettled: set[PlanningSlot] = field(default_factory=set)
+    unsettled: set[PlanningSlot] = field(default_factory=set[PlanningSlot])
     """Slots in which a tie was closed or changed."""
 
     def load(self, slot: PlanningSlot, rows: Iterable[Row]) -> None:

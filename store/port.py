@@ -190,7 +190,9 @@ class Batch:
     closed_aliases: tuple[tuple[Alias, int], ...] = ()
     """An open alias and the tx that closes it."""
     identifiers: tuple[Identifier, ...] = ()
-    block_keys: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    block_keys: Mapping[str, tuple[tuple[str, str], ...]] = field(
+        default_factory=dict[str, tuple[tuple[str, str], ...]]
+    )
     """(key, kind) pairs by norm of a new alias."""
     slots: tuple[SlotRecord, ...] = ()
     claims: tuple[Assertion, ...] = ()

@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Final
 
-from .items import Item, Selection, density, read_items
+from .items import PRECISION, Item, Selection, density, read_items
+from .lockstep import greedy_in_step
 
 _EXHAUSTIVE: Final = 12
 _EVERY_START: Final = 60
 _MMR_WHOLE: Final = 1000
+_INT64_BITS: Final = 62
 
 Similarity = Callable[[str, str], int]
 """How alike two items are, a whole number of at least 0 on one scale, the same both ways."""
@@ -54,12 +56,10 @@ def facility_location(
     field = _Field(fitting, rows, budget)
     if len(fitting) <= _EXHAUSTIVE:
         return field.selection(field.exhaustive())
-    starts: Iterable[tuple[int, ...]] = [()]
     if len(fitting) <= _EVERY_START:
-        starts = [(place,) for place in range(len(fitting))]
+        return field.selection(min(field.from_every_start(), key=field.rank))
     single = max(range(len(fitting)), key=lambda place: (sum(rows[place]), -place))
-    answers = [*(field.greedy(start) for start in starts), (single,)]
-    return field.selection(min(answers, key=field.rank))
+    return field.selection(min((field.greedy(()), (single,)), key=field.rank))
 
 
 def mmr(
@@ -131,27 +131,35 @@ class _Field:
                 reached = self._join(reached, (place,))
         return tuple(chosen)
 
+    def from_every_start(self) -> Iterable[Sequence[int]]:
+        """Return the greedy completion of each single item, all starts in step where they can."""
+        most = sum(map(max, *self.rows))
+        if most < 2 ** (_INT64_BITS - PRECISION):
+            return greedy_in_step(self.rows, [item.tokens for item in self.items], self.budget)
+        return [self.greedy((place,)) for place in range(len(self.items))]
+
     def exhaustive(self) -> tuple[int, ...]:
         """Return the best of all subsets: most value, then fewest tokens, then smallest ids."""
-        totals = [sum(row) for row in self.rows]
-        best = _Best()
-        self._branch((), (), self.budget, totals, best)
-        return best.places
+        best = _Best(self.rank(self.greedy(())))
+        suffixes: list[_Row] = [()]
+        for place in range(len(self.items) - 1, -1, -1):
+            suffixes.append(self._join(suffixes[-1], (place,)))
+        self._branch((), (), self.budget, _Branching(suffixes[::-1], best))
+        return best.key[2]
 
-    def _branch(
-        self, taken: tuple[int, ...], reached: _Row, left: int, totals: list[int], best: _Best
-    ) -> None:
-        value = sum(reached)
-        best.offer((-value, self.budget - left, taken))
-        after = taken[-1] + 1 if taken else 0
-        for place in range(after, len(self.items)):
-            # No set of the rest can add more than the sum of what each would bring alone.
-            if value + sum(totals[place:]) < best.value:
+    def _branch(self, taken: tuple[int, ...], reached: _Row, left: int, search: _Branching) -> None:
+        used = self.budget - left
+        search.best.offer((-sum(reached), used, taken))
+        for place in range(taken[-1] + 1 if taken else 0, len(self.items)):
+            # No completion stands for more than the whole rest together does.
+            rest = search.suffixes[place]
+            most = sum(map(max, reached, rest)) if reached else sum(rest)
+            if (-most, used) > search.best.key[:2]:
                 return
             tokens = self.items[place].tokens
             if tokens <= left:
                 joined = self._join(reached, (place,))
-                self._branch((*taken, place), joined, left - tokens, totals, best)
+                self._branch((*taken, place), joined, left - tokens, search)
 
     def rank(self, places: Sequence[int]) -> tuple[int, int, tuple[int, ...]]:
         """Return the key by which the better of two answers is the smaller."""
@@ -178,18 +186,19 @@ class _Field:
 class _Best:
     """The best subset so far, while the search runs."""
 
-    key: tuple[int, int, tuple[int, ...]] = (0, 0, ())
-
-    @property
-    def value(self) -> int:
-        return -self.key[0]
-
-    @property
-    def places(self) -> tuple[int, ...]:
-        return self.key[2]
+    key: tuple[int, int, tuple[int, ...]]
 
     def offer(self, key: tuple[int, int, tuple[int, ...]]) -> None:
         self.key = min(self.key, key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Branching:
+    """What every branch of the search shares."""
+
+    suffixes: Sequence[_Row]
+    """What all items from a place on reach together."""
+    best: _Best
 
 
 def _rows(

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ..schema.errors import InvalidInput
+
+PRECISION: Final = 24
+"""Bits that gain per token is shifted by, so that whole numbers tell near ones apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ def read_items(items: Sequence[Item], budget: int) -> tuple[Item, ...]:
 
 def density(gain: int, tokens: int) -> int:
     """Return gain per token as a whole number that is fine enough to compare by."""
-    return (gain << 40) // max(1, tokens)
+    return (gain << PRECISION) // max(1, tokens)
 
 
 def _whole(value: object) -> bool:

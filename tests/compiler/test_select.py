@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenure.compiler import diversity
 from tenure.compiler.allocate import Section, allocate
 from tenure.compiler.knapsack import decide_in_numpy, decide_in_python
 from tenure.compiler.select import (
@@ -228,6 +229,26 @@ class TestFacilityLocation:
         empty = Selection(ids=(), tokens=0, value=0, trace=())
         assert facility_location([], lambda x, y: 1, 10) == empty
         assert mmr([], lambda x, y: 1, 10) == empty
+
+    def test_starts_in_step_choose_as_one_after_the_other(self) -> None:
+        rng = random.Random(39)
+        for _ in range(20):
+            count = rng.randrange(13, 40)
+            items = tuple(
+                Item(f"i{n:02}", rng.randrange(20), rng.randrange(1, 30)) for n in range(count)
+            )
+            rows = tuple(
+                tuple(rng.choice((0, 0, 5, rng.randrange(90))) for _ in items) for _ in items
+            )
+            field = diversity._Field(items, rows, 60)
+            one_by_one = [list(field.greedy((place,))) for place in range(count)]
+            assert [list(places) for places in field.from_every_start()] == one_by_one
+
+    def test_values_too_large_for_rows_of_64_bits_stay_exact(self) -> None:
+        items = [Item(f"i{n:02}", 1 + n % 5, 2**60 + n) for n in range(20)]
+        found = facility_location(items, lambda x, y: int(x == y), 7)
+        assert found.value == sum(i.value for i in items if i.id in found.ids)
+        assert found.tokens == 7
 
 
 class TestMmr:

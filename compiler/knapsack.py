@@ -14,7 +14,6 @@ integer solver is not needed and serves only as the oracle of the tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any, Final
 
 from .items import Item, density, read_items
@@ -90,15 +89,16 @@ def decide_in_python(sizes: list[int], values: list[int], room: int) -> Sequence
 
 def decide_in_numpy(sizes: list[int], values: list[int], room: int) -> Sequence[Any]:
     """Return the same table as `decide_in_python`, by whole rows."""
-    np: Any = import_module("numpy")
+    import numpy as np
+
     best = np.zeros(room + 1, dtype=np.int64)
-    keeps: Sequence[Any] = np.zeros((len(sizes), room + 1), dtype=bool)
+    keeps = np.zeros((len(sizes), room + 1), dtype=bool)
     for row in range(len(sizes) - 1, -1, -1):
         size = sizes[row]
         taken = best[: room + 1 - size] + values[row]
-        np.greater_equal(taken, best[size:], out=keeps[row][size:])
+        np.greater_equal(taken, best[size:], out=keeps[row, size:])
         np.maximum(best[size:], taken, out=best[size:])
-    return keeps
+    return list(keeps)
 
 
 def _by_density(items: Sequence[Item], budget: int) -> list[Item]:

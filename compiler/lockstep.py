@@ -8,8 +8,6 @@ the first of equal gains wins, so that the answer does not depend on the machine
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any
 
 from .items import PRECISION
 
@@ -24,7 +22,8 @@ def greedy_in_step(
         sizes: Tokens of each item, none above the budget.
         budget: Tokens.
     """
-    np: Any = import_module("numpy")
+    import numpy as np
+
     table, tokens = np.array(rows, dtype=np.int64), np.array(sizes, dtype=np.int64)
     reached, left = table.copy(), budget - tokens
     waiting = ~np.eye(len(sizes), dtype=bool)

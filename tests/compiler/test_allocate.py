@@ -407,7 +407,14 @@ class TestCurves:
         assert allocate([section("a", curve=((0, 0), (9, 0.0)), t_min=3)], 3).shadow_price == 0
 
 
+PLAIN = {"id": "a", "w": 1, "alpha": 1, "beta": 1, "t_min": 0, "t_max": 9}
+
+
 class TestInput:
+    def test_a_mapping_may_state_a_curve_as_lists(self) -> None:
+        answer = allocate([{**PLAIN, "curve": [[0, 0], [5, 2.0]]}], 30)
+        assert answer.tokens == {"a": 5}
+
     @pytest.mark.parametrize(
         "change",
         [
@@ -447,6 +454,8 @@ class TestInput:
         [
             ({"id": "a", "weight": 1}, "unknown field 'weight'"),
             ({"id": "a", "w": 1}, "missing alpha, beta, t_min, t_max"),
+            ({**PLAIN, "curve": 7}, "must be a list"),
+            ({**PLAIN, "curve": [[0, 0], [5]]}, "pairs for points"),
             ({"id": 7, "w": 1, "alpha": 1, "beta": 1, "t_min": 0, "t_max": 1}, "must be a text"),
         ],
     )

@@ -39,8 +39,8 @@ def test_the_reserve_is_the_largest_of_three() -> None:
 
 
 def test_a_small_window_keeps_only_the_share_or_what_is_stated() -> None:
-    assert compile_budget(1, None, with_window(15_999)).reserve_tokens == 1600
-    assert compile_budget(1, None, with_window(16_000)).reserve_tokens == 4096
+    assert compile_budget(1, None, with_window(16_383)).reserve_tokens == 1639
+    assert compile_budget(1, None, with_window(16_384)).reserve_tokens == 4096
     assert compile_budget(1, 5000, with_window(8000)).reserve_tokens == 5000
 
 

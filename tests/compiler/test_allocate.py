@@ -63,16 +63,16 @@ def brute_force(sections: list[Section], budget: int, mu: float, quantum: int = 
     for one in sections:
         sizes: list[int | None] = list(range(one.t_min, one.t_max + 1))
         choices.append(sizes if one.required else [None, *sizes])
-    for sizes in itertools.product(*choices):
-        if sum(size or 0 for size in sizes) > budget:
+    for vector in itertools.product(*choices):
+        if sum(size or 0 for size in vector) > budget:
             continue
         off = 0
-        for one, size in zip(sections, sizes, strict=True):
+        for one, size in zip(sections, vector, strict=True):
             on_grid = size is None or size == one.t_max or (size - one.t_min) % quantum == 0
             off += not on_grid
         if off > 1:
             continue
-        pairs = zip(sections, sizes, strict=True)
+        pairs = zip(sections, vector, strict=True)
         best = max(best, math.fsum(worth(one, size, mu) for one, size in pairs if size is not None))
     return best
 

@@ -231,6 +231,10 @@ class Reader(IdentityReads, Protocol):
         """Return slots by key."""
         ...
 
+    def slot_in_use(self, name: str) -> bool:
+        """Tell whether any claim of a slot of this name was ever stored."""
+        ...
+
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, with all content, by vid."""
         ...

@@ -30,6 +30,7 @@ _INITIAL = 700
 _FUZZY_MAX_WORDS = 12
 """Left-over words compared by spelling on each side; longer names pair by equality only."""
 _OSA_MAX_LETTERS = 400
+_MAX_WORDS = 64
 
 Rarity = Callable[[str], int]
 """Word -> how much it tells, in thousandths (0 < rarity <= 1000)."""
@@ -70,12 +71,19 @@ def align(
     left: tuple[str, ...], right: tuple[str, ...], rarity: Rarity, *, person: bool
 ) -> Alignment:
     """Pair the words of two names; the result does not depend on the order of arguments."""
-    work = _Pairing(list(left), list(right), rarity)
+    work = _Pairing(_bounded(left), _bounded(right), rarity)
     work.pair_equal()
     if work.left and work.right:
         work.pair_written_together()
         work.pair_similar(person)
     return work.result()
+
+
+def _bounded(words: tuple[str, ...]) -> list[str]:
+    # A name of thousands of words is compared in bounded time: its tail counts as one word.
+    if len(words) <= _MAX_WORDS:
+        return list(words)
+    return [*words[: _MAX_WORDS - 1], "".join(words[_MAX_WORDS - 1 :])]
 
 
 class _Option(NamedTuple):

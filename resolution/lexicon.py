@@ -61,6 +61,8 @@ class Lexicon:
     """Spelling -> generation (`jnr` -> `jr`), a part of the identity."""
     particles: dict[Profile, frozenset[str]]
     number_words: dict[str, str]
+    everyday: frozenset[str]
+    """Words that are a name in running text only when written with a capital."""
     legal: dict[tuple[str, ...], LegalForm]
     """Words of the legal form, in order -> the form."""
     legal_words: frozenset[str]
@@ -83,6 +85,7 @@ def lexicon() -> Lexicon:
         generations=raw["generations"],
         particles={Profile(name): frozenset(words) for name, words in raw["particles"].items()},
         number_words=raw["number_words"],
+        everyday=frozenset(raw["everyday"]),
         legal=legal,
         legal_words=frozenset(word for words in legal for word in words),
         legal_longest=max(map(len, legal)),

@@ -36,7 +36,7 @@ from tenure.resolution.score import score_pair
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # also under PYTHONSAFEPATH
 
-from fit_resolution import FOLDS, HELD_OUT_FOLD, data_folder, read_pairs  # noqa: E402 - as above
+from fit_resolution import FOLDS, HELD_OUT_FOLD, data_folder, read_pairs
 
 BAR = 0.99
 

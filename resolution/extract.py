@@ -254,13 +254,19 @@ def _cased_words(text: str, blocked: _Blocked) -> list[_Cased]:
         owns = surface[-2:-1] in _APOSTROPHES and surface.endswith("s") and len(surface) > 2
         if owns:
             surface = surface[:-2]
-        capital = surface[:1].isupper() and surface not in _rule_words().not_names
+        capital = surface[:1].isupper() and _may_be_name(surface)
         capital = capital and not (surface == "I" or surface.startswith(_I_AM))
         end = start + len(surface)
         capital = capital and blocked.is_clear(start, end)
         words.append(_Cased(surface, start, end, text[before:start], capital, owns))
         before = match.end()
     return words
+
+
+def _may_be_name(word: str) -> bool:
+    # "PR" alone is no name, "PR #260" is.
+    rules = _rule_words()
+    return word not in rules.not_names or word.lower() in rules.numbered
 
 
 def _runs(text: str, blocked: _Blocked) -> Iterator[Mention]:
@@ -326,7 +332,7 @@ def _is_name(run: list[_Cased], opens_sentence: bool, following: str) -> bool:
     word = run[0]
     if len(run) > 1:
         return len(run) <= _SHOUT_WORDS or not all(one.text.isupper() for one in run)
-    if not word.capital or len(word.text) == 1:
+    if len(word.text) == 1 or word.text in _rule_words().not_names:
         return False
     known = word.owns or following in _rule_words().name_verbs or fold(word.text) in nicknames()
     return known or not opens_sentence

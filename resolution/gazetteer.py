@@ -9,8 +9,7 @@ long texts take linear time.
 
 Names that are also everyday words ("Will", "Mark") are found only when capitalised. Build one
 gazetteer per tenant and scope from the aliases valid at an instant; `add` and `discard` keep it
-current between builds. Measured against an automaton over characters: see
-`bench/bench_resolution.py`.
+current between builds.
 """
 
 from __future__ import annotations

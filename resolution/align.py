@@ -17,14 +17,16 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from .lexicon import is_nickname
+from .lexicon import is_given_name, is_nickname
 
 TYPO = 800
 """Least OSA similarity, in thousandths, of two spellings of one word."""
 _TYPO_MIN_LETTERS = {True: 4, False: 6}
 """Shortest word, of a person or of anything else, whose misspelling is still the same word:
 `authn` is no typo of `authz`."""
-_GENDER_VOWELS = frozenset("aeiou")
+_SUBSTITUTION_MIN_LETTERS = 10
+_SHORT_NAME_LETTERS = 5
+_VOWELS = frozenset("aeiou")
 _NICKNAME = 900
 _INITIAL = 700
 _FUZZY_MAX_WORDS = 12
@@ -177,21 +179,45 @@ def _likeness(one: str, other: str, person: bool) -> tuple[tuple[int, str], ...]
     """Return the best reason, if any, to take two different words for one."""
     if not (one.isalpha() and other.isalpha()):
         return ()
-    shorter = min(len(one), len(other))
-    if person:
-        if is_nickname(one, other):
-            return ((_NICKNAME, "nickname"),)
-        if shorter == 1:
-            return ((_INITIAL, "initial"),) if one[0] == other[0] else ()
-    if shorter < _TYPO_MIN_LETTERS[person] or (person and _differ_in_last_vowel(one, other)):
+    if person and is_nickname(one, other):
+        return ((_NICKNAME, "nickname"),)
+    if person and min(len(one), len(other)) == 1:
+        return ((_INITIAL, "initial"),) if one[0] == other[0] else ()
+    apart = _are_two_names(one, other) if person else _are_two_words(one, other)
+    if apart or min(len(one), len(other)) < _TYPO_MIN_LETTERS[person]:
         return ()
     similarity = osa(one, other)
     return ((similarity, "typo"),) if similarity >= TYPO else ()
 
 
-def _differ_in_last_vowel(one: str, other: str) -> bool:
-    """Tell Maria from Mario and Daniel from Daniela: a last vowel is a gender, no typo."""
+def _are_two_names(one: str, other: str) -> bool:
+    """Tell Maria from Marta, from Mario, and Daniel from Daniela; Ahmad may be Ahmed.
+
+    Two known given names are no misspelling of each other, a last vowel is a gender, and in a
+    short name only a vowel may stand for a vowel.
+    """
+    if is_given_name(one) and is_given_name(other):
+        return True
     short, long = sorted((one, other), key=len)
     if len(short) < len(long):
-        return long[:-1] == short and long[-1] in _GENDER_VOWELS
-    return one[:-1] == other[:-1] and {one[-1], other[-1]} <= _GENDER_VOWELS
+        return long[:-1] == short and long[-1] in _VOWELS
+    changed = [{left, right} for left, right in zip(one, other, strict=True) if left != right]
+    if len(changed) > 1:
+        return False
+    if changed[0] <= _VOWELS:
+        return one[-1] != other[-1]
+    return len(one) <= _SHORT_NAME_LETTERS
+
+
+def _are_two_words(one: str, other: str) -> bool:
+    """Tell Ubuntu from Kubuntu and upload from unload.
+
+    Another first letter makes another word, and so does one letter for another in a word that
+    is not long; slips of the hand swap, drop or double letters.
+    """
+    swapped = len(one) == len(other) and sorted(one) == sorted(other)
+    if swapped:
+        return False
+    if one[0] != other[0]:
+        return True
+    return len(one) == len(other) and len(one) < _SUBSTITUTION_MIN_LETTERS

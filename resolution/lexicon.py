@@ -123,5 +123,10 @@ def is_nickname(left: str, right: str) -> bool:
     return right in nicknames().get(left, ())
 
 
+def is_given_name(word: str) -> bool:
+    """Tell whether the lexicon of nicknames knows a word as a given name."""
+    return word in nicknames()
+
+
 def _shipped(name: str) -> str:
     return resources.files(__package__ or "").joinpath(name).read_text(encoding="utf-8")

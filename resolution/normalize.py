@@ -64,6 +64,8 @@ class NameForm:
     """The core, sorted."""
     written: tuple[str, ...]
     """The core in the order of writing; differs from `core` when a comma swapped the parts."""
+    particles: tuple[str, ...]
+    """The small words (`of`, `bin`) that the core leaves out, in order."""
     legal: tuple[str, ...]
     """Classes of legal form, sorted; empty when the name states none."""
     numbers: tuple[str, ...]
@@ -143,6 +145,7 @@ class _Parts:
         self.tokens: list[str] = []
         self.written: list[str] = []
         self.core: list[str] = []
+        self.particles: tuple[str, ...] = ()
         self.spelled: list[str] = []
 
     def read(self, plain: str) -> None:
@@ -152,7 +155,9 @@ class _Parts:
             self._order_person(pieces)
         else:
             self.tokens = self.written = _TOKEN.findall(plain)
-        self.core = self._without_particles(self._without_legal(self.tokens))
+        kept = self._without_legal(self.tokens)
+        self.core = self._without_particles(kept)
+        self.particles = tuple(word for word in kept if word not in self.core)
         self.spelled = self.core
         if self.profile is not Profile.PERSON:
             self.core = [self.words.number_words.get(word, word) for word in self.core]
@@ -231,6 +236,7 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
         spelled="".join(spelled),
         ordered=" ".join(sorted(core)),
         written=tuple(parts.written or nothing),
+        particles=parts.particles,
         legal=tuple(sorted({kind for kind in parts.legal if kind})),
         numbers=_numbers(core, coded=coded),
         digits=_numbers(spelled, coded=coded),

@@ -22,8 +22,9 @@ from enum import StrEnum
 from ..schema.errors import InvalidInput
 from .compare import COMPARISONS, Measures, levels_of, measure
 from .context import PairContext
+from .lexicon import profile_of
 from .model import Model
-from .normalize import NameForm
+from .normalize import NameForm, normalize
 from .vetoes import PairFacts, VetoCode, numbers_conflict, qualifiers_conflict, vetoes_of
 
 CERTAIN_LOG_ODDS = 16.0
@@ -108,8 +109,8 @@ def score_pair(
 ) -> PairScore:
     """Return the score of a mention against the best of a candidate's names.
 
-    All forms must be normalised for `entity_type` (the candidate's, when the mention's is
-    unknown). The order of the names never matters.
+    `entity_type` is the candidate's when the mention's is unknown; a form that was made for a
+    type whose names are built otherwise is made again. The order of the names never matters.
 
     Raises:
         InvalidInput: `unresolved_claim` when the candidate has no name.
@@ -117,9 +118,11 @@ def score_pair(
     if not candidate_names:
         raise InvalidInput("give at least one name of the candidate", code="unresolved_claim")
     rarity = model.rarity_of(entity_type)
+    form = _made_for(entity_type, mention)
+    names = [_made_for(entity_type, name) for name in candidate_names]
     rated = [
-        _rate(measure(mention, name, rarity), entity_type, context, model)
-        for name in _telling_names(mention, candidate_names)
+        _rate(measure(form, name, rarity), entity_type, context, model)
+        for name in _telling_names(form, names)
     ]
     best = min(rated, key=lambda one: (-one.score, -one.log_odds, one.facts.measures.right.key))
     return PairScore(
@@ -264,6 +267,12 @@ def _features(facts: PairFacts, model: Model) -> tuple[Feature, ...]:
         for name, raw, weight, detail in _context_lines(facts, model)
     ]
     return (*names, *context)
+
+
+def _made_for(entity_type: str, form: NameForm) -> NameForm:
+    if profile_of(form.entity_type) is profile_of(entity_type):
+        return form
+    return normalize(form.original, entity_type)
 
 
 def _telling_names(mention: NameForm, names: Sequence[NameForm]) -> Sequence[NameForm]:

@@ -96,9 +96,16 @@ def _token_conflict(facts: PairFacts) -> bool:
 def _extra_tokens(facts: PairFacts) -> bool:
     measures = facts.measures
     one_sided = bool(measures.left.qualifier) != bool(measures.right.qualifier)
-    if one_sided:
+    if one_sided or _is_turned_around(measures):
         return True
     return measures.extra > facts.limits.extra_share and not measures.acronym
+
+
+def _is_turned_around(measures: Measures) -> bool:
+    # "University of York" is not "York University": the small word says what belongs to what.
+    left, right = measures.left, measures.right
+    turned = measures.same_core and left.core != right.core
+    return turned and left.particles != right.particles
 
 
 def _single_vs_multi(facts: PairFacts) -> bool:

@@ -71,6 +71,12 @@ def test_a_typo_keeps_its_similarity():
         ("101", "102", False),
         ("us1east", "us2east", False),
         ("maria", "mario", True),
+        ("maria", "marta", True),
+        ("karin", "karim", True),
+        ("catherine", "katherina", True),
+        ("upload", "unload", False),
+        ("kubuntu", "ubuntu", False),
+        ("lending", "blending", False),
         ("daniel", "daniela", True),
         ("jan", "jon", True),
         ("a", "b", True),
@@ -82,10 +88,26 @@ def test_words_that_only_look_alike_stay_apart(left, right, person):
 
 
 @pytest.mark.parametrize(
-    ("left", "right"), [("ahmad", "ahmed"), ("hasan", "hassan"), ("daniels", "daniel")]
+    ("left", "right"),
+    [
+        ("ahmad", "ahmed"),
+        ("hasan", "hassan"),
+        ("daniels", "daniel"),
+        ("awlijan", "walijan"),
+        ("ishmailov", "ismailov"),
+        ("abdulkader", "abdulgader"),
+    ],
 )
 def test_spellings_of_a_persons_name_meet(left, right):
     assert pair(left, right, person=True).align >= 800
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("payments", "payment"), ("platfrom", "platform"), ("authorization", "authorisation")],
+)
+def test_slips_of_the_hand_keep_a_word(left, right):
+    assert pair(left, right).align >= 800
 
 
 def test_nicknames_and_initials_are_named():

@@ -127,6 +127,9 @@ REVIEW_AT_BEST = [
     ("Mr Jordan Smith", "Mrs Jordan Smith", "person", "token_conflict"),
     ("\u0410cme Cloud", "Acme Cloud", "organization", "transliterated"),
     ("Smith John", "John Smith", "person", "person_order"),
+    ("University of York", "York University", "organization", "extra_tokens"),
+    ("Upload Service Worker", "Unload Service Worker", "system", "token_conflict"),
+    ("Maria Fernanda Gonzalez", "Marta Fernanda Gonzalez", "person", "token_conflict"),
     ("Sam", "Sam Rivera", "person", "extra_tokens"),
 ]
 
@@ -298,6 +301,14 @@ def test_the_best_name_counts_whatever_the_order():
     other = score("IBM", names[::-1], "organization")
     assert one == other
     assert (one.name, one.vetoes) == ("IBM", ())
+
+
+def test_a_form_of_another_type_is_made_again():
+    unknown, person = normalize("Rivera, Sam", "unknown"), normalize("Sam Rivera", "person")
+    found = score_pair(unknown, [person], "person", ASSUMED, default_model())
+    assert found == score("Rivera, Sam", "Sam Rivera", "person", ASSUMED)
+    again = score_pair(person, [unknown], "person", ASSUMED, default_model())
+    assert (again.score, again.vetoes) == (found.score, ())
 
 
 def test_a_candidate_without_a_name_is_refused():

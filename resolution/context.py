@@ -4,35 +4,15 @@ A store or a driver fills a `PairContext`; matching itself looks nothing up. Wei
 model, all marked `prior`. Evidence that nothing weighs yet (role, path, document id) is shown
 at weight 0, so a steward sees it and the calibration loop can learn it.
 
-Which types may be one entity at all is decided here too: an incompatible candidate is
-excluded before scoring (vocabulary, section 4).
+An incompatible type, another tenant, another value of one identifier scheme and a standing
+NON_MATCH are no context: they exclude a candidate before it is scored. Source 003, section 4
+(C-048).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-
-_COMPATIBLE = frozenset(
-    frozenset(pair)
-    for pair in (
-        ("system", "tool"),
-        ("system", "product"),
-        ("team", "organization"),
-        ("document", "dataset"),
-    )
-)
-
-
-def types_compatible(mention_type: str, candidate_type: str) -> bool:
-    """Tell whether names of two types may be one entity; `unknown` fits every type.
-
-    >>> types_compatible("tool", "system"), types_compatible("tool", "product")
-    (True, False)
-    """
-    if mention_type == candidate_type or "unknown" in (mention_type, candidate_type):
-        return True
-    return frozenset((mention_type, candidate_type)) in _COMPATIBLE
 
 
 class PersonContext(StrEnum):

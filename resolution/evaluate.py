@@ -16,11 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ..schema.policy import ResolutionPolicy
 from .context import PersonContext
 from .fit import Evidence, LabelledPair, evidence_of, measure_pair, platt, split
 from .model import Model, default_model, versioned
 from .normalize import normalize
-from .score import PairScore, Thresholds, context_log_odds, score_pair
+from .score import PairScore, context_log_odds, score_pair
 from .vetoes import PairFacts
 
 PROVEN_FROM = 300
@@ -157,13 +158,13 @@ def evaluate(
     *,
     assume_same_scope: bool,
     model: Model | None = None,
-    thresholds: Thresholds | None = None,
+    policy: ResolutionPolicy | None = None,
 ) -> Report:
     """Return what a model does to labelled pairs; the shipped model unless one is given.
 
     `assume_same_scope` lifts `person_without_context` and changes nothing else.
     """
-    used, bands = model or default_model(), thresholds or Thresholds()
+    used, bands = model or default_model(), policy or ResolutionPolicy()
     judged = [_judge(pair, used, assume_same_scope) for pair in pairs]
     names = sorted({pair.entity_type for pair in pairs})
     reliability = _reliability(judged)
@@ -181,7 +182,7 @@ def evaluate(
         false_binds=tuple(
             one.pair.pair_id
             for one in judged
-            if one.score.score >= bands.bind and not one.pair.is_match
+            if one.score.score >= bands.bind_at and not one.pair.is_match
         ),
     )
 
@@ -238,10 +239,10 @@ def _judge(pair: LabelledPair, model: Model, assume_same_scope: bool) -> _Judged
     return _Judged(pair, score, 1 / (1 + math.exp(-score.log_odds)))
 
 
-def _report(name: str, judged: Sequence[_Judged], bands: Thresholds) -> SetReport:
+def _report(name: str, judged: Sequence[_Judged], bands: ResolutionPolicy) -> SetReport:
     matches = sum(one.pair.is_match for one in judged)
-    bound = [one for one in judged if one.score.score >= bands.bind]
-    review = [one for one in judged if bands.review < one.score.score < bands.bind]
+    bound = [one for one in judged if one.score.score >= bands.bind_at]
+    review = [one for one in judged if bands.review_above < one.score.score < bands.bind_at]
     bind = _truth(bound)
     return SetReport(
         name=name,
@@ -251,8 +252,10 @@ def _report(name: str, judged: Sequence[_Judged], bands: Thresholds) -> SetRepor
         recall=_ratio(bind.right, matches),
         review=_truth(review),
         review_share=_ratio(len(review), len(judged)),
-        suggested=sum(bands.suggest <= one.score.score <= bands.review for one in judged),
-        missed=sum(one.pair.is_match and one.score.score < bands.suggest for one in judged),
+        suggested=sum(
+            bands.suggest_from <= one.score.score <= bands.review_above for one in judged
+        ),
+        missed=sum(one.pair.is_match and one.score.score < bands.suggest_from for one in judged),
         proven=bind.n >= PROVEN_FROM,
     )
 

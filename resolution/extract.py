@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from ..schema.principal import Scope
 from .gazetteer import Gazetteer
 from .lexicon import lexicon, nicknames
 from .mention import Composed, Mention, MentionExtractor, MentionSource, compose
@@ -103,7 +104,9 @@ class RuleExtractor:
     name = "rules"
     version = "1"
 
-    def extract(self, text: str, *, scope: object = None, as_of: int = 0) -> tuple[Mention, ...]:
+    def extract(
+        self, text: str, *, scope: Scope | None = None, as_of: int = 0
+    ) -> tuple[Mention, ...]:
         """Return the mentions of a text, sorted, without overlaps."""
         blocked = _Blocked(len(text))
         for match in _URL.finditer(text):

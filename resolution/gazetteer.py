@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ..schema.principal import Scope
 from .lexicon import lexicon
 from .mention import Mention, MentionSource
 from .normalize import fold
@@ -119,7 +120,9 @@ class Gazetteer:
         # Emptied states stay: they match nothing, and the next build drops them.
         del node.aliases[alias_id]
 
-    def extract(self, text: str, *, scope: object = None, as_of: int = 0) -> tuple[Mention, ...]:
+    def extract(
+        self, text: str, *, scope: Scope | None = None, as_of: int = 0
+    ) -> tuple[Mention, ...]:
         """Return every known alias in a text, leftmost and longest, without overlaps."""
         words = list(words_of(text))
         found: list[Mention] = []

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
+from ..schema.principal import Scope
+
 
 class MentionSource(IntEnum):
     """Who found a mention; the smaller number wins an overlap."""
@@ -53,7 +55,9 @@ class MentionExtractor(Protocol):
     name: str
     version: str
 
-    def extract(self, text: str, *, scope: object = None, as_of: int = 0) -> Sequence[Mention]:
+    def extract(
+        self, text: str, *, scope: Scope | None = None, as_of: int = 0
+    ) -> Sequence[Mention]:
         """Return the mentions of a text, sorted by start.
 
         `scope` and `as_of` (microseconds) choose the alias table of a finder that holds
@@ -70,7 +74,9 @@ class Composed:
     name: str = "composed"
     version: str = "1"
 
-    def extract(self, text: str, *, scope: object = None, as_of: int = 0) -> tuple[Mention, ...]:
+    def extract(
+        self, text: str, *, scope: Scope | None = None, as_of: int = 0
+    ) -> tuple[Mention, ...]:
         """Return what the finders agree on."""
         found = [one.extract(text, scope=scope, as_of=as_of) for one in self.extractors]
         return compose(*found)

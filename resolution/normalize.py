@@ -5,7 +5,7 @@ what folding would lose: the legal class, the numbers, the qualifier in brackets
 
 Two keys, two uses:
 
-- `alias_key_norm` is the *light* key. Stores use it for exact alias equality; it keeps script,
+- `keys.alias_key` is the *light* key. Stores use it for exact alias equality; it keeps script,
   accents, punctuation and word order, so equal keys mean the same written name.
 - `NameForm.norm` is the *heavy* key of the score. It is transliterated and loses titles and
   punctuation, so it may only feed the score and its vetoes, never bind by itself.
@@ -23,12 +23,12 @@ from dataclasses import dataclass
 
 from anyascii import anyascii
 
+from .keys import alias_key
 from .lexicon import Lexicon, Profile, lexicon, profile_of
 
 NORMALIZER_VERSION = "1"
 """Raised when the same name would give another form; part of the model's version."""
 
-_SPACE = re.compile(r"\s+")
 _BRACKET = re.compile(r"(?:(?<=\s)|(?<=[^\x00-\x7f]))[(\[]([^()\[\]]*)[)\]]")
 _DOTTED = re.compile(r"(?<![a-z0-9])(?:[a-z]\.){2,}[a-z]?(?![a-z0-9])")
 _POSSESSIVE = re.compile(r"(?<=[a-z0-9])'s(?![a-z0-9'])")
@@ -49,7 +49,7 @@ class NameForm:
     entity_type: str
     """The type it was normalised for."""
     key: str
-    """`alias_key_norm(original)`."""
+    """`alias_key(original)`, the light key of exact equality."""
     norm: str
     """All words in order, titles off, with the qualifier in brackets."""
     tokens: tuple[str, ...]
@@ -84,20 +84,6 @@ class NameForm:
     """Letters and digits in the original script, without spaces."""
     comma: bool
     """True when a comma told family and given names apart."""
-
-
-def alias_key_norm(surface: str) -> str:
-    """Return the light key for *exact* alias equality in stores.
-
-    Unicode compatibility forms, case and white space are levelled; script, accents, word
-    order and punctuation stay. Stable: the key of a key is itself.
-
-    >>> alias_key_norm("  ACME\u00a0  Straße ")
-    'acme strasse'
-    """
-    folded = unicodedata.normalize("NFD", surface).casefold()
-    folded = unicodedata.normalize("NFKD", folded).casefold()
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", folded)).strip()
 
 
 def fold(text: str) -> str:
@@ -218,7 +204,7 @@ class _Parts:
 
 
 def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
-    key = alias_key_norm(surface)
+    key = alias_key(surface)
     nothing = [key] if key else []
     tokens = parts.tokens or nothing
     core = parts.core or nothing

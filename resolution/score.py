@@ -17,9 +17,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
+from ..schema.entity import Feature
 from ..schema.errors import InvalidInput
+from ..schema.policy import ResolutionPolicy
+from ..schema.vocabulary import Decision
 from .compare import COMPARISONS, Measures, levels_of, measure
 from .context import PairContext
 from .lexicon import profile_of
@@ -27,29 +29,10 @@ from .model import Model
 from .normalize import NameForm, normalize
 from .vetoes import PairFacts, VetoCode, numbers_conflict, qualifiers_conflict, vetoes_of
 
+MARGIN_SCORE = 0.94
+"""The most a winner scores while another entity may be meant too."""
 CERTAIN_LOG_ODDS = 16.0
 """What one identifier for both is shown as; it decides, it is not weighed."""
-
-
-class Decision(StrEnum):
-    """What becomes of a mention."""
-
-    BIND = "bind"
-    REVIEW = "review"
-    NEW = "new"
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """One line of the explanation."""
-
-    name: str
-    score: float
-    """The raw measure, 0..1."""
-    weight: float
-    """What it adds, in natural-log odds before calibration (names) or after it (context)."""
-    detail: str
-    """The level that holds, and both raw values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +48,6 @@ class PairScore:
     name: str
     """The candidate's name that fits best."""
     model_version: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """The bands of the policy."""
-
-    bind: float = 0.95
-    review: float = 0.70
-    suggest: float = 0.40
-    margin: float = 0.70
-    """A second entity from this score on sends the winner to review."""
-    capped_score: float = 0.94
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,29 +106,33 @@ def score_pair(
     )
 
 
-def decide(candidates: Iterable[Scored], thresholds: Thresholds) -> Verdict:
+def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> Verdict:
     """Return the decision among scored candidates; ties break on the entity id.
 
-    An entity that is listed twice counts once, with its better score.
+    An entity that is listed twice counts once, with its better score. A vetoed winner never
+    binds, however low a policy sets `bind_at`.
     """
     ranked = _ranked(candidates)
     if not ranked:
         return Verdict(decision=Decision.NEW, winner=None, suggestion=None, ranked=())
     best = ranked[0]
-    if len(ranked) > 1 and ranked[1].pair.score >= thresholds.margin:
-        best = Scored(best.entity_id, _limited(best.pair, thresholds.capped_score))
-    score = best.pair.score
-    if score >= thresholds.bind:
-        decision = Decision.BIND
-    else:
-        decision = Decision.REVIEW if score > thresholds.review else Decision.NEW
+    if len(ranked) > 1 and ranked[1].pair.score >= policy.review_above:
+        best = Scored(best.entity_id, _limited(best.pair))
+    decision = _band(best.pair, policy)
     is_new = decision is Decision.NEW
+    suggested = is_new and best.pair.score >= policy.suggest_from
     return Verdict(
         decision=decision,
         winner=None if is_new else best,
-        suggestion=best if is_new and score >= thresholds.suggest else None,
+        suggestion=best if suggested else None,
         ranked=(best, *ranked[1:]),
     )
+
+
+def _band(pair: PairScore, policy: ResolutionPolicy) -> Decision:
+    if pair.score >= policy.bind_at and not pair.vetoes:
+        return Decision.BIND
+    return Decision.REVIEW if pair.score > policy.review_above else Decision.NEW
 
 
 def probability(log_odds: float) -> float:
@@ -299,9 +274,9 @@ def _rank(one: Scored) -> tuple[float, float, str, str]:
     return (-one.pair.score, -one.pair.log_odds, one.entity_id, one.pair.name)
 
 
-def _limited(pair: PairScore, capped_score: float) -> PairScore:
+def _limited(pair: PairScore) -> PairScore:
     return replace(
         pair,
-        score=min(pair.score, capped_score),
+        score=min(pair.score, MARGIN_SCORE),
         vetoes=(*pair.vetoes, VetoCode.MARGIN.value),
     )

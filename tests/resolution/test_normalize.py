@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.resolution import lexicon, normalize
+from tenure.resolution.keys import alias_key
 from tenure.resolution.lexicon import Profile, is_nickname, nicknames, profile_of
-from tenure.resolution.normalize import alias_key_norm
 from tenure.resolution.normalize import normalize as form
 
 
@@ -19,39 +19,11 @@ def test_examples_in_docstrings_hold(module):
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize(
-    ("written", "key"),
-    [
-        ("  Sam\t RIVERA\n", "sam rivera"),
-        ("\uff21\uff23\uff2d\uff25", "acme"),
-        ("Straße", "strasse"),
-        ("İstanbul", "i\u0307stanbul"),
-        ("高石早苗", "高石早苗"),
-        ("Café", "café"),
-        ("Cafe\u0301", "café"),
-        ("", ""),
-    ],
-)
-def test_the_light_key_levels_case_space_and_compatibility_only(written, key):
-    assert alias_key_norm(written) == key
-
-
-def test_the_light_key_keeps_scripts_and_accents_apart():
-    assert alias_key_norm("高石早苗") != alias_key_norm("高市早苗")
-    assert alias_key_norm("Müller") != alias_key_norm("Muller")
-
-
-@given(st.text(max_size=40))
-def test_the_light_key_of_a_key_is_itself(surface):
-    key = alias_key_norm(surface)
-    assert alias_key_norm(key) == key
-
-
 @given(st.text(max_size=40), st.sampled_from(["person", "organization", "system", "unknown"]))
 def test_any_text_has_a_form_and_equal_text_an_equal_one(surface, entity_type):
     one = form(surface, entity_type)
     assert one == form(surface, entity_type)
-    assert bool(one.core) == bool(alias_key_norm(surface))
+    assert bool(one.core) == bool(alias_key(surface))
     assert one.joined == "".join(one.core)
 
 

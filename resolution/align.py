@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
@@ -106,6 +106,8 @@ class _Pairing:
         self.left = left
         self.right = right
         self.rarity = rarity
+        # "Robert A. Brady" is not Robert Aderholt: short forms never cross to the family name.
+        self.last = (left[-1:] or [""])[0], (right[-1:] or [""])[0]
         self.met = 0  # sum of similarity x rarity over both sides, in millionths
         self.weight = 0  # sum of the rarity of matched words over both sides
         self.left_met = 0
@@ -148,6 +150,7 @@ class _Pairing:
             for one in self.left[:_FUZZY_MAX_WORDS]
             for other in self.right[:_FUZZY_MAX_WORDS]
             for similarity, how in _likeness(one, other, person)
+            if how == "typo" or (one == self.last[0]) == (other == self.last[1])
         )
         for option in options:
             if option.one in self.left and option.other in self.right:
@@ -193,20 +196,28 @@ def _likeness(one: str, other: str, person: bool) -> tuple[tuple[int, str], ...]
 def _are_two_names(one: str, other: str) -> bool:
     """Tell Maria from Marta, from Mario, and Daniel from Daniela; Ahmad may be Ahmed.
 
-    Two known given names are no misspelling of each other, a last vowel is a gender, and in a
-    short name only a vowel may stand for a vowel.
+    Two known given names are no misspelling of each other, and a last vowel is a gender. In a
+    short name a doubled letter may be a slip, and a vowel may stand for a vowel; any other
+    letter makes another name (Price, Rice).
     """
     if is_given_name(one) and is_given_name(other):
         return True
     short, long = sorted((one, other), key=len)
     if len(short) < len(long):
-        return long[:-1] == short and long[-1] in _VOWELS
+        if _undoubled(short) == _undoubled(long):
+            return False
+        ends_in_vowel = long[:-1] == short and long[-1] in _VOWELS
+        return ends_in_vowel or short[0] != long[0] or len(long) <= _SHORT_NAME_LETTERS
     changed = [{left, right} for left, right in zip(one, other, strict=True) if left != right]
     if len(changed) > 1:
         return False
     if changed[0] <= _VOWELS:
         return one[-1] != other[-1]
     return len(one) <= _SHORT_NAME_LETTERS
+
+
+def _undoubled(word: str) -> str:
+    return "".join(letter for letter, _ in groupby(word))
 
 
 def _are_two_words(one: str, other: str) -> bool:

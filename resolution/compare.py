@@ -140,6 +140,9 @@ def _one_word(measures: Measures) -> bool:
 
 
 def _short_form_level(measures: Measures) -> int:
+    # Robert Aderholt is not Rob Andrews: a short form supports only what nothing contradicts.
+    if measures.conflict:
+        return 2
     if measures.words.nickname:
         return 0
     return 1 if measures.words.initial else 2

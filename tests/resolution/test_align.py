@@ -74,6 +74,9 @@ def test_a_typo_keeps_its_similarity():
         ("maria", "marta", True),
         ("karin", "karim", True),
         ("catherine", "katherina", True),
+        ("price", "rice", True),
+        ("brown", "brow", True),
+        ("allens", "hallens", True),
         ("upload", "unload", False),
         ("kubuntu", "ubuntu", False),
         ("lending", "blending", False),
@@ -94,6 +97,7 @@ def test_words_that_only_look_alike_stay_apart(left, right, person):
         ("hasan", "hassan"),
         ("daniels", "daniel"),
         ("awlijan", "walijan"),
+        ("roodi", "rodi"),
         ("ishmailov", "ismailov"),
         ("abdulkader", "abdulgader"),
     ],
@@ -117,6 +121,19 @@ def test_nicknames_and_initials_are_named():
     )
     assert (nick.nickname, nick.initial, nick.align) == (True, False, 950)
     assert (initial.nickname, initial.initial, initial.align) == (False, True, 850)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "meets"),
+    [
+        ("robert aderholt", "robert a brady", False),
+        ("sam oscar rivera", "sam o rivera", True),
+        ("sam r", "sam rivera", True),
+        ("s rivera", "sam rivera", True),
+    ],
+)
+def test_a_short_form_never_crosses_to_the_family_name(left, right, meets):
+    assert pair(left, right, person=True).initial is meets
 
 
 def test_two_spellings_do_not_share_a_partner():

@@ -138,7 +138,7 @@ def test_a_report_counts_every_pair_once():
         pair(3, "Room 101", "Room 102", False),
         pair(4, "Alpha", "Omega", True),
         pair(5, "Sam Rivera", "Sam Rivera", True, entity_type="person"),
-        pair(6, "Chicago office", "Chicago", False),
+        pair(6, "frontend service prod", "frontend service dev", False),
     ]
     report = evaluate(pairs, assume_same_scope=True)
     assert (report.pooled.pairs, report.pooled.matches) == (7, 4)

@@ -99,6 +99,9 @@ APART = [
     ("auth-service", "authn-service", "system", "token_conflict"),
     ("authz-service", "authn-service", "system", "token_conflict"),
     ("Maria Garcia", "Mario Garcia", "person", "token_conflict"),
+    ("Robert Aderholt", "Rob Andrews", "person", "token_conflict"),
+    ("Robert Aderholt", "Robert A. Brady", "person", "token_conflict"),
+    ("Tom Price", "Tom Rice", "person", "token_conflict"),
     ("the prompt repo", "prompt-repository", "document", "token_conflict"),
 ]
 

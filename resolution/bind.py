@@ -4,7 +4,7 @@ An entity id or an identifier decides. An exact alias that is unique in what the
 see binds at once. Several entities of one name are never chosen between: a pending entity is
 made and a person is asked. Everything else is scored by a `Scorer`, if one is given, and is
 a new entity otherwise. A conflicting identifier of one scheme excludes a candidate before
-any name counts. Pure: decides over a `Known`, made by one look-up.
+any name counts. Pure: decides over a `Register`, filled by one look-up.
 
 Sources: resolution 2; settled 9; DESIGN 5; checklist C-049 to C-052, C-055.
 """
@@ -20,7 +20,8 @@ from ..schema.errors import Conflict, NotFound
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState
 from .keys import alias_key, is_id
-from .known import Known, Lookup
+from .known import Lookup
+from .register import Register
 
 Named = EntityRef | str
 """A mention, or an entity id."""
@@ -33,9 +34,7 @@ class Scorer(Protocol):
         """Return blocking keys with their weights in thousandths."""
         ...
 
-    def judge(
-        self, mention: EntityRef, known: Known, *, scope_id: str, excluded: frozenset[str]
-    ) -> Resolution:
+    def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
         """Return bind, review or new, with the evidence; `entity` is None unless bound."""
         ...
 
@@ -54,7 +53,8 @@ class Rules:
 
 def lookup_of(mentions: Iterable[Named], scorer: Scorer | None = None) -> Lookup:
     """Return everything that binding these mentions may need, as one look-up."""
-    refs, ids = [], set()
+    refs: list[EntityRef] = []
+    ids: set[str] = set()
     for mention in mentions:
         if isinstance(mention, str) and is_id(mention):
             ids.add(mention)
@@ -74,7 +74,7 @@ def as_ref(mention: Named) -> EntityRef:
     return EntityRef(name=mention) if isinstance(mention, str) else mention
 
 
-def bind(mention: Named, known: Known, rules: Rules, scorer: Scorer | None = None) -> Resolution:
+def bind(mention: Named, known: Register, rules: Rules, scorer: Scorer | None = None) -> Resolution:
     """Return what a mention is bound to, without changing anything.
 
     `entity` is a raw id when the decision is `bind`; a pending entity that waits under the
@@ -90,18 +90,17 @@ def bind(mention: Named, known: Known, rules: Rules, scorer: Scorer | None = Non
     owned = _by_identifier(ref, known)
     if owned:
         return owned
-    excluded = _excluded(ref, known)
     for name, source in _names(ref):
-        found = _by_alias(name, source, ref, known, rules, excluded)
+        found = _by_alias(alias_key(name), source, ref, known, rules)
         if found:
             return found
     if scorer:
-        return scorer.judge(ref, known, scope_id=rules.scope_id, excluded=excluded)
+        return scorer.judge(ref, known, rules)
     return Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
 
 
-def _by_id(entity_id: str, known: Known) -> Resolution:
-    if entity_id not in known.entities:
+def _by_id(entity_id: str, known: Register) -> Resolution:
+    if known.entity(entity_id) is None:
         raise NotFound(
             f"there is no entity {entity_id}; name it, or look it up with entities.list()",
             code="unknown_entity",
@@ -110,29 +109,28 @@ def _by_id(entity_id: str, known: Known) -> Resolution:
     return _bound(entity_id, "entity_id", known)
 
 
-def _by_identifier(ref: EntityRef, known: Known) -> Resolution | None:
+def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
     owners = {
-        known.root(i.entity_id): i
-        for i in known.identifiers
-        if ref.external_ids.get(i.scheme) == i.value
+        known.root(raw): (raw, f"{scheme}={value}")
+        for scheme, value in sorted(ref.external_ids.items())
+        for raw in known.owners(scheme, value)
     }
     if len(owners) > 1:
-        named = ", ".join(f"{i.scheme}={i.value}" for i in owners.values())
+        named = ", ".join(text for _, text in owners.values())
         raise Conflict(
             f"the identifiers of {ref.name!r} name different entities ({named}); "
             "state the right ones, or let a steward merge the entities",
             code="identifier_conflict",
             entities=sorted(owners),
         )
-    return next((_bound(i.entity_id, "same_identifier", known) for i in owners.values()), None)
+    return next((_bound(raw, "same_identifier", known) for raw, _ in owners.values()), None)
 
 
-def _excluded(ref: EntityRef, known: Known) -> frozenset[str]:
-    """Return the roots that hold another value of a scheme the mention states."""
-    return frozenset(
-        known.root(i.entity_id)
-        for i in known.identifiers
-        if ref.external_ids.get(i.scheme, i.value) != i.value
+def _excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
+    """Tell whether an entity holds another value of a scheme that the mention states."""
+    return any(
+        ref.external_ids.get(scheme, value) != value
+        for scheme, value in known.held(entity_id).items()
     )
 
 
@@ -142,21 +140,18 @@ def _names(ref: EntityRef) -> list[tuple[str, CandidateSource]]:
 
 
 def _by_alias(
-    name: str,
+    norm: str,
     source: CandidateSource,
     ref: EntityRef,
-    known: Known,
+    known: Register,
     rules: Rules,
-    excluded: frozenset[str],
 ) -> Resolution | None:
     hits = [
         a
-        for a in known.aliases
-        if a.norm == alias_key(name)
-        and a.scope_id in rules.scopes
-        and a.entity_id in known.entities
-        and compatible(ref.type, known.entities[a.entity_id].type)
-        and known.root(a.entity_id) not in excluded
+        for a in known.named(norm)
+        if a.scope_id in rules.scopes
+        and compatible(ref.type, _known_type(a, known))
+        and not _excludes(ref, a.entity_id, known)
     ]
     waiting = [a for a in hits if _pending(a, known) and a.scope_id == rules.scope_id]
     roots = sorted({known.root(a.entity_id) for a in hits if not _pending(a, known)})
@@ -172,17 +167,25 @@ def _by_alias(
     return _review(None, reason, roots, known, source)
 
 
-def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Known, rules: Rules) -> bool:
+def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: Rules) -> bool:
     """Tell whether an equal name is enough: a person's may need more than the tenant."""
-    person = "person" in {ref.type, *(known.entities[a.entity_id].type for a in hits)}
+    person = "person" in {ref.type, *(_known_type(a, known) for a in hits)}
     if not person or rules.person_scope == "tenant":
         return True
     return any(a.scope_id == rules.scope_id and a.scope_id != "tenant" for a in hits)
 
 
-def _pending(alias: Alias, known: Known) -> bool:
-    return known.entities[alias.entity_id].state is EntityState.PENDING and (
-        known.root(alias.entity_id) == alias.entity_id
+def _known_type(alias: Alias, known: Register) -> str:
+    entity = known.entity(alias.entity_id)
+    return entity.type if entity else alias.type
+
+
+def _pending(alias: Alias, known: Register) -> bool:
+    entity = known.entity(alias.entity_id)
+    return (
+        entity is not None
+        and entity.state is EntityState.PENDING
+        and known.root(alias.entity_id) == alias.entity_id
     )
 
 
@@ -190,15 +193,15 @@ def _age(alias: Alias) -> tuple[int, str]:
     return alias.tx_start, alias.entity_id
 
 
-def _bound(entity: str, reason: str, known: Known) -> Resolution:
-    root = known.entities[known.root(entity)]
-    state = root.state is EntityState.PENDING
+def _bound(entity: str, reason: str, known: Register) -> Resolution:
+    root = known.entity(known.root(entity))
+    pending = root is not None and root.state is EntityState.PENDING
     return Resolution(
-        decision=Decision.REVIEW if state else Decision.BIND,
+        decision=Decision.REVIEW if pending else Decision.BIND,
         entity=entity,
         score=1.0,
         reason=reason,
-        candidates=(_candidate(root, CandidateSource.IDENTIFIER, reason),),
+        candidates=_candidates([known.root(entity)], known, CandidateSource.IDENTIFIER, reason),
     )
 
 
@@ -206,7 +209,7 @@ def _review(
     entity: str | None,
     reason: str,
     roots: Sequence[str],
-    known: Known,
+    known: Register,
     source: CandidateSource,
 ) -> Resolution:
     return Resolution(
@@ -214,8 +217,15 @@ def _review(
         entity=entity,
         score=0.94,
         reason=reason,
-        candidates=tuple(_candidate(known.entities[r], source, reason) for r in roots),
+        candidates=_candidates(roots, known, source, reason),
     )
+
+
+def _candidates(
+    roots: Sequence[str], known: Register, source: CandidateSource, reason: str
+) -> tuple[EntityCandidate, ...]:
+    found = (known.entity(root) for root in roots)
+    return tuple(_candidate(entity, source, reason) for entity in found if entity)
 
 
 def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCandidate:

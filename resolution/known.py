@@ -2,8 +2,7 @@
 
 Resolution asks for everything it needs at once (`Lookup`) and decides over the answer
 (`Known`) without another word to the store, so that a decision is a pure function and a
-store answers a whole group of writes in one round trip. `Known.plus` lays what this
-transaction has created over what is stored, so that later writes of a group find it.
+store answers a whole group of writes in one round trip.
 
 Only aliases of scopes that the caller may see are ever returned, filtered before any cut.
 Sources: resolution 2 and 6; settled 9; checklist C-047, C-055.
@@ -11,8 +10,8 @@ Sources: resolution 2 and 6; settled 9; checklist C-047, C-055.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
 
@@ -41,36 +40,11 @@ class Known:
     """Open identifiers asked for, and all open ones of the entities below."""
     aliases: tuple[Alias, ...] = ()
     """Open visible aliases with one of the norms, and those the blocking keys proposed."""
-    weights: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    weights: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """Blocking weight by (entity id, norm), for proposed aliases."""
-    entities: Mapping[str, Entity] = field(default_factory=dict)
+    entities: Mapping[str, Entity] = field(default_factory=dict[str, Entity])
     """Every raw entity that the rest mentions, with all members of its cluster."""
     judgements: tuple[Judgement, ...] = ()
     """Open judgements between these entities."""
-    canonical: Mapping[str, str] = field(default_factory=dict)
-    """Canonical id by raw id."""
-
-    def root(self, entity_id: str) -> str:
-        """Return the canonical id of a raw id; itself when nothing is merged."""
-        return self.canonical.get(entity_id, entity_id)
-
-    def members(self, entity_id: str) -> tuple[str, ...]:
-        """Return the raw ids of the cluster an entity belongs to, sorted."""
-        root = self.root(entity_id)
-        found = {raw for raw, top in self.canonical.items() if top == root}
-        return tuple(sorted(found | {root, entity_id}))
-
-    def plus(
-        self,
-        *,
-        entities: Iterable[Entity] = (),
-        aliases: Iterable[Alias] = (),
-        identifiers: Iterable[Identifier] = (),
-    ) -> Known:
-        """Return the same knowledge with what a write has just created."""
-        return replace(
-            self,
-            entities={**self.entities, **{e.entity_id: e for e in entities}},
-            aliases=(*self.aliases, *aliases),
-            identifiers=(*self.identifiers, *identifiers),
-        )
+    canonical: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Canonical id by raw id, only of clusters of two or more: every member, root included."""

@@ -36,7 +36,7 @@ def test_a_write_says_as_little_as_it_must() -> None:
     stated = {f.name: getattr(bare, f.name) for f in fields(bare)}
     assert {name: value for name, value in stated.items() if value} == {
         "op": "assert",
-        "source_origin": "user://local",
+        "source_origin": "user://chat",
         "confidence": 0.8,
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_the_same_definition_again_changes_nothing() -> None:
 @pytest.mark.parametrize(
     "change", [{"cardinality": Cardinality.MANY}, {"value_type": ValueType.TEXT}]
 )
-def test_cardinality_and_value_type_hold_from_the_first_use(change: dict[str, object]) -> None:
+def test_cardinality_and_value_type_hold_from_the_first_use(change: dict[str, Any]) -> None:
     changed = replace(BASE.slot("office"), **change)
     assert BASE.define("slot", changed).slot("office") == changed
     with pytest.raises(InvalidInput, match="slot of another name") as caught:

@@ -155,9 +155,10 @@ class Memory:
         self.backend.open(tenant)
         with self.backend.store.reading(tenant) as reader:
             last = reader.clock().last_us
+            words = self.backend.words(tenant, reader)
         asked = last if tx is None else min(instant(tx, what="tx"), last)
         at = max(self.backend.now_us(), last) if valid is None else instant(valid, what="valid")
-        return View(self.backend, self.principal, Point(at, asked))
+        return View(self.backend, self.principal, Point(at, asked), words)
 
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""

@@ -1,0 +1,88 @@
+# Every target creates what it needs; `make` alone lists them.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# The folders that hold no IO: every branch of them is run by the fast tests.
+PURE := schema/*,resolution/*,compiler/*,window/*,store/reconcile*
+
+PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3
+WORKERS ?= 2
+
+BIN := .venv/bin
+PY := $(BIN)/python
+CORE := .venv/.installed-core
+DEV := .venv/.installed-dev
+
+# With the checkout as current directory a third party's `import schema` would find our folder.
+export PYTHONSAFEPATH := 1
+
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check --timeout $${PIP_DEFAULT_TIMEOUT:-60}
+install = $(PIP) $(1) || { echo "the download failed; trying once more" >&2; sleep 3; $(PIP) $(1); }
+
+.PHONY: help demo test test-slow check bench neo4j clean
+
+help:
+	@echo "make demo       see it work: the light core and a guided tour"
+	@echo "make test       the fast tests, with the coverage of the pure folders"
+	@echo "make test-slow  the tests that need minutes"
+	@echo "make check      format, lint, types, documentation, import time"
+	@echo "make bench      measure every claim that carries a number"
+	@echo "make neo4j      start a Neo4j server for the tests (needs Java and Maven)"
+	@echo "make clean      remove the environment and everything built"
+
+demo: $(CORE)
+	@$(BIN)/tenure demo
+
+test: $(DEV)
+	@$(BIN)/pytest -m "not slow" -n $(WORKERS) --dist loadfile --durations 10 \
+	  --cov --cov-report= $(PYTEST_ARGS)
+	@$(BIN)/coverage report --include="$(PURE)" --skip-covered --show-missing --fail-under=100
+
+test-slow: $(DEV)
+	@status=0; $(BIN)/pytest -m slow --durations 10 $(PYTEST_ARGS) || status=$$?; \
+	if [ $$status -eq 5 ]; then echo "no test is marked slow yet: nothing to run"; exit 0; fi; \
+	exit $$status
+
+# mypy refuses a root package in a folder whose name is no identifier: it gets a link named tenure.
+check: $(DEV)
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@link=$$(mktemp -d); trap 'rm -rf "$$link"' EXIT; ln -s "$$PWD" "$$link/tenure"; \
+	MYPYPATH="$$link" $(BIN)/mypy -p tenure
+	@$(BIN)/pyright --pythonpath $(PY)
+	@$(BIN)/pytest -q tests/test_docs.py tests/test_imports.py tests/test_shape.py tests/test_surface.py
+
+bench: $(DEV)
+	@shopt -s nullglob; scripts=(bench/[a-z]*.py); \
+	if [ $${#scripts[@]} -eq 0 ]; then echo "bench/ holds no script yet: nothing to measure"; fi; \
+	for script in "$${scripts[@]}"; do echo "== $$script"; $(PY) "$$script"; done
+
+neo4j: $(DEV)
+	@$(PY) tests/neo4j_server.py
+
+clean:
+	@rm -rf .venv build dist *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A name on the PATH may be a shim that cannot run: each candidate must prove its version.
+$(PY):
+	@for python in $(PYTHONS); do \
+	  "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	  "$$python" -m venv --clear .venv && exit 0; \
+	  rm -rf .venv; \
+	  echo "$$python could not make .venv; on Debian: apt install python3-venv" >&2; exit 1; \
+	done; \
+	echo "no Python 3.11 or newer on the PATH; install one, or name it: make PYTHON=/path/to/python3" >&2; \
+	exit 1
+
+$(CORE): pyproject.toml | $(PY)
+	@echo "installing the light core into .venv"
+	@$(call install,-e .)
+	@touch $@
+
+$(DEV): pyproject.toml | $(PY)
+	@echo "installing the development tools into .venv"
+	@$(call install,-e ".[dev]")
+	@touch $(CORE) $@

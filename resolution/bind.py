@@ -1,0 +1,240 @@
+"""Binding: from one mention to an entity, before anything is written.
+
+An entity id or an identifier decides. An exact alias that is unique in what the caller may
+see binds at once. Several entities of one name are never chosen between: a pending entity is
+made and a person is asked. Everything else is scored by a `Scorer`, if one is given, and is
+a new entity otherwise. A conflicting identifier of one scheme excludes a candidate before
+any name counts. Pure: decides over a `Register`, filled by one look-up.
+
+Sources: resolution 2; settled 9; DESIGN 5; checklist C-049 to C-052, C-055.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..schema.entity import Alias, Entity, EntityCandidate, EntityRef, Feature, Resolution
+from ..schema.errors import Conflict, NotFound
+from ..schema.slots import compatible
+from ..schema.vocabulary import CandidateSource, Decision, EntityState
+from .keys import alias_key, is_id
+from .known import Lookup
+from .register import Register
+
+Named = EntityRef | str
+"""A mention, or an entity id."""
+
+
+class Scorer(Protocol):
+    """Scores what an exact look-up could not decide."""
+
+    def keys(self, mention: EntityRef) -> tuple[tuple[str, int], ...]:
+        """Return blocking keys with their weights in thousandths."""
+        ...
+
+    def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
+        """Return bind, review or new, with the evidence; `entity` is None unless bound."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a binding depends on beside the mention."""
+
+    scopes: frozenset[str]
+    """Scope ids whose aliases the caller may use."""
+    scope_id: str
+    """The scope of the write."""
+    person_scope: str = "tenant"
+    """`tenant`, or `project`: what makes an equal person name enough (resolution 5)."""
+
+
+def lookup_of(mentions: Iterable[Named], scorer: Scorer | None = None) -> Lookup:
+    """Return everything that binding these mentions may need, as one look-up."""
+    refs, ids = [], set()
+    for mention in mentions:
+        if isinstance(mention, str) and is_id(mention):
+            ids.add(mention)
+        else:
+            refs.append(as_ref(mention))
+    keys = sorted({k for ref in refs for k in (scorer.keys(ref) if scorer else ())})
+    return Lookup(
+        identifiers=tuple(sorted({pair for ref in refs for pair in ref.external_ids.items()})),
+        norms=tuple(sorted({alias_key(n) for ref in refs for n in (ref.name, *ref.aliases)})),
+        entity_ids=tuple(sorted(ids)),
+        block_keys=tuple(keys),
+    )
+
+
+def as_ref(mention: Named) -> EntityRef:
+    """Return a mention as a reference; a plain text is a name of unknown type."""
+    return EntityRef(name=mention) if isinstance(mention, str) else mention
+
+
+def bind(mention: Named, known: Register, rules: Rules, scorer: Scorer | None = None) -> Resolution:
+    """Return what a mention is bound to, without changing anything.
+
+    `entity` is a raw id when the decision is `bind`; a pending entity that waits under the
+    same name in the same scope is reused, with the decision `review`.
+
+    Raises:
+        NotFound: `unknown_entity` for an id that names nothing.
+        Conflict: `identifier_conflict` when identifiers name different entities.
+    """
+    if isinstance(mention, str) and is_id(mention):
+        return _by_id(mention, known)
+    ref = as_ref(mention)
+    owned = _by_identifier(ref, known)
+    if owned:
+        return owned
+    for name, source in _names(ref):
+        found = _by_alias(alias_key(name), source, ref, known, rules)
+        if found:
+            return found
+    if scorer:
+        return scorer.judge(ref, known, rules)
+    return Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
+
+
+def _by_id(entity_id: str, known: Register) -> Resolution:
+    if known.entity(entity_id) is None:
+        raise NotFound(
+            f"there is no entity {entity_id}; name it, or look it up with entities.list()",
+            code="unknown_entity",
+            entity=entity_id,
+        )
+    return _bound(entity_id, "entity_id", known)
+
+
+def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
+    owners = {
+        known.root(raw): (raw, f"{scheme}={value}")
+        for scheme, value in sorted(ref.external_ids.items())
+        for raw in known.owners(scheme, value)
+    }
+    if len(owners) > 1:
+        named = ", ".join(text for _, text in owners.values())
+        raise Conflict(
+            f"the identifiers of {ref.name!r} name different entities ({named}); "
+            "state the right ones, or let a steward merge the entities",
+            code="identifier_conflict",
+            entities=sorted(owners),
+        )
+    return next((_bound(raw, "same_identifier", known) for raw, _ in owners.values()), None)
+
+
+def _excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
+    """Tell whether an entity holds another value of a scheme that the mention states."""
+    return any(
+        ref.external_ids.get(scheme, value) != value
+        for scheme, value in known.held(entity_id).items()
+    )
+
+
+def _names(ref: EntityRef) -> list[tuple[str, CandidateSource]]:
+    rest = [(name, CandidateSource.ALIAS) for name in ref.aliases]
+    return [(ref.name, CandidateSource.EXACT), *rest]
+
+
+def _by_alias(
+    norm: str,
+    source: CandidateSource,
+    ref: EntityRef,
+    known: Register,
+    rules: Rules,
+) -> Resolution | None:
+    hits = [
+        a
+        for a in known.named(norm)
+        if a.scope_id in rules.scopes
+        and compatible(ref.type, _known_type(a, known))
+        and not _excludes(ref, a.entity_id, known)
+    ]
+    waiting = [a for a in hits if _pending(a, known) and a.scope_id == rules.scope_id]
+    roots = sorted({known.root(a.entity_id) for a in hits if not _pending(a, known)})
+    if waiting and (source is CandidateSource.EXACT or not roots):
+        first = min(waiting, key=_age)
+        return _review(first.entity_id, "pending", roots, known, source)
+    if not roots:
+        return None
+    if len(roots) == 1 and _has_context(ref, hits, known, rules):
+        first = min((a for a in hits if known.root(a.entity_id) == roots[0]), key=_age)
+        return _bound(first.entity_id, source.value, known)
+    reason = "ambiguous" if len(roots) > 1 else "person_without_context"
+    return _review(None, reason, roots, known, source)
+
+
+def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: Rules) -> bool:
+    """Tell whether an equal name is enough: a person's may need more than the tenant."""
+    person = "person" in {ref.type, *(_known_type(a, known) for a in hits)}
+    if not person or rules.person_scope == "tenant":
+        return True
+    return any(a.scope_id == rules.scope_id and a.scope_id != "tenant" for a in hits)
+
+
+def _known_type(alias: Alias, known: Register) -> str:
+    entity = known.entity(alias.entity_id)
+    return entity.type if entity else alias.type
+
+
+def _pending(alias: Alias, known: Register) -> bool:
+    entity = known.entity(alias.entity_id)
+    return (
+        entity is not None
+        and entity.state is EntityState.PENDING
+        and known.root(alias.entity_id) == alias.entity_id
+    )
+
+
+def _age(alias: Alias) -> tuple[int, str]:
+    return alias.tx_start, alias.entity_id
+
+
+def _bound(entity: str, reason: str, known: Register) -> Resolution:
+    root = known.entity(known.root(entity))
+    pending = root is not None and root.state is EntityState.PENDING
+    return Resolution(
+        decision=Decision.REVIEW if pending else Decision.BIND,
+        entity=entity,
+        score=1.0,
+        reason=reason,
+        candidates=_candidates([known.root(entity)], known, CandidateSource.IDENTIFIER, reason),
+    )
+
+
+def _review(
+    entity: str | None,
+    reason: str,
+    roots: Sequence[str],
+    known: Register,
+    source: CandidateSource,
+) -> Resolution:
+    return Resolution(
+        decision=Decision.REVIEW,
+        entity=entity,
+        score=0.94,
+        reason=reason,
+        candidates=_candidates(roots, known, source, reason),
+    )
+
+
+def _candidates(
+    roots: Sequence[str], known: Register, source: CandidateSource, reason: str
+) -> tuple[EntityCandidate, ...]:
+    found = (known.entity(root) for root in roots)
+    return tuple(_candidate(entity, source, reason) for entity in found if entity)
+
+
+def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCandidate:
+    certain = reason not in ("ambiguous", "pending", "person_without_context")
+    return EntityCandidate(
+        entity=entity.entity_id,
+        name=entity.name,
+        score=1.0 if certain else 0.94,
+        log_odds=13.8 if certain else 2.752,
+        source=source,
+        features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
+        vetoes=() if certain else ("margin" if reason != "person_without_context" else reason,),
+    )

@@ -1,0 +1,39 @@
+"""The light exact key of a name: equal keys are an exact alias match.
+
+NFKC, case folding, trimmed, inner white space as one space, typographic quotes and dashes
+plain. It never transliterates and never drops a token: two names with one key are the same
+characters to a reader. Scores use the fuller forms of `normalize`.
+Source: resolution 1 (exact and normalised key look-up comes first, always) and 6.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import uuid
+from typing import Final
+
+_SPACE: Final = re.compile(r"\s+")
+_PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2010\u2011\u2013\u2014", "''\"\"----")
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def alias_key(surface: str) -> str:
+    """Return the light exact key of a surface.
+
+    >>> alias_key("  Sam  RIVERA ")
+    'sam rivera'
+    """
+    folded = unicodedata.normalize("NFKC", surface).translate(_PLAIN).casefold()
+    visible = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", visible)).strip()
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text has the form of an entity or object id."""
+    return _UUID.fullmatch(text) is not None
+
+
+def entity_id(object_id: str, role: str, name: str) -> str:
+    """Return the id of an entity that a write creates (settled 6)."""
+    return str(uuid.uuid5(uuid.UUID(object_id), f"{role}\n{alias_key(name)}"))

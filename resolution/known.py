@@ -1,0 +1,50 @@
+"""What a store knows about mentions: one batched look-up, one value back.
+
+Resolution asks for everything it needs at once (`Lookup`) and decides over the answer
+(`Known`) without another word to the store, so that a decision is a pure function and a
+store answers a whole group of writes in one round trip.
+
+Only aliases of scopes that the caller may see are ever returned, filtered before any cut.
+Sources: resolution 2 and 6; settled 9; checklist C-047, C-055.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..schema.entity import Alias, Entity, Identifier, Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup:
+    """What to look up for a group of mentions."""
+
+    identifiers: tuple[tuple[str, str], ...] = ()
+    """(scheme, value) pairs, sorted."""
+    norms: tuple[str, ...] = ()
+    """Light exact keys of names and aliases, sorted."""
+    entity_ids: tuple[str, ...] = ()
+    """Ids that callers named themselves."""
+    block_keys: tuple[tuple[str, int], ...] = ()
+    """Blocking keys with their kind weight in thousandths; empty: no fuzzy candidates."""
+    limit: int = 50
+    """The most fuzzy candidates, by weight, then alias."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The answer, as of one transaction time."""
+
+    identifiers: tuple[Identifier, ...] = ()
+    """Open identifiers asked for, and all open ones of the entities below."""
+    aliases: tuple[Alias, ...] = ()
+    """Open visible aliases with one of the norms, and those the blocking keys proposed."""
+    weights: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Blocking weight by (entity id, norm), for proposed aliases."""
+    entities: Mapping[str, Entity] = field(default_factory=dict)
+    """Every raw entity that the rest mentions, with all members of its cluster."""
+    judgements: tuple[Judgement, ...] = ()
+    """Open judgements between these entities."""
+    canonical: Mapping[str, str] = field(default_factory=dict)
+    """Canonical id by raw id, only of clusters of two or more: every member, root included."""

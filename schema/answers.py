@@ -1,0 +1,199 @@
+"""What reads return: frozen records with aware UTC datetimes, `None` for an open end.
+
+Sources: API "Reading"; settled 7; checklist C-061 to C-063.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from .context_object import ContextObject
+from .vocabulary import ActionKind, SlotStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A claim that takes part in deciding a slot at one instant."""
+
+    object_id: str
+    op: str
+    value: Any
+    status: str
+    reason: str
+    authority_level: int
+    source_origin: str
+    valid_from: datetime | None
+    valid_until: datetime | None
+    tx: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotState:
+    """The answer of a slot at (valid, tx)."""
+
+    status: SlotStatus
+    value: Any = None
+    """The clean value; None otherwise."""
+    values: tuple[Any, ...] = ()
+    """All shown values, in order of first tx, then object id."""
+    reason: str = ""
+    """Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`."""
+    candidates: tuple[Candidate, ...] = ()
+    """The deciding heads."""
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    object: ContextObject | None = None
+    """The object that is shown, when exactly one is."""
+    entities: tuple[str, ...] = ()
+    """Of an ambiguous entity: the canonical ids it may mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A stretch of valid time with one answer."""
+
+    valid_from: datetime | None
+    valid_until: datetime | None
+    state: SlotState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change of belief between two transaction times."""
+
+    kind: str
+    """`opened` or `closed`."""
+    entity: str | None
+    slot: str | None
+    value: Any
+    valid_from: datetime | None
+    valid_until: datetime | None
+    status: str
+    object_id: str
+    tx: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRow:
+    """A version row on both axes."""
+
+    vid: int
+    object_id: str
+    op: str
+    value: Any
+    valid_from: datetime | None
+    valid_until: datetime | None
+    tx_start: datetime
+    tx_end: datetime | None
+    status: str
+    reason: str
+    head: bool
+    authority_level: int
+    source_origin: str
+    scope: str
+    erased: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """An edge between claims as `explain` shows it."""
+
+    kind: str
+    object_id: str
+    """The claim at the other end."""
+    reason: str
+    relation: str
+    valid_from: datetime | None
+    valid_until: datetime | None
+    tx: datetime
+    merge_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Where an object comes from, what it met, and what was compiled from it."""
+
+    object: ContextObject
+    rows: tuple[HistoryRow, ...]
+    superseded: tuple[Link, ...]
+    """What this object displaced or hides."""
+    superseded_by: tuple[Link, ...]
+    conflicts: tuple[Link, ...]
+    confirmations: tuple[Link, ...]
+    sources: tuple[Link, ...]
+    """What it was derived from."""
+    derived: tuple[Link, ...]
+    """What was derived from it."""
+    verdicts: tuple[dict[str, Any], ...]
+    """The relations of its receipt."""
+    envelopes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityView:
+    """An entity as known at (valid, tx)."""
+
+    entity_id: str
+    """Canonical id."""
+    name: str
+    type: str
+    state: str
+    members: tuple[str, ...]
+    aliases: tuple[str, ...]
+    external_ids: dict[str, str]
+    redirected_from: str | None = None
+    """The merged-away id that was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """What stands around an entity, nearest first."""
+
+    entities: tuple[EntityView, ...]
+    facts: tuple[ContextObject, ...]
+    edges: tuple[tuple[str, str, str], ...]
+    """(from entity, slot, to entity)."""
+    truncated: bool
+    """Whether a cap of the policy cut the walk."""
+    withheld: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """A found object with its score."""
+
+    object: ContextObject
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """What a search found, and how much of it the caller may not see."""
+
+    hits: tuple[SearchHit, ...]
+    withheld: int = 0
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Something in the resolver queue."""
+
+    action_id: str
+    kind: ActionKind
+    object_id: str
+    """The object it is about."""
+    slot_key: str | None
+    entity: str | None
+    slot: str | None
+    members: tuple[str, ...]
+    """Of a tie: the objects that tie."""
+    valid_from: datetime | None
+    valid_until: datetime | None
+    opened: datetime
+    closed: datetime | None = None
+    outcome: str = ""
+    closed_by: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)

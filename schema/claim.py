@@ -1,0 +1,261 @@
+"""Claims and the rows of a timeline: what reconciliation compares and what stores hold.
+
+A `Claim` is an immutable assertion about a slot; a `Row` is a piece of one, with both
+intervals and how it looks. A row never changes but for one closing of its transaction end.
+What erasure must be able to empty stands apart in `Content`, what never changes in `Details`,
+and permissions, which belong to the object and change by `reclassify`, in `Permissions`.
+Sources: DESIGN 3; bitemporal 1 and 2; settled 4 and 5; checklist C-014 to C-031.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from .interval import INF_US, Interval
+from .layers import DecayRule
+from .principal import EVERYONE, Scope
+from .values import NOTHING
+from .vocabulary import (
+    Authority,
+    Classification,
+    EdgeKind,
+    ObjectType,
+    Op,
+    RetirementRule,
+    Sensitivity,
+    StateLayer,
+    Status,
+)
+
+
+class Key(NamedTuple):
+    """What competes at an instant; the greatest is shown. Integers only (R7)."""
+
+    strength: int
+    """Minus the effective level."""
+    since_us: int
+    """The claim's asserted valid_from: newer is stronger."""
+    source_authority: int
+    """In thousandths."""
+    confidence: int
+    """In thousandths."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An immutable assertion, as reconciliation sees it."""
+
+    object_id: str
+    slot_key: str
+    """The slot under the subject as observed; merged entities have several."""
+    op: Op
+    value_key: str
+    """Equal exactly for equal values; empty for no value."""
+    interval: Interval
+    """The asserted valid interval."""
+    since_us: int
+    """The valid_from that enters the key: the asserted one, or that of a retired claim."""
+    level: int
+    """The effective level: lower is stronger."""
+    source_authority: int
+    confidence: int
+    tx: int
+    ordinal: int
+    """Place among the claims of one stamp."""
+    target: str | None = None
+    """Of a withdrawal: the one claim it acts on; None: every claim that its verb names."""
+
+    @property
+    def key(self) -> Key:
+        """Return the conflict key."""
+        return Key(-self.level, self.since_us, self.source_authority, self.confidence)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Tell whether the claim is a gap: "no value"."""
+        return self.value_key == NOTHING
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Return the place in the order of writing."""
+        return self.tx, self.ordinal
+
+
+class Look(NamedTuple):
+    """How a row looks: its status, the machine-readable reason, and whether it decides."""
+
+    status: Status
+    reason: str
+    head: bool
+
+
+SHOWN: Final = Look(Status.CLEAN, "", True)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A version row: a piece of a claim on both axes."""
+
+    vid: int
+    """The row's number in its tenant, rising in the order of writing; 0 before it has one."""
+    claim: Claim
+    interval: Interval
+    """The valid interval of this piece."""
+    look: Look
+    tx_start: int
+    tx_end: int = INF_US
+    continues: int | None = None
+    """The vid of the row this remainder was cut from."""
+
+    @property
+    def live(self) -> bool:
+        """Tell whether the row is open in transaction time."""
+        return self.tx_end == INF_US
+
+    @property
+    def same(self) -> tuple[str, Interval, Look]:
+        """Return what makes two rows of a slot the same row."""
+        return self.claim.object_id, self.interval, self.look
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """Who may see an object, today."""
+
+    classification: Classification = Classification.PUBLIC
+    allow: tuple[str, ...] = (EVERYONE,)
+    """Roles, sorted; `*` for everyone; never empty."""
+    deny: tuple[str, ...] = ()
+    """Roles, sorted; wins over `allow`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """What a claim says about itself and erasure leaves: ids, provenance, tenure."""
+
+    scope: Scope
+    slot: str | None
+    """The slot's name; None for text that asserts no slot."""
+    subject_id: str | None
+    """The raw entity id the mention was bound to."""
+    value_entity_id: str | None
+    """Of a relation: the raw entity id of the value."""
+    authority_level: Authority
+    source_origin: str
+    source_kind: str
+    object_type: ObjectType
+    layer: StateLayer
+    applicable_task_types: tuple[str, ...]
+    sensitivity: tuple[Sensitivity, ...]
+    decay_rule: DecayRule | None
+    retirement_rule: RetirementRule
+    update_path: str
+    derived_from: tuple[str, ...]
+    origins: tuple[str, ...]
+    """Every origin the object rests on, sorted: its own, and those of its sources."""
+    planned: bool
+    actor: str
+    """Who wrote it: the user, else the tenant's service."""
+    resolved_via: str
+    """How the subject was bound: the resolution's reason, or empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What erasure empties."""
+
+    value_json: str
+    """Canonical JSON of the value; `null` for none."""
+    text: str
+    """The raw content, verbatim (ladder level 0)."""
+    normalized_claim: str
+    why_it_matters: str
+    behavioral_implication: str | None
+    enforcement: str | None
+    """Canonical JSON of {kind, spec} of a hard constraint."""
+    terms: str
+    """Search terms of text, claim and value, joined by spaces."""
+
+
+EMPTIED: Final = Content(
+    value_json="null",
+    text="",
+    normalized_claim="",
+    why_it_matters="",
+    behavioral_implication=None,
+    enforcement=None,
+    terms="",
+)
+"""What erasure leaves of a content."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """A whole claim as it is stored."""
+
+    claim: Claim
+    details: Details
+    content: Content
+    permissions: Permissions
+    quarantine: str = ""
+    """`policy_hold` or `injection_suspected` for a claim that never competes."""
+    erased: bool = False
+    """Whether the content was emptied by an erasure; then `content` is `EMPTIED`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A row as a read returns it: permissions applied, erasure respected."""
+
+    row: Row
+    details: Details
+    content: Content | None
+    """None when the content was erased or the caller may not see it."""
+    permissions: Permissions
+    visible: bool
+    erased: bool = False
+    last_confirmed_us: int | None = None
+    """tx of the last confirmation known at the view's tx."""
+    demoted: bool = False
+    """In the archival tier: no candidate unless asked for."""
+    stale: bool = False
+    """A source it was derived from has changed since (C-098)."""
+    confirm_due: bool = False
+    """Waits for a confirmation; kept out of envelopes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """An edge between two claims, or from a claim to the claim it was derived from."""
+
+    kind: EdgeKind
+    src: str
+    """object_id of the newer, the winner, the confirming or the derived claim."""
+    dst: str
+    interval: Interval
+    """The valid interval on which the edge holds."""
+    reason: str
+    relation: str
+    """Allen relation, "stored *relation* incoming"; empty where none applies."""
+    tx: int
+    merge_id: str | None = None
+
+
+def milli(share: float) -> int:
+    """Return a share of 0 to 1 in whole thousandths, so that no float decides.
+
+    >>> milli(0.8), milli(0.0005)
+    (800, 0)
+    """
+    return round(1000 * share)
+
+
+def slot_key(subject_id: str, slot: str, scope_id: str) -> str:
+    """Return the key of a slot: ids only, never names."""
+    return f"{subject_id}/{slot}/{scope_id}"
+
+
+def text_key(object_id: str) -> str:
+    """Return the slot key of text that asserts no slot: each object is a slot of its own."""
+    return f"text:{object_id}"

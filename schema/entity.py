@@ -1,0 +1,188 @@
+"""Entities: mentions, aliases, judgements and reviews.
+
+A mention is bound to a raw entity id before anything is written; which raw ids are one entity
+is a matter of judgement rows, and the canonical id is computed from those open as of a
+transaction time. Nothing here is ever rewritten: a merge is a row and can be undone.
+Sources: DESIGN 5; resolution 2, 8, 9; settled 9; checklist C-046 to C-057.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .errors import InvalidInput
+from .interval import INF_US
+from .slots import UNKNOWN_TYPE, check_scheme
+from .vocabulary import (
+    CandidateSource,
+    Decision,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+    ReviewState,
+)
+
+MAX_NAME = 512
+"""Characters of a name or an identifier value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityRef:
+    """How a caller names an entity: a name with type, aliases and identifiers."""
+
+    name: str
+    type: str = UNKNOWN_TYPE
+    aliases: tuple[str, ...] = ()
+    external_ids: Mapping[str, str] = field(default_factory=dict)
+    """Identifier by scheme; one value per scheme and entity."""
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "aliases", tuple(self.aliases))
+        put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
+        for name in (self.name, *self.aliases, *self.external_ids.values()):
+            if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
+                raise InvalidInput(
+                    f"a name or identifier has 1 to {MAX_NAME} characters; got {name!r:.80}",
+                    code="bad_name",
+                )
+        for scheme in self.external_ids:
+            check_scheme(scheme)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """An entry of the register (C-053)."""
+
+    entity_id: str
+    name: str
+    type: str
+    state: EntityState
+    scope_id: str
+    """The scope of the write that created it."""
+    tx_start: int
+    created_by: str
+    """object_id of the write that created it."""
+    recorded: bool = False
+    """Whether an identifier of a system of record names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alias:
+    """A surface that names an entity, on both axes."""
+
+    entity_id: str
+    surface: str
+    norm: str
+    """The light exact key of the surface."""
+    type: str
+    scope_id: str
+    ordinal: int
+    """Raised for a namesake, by a resolution decision only; 0 for the first."""
+    valid_from: int
+    valid_until: int
+    tx_start: int
+    tx_end: int = INF_US
+    object_id: str = ""
+    """The write that taught it."""
+    merge_id: str | None = None
+    """The accepted review that taught it; it closes with that merge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identifier:
+    """An external id of an entity."""
+
+    entity_id: str
+    scheme: str
+    value: str
+    tx_start: int
+    tx_end: int = INF_US
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One line of evidence."""
+
+    name: str
+    score: float
+    weight: float
+    """Log-odds, in nats."""
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityCandidate:
+    """An entity a mention may mean, with the evidence for it."""
+
+    entity: str
+    """Canonical id."""
+    name: str
+    score: float
+    """Calibrated probability, rounded to 1e-6."""
+    log_odds: float
+    source: CandidateSource
+    features: tuple[Feature, ...] = ()
+    vetoes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What was decided for one mention, and why."""
+
+    decision: Decision
+    entity: str | None
+    """The raw entity id bound or created; None for an unknown entity of a dry look-up."""
+    score: float
+    reason: str
+    """`same_identifier`, `exact`, `alias`, `scored`, `ambiguous`, `no_candidate`, …"""
+    candidates: tuple[EntityCandidate, ...] = ()
+    model_version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A row that says whether two raw entities are one."""
+
+    judgement_id: str
+    merge_id: str | None
+    left_id: str
+    """The smaller raw id."""
+    right_id: str
+    verdict: JudgementVerdict
+    judged_by: JudgedBy
+    actor: str
+    score: float | None
+    log_odds: float | None
+    evidence: str
+    """JSON: features, vetoes, context."""
+    model_version: str
+    reason: str
+    tx_start: int
+    tx_end: int = INF_US
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """A case that waits for a person: is this pending entity one of the candidates?"""
+
+    review_id: str
+    entity_id: str
+    """The pending raw entity."""
+    mention: str
+    type: str
+    scope_id: str
+    candidates: tuple[EntityCandidate, ...]
+    reason: str
+    object_id: str
+    """The write that opened it."""
+    state: ReviewState
+    version: int
+    """Rises with every decision; a decision on an older one is `stale_version`."""
+    opened_tx: int
+    decided_tx: int | None = None
+    decided_by: str | None = None
+    decided_entity: str | None = None
+    merge_id: str | None = None
+    note: str = ""

@@ -1,0 +1,137 @@
+"""The nine state layers and the eight object types: what tenure an object has by default.
+
+A layer says which ids isolate an object and how long it lives; an object type says how fast
+it decays and what retires it. A write's own words win over its slot, the slot over the object
+type, the object type over the layer. Authority never comes from a layer.
+Sources: checklist C-003 to C-012, C-029, C-031; vocabulary 3.6; settled 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .errors import InvalidInput
+from .vocabulary import ObjectType, RetirementRule, SlotKind, StateLayer
+
+_ARCHIVE = RetirementRule.ARCHIVE
+_ASK = RetirementRule.TRIGGER_USER_CONFIRMATION
+_DEMOTE = RetirementRule.DEMOTE_TO_ARCHIVAL
+
+
+@dataclass(frozen=True, slots=True)
+class DecayRule:
+    """How the strength of an object falls: strength(t) = 2^(-(t - anchor) / half-life) (D4)."""
+
+    half_life_days: float
+    """Days until the strength halves; above 0."""
+    minimum_threshold: float
+    """Strength below which the object is due, 0 to 1."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.half_life_days <= 365_000:
+            raise InvalidInput(
+                f"half_life_days {self.half_life_days!r} must be above 0 and at most 365000",
+                code="bad_decay_rule",
+            )
+        if not 0 <= self.minimum_threshold <= 1:
+            raise InvalidInput(
+                f"minimum_threshold {self.minimum_threshold!r} must lie in 0 to 1",
+                code="bad_decay_rule",
+            )
+
+    def strength(self, age_us: int) -> float:
+        """Return the strength after an age in microseconds, 1.0 for no age."""
+        return float(2.0 ** (-max(age_us, 0) / (self.half_life_days * 86_400_000_000)))
+
+    def due(self, age_us: int) -> bool:
+        """Tell whether the object is below its threshold at this age."""
+        return self.strength(age_us) < self.minimum_threshold
+
+
+@dataclass(frozen=True, slots=True)
+class LayerProfile:
+    """The tenure of a state layer."""
+
+    layer: StateLayer
+    lifespan: str
+    isolation: str
+    risk: str
+    retirement: RetirementRule
+    decay: DecayRule | None
+    needs: str | None = None
+    """The scope id without which a write to this layer is refused (`scope_missing`)."""
+    takes: tuple[str, ...] = ()
+    """The scope ids that the principal fills in."""
+
+
+_L = StateLayer
+LAYERS: Final = {
+    p.layer: p
+    for p in (
+        LayerProfile(_L.SESSION, "until the session closes", "session id",
+                     "context bloat", _ARCHIVE, None, "session", ("session",)),
+        LayerProfile(_L.TASK, "until the task closes", "session id",
+                     "execution derailment", _ARCHIVE, None, "session", ("session",)),
+        LayerProfile(_L.PROJECT, "until the project closes", "signed project id",
+                     "cross-project bleed", _ARCHIVE, None, "project", ("project",)),
+        LayerProfile(_L.USER, "open", "user id",
+                     "overgeneralised personalisation", _ASK, None, None, ("user",)),
+        LayerProfile(_L.TENANT, "open", "tenant",
+                     "leakage between tenants", _ARCHIVE, None),
+        LayerProfile(_L.CORPUS, "30-day half-life", "tenant and access lists",
+                     "indirect prompt injection", _ARCHIVE, DecayRule(30, 0.30)),
+        LayerProfile(_L.TOOL, "until the tool's next version", "tenant",
+                     "tool contract violations", _ARCHIVE, None),
+        LayerProfile(_L.POLICY, "until superseded", "tenant, written by developers only",
+                     "direct prompt bypass", _ARCHIVE, None),
+        LayerProfile(_L.BELIEF, "30-day half-life", "tenant, verified on evidence updates",
+                     "belief laundering", _DEMOTE, DecayRule(30, 0.50)),
+    )
+}  # fmt: skip
+"""The layer profiles of settled 3."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypeProfile:
+    """The tenure of an object type."""
+
+    object_type: ObjectType
+    layer: StateLayer
+    decay: DecayRule | None
+    retirement: RetirementRule
+
+
+_T = ObjectType
+OBJECT_TYPES: Final = {
+    p.object_type: p
+    for p in (
+        TypeProfile(_T.PREFERENCE, _L.USER, DecayRule(180, 0.25), _ASK),
+        TypeProfile(_T.IDENTITY_FACT, _L.TENANT, DecayRule(730, 0.25), _ASK),
+        TypeProfile(_T.PROJECT_DECISION, _L.PROJECT, None, _ARCHIVE),
+        TypeProfile(_T.RETRIEVED_PASSAGE, _L.CORPUS, DecayRule(30, 0.30), _ARCHIVE),
+        TypeProfile(_T.POLICY_RULE, _L.POLICY, None, _ARCHIVE),
+        TypeProfile(_T.TOOL_SCHEMA, _L.TOOL, None, _ARCHIVE),
+        TypeProfile(_T.INFERRED_BELIEF, _L.BELIEF, DecayRule(30, 0.50), _DEMOTE),
+        TypeProfile(_T.ACTIONABLE_CONSTRAINT, _L.USER, DecayRule(90, 0.25), _ASK),
+    )
+}
+"""The defaults of vocabulary 3.6 and the layers of settled 3."""
+
+_TYPE_OF_KIND: Final = {
+    SlotKind.PREFERENCE: ObjectType.PREFERENCE,
+    SlotKind.DECISION: ObjectType.PROJECT_DECISION,
+    SlotKind.DIRECTIVE: ObjectType.ACTIONABLE_CONSTRAINT,
+    SlotKind.BELIEF: ObjectType.INFERRED_BELIEF,
+}
+
+
+def object_type_of(kind: SlotKind | None, level: int) -> ObjectType:
+    """Return the object type of a write that states none (settled 4).
+
+    >>> object_type_of(None, 4).value
+    'retrieved_passage'
+    """
+    if kind is None:
+        return ObjectType.RETRIEVED_PASSAGE if level == 4 else ObjectType.IDENTITY_FACT
+    return _TYPE_OF_KIND.get(kind, ObjectType.IDENTITY_FACT)

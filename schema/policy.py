@@ -1,0 +1,157 @@
+"""The policy pack: every threshold of the product in one frozen, hashed value (C-318).
+
+A pack is made of groups, one for each part of tenure. Its hash is part of every envelope's
+identity, so that a changed number never silently changes bytes. Change a number by
+`Policy(write=replace(WritePolicy(), skew_limit_s=60))`; nothing reads an environment here.
+Where no source gives a number the field says why this one was chosen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from .compile_terms import InjectionPolicy, OverflowPolicy
+from .errors import InvalidInput
+from .values import canonical_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritePolicy:
+    """Limits and options of writing."""
+
+    max_batch: int = 10_000
+    """Writes in one `write_many` or replay group (settled 1)."""
+    max_text_chars: int = 200_000
+    """A longer content, value or condition is refused as `too_large`; documents are chunked."""
+    long_text_chars: int = 20_000
+    """Longer content is accepted with the warning `long_content`."""
+    max_sources: int = 64
+    """Objects one object may be derived from."""
+    skew_limit_s: int = 300
+    """How far valid_from may lie after tx without `planned=True` before a warning: five
+    minutes, the skew that token validators commonly allow."""
+    same_origin_corrects: bool = False
+    """Whether an assert from the origin of the shown claim at equal level means `correct`
+    (bitemporal 4, row 1)."""
+    injection: InjectionPolicy = InjectionPolicy.QUARANTINE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolutionPolicy:
+    """Bands and options of entity resolution (C-049, resolution 2)."""
+
+    bind_at: float = 0.95
+    review_above: float = 0.70
+    suggest_from: float = 0.40
+    person_context_scope: str = "tenant"
+    """`tenant` or `project`: what counts as context for an exactly equal person name."""
+    max_candidates: int = 50
+    max_cluster: int = 200
+    """Members of one cluster; a merge beyond it is refused (abuse case 23)."""
+    audit_share: float = 0.05
+    """Random share of automatic decisions that enters the queue for calibration."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.suggest_from <= self.review_above < self.bind_at <= 1:
+            raise InvalidInput(
+                "resolution bands must rise: suggest_from <= review_above < bind_at",
+                code="bad_policy",
+            )
+        if self.person_context_scope not in ("tenant", "project"):
+            raise InvalidInput("person_context_scope is 'tenant' or 'project'", code="bad_policy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPolicy:
+    """Caps of reading."""
+
+    text_candidates: int = 1_000
+    """Visible text matches up to which both stores propose the same (settled 8)."""
+    vector_exact_rows: int = 300_000
+    """Claims up to which vectors are searched exactly (settled 8)."""
+    vector_candidates: int = 200
+    """Nearest claims a search proposes; as many as fill an 8K budget several times over."""
+    neighbourhood_fanout: int = 50
+    """Facts read around one entity of a walk."""
+    neighbourhood_entities: int = 200
+    slot_extras: int = 8
+    """Non-deciding rows of a slot that reach the trace (settled 8)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompilePolicy:
+    """Numbers of the compiler (settled 10)."""
+
+    activation: str = "broad"
+    """`broad`, or `strict`: match `why_it_matters` alone."""
+    activation_cosine: float = 0.25
+    lexical_weight: float = 0.5
+    """Share of BM25 in the fused relevance; the rest is cosine (ecosystem 13)."""
+    bm25_k1: float = 1.2
+    bm25_b: float = 0.75
+    relevance_floor: float = 0.05
+    """Below it a ranked object is `below_floor`: less than a twentieth of the best hit."""
+    authority_weight: float = 0.10
+    freshness_weight: float = 0.10
+    relevance_weight: float = 0.80
+    """Composite of C-134: relevance leads, authority and freshness break near-ties."""
+    tier_cuts: tuple[float, float, float] = (0.75, 0.45, 0.20)
+    """Composite scores from which an object is critical, important, useful: the quarters of
+    the scale, moved down one step because fused scores crowd the lower half."""
+    overflow: OverflowPolicy = OverflowPolicy.CASCADE_COMPRESS
+    safety_critical: bool = False
+    reserve_floor: int = 4_096
+    reserve_share: float = 0.10
+    """R = max(floor, stated, share of the window) where the window is known (R13)."""
+    small_window: int = 16_384
+    duplicate_containment: float = 0.92
+    """5-word-shingle containment from which two texts are duplicates (R29)."""
+    shingle_words: int = 5
+    mask_personal_for: tuple[str, ...] = ()
+    """Roles for which personal data is shown; empty: everyone who may see the object."""
+    section_shares: tuple[tuple[str, float], ...] = (
+        ("memory", 0.15),
+        ("guidance", 0.10),
+        ("pinned_knowledge", 0.15),
+        ("history", 0.35),
+        ("evidence", 0.60),
+        ("turn_memory", 0.40),
+        ("errors", 0.10),
+        ("turn_guidance", 0.10),
+    )
+    """Largest share of the budget each optional section may take: caps of zones 1 to 3 look
+    neither at the query nor at history, so that cached prefixes hold."""
+    section_weights: tuple[tuple[str, float], ...] = (
+        ("history", 0.8),
+        ("evidence", 1.0),
+        ("turn_memory", 0.9),
+        ("errors", 0.5),
+        ("turn_guidance", 0.9),
+    )
+    recap_tokens: int = 60
+    """Longest goal recap (R5)."""
+    history_full_turns: int = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The whole pack."""
+
+    write: WritePolicy = field(default_factory=WritePolicy)
+    resolution: ResolutionPolicy = field(default_factory=ResolutionPolicy)
+    read: ReadPolicy = field(default_factory=ReadPolicy)
+    compile: CompilePolicy = field(default_factory=CompilePolicy)
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the pack's canonical JSON."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def to_json(self) -> str:
+        """Return the pack as canonical JSON, the form that is stored by hash."""
+        return canonical_json(asdict(self))
+
+
+DEFAULT: Final = Policy()

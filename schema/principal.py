@@ -1,0 +1,240 @@
+"""Who asks, and what isolates an object: principals, scopes and what a caller may see.
+
+A `Principal` comes from the authenticated channel; a payload never changes it. A `Scope`
+holds the ids that isolate an object; its canonical text is what stores compare. `Sight` is
+the part of a principal that every read statement carries: without one no read can be stated.
+Sources: settled 3 and 4; checklist C-020, C-021, C-041.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import Final
+
+from .errors import Forbidden, InvalidInput
+from .layers import LAYERS
+from .sources import BUILT_IN_KINDS
+from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse
+
+EVERYONE: Final = "*"
+"""The tag that every principal holds; an empty allow list means this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The ids that isolate an object inside its tenant; None does not isolate."""
+
+    user: str | None = None
+    project: str | None = None
+    session: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("user", "project", "session"):
+            value = getattr(self, name)
+            if value is not None and (not value or any(c in value for c in ",=\n")):
+                raise InvalidInput(
+                    f"scope id {name}={value!r} must not be empty or hold ',', '=' or a newline",
+                    code="bad_scope",
+                )
+
+    @property
+    def scope_id(self) -> str:
+        """Return the canonical text: `tenant`, or the ids joined in a fixed order.
+
+        >>> Scope(user="ann", project="nova").scope_id
+        'project=nova,user=ann'
+        """
+        ids = (("project", self.project), ("user", self.user), ("session", self.session))
+        return ",".join(f"{name}={value}" for name, value in ids if value) or "tenant"
+
+    @classmethod
+    def parse(cls, scope_id: str) -> Scope:
+        """Return the scope of a canonical text."""
+        if scope_id == "tenant":
+            return cls()
+        known = {item.name for item in fields(cls)}
+        pairs = [part.partition("=") for part in scope_id.split(",")]
+        if any(name not in known or not value for name, _, value in pairs):
+            raise InvalidInput(f"{scope_id!r} is no scope id", code="bad_scope")
+        return cls(**{name: value for name, _, value in pairs})
+
+    @property
+    def specificity(self) -> int:
+        """Return 3 for a session, 2 for a project, 1 for a user, 0 for the tenant."""
+        if self.session:
+            return 3
+        return 2 if self.project else int(bool(self.user))
+
+
+TENANT_SCOPE: Final = Scope()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """An authenticated caller; required by every call."""
+
+    tenant: str = "default"
+    user: str | None = None
+    roles: frozenset[str] = frozenset()
+    projects: frozenset[str] = frozenset()
+    session: str | None = None
+    clearance: Classification = Classification.HIGHLY_RESTRICTED
+    """The highest classification this caller may read."""
+    authority_level: Authority = Authority.USER
+    """The ceiling: the strongest level this caller may write."""
+    origins: frozenset[str] = frozenset()
+    """Web hosts and tools whose remembered claims may be compiled for this caller (C-092)."""
+    source_kinds: frozenset[str] = frozenset()
+    """Source kinds beyond the open ones that this caller may speak for."""
+
+    def __post_init__(self) -> None:
+        if not self.tenant or len(self.tenant) > 256:
+            raise InvalidInput("a tenant id has 1 to 256 characters", code="bad_tenant")
+        put = object.__setattr__  # a frozen value normalises what it was given, once
+        for name in ("roles", "projects", "origins", "source_kinds"):
+            put(self, name, frozenset(getattr(self, name)))
+        put(self, "clearance", parse(Classification, self.clearance))
+        put(self, "authority_level", Authority(self.authority_level))
+        Scope(user=self.user, session=self.session)
+
+    @property
+    def privileged(self) -> bool:
+        """Tell whether the caller may name any scope: owner, admin, or level 0 to 1."""
+        return self.authority_level <= 1 or not self.roles.isdisjoint({"owner", "admin"})
+
+    def require(self, privilege: Privilege) -> None:
+        """Refuse the call unless this caller holds the privilege (settled 4).
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        if privilege.level is not None and self.authority_level <= privilege.level:
+            return
+        if self.roles.isdisjoint(privilege.roles):
+            raise Forbidden(
+                f"{privilege.call} needs one of the roles {', '.join(sorted(privilege.roles))}"
+                + (
+                    f" or authority level <= {privilege.level}"
+                    if privilege.level is not None
+                    else ""
+                ),
+                code="privilege_required",
+                call=privilege.call,
+            )
+
+    def sight(self, scopes: Iterable[str] | None = None) -> Sight:
+        """Return what this caller may read, over its own scopes or the ones given."""
+        return Sight(
+            scopes=tuple(sorted(visible_scopes(self) if scopes is None else scopes)),
+            tags=tuple(sorted({EVERYONE, *self.roles})),
+            clearance=self.clearance.rank,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Privilege:
+    """What a call needs beyond membership of the tenant."""
+
+    call: str
+    roles: frozenset[str]
+    level: int | None = None
+
+
+_ADMIN = frozenset({"admin", "owner"})
+DEFINE: Final = Privilege("defining vocabulary", _ADMIN, 1)
+STEWARD: Final = Privilege("deciding entities and actions", _ADMIN | {"steward"}, 1)
+OPERATE: Final = Privilege("this operation", _ADMIN, 1)
+ERASE: Final = Privilege("erasing", _ADMIN)
+AUDIT: Final = Privilege("naming withheld objects", _ADMIN | {"auditor"})
+
+OWNER: Final = Principal(
+    roles=frozenset({"owner"}),
+    authority_level=Authority.PLATFORM,
+    source_kinds=frozenset(kind.name for kind in BUILT_IN_KINDS),
+)
+"""The principal of an embedded store that was opened without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What every read statement carries: scopes, tags and clearance of the caller."""
+
+    scopes: tuple[str, ...]
+    """Canonical scope ids, sorted."""
+    tags: tuple[str, ...]
+    """The caller's roles and `*`, sorted."""
+    clearance: int
+    """Rank of the highest classification that may be read, 0 to 3."""
+
+    def may_see(self, *, classification: int, allow: Iterable[str], deny: Iterable[str]) -> bool:
+        """Tell whether permissions let this caller see an object; deny wins (C-020)."""
+        tags = set(self.tags)
+        allowed = set(allow) or {EVERYONE}
+        return classification <= self.clearance and bool(tags & allowed) and not tags & set(deny)
+
+
+def visible_scopes(principal: Principal, *, project: str | None = None) -> frozenset[str]:
+    """Return the scope ids a caller reads by default: its own and the tenant's.
+
+    With `project` only that project's scopes are among them.
+    """
+    projects = sorted(principal.projects) if project is None else [project]
+    axes = product((None, *projects), {None, principal.user}, {None, principal.session})
+    return frozenset(Scope(user=u, project=p, session=s).scope_id for p, u, s in axes)
+
+
+def write_scope(
+    principal: Principal, layer: StateLayer, *, stated: Scope | None, object_type: ObjectType
+) -> Scope:
+    """Return the scope of a write: the stated one, else the layer's (settled 3).
+
+    Raises:
+        Forbidden: `scope_not_yours` for an id that is not the caller's own.
+        InvalidInput: `scope_missing`.
+    """
+    if stated is not None:
+        _own(principal, stated)
+        return stated
+    profile, filled = LAYERS[layer], {}
+    if "session" in profile.takes:
+        filled["session"] = principal.session
+    if "project" in profile.takes:
+        filled["project"] = only_project(principal)
+    if "user" in profile.takes:
+        filled["user"] = principal.user
+    if profile.needs and not filled[profile.needs]:
+        raise InvalidInput(
+            f"a write to the {layer.value} layer needs a {profile.needs} id; give scope= or bind "
+            f"a principal that has one ({object_type.value})",
+            code="scope_missing",
+            layer=layer.value,
+        )
+    return Scope(**filled)
+
+
+def only_project(principal: Principal) -> str | None:
+    """Return the caller's only project, None when there is none or more than one."""
+    return next(iter(principal.projects)) if len(principal.projects) == 1 else None
+
+
+def _own(principal: Principal, scope: Scope) -> None:
+    if principal.privileged:
+        return
+    foreign = [
+        name
+        for name, value, own in (
+            ("user", scope.user, {principal.user}),
+            ("project", scope.project, principal.projects),
+            ("session", scope.session, {principal.session}),
+        )
+        if value is not None and value not in own
+    ]
+    if foreign:
+        raise Forbidden(
+            f"the scope names a {foreign[0]} that is not this caller's; "
+            "write to your own scope or ask an administrator",
+            code="scope_not_yours",
+            ids=foreign,
+        )

@@ -1,0 +1,303 @@
+"""Slots and the other lists a tenant may extend: one frozen, numbered `Vocabulary`.
+
+A slot says what a claim is about: its cardinality, value type, kind and precedence, and what
+an object of it inherits when the write does not say. Definitions are an append-only list; the
+vocabulary of a number is the built-in set plus the first so many definitions, so a manifest
+that pins the number pins the words. Cardinality and value type are fixed from a slot's first
+use on. What a tenant's redefinition of a built-in slot does not state, it inherits.
+Sources: vocabulary 1, 2.3, 2.4, 3.2, 4; settled 1, 4, 7; checklist C-058.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final
+
+from .errors import InvalidInput, unknown
+from .layers import DecayRule
+from .sources import BUILT_IN_KINDS, SourceKind
+from .vocabulary import (
+    Cardinality,
+    Precedence,
+    RetirementRule,
+    Sensitivity,
+    SlotKind,
+    ValueType,
+)
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,47}")
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,47}")
+
+ENTITY_TYPES: Final = tuple(
+    "person organization team project document system tool role location product dataset "
+    "event concept task tenant".split()
+)
+UNKNOWN_TYPE: Final = "unknown"
+"""Allowed on a mention; compatible with every type."""
+
+ROLES: Final = tuple(
+    "owner admin steward auditor agent engineer analyst manager support hr finance legal "
+    "security viewer".split()
+)
+TASK_TYPES: Final = (
+    "code_generation",
+    "analytical_reporting",
+    "data_extraction",
+    "system_orchestration",
+)
+_FIXED_FIELDS: Final = ("cardinality", "value_type")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """The definition of a slot."""
+
+    name: str
+    description: str
+    cardinality: Cardinality = Cardinality.ONE
+    value_type: ValueType = ValueType.STRING
+    subject_types: tuple[str, ...] = ()
+    """Entity types a subject may have; empty for any."""
+    kind: SlotKind = SlotKind.ATTRIBUTE
+    precedence: Precedence = Precedence.AUTHORITY
+    why_it_matters: str | None = None
+    """The relevance condition an object inherits; None: the description."""
+    applicable_task_types: tuple[str, ...] = ()
+    instruction: tuple[tuple[str, str], ...] = ()
+    """Templates by task type, `*` for any; `{value}` and `{slot}` placeholders."""
+    sensitivity: tuple[Sensitivity, ...] = ()
+    decay_rule: DecayRule | None = None
+    retirement_rule: RetirementRule | None = None
+
+    @property
+    def many(self) -> bool:
+        """Tell whether several values may be true together."""
+        return self.cardinality is Cardinality.MANY
+
+    @property
+    def relates(self) -> bool:
+        """Tell whether the value is an entity, which makes the slot a relation."""
+        return self.value_type is ValueType.ENTITY
+
+    def template(self, task_types: tuple[str, ...]) -> str | None:
+        """Return the instruction template of the first task type that has one."""
+        templates = dict(self.instruction)
+        return next((templates[t] for t in (*task_types, "*") if t in templates), None)
+
+
+def _slots(names: str, subjects: str, kind: str, cardinality: str, rest: str) -> list[Slot]:
+    value_type, precedence, description = rest.split(" ", 2)
+    return [
+        Slot(
+            name=name,
+            description=description.replace("{}", name.replace("_", " ")),
+            cardinality=Cardinality(cardinality),
+            value_type=ValueType(value_type),
+            subject_types=() if subjects == "any" else tuple(subjects.split()),
+            kind=SlotKind(kind),
+            precedence=Precedence(precedence),
+        )
+        for name in names.split()
+    ]
+
+
+_BUILT_IN_ROWS: Final = (
+    ("title experience_level", "person", "attribute", "one", "string authority the person's {}"),
+    ("specialty", "person", "attribute", "many", "string authority what the person specialises in"),
+    ("employer", "person", "membership", "one", "entity source_rank who employs the person"),
+    ("manager", "person", "hierarchy", "one", "entity source_rank who the person reports to"),
+    ("team", "person", "membership", "many", "entity authority the team the person is in"),
+    ("office", "person", "location", "one", "string authority the office they work from"),
+    ("timezone", "person", "attribute", "one", "string authority the person's time zone"),
+    ("email phone", "person organization", "contact", "many", "string source_rank {} of theirs"),
+    ("skill language", "person", "attribute", "many", "string authority a {} the person has"),
+    ("response_style response_length output_format code_style preferred_language", "person team",
+     "preference", "one", "string authority the {} they want in answers"),
+    ("party", "person", "membership", "one", "string authority party affiliation"),
+    ("seat", "person", "attribute", "one", "string authority the seat the person holds"),
+    ("status version", "project system product document", "state", "one",
+     "string source_rank the current {}"),
+    ("owner", "project system document dataset", "ownership", "one", "entity authority the owner"),
+    ("part_of", "any", "hierarchy", "one", "entity authority what it is a part of"),
+    ("depends_on uses", "project system tool", "dependency", "many",
+     "entity authority what it {} to work"),
+    ("deployed_in", "system", "location", "many", "string source_rank where it is deployed"),
+    ("api_style primary_language framework database", "project system", "decision", "one",
+     "string authority the {} that was decided on"),
+    ("decision", "project team", "decision", "many", "text authority what was decided"),
+    ("constraint policy", "project tenant system tool", "directive", "many",
+     "text authority a {} that must be kept"),
+    ("deadline occurs_at", "project event", "attribute", "one", "instant authority when it is due"),
+    ("budget quota", "project tenant", "measurement", "one", "number authority the {} it has"),
+    ("pricing_tier jurisdiction", "tenant organization person", "state", "one",
+     "string source_rank the {} that applies"),
+    ("author", "document", "authorship", "many", "entity authority who wrote it"),
+    ("schema", "tool", "attribute", "one", "json authority the tool's input schema"),
+    ("endpoint timeout_class", "tool", "attribute", "one", "string authority the tool's {}"),
+    ("authorization_scope", "tool", "attribute", "many", "string authority what the tool may do"),
+    ("assumes", "task project system", "belief", "many", "text authority what is assumed"),
+    ("related_to", "any", "association", "many", "entity authority what it relates to"),
+)  # fmt: skip
+
+BUILT_IN_SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
+    {slot.name: slot for row in _BUILT_IN_ROWS for slot in _slots(*row)}
+)
+"""The default set of vocabulary 3.2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A tenant's own task type, role, entity type or source kind."""
+
+    name: str
+    description: str
+    parent: str | None = None
+    """Of a task type: the built-in type whose templates and defaults it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Every list of one tenant at one version."""
+
+    version: int = 0
+    """How many definitions it holds."""
+    slots: Mapping[str, Slot] = field(default_factory=lambda: BUILT_IN_SLOTS)
+    named: Mapping[str, Mapping[str, Named]] = field(default_factory=dict)
+    """Tenant words by list: `task_type`, `role`, `entity_type`, `source_kind`."""
+
+    def slot(self, name: str) -> Slot:
+        """Return a slot by name.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary`, with the nearest names.
+        """
+        try:
+            return self.slots[name]
+        except KeyError:
+            raise unknown("slot", name, self.slots) from None
+
+    def values(self, what: str) -> tuple[str, ...]:
+        """Return the words of a list, built-in ones first.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary` for a list that does not exist.
+        """
+        if what not in _LISTS:
+            raise unknown("vocabulary", what, _LISTS)
+        return (*_LISTS[what], *self.named.get(what, {}))
+
+    def check(self, what: str, words: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the words when the list knows each of them.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary`.
+        """
+        known = self.values(what)
+        for word in words:
+            if word not in known:
+                raise unknown(what.replace("_", " "), word, known)
+        return words
+
+    def entity_type(self, name: str) -> str:
+        """Return an entity type, `unknown` included, or refuse it."""
+        return name if name == UNKNOWN_TYPE else self.check("entity_type", (name,))[0]
+
+    def task_types(self, name: str) -> tuple[str, ...]:
+        """Return a task type followed by its parent, if it has one."""
+        self.check("task_type", (name,))
+        own = self.named.get("task_type", {}).get(name)
+        return (name, own.parent) if own and own.parent else (name,)
+
+    @property
+    def source_kinds(self) -> Mapping[str, SourceKind]:
+        """Return the source kinds by name; a tenant's own kind has a scheme of its name."""
+        own = {
+            n: SourceKind(n, (n.replace("_", "-"), n), 0.5, 2, 3)
+            for n in self.named.get("source_kind", {})
+        }
+        return {**{kind.name: kind for kind in BUILT_IN_KINDS}, **own}
+
+    def define(self, what: str, word: Named | Slot, *, used: bool = False) -> Vocabulary:
+        """Return the vocabulary with one more definition; the same one when nothing changes.
+
+        `used` tells that claims of the slot exist, so that cardinality and value type hold.
+
+        Raises:
+            InvalidInput: `bad_name`, `unknown_vocabulary`, `slot_in_use`.
+        """
+        if not _NAME.fullmatch(word.name):
+            raise InvalidInput(
+                f"{word.name!r} is no name: lower-case letters, digits and _, at most 48",
+                code="bad_name",
+            )
+        if isinstance(word, Slot):
+            return self._define_slot(word, used=used)
+        if what not in _LISTS:
+            raise unknown("vocabulary", what, [*_LISTS, "slot"])
+        if word.parent is not None and word.parent not in TASK_TYPES:
+            raise unknown("parent task type", word.parent, TASK_TYPES)
+        mine = self.named.get(what, {})
+        if word.name in _LISTS[what] or mine.get(word.name) == word:
+            return self
+        named = {**self.named, what: {**mine, word.name: word}}
+        return replace(self, version=self.version + 1, named=named)
+
+    def _define_slot(self, slot: Slot, *, used: bool) -> Vocabulary:
+        known = self.slots.get(slot.name)
+        if known == slot:
+            return self
+        self.check("task_type", slot.applicable_task_types)
+        for entity_type in slot.subject_types:
+            self.entity_type(entity_type)
+        if used and known and any(getattr(known, f) != getattr(slot, f) for f in _FIXED_FIELDS):
+            raise InvalidInput(
+                f"slot {slot.name!r} is in use; its cardinality and value type are fixed. "
+                "Define a slot of another name",
+                code="slot_in_use",
+                slot=slot.name,
+            )
+        return replace(self, version=self.version + 1, slots={**self.slots, slot.name: slot})
+
+
+_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "task_type": TASK_TYPES,
+    "role": ROLES,
+    "entity_type": ENTITY_TYPES,
+    "source_kind": tuple(kind.name for kind in BUILT_IN_KINDS),
+}
+
+_COMPATIBLE: Final = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("system", "tool"),
+        ("system", "product"),
+        ("team", "organization"),
+        ("document", "dataset"),
+    )
+)
+
+
+def compatible(a: str, b: str) -> bool:
+    """Tell whether two entity types may name one entity (vocabulary 4).
+
+    >>> compatible("system", "tool"), compatible("person", "system")
+    (True, False)
+    """
+    return a == b or UNKNOWN_TYPE in (a, b) or frozenset((a, b)) in _COMPATIBLE
+
+
+def check_scheme(scheme: str) -> str:
+    """Return an identifier scheme when its form is right.
+
+    Raises:
+        InvalidInput: `bad_name`.
+    """
+    if not _SCHEME.fullmatch(scheme):
+        raise InvalidInput(
+            f"{scheme!r} is no identifier scheme: lower-case letters, digits, '_', '.' and '-'",
+            code="bad_name",
+        )
+    return scheme

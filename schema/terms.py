@@ -1,0 +1,82 @@
+"""The one tokenizer: text to search terms, the same in both stores and in the ranking.
+
+NFKC, case folding, words of letters and digits, light English stemming, CJK by single
+characters and their pairs. Stores index the joined terms and only propose; scores are
+computed over the same terms, so that both stores rank alike. The stemmer folds plural and
+a few verb endings and nothing else: it must be stable for ever, since stored terms depend on
+it (`TERMS_VERSION`). Sources: settled 8; D. Harman, "How effective is suffixing?", 1991.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import pairwise
+from typing import Final
+
+TERMS_VERSION: Final = 1
+"""Part of every envelope's identity; a change needs a re-index."""
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_CJK: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_VOWEL: Final = re.compile(r"[aeiouy]")
+
+STOP_WORDS: Final = frozenset(
+    "a an and are as at be been but by can did do does for from had has have he her him his how i "
+    "if in into is it its me my no not of on or our she should so such than that the their them "
+    "then there these they this to us was we were what when where which who why will with would "
+    "you your".split()
+)
+"""Words that carry no content for a match; still kept in phrases and counts of length."""
+
+
+def stem(word: str) -> str:
+    """Return a word without its plural, -ing, -ed ending.
+
+    >>> [stem(w) for w in ("policies", "offices", "steering", "stored", "class", "red")]
+    ['policy', 'offic', 'steer', 'stor', 'class', 'red']
+    """
+    if len(word) > 4 and word.endswith("ies"):
+        word = word[:-3] + "y"
+    elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        base = word[: -len(ending)]
+        if word.endswith(ending) and len(base) > 2 and _VOWEL.search(base):
+            return base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
+    return word[:-1] if len(word) > 4 and word.endswith("e") and word[-2] not in "aeiouy" else word
+
+
+def terms(text: str) -> tuple[str, ...]:
+    """Return the search terms of a text in order, repeats kept.
+
+    >>> terms("The Chicago offices moved")
+    ('the', 'chicago', 'offic', 'mov')
+    """
+    found: list[str] = []
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if word.isascii():
+            found.append(stem(word))
+        else:
+            found += _foreign(word)
+    return tuple(found)
+
+
+def _foreign(word: str) -> list[str]:
+    bare = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    if not _CJK.search(bare):
+        return [stem(bare) if bare.isascii() else bare]
+    pairs = [a + b for a, b in pairwise(bare)]
+    return [*bare, *pairs]
+
+
+def content_terms(text: str) -> frozenset[str]:
+    """Return the distinct terms of a text that are no stop words.
+
+    >>> sorted(content_terms("explanations of prompting"))
+    ['explanation', 'prompt']
+    """
+    return frozenset(term for term in terms(text) if term not in _STOP_STEMS)
+
+
+_STOP_STEMS: Final = STOP_WORDS | frozenset(stem(word) for word in STOP_WORDS)

@@ -1,0 +1,193 @@
+"""Values: one canonical text and one rule of equality per value type.
+
+Two values of a slot are the same value exactly when their keys are equal, so conflict and
+confirmation never depend on how a value was spelled. A key is text; the value itself is kept
+as canonical JSON, which is what stores hold and what exports print.
+Sources: settled 5; vocabulary 3.1; RFC 8785 in spirit (sorted keys, exact numbers).
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from .errors import InvalidInput
+from .interval import INF_US, MIN_US
+from .vocabulary import ValueType
+
+NOTHING: Final = ""
+"""The key of "no value": what `delete` asserts."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value with its key."""
+
+    key: str
+    """Equal exactly when two values are the same; empty for no value."""
+    json: str
+    """Canonical JSON."""
+    normalized: bool = False
+    """Whether the stored value differs from the one that was given."""
+
+    @property
+    def plain(self) -> object:
+        """Return the value as plain Python."""
+        return json.loads(self.json)
+
+
+def canonical_json(value: object) -> str:
+    """Return JSON with sorted keys, no white space and exact numbers.
+
+    >>> canonical_json({"b": 1, "a": [True, None]})
+    '{"a":[true,null],"b":1}'
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def micros(moment: datetime) -> int:
+    """Return an aware datetime as microseconds since 1970, exactly.
+
+    Raises:
+        InvalidInput: `naive_datetime`.
+    """
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        raise InvalidInput(
+            f"{moment.isoformat()} has no time zone; give an aware datetime or an ISO 8601 "
+            "text with an offset such as 2026-06-06T12:00:00Z",
+            code="naive_datetime",
+        )
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(instant_us: int) -> datetime | None:
+    """Return an instant as an aware UTC datetime; None for an open start or end."""
+    if instant_us in (MIN_US, INF_US):
+        return None
+    return _EPOCH + timedelta(microseconds=instant_us)
+
+
+def iso(instant_us: int) -> str | None:
+    """Return an instant as ISO 8601 with Z; None for an open start or end.
+
+    >>> iso(0)
+    '1970-01-01T00:00:00Z'
+    """
+    found = moment(instant_us)
+    return None if found is None else found.isoformat().replace("+00:00", "Z")
+
+
+def canonical_value(value: object, value_type: ValueType) -> Value:
+    """Return a value of a type with its key.
+
+    An entity's value is its entity id; whoever calls binds the mention first.
+
+    Raises:
+        InvalidInput: `value_type_mismatch`.
+    """
+    try:
+        return _RULES[value_type](value)
+    except (TypeError, ValueError, InvalidOperation) as error:
+        raise InvalidInput(
+            f"{value!r} is no {value_type.value}: {error}",
+            code="value_type_mismatch",
+            value_type=value_type.value,
+        ) from error
+
+
+def _text(value: object) -> Value:
+    if not isinstance(value, str):
+        raise TypeError("give a string")
+    clean = unicodedata.normalize("NFC", value).strip()
+    if not clean:
+        raise ValueError("it is empty")
+    if "\x00" in clean or any(0xD800 <= ord(c) <= 0xDFFF for c in clean):
+        raise ValueError("it holds a null or a lone surrogate")
+    return Value("s:" + clean, canonical_json(clean), clean != value)
+
+
+def _number(value: object) -> Value:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        raise TypeError("give a number")
+    number = Decimal(str(value))
+    if not number.is_finite() or abs(number.adjusted()) > 400:
+        raise ValueError("it is not a finite number of ordinary size")
+    plain = format(number.normalize(), "f")
+    plain = "0" if plain in ("-0", "0") else plain
+    return Value("n:" + plain, plain, not isinstance(value, int | float))
+
+
+def _integer(value: object) -> Value:
+    number = _number(value)
+    if "." in number.key:
+        raise ValueError("it has a fraction")
+    return number
+
+
+def _boolean(value: object) -> Value:
+    if not isinstance(value, bool):
+        raise TypeError("give true or false")
+    return Value(f"b:{value}".lower(), canonical_json(value))
+
+
+def _instant(value: object) -> Value:
+    given = datetime.fromisoformat(value) if isinstance(value, str) else value
+    if not isinstance(given, datetime):
+        raise TypeError("give an ISO 8601 instant or an aware datetime")
+    instant = micros(given)
+    return Value(f"t:{instant}", canonical_json(iso(instant) or value), iso(instant) != value)
+
+
+def _date(value: object) -> Value:
+    if isinstance(value, datetime):
+        raise TypeError("give a calendar date, not an instant")
+    given = date.fromisoformat(value) if isinstance(value, str) else value
+    if not isinstance(given, date):
+        raise TypeError("give an ISO 8601 date")
+    return Value("d:" + given.isoformat(), canonical_json(given.isoformat()))
+
+
+def _entity(value: object) -> Value:
+    if not isinstance(value, str) or not value:
+        raise TypeError("give an entity id")
+    return Value("e:" + value, canonical_json(value))
+
+
+def _json(value: object) -> Value:
+    text = canonical_json(_exact(value, depth=0))
+    return Value("j:" + text, text)
+
+
+def _exact(value: object, *, depth: int) -> object:
+    if depth > 32:
+        raise ValueError("it is nested deeper than 32 levels")
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("an object's keys are strings")
+        return {key: _exact(item, depth=depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(item, depth=depth + 1) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    return value
+
+
+_RULES: Final = {
+    ValueType.STRING: _text,
+    ValueType.TEXT: _text,
+    ValueType.INTEGER: _integer,
+    ValueType.NUMBER: _number,
+    ValueType.BOOLEAN: _boolean,
+    ValueType.INSTANT: _instant,
+    ValueType.DATE: _date,
+    ValueType.ENTITY: _entity,
+    ValueType.JSON: _json,
+}

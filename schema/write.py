@@ -1,0 +1,137 @@
+"""A write as a caller states it, and the receipt it returns.
+
+`Write` is input: nothing in it is trusted until the edge has made a `Draft` of it. `Receipt`
+is what every write returns, retried or not: what was stored, what it met, and why.
+Sources: API "Writing"; settled 2 to 5; vocabulary 3.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from .claim import Content, Details, Permissions
+from .entity import EntityRef, Resolution
+from .interval import Interval
+from .layers import DecayRule
+from .principal import Scope
+from .slots import Slot
+from .vocabulary import Op, Outcome, Verdict
+
+Moment = str | datetime | None
+"""ISO 8601 text with a zone, an aware datetime, or None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One write; every field means what the parameter of `Memory.write` means."""
+
+    subject: str | EntityRef | Mapping[str, Any] | None = None
+    slot: str | None = None
+    value: Any = None
+    op: str = "assert"
+    valid_from: Moment = None
+    valid_until: Moment = None
+    object_id: str | None = None
+    content: str | None = None
+    object_type: str | None = None
+    layer: str | None = None
+    scope: Scope | Mapping[str, str] | None = None
+    source_origin: str = "user://local"
+    source_authority: float | None = None
+    confidence: float = 0.8
+    authority_level: int | None = None
+    why_it_matters: str = ""
+    applicable_task_types: Sequence[str] = ()
+    behavioral_implication: str | None = None
+    security_classification: str | None = None
+    sensitivity: Sequence[str] = ()
+    allow_roles: Sequence[str] = ()
+    deny_roles: Sequence[str] = ()
+    decay_rule: DecayRule | Mapping[str, float] | None = None
+    retirement_rule: str | None = None
+    update_path: str | None = None
+    derived_from: Sequence[str] = ()
+    planned: bool = False
+    enforcement: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A sanitised write: bounded words, checked times, authority from the channel.
+
+    Only the subject, an entity value and the stamp are still open; resolution and the commit
+    fill them in under the tenant's write lock.
+    """
+
+    object_id: str
+    op: Op
+    slot: Slot | None
+    target_id: str | None
+    """The object the write addresses instead of subject and slot."""
+    subject: EntityRef | str | None
+    """A mention, or an entity id."""
+    value_key: str
+    """The key of the value; empty while an entity value is unbound, and for no value."""
+    value_mention: EntityRef | str | None
+    """Of a relation: the mention the value names."""
+    valid_from: int | None
+    """None: the write's own stamp."""
+    valid_until: int
+    whole_extent: bool
+    """Of a retract without an interval: the value's whole live extent."""
+    level: int
+    """The effective level after the slot's precedence."""
+    source_authority: int
+    confidence: int
+    details: Details
+    content: Content
+    permissions: Permissions
+    quarantine: str
+    warnings: tuple[str, ...]
+    idempotency_key: str | None
+    fingerprint: str
+    """SHA-256 of the canonical request, to tell a retry from another body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationMet:
+    """A stored claim that the write met."""
+
+    object_id: str
+    relation: str
+    """Allen relation, "stored *relation* incoming"."""
+    verdict: Verdict
+    """Seen from the incoming claim."""
+    reason: str
+    interval: Interval
+    """Where the two meet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a write did."""
+
+    object_id: str
+    tx: datetime
+    """The stamp; of a dry run the stamp it would have had at the earliest."""
+    outcome: Outcome
+    replayed: bool = False
+    """A retry: this is the first receipt."""
+    dry_run: bool = False
+    entity: str | None = None
+    """Canonical id of the subject."""
+    resolution: Resolution | None = None
+    relations: tuple[RelationMet, ...] = ()
+    superseded: tuple[str, ...] = ()
+    """Objects that lost ground to this write, in order of meeting."""
+    inserted: int = 0
+    """Version rows opened by this write."""
+    actions: tuple[str, ...] = ()
+    reviews: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    detail: str = ""
+    """A sentence for a person; empty when the outcome says all."""

@@ -1,0 +1,31 @@
+"""What every test may ask for; everything else stands in the test's own file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tenure.tests.source_tree import ROOT
+
+# Two workers share two cores: a slow example says nothing about the code. The same examples in
+# every run make a failure repeatable; TENURE_EXPLORE=1 looks for new ones.
+settings.register_profile(
+    "repeatable",
+    deadline=None,
+    derandomize=not os.environ.get("TENURE_EXPLORE"),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of shared data: `$TENURE_SHARED/data`, or the one beside the checkout."""
+    stated = os.environ.get("TENURE_SHARED")
+    folder = (Path(stated) if stated else ROOT.parent / "shared") / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no shared data in {folder}: set TENURE_SHARED to the folder that holds data/")
+    return folder

@@ -1,0 +1,55 @@
+"""Errors carry a stable code, and are the builtin that fits as well."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.schema import errors
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (errors.InvalidInput, ValueError),
+        (errors.NotFound, LookupError),
+        (errors.Forbidden, PermissionError),
+        (errors.Unavailable, ConnectionError),
+        (errors.Fault, RuntimeError),
+        (errors.Conflict, errors.TenureError),
+        (errors.ContextBudgetExhausted, errors.TenureError),
+    ],
+)
+def test_an_error_is_caught_by_who_never_heard_of_tenure(
+    kind: type[errors.TenureError], builtin: type[Exception]
+) -> None:
+    with pytest.raises(builtin, match="do this") as caught:
+        raise kind("do this", code="some_code", shortfall=3)
+    assert isinstance(caught.value, errors.TenureError)
+    assert caught.value.code == "some_code"
+    assert caught.value.data == {"shortfall": 3}
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "sentence"),
+    [
+        ("ofice", ["team", "office"], "did you mean 'office'?"),
+        ("teem", ["team", "teams"], "did you mean 'team' or 'teams'?"),
+        ("x", ["office", "team"], "known: office, team"),
+        ("x", [], "known: none"),
+    ],
+)
+def test_the_nearest_known_words_are_named(word: str, known: list[str], sentence: str) -> None:
+    assert errors.did_you_mean(word, known) == sentence
+
+
+def test_a_long_list_of_known_words_is_cut() -> None:
+    sentence = errors.did_you_mean("?", [f"slot_{n:02}" for n in range(30)])
+    assert sentence.startswith("known: slot_00, slot_01, ")
+    assert sentence.endswith(", slot_19, …")
+
+
+def test_an_unknown_word_is_refused_with_its_neighbours() -> None:
+    error = errors.unknown("slot", "ofice", (name for name in ["office", "team"]))
+    assert isinstance(error, errors.InvalidInput)
+    assert str(error) == "unknown slot 'ofice': did you mean 'office'?"
+    assert (error.code, error.data) == ("unknown_vocabulary", {"what": "slot", "word": "ofice"})

@@ -1,0 +1,87 @@
+"""The package as files: what the guards of layout, imports and documentation read."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FOLDERS = ("schema", "resolution", "store", "compiler", "window", "service")
+"""Lowest first: a folder may import itself and what stands before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One source file of the package."""
+
+    name: str
+    """Dotted, as users import it: `tenure.schema.interval`."""
+    path: Path
+
+    @property
+    def folder(self) -> str:
+        """The name of the top folder; empty for the root face."""
+        return self.name.partition(".")[2].partition(".")[0]
+
+    @property
+    def package(self) -> str:
+        """What a single leading dot means inside this file."""
+        is_package = self.path.name == "__init__.py"
+        return self.name if is_package else self.name.rpartition(".")[0]
+
+    @property
+    def source(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source, filename=str(self.path))
+
+
+@functools.cache
+def modules() -> tuple[Module, ...]:
+    """Return every module of the package, by name."""
+    paths = [ROOT / "__init__.py"]
+    for folder in FOLDERS:
+        paths += (ROOT / folder).rglob("*.py")
+    return tuple(sorted((Module(_dotted(path), path) for path in paths), key=lambda m: m.name))
+
+
+@functools.cache
+def pyproject() -> dict[str, Any]:
+    """Return `pyproject.toml` as parsed."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str]]:
+    """Yield (local name, full dotted name) of each import, wherever it stands in the file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.asname or alias.name, alias.name
+                if not alias.asname:
+                    top = alias.name.partition(".")[0]
+                    yield top, top
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(node, package)
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{base}.{alias.name}"
+
+
+def _absolute(node: ast.ImportFrom, package: str) -> str:
+    module = [node.module] if node.module else []
+    if not node.level:
+        return ".".join(module)
+    parents = package.split(".")
+    return ".".join([*parents[: len(parents) - node.level + 1], *module])
+
+
+def _dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("tenure", *(part for part in parts if part != "__init__")))

@@ -1,0 +1,163 @@
+"""The documentation is true: its blocks run, its doctests pass, and it leaves nothing out."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure.tests.docs_pages import RUN, SHOWN, WORDS, Block, blocks, pages, run_page
+from tenure.tests.source_tree import ROOT, Module, modules
+
+ALL_PAGES = "\n".join(page.read_text(encoding="utf-8") for page in pages())
+ALL_BLOCKS = [
+    block
+    for page in pages()
+    for block in blocks(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix())
+]
+OPTIONAL = frozenset(
+    {"fastapi", "jinja2", "mcp", "onnxruntime", "sentence_transformers", "uvicorn"}
+)
+
+
+def runnable(page: Path) -> bool:
+    return any(block.runs for block in ALL_BLOCKS if ROOT / block.page == page)
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in pages() if runnable(p)], ids=lambda p: p.relative_to(ROOT).as_posix()
+)
+def test_every_block_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix(), tmp_path)
+
+
+@pytest.mark.parametrize("block", ALL_BLOCKS, ids=lambda b: b.place)
+def test_a_block_says_what_it_is(block: Block) -> None:
+    # A misspelt language would quietly not run.
+    assert block.language in RUN | SHOWN
+    assert block.words <= WORDS
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_every_fence_of_a_page_is_a_block(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    fences = re.findall(r"^\s*(?:`{3,}|~{3,})", text, flags=re.M)
+    assert len(fences) == 2 * len(list(blocks(text, page.name)))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```python\nx = 1\n```\n```python\nassert x == 2\n```\n",
+        "```python\nprint('a')\n```\n```text output\nb\n```\n",
+        "```sh\ntrue\nfalse\n```\n",
+        "```sh\nfalse | true\n```\n",
+        "```console\n$ echo a\nb\n```\n",
+    ],
+)
+def test_a_block_that_lies_fails_its_page(page: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        run_page(page, "page.md", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```python\nx = 1\n```\nand\n```python\nprint(x)\n```\n```text output\n1\n```\n",
+        "```sh\necho a > kept\n# then\ncat \\\n  kept\n```\n```text output\na\n```\n",
+        "```console\n$ echo a; echo b\na\n...\n$ true\n```\n",
+        "```sh no-run\nfalse\n```\n```json\n{\n```\n",
+    ],
+)
+def test_a_true_page_passes(page: str, tmp_path: Path) -> None:
+    run_page(page, "page.md", tmp_path)
+
+
+def test_a_shell_line_finds_the_commands_of_this_environment(tmp_path: Path) -> None:
+    run_page("```sh\npython -P -c 'import pytest'\n```\n", "page.md", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "module", [m for m in modules() if ">>>" in m.source], ids=lambda m: m.name
+)
+def test_every_doctest_of_a_module_passes(module: Module) -> None:
+    try:
+        loaded = importlib.import_module(module.name)
+    except ModuleNotFoundError as error:
+        if error.name not in OPTIONAL:
+            raise
+        pytest.skip(f"{module.name} needs the optional package {error.name}")
+    outcome = doctest.testmod(loaded, optionflags=doctest.ELLIPSIS)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+def command_paths(command: Any, path: tuple[str, ...] = ("tenure",)) -> Iterator[str]:
+    """Yield the full name of every command that does something: `tenure review accept`."""
+    below = getattr(command, "commands", {})
+    if not below:
+        yield " ".join(path)
+    for name, child in below.items():
+        yield from command_paths(child, (*path, name))
+
+
+def test_every_command_is_documented() -> None:
+    if importlib.util.find_spec("tenure.service.cli") is None:
+        pytest.skip("the command line does not exist yet")
+    typer_main = importlib.import_module("typer.main")
+    app = importlib.import_module("tenure.service.cli").app
+    known = set(command_paths(typer_main.get_command(app)))
+    assert known > {"tenure demo"}
+    assert sorted(name for name in known if not mentions(name)) == []
+
+
+def mentions(text: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", ALL_PAGES) is not None
+
+
+def raised_codes(tree: ast.AST) -> set[str]:
+    """Return the literal codes that errors are raised with: `code="store_busy"`."""
+    return {
+        keyword.value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == "code"
+        and isinstance(keyword.value, ast.Constant)
+        and isinstance(keyword.value.value, str)
+    }
+
+
+def listed_reasons(tree: ast.AST) -> set[str]:
+    """Return the values of the enums that say why: `OmissionReason`, `ErrorCode` and their like."""
+    return {
+        item.value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and node.name.endswith(("Reason", "Code", "Detail"))
+        for item in node.body
+        if isinstance(item, ast.Assign)
+        and isinstance(item.value, ast.Constant)
+        and isinstance(item.value.value, str)
+    }
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_every_error_code_and_reason_is_documented(module: Module) -> None:
+    codes = raised_codes(module.tree) | listed_reasons(module.tree)
+    assert sorted(code for code in codes if not mentions(f"`{code}`")) == []
+
+
+def test_codes_and_reasons_are_found() -> None:
+    source = "class OmissionReason(StrEnum):\n    OLD = 'old'\nraise Conflict('…', code='stale')"
+    assert listed_reasons(ast.parse(source)) == {"old"}
+    assert raised_codes(ast.parse(source)) == {"stale"}

@@ -1,0 +1,181 @@
+"""Arrows run one way, modules form no cycle, and the pure core reaches no IO."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from collections.abc import Iterable
+
+import pytest
+
+from tenure.tests.source_tree import FOLDERS, Module, imports, modules
+
+IO_MODULES = (
+    *("asyncio", "concurrent", "multiprocessing", "queue", "signal", "subprocess", "threading"),
+    *("http", "httpx", "httpx2", "requests", "select", "socket", "ssl", "urllib"),
+    *("fsspec", "glob", "importlib", "os", "pathlib", "platform", "shutil", "tempfile"),
+    *("getpass", "locale", "logging", "opentelemetry", "structlog"),
+    *("pendulum", "sched", "time", "zoneinfo"),
+    *("numpy.random", "random", "secrets", "uuid.uuid1", "uuid.uuid4"),
+    *("neo4j", "sqlite3"),
+    *("fastapi", "mcp", "pydantic", "pydantic_settings", "rich", "typer"),
+    *("onnxruntime", "sentence_transformers", "torch"),
+)
+IO_CALLS = (
+    *("datetime.date.today", "datetime.datetime.now", "datetime.datetime.today"),
+    *("datetime.datetime.utcnow", "io.open"),
+    *(f"builtins.{name}" for name in ("__import__", "breakpoint", "input", "open", "print")),
+)
+# Data shipped inside the package is as fixed as its code; taking an address apart asks nobody.
+PURE_CORNERS = ("importlib.resources", "urllib.parse")
+
+KNOWN = frozenset(module.name for module in modules())
+PURE_FOLDERS = frozenset({"schema", "resolution", "compiler", "window"})
+
+
+def is_pure(name: str) -> bool:
+    """Store adapters and the edge do IO; everything else takes values and returns values."""
+    _, folder, *below = [*name.split("."), ""]
+    return folder in PURE_FOLDERS or (folder == "store" and below[0].startswith("reconcile"))
+
+
+def within(name: str, tops: Iterable[str]) -> bool:
+    return any(name == top or name.startswith(top + ".") for top in tops)
+
+
+def uses(tree: ast.AST, package: str) -> set[str]:
+    """Return the full names that the code imports, reaches through an import, or calls."""
+    bound = dict(imports(tree, package))
+    names = {full for _, full in imports(tree, package)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            head, _, rest = ast.unparse(node).partition(".")
+            names |= {f"{bound[head]}.{rest}"} if head in bound else set()
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            names |= set() if node.func.id in bound else {f"builtins.{node.func.id}"}
+    return names
+
+
+def io_of(tree: ast.AST, package: str = "tenure.schema") -> set[str]:
+    reached = {name for name in uses(tree, package) if not within(name, PURE_CORNERS)}
+    return {name for name in reached if within(name, (*IO_MODULES, *IO_CALLS))}
+
+
+def edges(module: Module) -> set[str]:
+    """Return the modules of ours that a module imports, by their longest known name."""
+    found: set[str] = set()
+    for _, full in imports(module.tree, module.package):
+        known = full
+        while known and known not in KNOWN:
+            known = known.rpartition(".")[0]
+        found.add(known)
+    return found - {"", module.name}
+
+
+def rank(name: str) -> int:
+    folder = name.partition(".")[2].partition(".")[0]
+    return FOLDERS.index(folder) if folder else len(FOLDERS)
+
+
+def upward(name: str, targets: Iterable[str]) -> list[str]:
+    return [target for target in sorted(targets) if rank(target) > rank(name)]
+
+
+def named_by_root(tree: ast.AST) -> list[int]:
+    """Return the lines that import the package by its absolute name."""
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Import) and any(within(a.name, ["tenure"]) for a in node.names))
+        or (
+            isinstance(node, ast.ImportFrom)
+            and not node.level
+            and within(node.module or "", ["tenure"])
+        )
+    ]
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_no_import_points_upward(module: Module) -> None:
+    assert upward(module.name, edges(module)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("tenure.schema.interval", "tenure.resolution.scoring"),
+        ("tenure.store.port", "tenure.compiler.rank"),
+        ("tenure.service.memory", "tenure"),
+    ],
+)
+def test_an_upward_import_is_seen(name: str, target: str) -> None:
+    assert upward(name, [target]) == [target]
+    assert upward(target, [name]) == []
+
+
+def test_modules_form_no_cycle() -> None:
+    graph = {module.name: edges(module) for module in modules()}
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if is_pure(m.name)], ids=lambda m: m.name)
+def test_a_pure_module_reaches_no_io(module: Module) -> None:
+    assert io_of(module.tree, module.package) == set()
+
+
+def test_only_the_planning_part_of_the_store_is_pure() -> None:
+    names = ["tenure", "tenure.schema", "tenure.service.memory"]
+    names += ["tenure.store", "tenure.store.reconcile_plan", "tenure.store.sqlite"]
+    assert [name for name in names if is_pure(name)] == [
+        "tenure.schema",
+        "tenure.store.reconcile_plan",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "reached"),
+    [
+        ("import os.path", "os.path"),
+        ("from random import Random", "random.Random"),
+        ("from uuid import uuid4 as fresh", "uuid.uuid4"),
+        ("import uuid\nuuid.uuid1()", "uuid.uuid1"),
+        ("from datetime import datetime as dt\ndt.now()", "datetime.datetime.now"),
+        ("import datetime\ndatetime.date.today()", "datetime.date.today"),
+        ("import numpy as np\nnp.random.rand()", "numpy.random.rand"),
+        ("from urllib.request import urlopen", "urllib.request.urlopen"),
+        ("def f():\n    import threading", "threading"),
+        ("open('facts')", "builtins.open"),
+    ],
+)
+def test_io_in_a_pure_module_is_seen(source: str, reached: str) -> None:
+    assert reached in io_of(ast.parse(source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from uuid import UUID, uuid5",
+        "import datetime\ndatetime.datetime.fromtimestamp(0)",
+        "from importlib.resources import files",
+        "from urllib.parse import urlsplit",
+        "from .time import Clock",
+        "def f(window, input): return window.open(input)",
+    ],
+)
+def test_pure_code_is_left_alone(source: str) -> None:
+    assert io_of(ast.parse(source)) == set()
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_only_the_root_face_imports_the_package_by_name(module: Module) -> None:
+    # A relative face would load the whole package twice where the folder has another name.
+    if module.name == "tenure":
+        relative = [n for n in ast.walk(module.tree) if isinstance(n, ast.ImportFrom) and n.level]
+        assert relative == []
+    else:
+        assert named_by_root(module.tree) == []
+
+
+def test_an_import_by_name_is_seen() -> None:
+    source = "import tenure.schema\nfrom tenure import connect\nfrom .tenure import x"
+    assert named_by_root(ast.parse(source)) == [1, 2]

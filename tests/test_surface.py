@@ -1,0 +1,66 @@
+"""The public face is exactly what `__all__` says, and importing it costs next to nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import tenure
+
+IMPORT_BAR_MS = 150
+IMPORT_ROUNDS = 7
+HEAVY = frozenset(
+    {"fastapi", "mcp", "networkx", "neo4j", "numpy", "onnxruntime", "pendulum", "pydantic", "rich"}
+    | {"sentence_transformers", "starlette", "structlog", "torch", "typer", "uvicorn"}
+)
+LISTED: tuple[str, ...] = tuple(getattr(tenure, "__all__", ()))
+PROBE = """
+import json, sys, time
+before = set(sys.modules)
+start = time.perf_counter_ns()
+import tenure
+spent = time.perf_counter_ns() - start
+tops = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(json.dumps({"ms": spent / 1e6, "tops": sorted(tops)}))
+"""
+
+
+def probe() -> tuple[float, frozenset[str]]:
+    """Import the package in a process of its own: the milliseconds, and what came along."""
+    command = [sys.executable, "-P", "-c", PROBE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seen = json.loads(done.stdout)
+    return float(seen["ms"]), frozenset(seen["tops"])
+
+
+def test_nothing_is_public_that_all_does_not_name() -> None:
+    public = {
+        name
+        for name, value in vars(tenure).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert public <= set(LISTED)
+
+
+def test_all_names_nothing_twice() -> None:
+    assert len(LISTED) == len(set(LISTED))
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_public_name_is_there_and_says_what_it_is(name: str) -> None:
+    value = getattr(tenure, name)
+    assert not callable(value) or (value.__doc__ or "").strip()
+
+
+def test_importing_the_package_is_quick() -> None:
+    # The best of several runs is the cost of the import; the others measure the machine's load.
+    best = min(probe()[0] for _ in range(IMPORT_ROUNDS))
+    assert best <= IMPORT_BAR_MS, f"import tenure took {best:.0f} ms at best"
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert probe()[1] & HEAVY == frozenset()

@@ -49,29 +49,43 @@ _PLACEHOLDER: Final = re.compile(
 )
 # `config.db.password1`, `string(8..200)`: words joined by signs name a value, they are none.
 _JOINTS: Final = re.compile(r"[._/:()\[\]-]+")
+_CALL: Final = re.compile(r"[A-Za-z_][\w.]*\(")
 _WORD: Final = re.compile(r"[A-Za-z]?[a-z]*\d?|[A-Z]+\d?|\d{1,4}")
 _ENTROPY_PER_MILLE: Final = 3000
-_RANDOM_LENGTH: Final = 8
+_SHORT_SLACK: Final = 450
+_FEWEST_DIFFERENT: Final = 7
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[A-Za-z]")
 
 
 def _is_no_placeholder(value: str) -> bool:
-    return _PLACEHOLDER.search(value) is None and len(set(value)) > _RANDOM_LENGTH - 2
+    return _PLACEHOLDER.search(value) is None and len(set(value)) >= _FEWEST_DIFFERENT
 
 
 def _is_random(value: str) -> bool:
     """Tell whether a value is too mixed for a word: letters, digits, and 3 bits a character."""
-    if (
-        _PLACEHOLDER.search(value)
-        or not re.search(r"\d", value)
-        or not re.search(r"[A-Za-z]", value)
-    ):
+    if _PLACEHOLDER.search(value) or not _DIGIT.search(value) or not _LETTER.search(value):
         return False
+    return not _is_name(value) and _has_entropy(value)
+
+
+def _is_name(value: str) -> bool:
     parts = _JOINTS.split(value)
     if len(parts) > 1 and all(_WORD.fullmatch(part) for part in parts):
-        return False
+        return True
+    return _CALL.match(value) is not None
+
+
+def _has_entropy(value: str) -> bool:
     size = len(value)
     bits = -sum(n / size * math.log2(n / size) for n in sorted(Counter(value).values()))
-    return round(bits * 1000) >= min(_ENTROPY_PER_MILLE, round(1000 * math.log2(size)) - 450)
+    # A short value cannot reach 3 bits: log2(8) is the most that 8 characters can have.
+    enough = min(_ENTROPY_PER_MILLE, round(1000 * math.log2(size)) - _SHORT_SLACK)
+    return round(bits * 1000) >= enough
+
+
+def _is_no_word(value: str) -> bool:
+    return _is_no_placeholder(value) and not (value.isalpha() and value.islower())
 
 
 def _is_jwt(value: str) -> bool:
@@ -133,6 +147,7 @@ _FORMS: Final = (
         "url_password",
         "://",
         r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<value>[^\s/@]{6,128})@",
+        _is_no_word,
     ),
     _form(
         "assigned_secret",

@@ -36,8 +36,8 @@ _INLINE: Final = re.compile(
     r"|<</?SYS>>"
     rf"|<(?:/|(?:{_TAGS})>)"
     r"|\[(?:/?INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
-    r"|\[OMITTED\b"
-    r"|\b(?:artifact|rehydrate)://",
+    r"|\[OMITTED"
+    r"|(?:artifact|rehydrate)://",
     re.IGNORECASE,
 )
 _INLINE_UNDO: Final = re.compile(rf"\\({_INLINE.pattern})", re.IGNORECASE)

@@ -34,9 +34,10 @@ _TAG_OFFSET: Final = 0xE0000
 _OVERRIDE: Final = re.compile("\u202e([^\u202c\u202d]*)")
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,31});")
 _BASE64_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
-_HEX_RUN: Final = re.compile(r"\b(?:[0-9a-fA-F]{2}){16,}\b")
+_HEX_RUN: Final = re.compile(r"(?:[0-9a-fA-F]{2}){16,}")
 _BINARY_RUN: Final = re.compile(r"\b[01]{8}(?: ?[01]{8}){5,}\b")
-_DIGIT_WORD: Final = re.compile(r"\b(?:[a-z]+[0134578]|[0134578]+[a-z])[a-z0134578]*\b")
+# Digits for letters nearly always leave a digit before a letter somewhere in the word.
+_DIGIT_WORD: Final = re.compile(r"[0134578][a-z]\w*")
 _SPELT: Final = str.maketrans("0134578", "oieastb")
 _FEW_DIGIT_WORDS: Final = 4
 _BACKWARD: Final = ("snoitcurtsni", "tpmorp", "erongi")
@@ -99,7 +100,8 @@ def _from_base64(_raw: str, canonical: str, _folded: str) -> str:
 
 
 def _from_hex(_raw: str, canonical: str, _folded: str) -> str:
-    return " ".join(_decoded(_HEX_RUN.findall(canonical), bytes.fromhex))
+    runs = [run for run in _BASE64_RUN.findall(canonical) if _HEX_RUN.fullmatch(run)]
+    return " ".join(_decoded(runs, bytes.fromhex))
 
 
 def _from_binary(_raw: str, canonical: str, _folded: str) -> str:

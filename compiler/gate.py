@@ -134,7 +134,9 @@ class _Test:
             if project is None or project != self.setting.project:
                 return True
         secret = Sensitivity.COMMERCIAL_SECRET in labels
-        return secret and self.setting.request.model not in self.setting.rules.commercial_secret_models
+        return (
+            secret and self.setting.request.model not in self.setting.rules.commercial_secret_models
+        )
 
     def foreign(self, version: Version) -> bool:
         """Tell whether a remembered claim comes from a site or tool outside this trajectory."""
@@ -171,7 +173,11 @@ def _partitions(setting: Setting) -> frozenset[str]:
         whole = origin if "://" in origin else f"https://{origin}"
         found.add(origin_partition(whole, "web") or whole)
         if "://" not in origin:
-            found |= {f"http://{origin.lower()}", f"tool://{origin.lower()}", f"mcp://{origin.lower()}"}
+            found |= {
+                f"http://{origin.lower()}",
+                f"tool://{origin.lower()}",
+                f"mcp://{origin.lower()}",
+            }
     for evidence in (*setting.request.evidence, *setting.request.pinned):
         partition = origin_partition(evidence.origin, kind_of(evidence.origin, kinds).name)
         if partition is not None:

@@ -24,7 +24,16 @@ from ..schema.principal import Sight
 from ..schema.terms import STOP_WORDS, content_terms
 from ..store.port import Ask, Found, Reader
 from .setting import Setting
-from .snapshot import NO_VECTORS, BindMentions, Bound, Proposed, Snapshot, VectorIndex, VectorScore, Via
+from .snapshot import (
+    NO_VECTORS,
+    BindMentions,
+    Bound,
+    Proposed,
+    Snapshot,
+    VectorIndex,
+    VectorScore,
+    Via,
+)
 
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 
@@ -126,7 +135,11 @@ def question(setting: Setting, names: Iterable[str] = ()) -> frozenset[str]:
 
 
 def _roots(bound: Sequence[Bound]) -> tuple[str, ...]:
-    return tuple(sorted({entity for each in bound for entity in each.entities[:1] if len(each.entities) == 1}))
+    return tuple(
+        sorted(
+            {entity for each in bound for entity in each.entities[:1] if len(each.entities) == 1}
+        )
+    )
 
 
 def _own_entities(setting: Setting, reader: Reader) -> tuple[dict[str, str], Known]:
@@ -142,9 +155,7 @@ def _own_entities(setting: Setting, reader: Reader) -> tuple[dict[str, str], Kno
     )
     asked = set(pairs)
     own = {
-        i.scheme: known.root(i.entity_id)
-        for i in known.identifiers
-        if (i.scheme, i.value) in asked
+        i.scheme: known.root(i.entity_id) for i in known.identifiers if (i.scheme, i.value) in asked
     }
     return own, known
 
@@ -176,7 +187,9 @@ def _find_vectors(
     ids = tuple(sorted(score.object_id for score in best))
     if ids:
         ask = Ask(objects=ids, heads=False, at_valid=False)
-        net.take("vector", reader.versions(ask, sight=net.sight, point=net.setting.point), Via.VECTOR)
+        net.take(
+            "vector", reader.versions(ask, sight=net.sight, point=net.setting.point), Via.VECTOR
+        )
     return {score.object_id: score for score in best}
 
 
@@ -336,4 +349,3 @@ def _entity_ids(rows: Iterable[Proposed]) -> list[str]:
         details = proposed.version.details
         found.update(e for e in (details.subject_id, details.value_entity_id) if e)
     return sorted(found)
-

@@ -87,7 +87,6 @@ def normalize(snapshot: Snapshot, setting: Setting) -> Normalized:
     own = (
         Candidate(given.object_id, None, given)
         for given in given_items(setting.request, setting.principal)
-        if given.object_id not in setting.skip
     )
     return Normalized((*stored, *own), snapshot)
 

@@ -56,6 +56,8 @@ class Ranking:
     items: tuple[Ranked, ...]
     passed_over: tuple[tuple[Ranked, Verdict], ...]
     """Passages that scored too low as a whole, best first: the pool of the rescue."""
+    scores: tuple[tuple[str, int], ...]
+    """(object id, lexical relevance) of everything that was scored."""
     verdicts: tuple[Verdict, ...]
 
 
@@ -86,7 +88,8 @@ def rank(validated: Validated, setting: Setting) -> Ranking:
             verdicts.append(verdict)
     below += [(_archival(placed), _demoted(placed)) for placed in validated.archival]
     below.sort(key=lambda pair: (-pair[0].relevance, pair[0].placed.candidate.object_id))
-    return Ranking(validated, tuple(items), tuple(below), tuple(verdicts))
+    scores = tuple((r.placed.candidate.object_id, r.text) for r in scored if r.text)
+    return Ranking(validated, tuple(items), tuple(below), scores, tuple(verdicts))
 
 
 class _Activation:
@@ -152,9 +155,7 @@ class _Activation:
         return not self.asked.isdisjoint(terms_of(claim))
 
 
-def _scored(
-    gated: list[tuple[Placed, bool]], test: _Activation, setting: Setting
-) -> list[Ranked]:
+def _scored(gated: list[tuple[Placed, bool]], test: _Activation, setting: Setting) -> list[Ranked]:
     rules = setting.rules
     competing = [placed for placed, by_task in gated if not by_task and _competes(placed)]
     recorded = test.snapshot.texts

@@ -63,9 +63,7 @@ def resolve(normalized: Normalized, setting: Setting) -> Resolved:
         if subject is not None:
             subject = snapshot.known.canonical.get(subject, subject)
         if waits and _is_rule(candidate):
-            verdicts.append(
-                Verdict(Stage.RESOLVE, candidate.object_id, Reason.ENTITY_PENDING)
-            )
+            verdicts.append(Verdict(Stage.RESOLVE, candidate.object_id, Reason.ENTITY_PENDING))
             continue
         ours = subject in mine or _in_own_scope(candidate, setting)
         placed.append(Placed(candidate, subject, waits, ours))

@@ -73,7 +73,11 @@ def validate(gated: Gated, setting: Setting) -> Validated:
     order = {id(placed): place for place, placed in enumerate(gated.placed)}
     standing.sort(key=lambda placed: order[id(placed)])
     return Validated(
-        gated, tuple(standing), tuple(archival), tuple(verdicts), tuple(_gaps(gated, verdicts, setting))
+        gated,
+        tuple(standing),
+        tuple(archival),
+        tuple(verdicts),
+        tuple(_gaps(gated, verdicts, setting)),
     )
 
 

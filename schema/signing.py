@@ -25,6 +25,4 @@ def sign_scope(key: bytes, object_id: str, scope_id: str) -> str:
 
 def signed_by_any(keys: Iterable[bytes], object_id: str, scope_id: str, signature: str) -> bool:
     """Tell whether one of a tenant's keys, old epochs included, made the signature."""
-    return any(
-        hmac.compare_digest(sign_scope(key, object_id, scope_id), signature) for key in keys
-    )
+    return any(hmac.compare_digest(sign_scope(key, object_id, scope_id), signature) for key in keys)

@@ -31,7 +31,7 @@ class ReservePolicy:
     """Smallest reserve; an answer cut short is worse than a shorter prompt."""
     share_permille: int = 100
     """Share of the window, when that is more."""
-    small_window: int = 16_000
+    small_window: int = 16_384
     """Below this window the smallest reserve does not apply."""
     framing_tokens: int = 256
     """What a provider adds around roles and tools; taken only where the window is known."""

@@ -40,14 +40,15 @@ class _Form:
 
 
 def _form(code: str, needs: str, pattern: str, holds: Callable[[str], bool] | None = None) -> _Form:
-    return _Form(code, tuple(needs.split()), re.compile(pattern), holds or _is_no_placeholder)
+    return _Form(code, tuple(needs.split()), re.compile(pattern), holds or _has_form)
 
 
 _PLACEHOLDER: Final = re.compile(
     r"(?i)your|example|placeholder|dummy|sample|redacted|changeme|xxx|\*{3}|\.{3}|[<>{}$%\[\]]"
-    r"|insert|replace|fake|todo|1234567"
+    r"|insert|replace|fake|todo"
 )
 # `config.db.password1`, `string(8..200)`: words joined by signs name a value, they are none.
+_BLANK: Final = re.compile(r"(?i)your|xxxx|placeholder|redacted")
 _JOINTS: Final = re.compile(r"[._/:()\[\]-]+")
 _CALL: Final = re.compile(r"[A-Za-z_][\w.]*\(")
 _WORD: Final = re.compile(r"[A-Za-z]?[a-z]*\d?|[A-Z]+\d?|\d{1,4}")
@@ -58,8 +59,9 @@ _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[A-Za-z]")
 
 
-def _is_no_placeholder(value: str) -> bool:
-    return _PLACEHOLDER.search(value) is None and len(set(value)) >= _FEWEST_DIFFERENT
+def _has_form(value: str) -> bool:
+    """Tell whether a value in a provider's own form is filled in; its documented examples are."""
+    return _BLANK.search(value) is None and len(set(value)) >= _FEWEST_DIFFERENT
 
 
 def _is_random(value: str) -> bool:
@@ -85,7 +87,12 @@ def _has_entropy(value: str) -> bool:
 
 
 def _is_no_word(value: str) -> bool:
-    return _is_no_placeholder(value) and not (value.isalpha() and value.islower())
+    return not _PLACEHOLDER.search(value) and not (value.isalpha() and value.islower())
+
+
+def _is_model_key(value: str) -> bool:
+    mixed = _DIGIT.search(value) and _LETTER.search(value)
+    return bool(mixed) and _has_form(value) and not _is_name(value)
 
 
 def _is_jwt(value: str) -> bool:
@@ -110,7 +117,8 @@ _FORMS: Final = (
     _form(
         "private_key",
         "-----begin",
-        r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----\s*[A-Za-z0-9+/=:,\-]{16}",
+        r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:\s*\n|\\n)\s*[A-Za-z0-9+/=]{4}",
         _always,
     ),
     _form("aws_access_key", "akia asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16,17}\b"),
@@ -132,7 +140,7 @@ _FORMS: Final = (
         "model_provider_key",
         "sk-",
         r"\bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{24,255}",
-        _is_random,
+        _is_model_key,
     ),
     _form("hugging_face_token", "hf_", r"\bhf_[A-Za-z0-9]{30,64}\b"),
     _form("package_token", "npm_ pypi-", r"\b(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{60,255})\b"),

@@ -51,7 +51,7 @@ def count_o200k(text: str) -> int:
         Fault: `invariant_broken`, when no library counts the golden list right.
     """
     try:
-        return _kept(text) if len(text) <= _KEPT_CHARS else library().count(text)
+        return _kept(text) if len(text) <= _KEPT_CHARS else _kept_long(text)
     except UnicodeEncodeError as error:
         raise InvalidInput(
             f"the text holds a lone surrogate at character {error.start}: decode it anew",
@@ -98,6 +98,11 @@ def choose_library(candidates: Iterable[tuple[str, Callable[[], Count]]]) -> Lib
 
 @lru_cache(maxsize=_KEPT_TEXTS)
 def _kept(text: str) -> int:
+    return library().count(text)
+
+
+@lru_cache(maxsize=4)  # an assembled text is asked for its count and for its bounds
+def _kept_long(text: str) -> int:
     return library().count(text)
 
 

@@ -35,7 +35,7 @@ class Isolation(StrEnum):
     DATAMARK = "datamark"
     """A data block whose spaces are replaced by a mark (spotlighting)."""
     BASE64 = "base64"
-    """A data block in base64: the strongest, and about a third longer before tokenising."""
+    """A data block in base64: the strongest; 3.7 times the tokens of prose (`bench_contain`)."""
 
 
 STRENGTH_PER_MILLE: Final[Mapping[Isolation, int]] = MappingProxyType(

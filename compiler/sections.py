@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 from ..schema.errors import InvalidInput, did_you_mean
 
@@ -136,7 +136,12 @@ def _from_mapping(raw: Mapping[str, object]) -> Section:
         raise bad_section(name, "missing " + ", ".join(missing))
     if not isinstance(name, str):
         raise bad_section(name, "the id must be a text")
-    return Section(**raw)  # type: ignore[arg-type]  # every field is checked by the section itself
+    stated = dict(raw)
+    curve = stated.get("curve", ())
+    if not isinstance(curve, list | tuple):
+        raise bad_section(name, "the curve must be a list of (tokens, utility) points")
+    stated["curve"] = tuple(map(tuple, cast("Iterable[Iterable[object]]", curve)))
+    return Section(**stated)  # type: ignore[arg-type]  # the section checks every field itself
 
 
 def _check_number(section_id: str, name: str, value: object) -> None:
@@ -154,8 +159,8 @@ def _check_tokens(section_id: str, name: str, value: object) -> None:
 
 
 def _check_curve(section_id: str, curve: tuple[tuple[int, float], ...]) -> None:
-    if curve[0] != (0, 0):
-        raise bad_section(section_id, "a curve starts at (0, 0)")
+    if curve[0] != (0, 0) or any(len(point) != 2 for point in curve):
+        raise bad_section(section_id, "a curve starts at (0, 0) and has pairs for points")
     last = math.inf
     for (left, low), (right, high) in pairwise(curve):
         _check_tokens(section_id, "a size of the curve", right)

@@ -185,10 +185,13 @@ RISK_LEVELS: Final[Mapping[str, float]] = MappingProxyType({"low": 0.0, "medium"
 """Values of `risk_weight` where it is stated as a word."""
 
 
-def section_weights(signals: Mapping[str, float]) -> dict[Layer, int]:
+def section_weights(
+    signals: Mapping[str, float], rules: Mapping[str, Signal] = SIGNALS
+) -> dict[Layer, int]:
     """Return the weights of evidence, memory and conversation, normalised to 1000 together.
 
-    A signal that is absent adds nothing. What rounding leaves goes to the largest remainder,
+    `rules` is policy: a pack may weigh the signals otherwise. A signal that is absent adds
+    nothing. What rounding leaves goes to the largest remainder,
     ties to the layer that is named first.
 
     >>> section_weights({"checklist_evidence_ratio": 1, "dialogue_depth": 20})
@@ -201,10 +204,12 @@ def section_weights(signals: Mapping[str, float]) -> dict[Layer, int]:
     """
     raw: dict[Layer, Fraction] = dict.fromkeys(_WEIGHTED, Fraction(1))
     for name in sorted(signals):
-        if name not in SIGNALS:
-            raise unknown("signal", name, SIGNALS)
-        rule = SIGNALS[name]
-        raw[rule.layer] += clamped(name, signals[name]) * Fraction(rule.weight_permille, _WHOLE)
+        if name not in rules:
+            raise unknown("signal", name, rules)
+        rule = rules[name]
+        raw[rule.layer] += clamped(name, signals[name], rule) * Fraction(
+            rule.weight_permille, _WHOLE
+        )
     total = sum(raw.values())
     exact = {layer: weight * _WHOLE / total for layer, weight in raw.items()}
     weights = {layer: math.floor(weight) for layer, weight in exact.items()}
@@ -214,7 +219,7 @@ def section_weights(signals: Mapping[str, float]) -> dict[Layer, int]:
     return weights
 
 
-def clamped(name: str, value: float) -> Fraction:
+def clamped(name: str, value: float, rule: Signal) -> Fraction:
     """Return a signal's value on the scale 0..1.
 
     Raises:
@@ -225,7 +230,6 @@ def clamped(name: str, value: float) -> Fraction:
             f"signal {name!r} must be a finite number of at least 0, not {value!r}",
             code="bad_share",
         )
-    rule = SIGNALS[name]
     part = min(Fraction(1), Fraction(value) / rule.full)
     return 1 - part if rule.falling else part
 

@@ -15,7 +15,10 @@ from .known import Known
 
 
 class Register:
-    """An index over known entities that can grow."""
+    """An index over known entities that can grow.
+
+    `entities`, `aliases` and `identifiers` hold what it learned beyond what is stored.
+    """
 
     def __init__(self, known: Known, parent: Register | None = None) -> None:
         self._parent = parent
@@ -29,13 +32,19 @@ class Register:
         self._named: dict[str, list[Alias]] = {}
         self._owners: dict[tuple[str, str], list[str]] = {}
         self._held: dict[str, dict[str, str]] = {}
-        self.aliases: list[Alias] = []
-        self.identifiers: list[Identifier] = []
+        self._forget()
         self.learn(
             entities=known.entities.values(),
             aliases=known.aliases,
             identifiers=known.identifiers,
         )
+        self._forget()
+
+    def _forget(self) -> None:
+        """Hold nothing for new: what is indexed so far is stored."""
+        self.entities: dict[str, Entity] = {}
+        self.aliases: list[Alias] = []
+        self.identifiers: list[Identifier] = []
 
     def child(self) -> Register:
         """Return an empty register that falls back to this one."""
@@ -50,7 +59,7 @@ class Register:
     ) -> None:
         """Take in entities, aliases and identifiers; a later entity replaces an earlier."""
         for entity in entities:
-            self._entities[entity.entity_id] = entity
+            self._entities[entity.entity_id] = self.entities[entity.entity_id] = entity
         for alias in aliases:
             self.aliases.append(alias)
             self._named.setdefault(alias.norm, []).append(alias)
@@ -62,15 +71,10 @@ class Register:
     def absorb(self, child: Register) -> None:
         """Take in all that a child has learned."""
         self.learn(
-            entities=child._entities.values(),
+            entities=child.entities.values(),
             aliases=child.aliases,
             identifiers=child.identifiers,
         )
-
-    @property
-    def created(self) -> tuple[Entity, ...]:
-        """Return the entities this register itself has learned."""
-        return tuple(self._entities.values())
 
     def entity(self, entity_id: str) -> Entity | None:
         """Return an entity by raw id, None when it is not known."""

@@ -8,6 +8,7 @@ Sources: checklist C-003 to C-012, C-029, C-031; vocabulary 3.6; settled 3.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,8 +42,12 @@ class DecayRule:
             )
 
     def strength(self, age_us: int) -> float:
-        """Return the strength after an age in microseconds, 1.0 for no age."""
-        return float(2.0 ** (-max(age_us, 0) / (self.half_life_days * 86_400_000_000)))
+        """Return the strength after an age in microseconds, 1.0 for no age.
+
+        Rounded to 1e-9, so that no last bit of a machine's power function decides.
+        """
+        half_lives = max(age_us, 0) / (self.half_life_days * 86_400_000_000)
+        return round(math.pow(2.0, -half_lives), 9)
 
     def due(self, age_us: int) -> bool:
         """Tell whether the object is below its threshold at this age."""

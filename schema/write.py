@@ -39,7 +39,7 @@ class Write:
     object_type: str | None = None
     layer: str | None = None
     scope: Scope | Mapping[str, str] | None = None
-    source_origin: str = "user://local"
+    source_origin: str = "user://chat"
     source_authority: float | None = None
     confidence: float = 0.8
     authority_level: int | None = None
@@ -70,10 +70,11 @@ class Draft:
     object_id: str
     op: Op
     slot: Slot | None
-    target_id: str | None
-    """The object the write addresses instead of subject and slot."""
+    slot_key: str | None
+    """The stored slot of the object the write addresses instead of subject and slot; then
+    `details` already carries its subject and scope."""
     subject: EntityRef | str | None
-    """A mention, or an entity id."""
+    """A mention, or an entity id; None for text about nobody."""
     value_key: str
     """The key of the value; empty while an entity value is unbound, and for no value."""
     value_mention: EntityRef | str | None

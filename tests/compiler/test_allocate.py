@@ -63,16 +63,16 @@ def brute_force(sections: list[Section], budget: int, mu: float, quantum: int = 
     for one in sections:
         sizes: list[int | None] = list(range(one.t_min, one.t_max + 1))
         choices.append(sizes if one.required else [None, *sizes])
-    for sizes in itertools.product(*choices):
-        if sum(size or 0 for size in sizes) > budget:
+    for vector in itertools.product(*choices):
+        if sum(size or 0 for size in vector) > budget:
             continue
         off = 0
-        for one, size in zip(sections, sizes, strict=True):
+        for one, size in zip(sections, vector, strict=True):
             on_grid = size is None or size == one.t_max or (size - one.t_min) % quantum == 0
             off += not on_grid
         if off > 1:
             continue
-        pairs = zip(sections, sizes, strict=True)
+        pairs = zip(sections, vector, strict=True)
         best = max(best, math.fsum(worth(one, size, mu) for one, size in pairs if size is not None))
     return best
 
@@ -407,7 +407,14 @@ class TestCurves:
         assert allocate([section("a", curve=((0, 0), (9, 0.0)), t_min=3)], 3).shadow_price == 0
 
 
+PLAIN = {"id": "a", "w": 1, "alpha": 1, "beta": 1, "t_min": 0, "t_max": 9}
+
+
 class TestInput:
+    def test_a_mapping_may_state_a_curve_as_lists(self) -> None:
+        answer = allocate([{**PLAIN, "curve": [[0, 0], [5, 2.0]]}], 30)
+        assert answer.tokens == {"a": 5}
+
     @pytest.mark.parametrize(
         "change",
         [
@@ -447,6 +454,8 @@ class TestInput:
         [
             ({"id": "a", "weight": 1}, "unknown field 'weight'"),
             ({"id": "a", "w": 1}, "missing alpha, beta, t_min, t_max"),
+            ({**PLAIN, "curve": 7}, "must be a list"),
+            ({**PLAIN, "curve": [[0, 0], [5]]}, "pairs for points"),
             ({"id": 7, "w": 1, "alpha": 1, "beta": 1, "t_min": 0, "t_max": 1}, "must be a text"),
         ],
     )

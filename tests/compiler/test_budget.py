@@ -9,15 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.budget import ReservePolicy, compile_budget
-from tenure.compiler.capabilities import GENERIC, capability
+from tenure.compiler.budget import Budget, ReservePolicy, compile_budget
+from tenure.compiler.capabilities import GENERIC, Capability, capability
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
 
 CLAUDE = capability("claude-haiku-4-5")
 
 
-def with_window(window: int) -> Any:
+def with_window(window: int) -> Capability:
     return replace(GENERIC, window=window)
+
+
+def attempt(asked: int, stated: int | None, row: Capability) -> Budget | ContextBudgetExhausted:
+    try:
+        return compile_budget(asked, stated, row)
+    except ContextBudgetExhausted as error:
+        return error
 
 
 def test_generic_takes_nothing_unless_a_reserve_is_stated() -> None:
@@ -39,8 +46,8 @@ def test_the_reserve_is_the_largest_of_three() -> None:
 
 
 def test_a_small_window_keeps_only_the_share_or_what_is_stated() -> None:
-    assert compile_budget(1, None, with_window(15_999)).reserve_tokens == 1600
-    assert compile_budget(1, None, with_window(16_000)).reserve_tokens == 4096
+    assert compile_budget(1, None, with_window(16_383)).reserve_tokens == 1639
+    assert compile_budget(1, None, with_window(16_384)).reserve_tokens == 4096
     assert compile_budget(1, 5000, with_window(8000)).reserve_tokens == 5000
 
 
@@ -60,16 +67,11 @@ def test_prefill_and_decode_never_pass_the_window(
     asked: int, stated: int | None, window: int | None
 ) -> None:
     row = replace(GENERIC, window=window)
-    try:
-        budget = compile_budget(asked, stated, row)
-    except ContextBudgetExhausted as error:
-        exhausted = error
-    else:
-        exhausted = None
-    if exhausted:
-        assert exhausted.code == "required_over_budget"
-        assert isinstance(exhausted.data["shortfall"], int)
-        assert exhausted.data["shortfall"] > 0
+    budget = attempt(asked, stated, row)
+    if isinstance(budget, ContextBudgetExhausted):
+        assert budget.code == "required_over_budget"
+        assert isinstance(budget.data["shortfall"], int)
+        assert budget.data["shortfall"] > 0
         return
     assert 0 <= budget.tokens <= asked
     assert budget.reserve_tokens >= (stated or 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 
@@ -14,7 +15,7 @@ from tenure.compiler import exact_count
 from tenure.compiler.counting import TokenCounter, counter_for
 from tenure.compiler.exact_count import VOCABULARY_SHA256, choose_library, count_o200k, library
 from tenure.compiler.golden import GOLDEN
-from tenure.compiler.text_features import features
+from tenure.compiler.text_features import Features, features
 from tenure.schema.errors import Fault, InvalidInput
 
 MODELS = (
@@ -81,10 +82,44 @@ def test_exact_counters_count_the_golden_list(text: str, tokens: int) -> None:
     assert counter_for("gpt-5").count(text) == tokens
 
 
-def test_a_long_text_is_counted_without_being_kept() -> None:
+def test_long_texts_are_counted_as_short_ones() -> None:
     text = "one two three " * 1000
     assert count_o200k(text) == exact_count._toktok()(text)
     assert counter_for("claude-opus-5").upper_bound(text) > count_o200k(text)
+
+
+def plain_features(text: str) -> Features:
+    """The definitions, one character at a time."""
+    runs = [match.group() for match in re.finditer(r"\s{2,}", text)]
+    repeats = [match.group() for match in re.finditer(r"(\S)\1{7,}", text)]
+    printable = [char for char in text if "!" <= char <= "~"]
+    codes = [ord(char) for char in text]
+    return Features(
+        words=len(re.findall("[A-Za-z]+", text)),
+        letters=len(re.findall("[A-Za-z]", text)),
+        capitals=len(re.findall("[A-Z]", text)),
+        digits=len(re.findall("[0-9]", text)),
+        punctuation=sum(1 for char in printable if not char.isalnum()),
+        other=sum(1 for code in codes if 0x80 <= code < 0x2E80),
+        cjk=sum(1 for code in codes if 0x2E80 <= code < 0xFB00),
+        high=sum(1 for code in codes if code >= 0xFB00),
+        space_runs=len(runs),
+        run_chars=len("".join(runs + repeats)),
+    )
+
+
+mixed = st.lists(
+    st.one_of(
+        st.text(st.sampled_from("aB1 ?.é今ﬁ\t\n\x1c\x85\u3000\x00"), max_size=12),
+        st.builds(lambda c, n: c * n, st.sampled_from("a?é今 \u3000\x00-"), st.integers(1, 20)),
+    ),
+    max_size=8,
+).map("".join)
+
+
+@given(text=st.one_of(nasty, mixed))
+def test_features_are_those_of_the_plain_definitions(text: str) -> None:
+    assert features(text) == plain_features(text)
 
 
 class TestRules:
@@ -156,6 +191,7 @@ class TestIdentity:
         def seen() -> str:
             library.cache_clear()
             exact_count._kept.cache_clear()
+            exact_count._kept_long.cache_clear()
             counters: list[TokenCounter] = [counter_for(model) for model in MODELS]
             counts = [[c.upper_bound(text) for text, _ in GOLDEN] for c in counters]
             return json.dumps([library().name, counts, [c.identity for c in counters]])

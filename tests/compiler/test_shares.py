@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -106,10 +108,18 @@ def test_weights_are_positive_and_come_to_the_whole(signals: dict[str, float]) -
 
 
 def test_each_signal_is_clamped_to_its_scale() -> None:
-    assert clamped("expected_tool_calls", 3) == clamped("expected_tool_calls", 0.5) * 6
-    assert clamped("expected_tool_calls", 50) == 1
-    assert clamped("freshness", 0) == 1
-    assert clamped("freshness", 365) == 0
+    def read(name: str, value: float) -> Fraction:
+        return clamped(name, value, SIGNALS[name])
+
+    assert read("expected_tool_calls", 3) == read("expected_tool_calls", 0.5) * 6
+    assert read("expected_tool_calls", 50) == 1
+    assert read("freshness", 0) == 1
+    assert read("freshness", 365) == 0
+
+
+def test_a_policy_may_weigh_a_signal_otherwise() -> None:
+    rules = {"similarity": replace(SIGNALS["similarity"], weight_permille=1000)}
+    assert section_weights({"similarity": 1}, rules)[Layer.MEMORY] == 500
 
 
 @pytest.mark.parametrize("value", [-1, math.nan, math.inf])

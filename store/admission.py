@@ -1,0 +1,315 @@
+"""Admission: from a sanitised draft to a resolved claim, under the tenant's write lock.
+
+Mentions are bound against the register as it stands under the lock, so that sixteen writers
+naming one new entity make one. A claim without a resolved subject cannot be stated: only an
+`Admitted` reaches the planner. A write that cannot be admitted raises and leaves nothing.
+Sources: DESIGN 3 and 5; settled 1, 2, 6, 9; checklist C-050 to C-055.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..resolution.bind import Named, Rules, Scorer, as_ref, bind
+from ..resolution.keys import alias_key, entity_id, is_id
+from ..resolution.register import Register
+from ..schema.claim import Assertion, Claim, slot_key, text_key
+from ..schema.entity import Alias, Entity, EntityRef, Identifier, Resolution, Review
+from ..schema.errors import InvalidInput
+from ..schema.interval import ALWAYS, INF_US, MIN_US, Interval
+from ..schema.principal import TENANT_SCOPE
+from ..schema.slots import UNKNOWN_TYPE, compatible
+from ..schema.values import canonical_value
+from ..schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
+from ..schema.write import Draft
+from .ledger import PlanningSlot
+from .port import SlotRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The drafts of one write, admitted or refused together under one stamp."""
+
+    drafts: tuple[Draft, ...]
+    scopes: frozenset[str]
+    """Scope ids whose aliases the writer may use."""
+    actor: str
+    stated_tx: int | None = None
+    """Of a replay: the transaction time it recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A draft with everything bound."""
+
+    draft: Draft
+    assertion: Assertion
+    slot: SlotRecord
+    planning: PlanningSlot
+    slot_keys: tuple[str, ...]
+    """The slot of every member of the subject's cluster."""
+    resolution: Resolution | None
+    root: str | None
+    """Canonical id of the subject."""
+    pending: bool
+    review: Review | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    raw: str
+    resolution: Resolution
+    pending: bool
+    review: Review | None
+
+
+def admit(
+    submission: Submission,
+    register: Register,
+    *,
+    tx: int,
+    person_scope: str,
+    scorer: Scorer | None,
+) -> tuple[Admitted, ...]:
+    """Return the admitted claims of a submission, teaching the register what they create.
+
+    Raises:
+        TenureError: whatever the first draft that cannot be admitted raises.
+    """
+    admitted: list[Admitted] = []
+    for ordinal, draft in enumerate(submission.drafts):
+        rules = Rules(
+            scopes=submission.scopes,
+            scope_id=draft.details.scope.scope_id,
+            person_scope=person_scope,
+        )
+        admitted.append(_Admission(draft, register, rules, scorer, tx).admit(ordinal))
+    return tuple(admitted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Admission:
+    """One draft on its way in."""
+
+    draft: Draft
+    register: Register
+    rules: Rules
+    scorer: Scorer | None
+    tx: int
+
+    def admit(self, ordinal: int) -> Admitted:
+        draft = self.draft
+        subject = self._subject()
+        value_id, value_key, value_json = self._value()
+        raw = subject.raw if subject else draft.details.subject_id
+        details = replace(
+            draft.details,
+            subject_id=raw,
+            value_entity_id=value_id,
+            resolved_via=subject.resolution.reason if subject else draft.details.resolved_via,
+        )
+        record = self._slot(raw)
+        claim = self._claim(record.slot_key, value_key, ordinal)
+        content = draft.content if value_json is None else replace(
+            draft.content, value_json=value_json
+        )  # fmt: skip
+        root = self.register.root(raw) if raw else None
+        return Admitted(
+            draft=draft,
+            assertion=Assertion(
+                claim=claim,
+                details=details,
+                content=content,
+                permissions=draft.permissions,
+                quarantine=draft.quarantine,
+            ),
+            slot=record,
+            planning=self._planning(record, root),
+            slot_keys=self._slot_keys(record, raw),
+            resolution=subject.resolution if subject else None,
+            root=root,
+            pending=bool(subject and subject.pending),
+            review=subject.review if subject else None,
+        )
+
+    def _subject(self) -> _Binding | None:
+        draft = self.draft
+        if draft.slot_key is not None or draft.subject is None:
+            return None
+        types = draft.slot.subject_types if draft.slot else ()
+        bound = self._bind(draft.subject, "subject", types)
+        entity = self.register.entity(bound.raw)
+        if entity and types and not any(compatible(entity.type, t) for t in types):
+            raise InvalidInput(
+                f"slot {draft.slot.name if draft.slot else ''!r} is about "
+                f"{' or '.join(types)}, but {entity.name!r} is a {entity.type}",
+                code="subject_type_mismatch",
+                entity=bound.raw,
+            )
+        return bound
+
+    def _value(self) -> tuple[str | None, str, str | None]:
+        draft = self.draft
+        if draft.value_mention is None:
+            return draft.details.value_entity_id, draft.value_key, None
+        bound = self._bind(draft.value_mention, "value", ())
+        value = canonical_value(self.register.root(bound.raw), ValueType.ENTITY)
+        return bound.raw, value.key, value.json
+
+    def _bind(self, mention: Named, role: str, types: Sequence[str]) -> _Binding:
+        named = _typed(mention, types)
+        found = bind(named, self.register, self.rules, self.scorer)
+        if found.entity is None:
+            return self._create(as_ref(named), role, found)
+        if isinstance(named, EntityRef):
+            self._teach(named, found.entity)
+        entity = self.register.entity(self.register.root(found.entity))
+        pending = entity is not None and entity.state is EntityState.PENDING
+        return _Binding(found.entity, found, pending, None)
+
+    def _create(self, ref: EntityRef, role: str, found: Resolution) -> _Binding:
+        pending = found.decision is Decision.REVIEW
+        new = Entity(
+            entity_id=entity_id(self.draft.object_id, role, ref.name),
+            name=ref.name,
+            type=ref.type,
+            state=EntityState.PENDING if pending else EntityState.ACTIVE,
+            scope_id=self.rules.scope_id,
+            tx_start=self.tx,
+            created_by=self.draft.object_id,
+            recorded=self._of_record(ref),
+        )
+        self.register.learn(entities=[new])
+        self._learn_names(ref, new)
+        review = self._review(ref, new.entity_id, found) if pending else None
+        return _Binding(new.entity_id, replace(found, entity=new.entity_id), pending, review)
+
+    def _review(self, ref: EntityRef, raw: str, found: Resolution) -> Review:
+        return Review(
+            review_id=entity_id(self.draft.object_id, "review", raw),
+            entity_id=raw,
+            mention=ref.name,
+            type=ref.type,
+            scope_id=self.rules.scope_id,
+            candidates=found.candidates,
+            reason=found.reason,
+            object_id=self.draft.object_id,
+            state=ReviewState.OPEN,
+            version=1,
+            opened_tx=self.tx,
+        )
+
+    def _of_record(self, ref: EntityRef) -> bool:
+        return bool(ref.external_ids) and self.draft.details.source_kind == "system_of_record"
+
+    def _teach(self, ref: EntityRef, raw: str) -> None:
+        """Let a bound entity learn names, identifiers and its type from a trusted write."""
+        entity = self.register.entity(raw)
+        if entity is None or self.draft.details.authority_level > Authority.USER:
+            return
+        better_type = entity.type == UNKNOWN_TYPE and ref.type != UNKNOWN_TYPE
+        now_recorded = self._of_record(ref) and not entity.recorded
+        if better_type or now_recorded:
+            entity = replace(
+                entity,
+                type=ref.type if better_type else entity.type,
+                recorded=entity.recorded or now_recorded,
+            )
+            self.register.learn(entities=[entity])
+        self._learn_names(ref, entity)
+
+    def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
+        family = set(self.register.members(entity.entity_id))
+        reach = {self.rules.scope_id, TENANT_SCOPE.scope_id}
+        for surface in dict.fromkeys((ref.name, *ref.aliases)):
+            norm = alias_key(surface)
+            same = self.register.named(norm)
+            if not norm or any(a.entity_id in family and a.scope_id in reach for a in same):
+                continue
+            ordinal = sum(a.scope_id == self.rules.scope_id for a in same)
+            self.register.learn(aliases=[self._alias(surface, norm, entity, ordinal)])
+        held = self.register.held(entity.entity_id)
+        self.register.learn(
+            identifiers=[
+                Identifier(entity_id=entity.entity_id, scheme=s, value=v, tx_start=self.tx)
+                for s, v in sorted(ref.external_ids.items())
+                if s not in held
+            ]
+        )
+
+    def _alias(self, surface: str, norm: str, entity: Entity, ordinal: int) -> Alias:
+        return Alias(
+            entity_id=entity.entity_id,
+            surface=surface,
+            norm=norm,
+            type=entity.type,
+            scope_id=self.rules.scope_id,
+            ordinal=ordinal,
+            valid_from=MIN_US,
+            valid_until=INF_US,
+            tx_start=self.tx,
+            object_id=self.draft.object_id,
+        )
+
+    def _slot(self, raw: str | None) -> SlotRecord:
+        draft, scope_id = self.draft, self.rules.scope_id
+        name = draft.slot.name if draft.slot else None
+        many = bool(draft.slot and draft.slot.many)
+        if draft.slot_key is not None:
+            return SlotRecord(draft.slot_key, raw, name, scope_id, many)
+        if draft.slot is None or raw is None:
+            return SlotRecord(text_key(draft.object_id), raw, None, scope_id, False)
+        return SlotRecord(slot_key(raw, draft.slot.name, scope_id), raw, name, scope_id, many)
+
+    def _claim(self, key: str, value_key: str, ordinal: int) -> Claim:
+        draft = self.draft
+        since = self.tx if draft.valid_from is None else draft.valid_from
+        interval = ALWAYS if draft.whole_extent else Interval(since, draft.valid_until)
+        return Claim(
+            object_id=draft.object_id,
+            slot_key=key,
+            op=draft.op,
+            value_key=value_key,
+            interval=interval,
+            since_us=interval.start_us,
+            level=draft.level,
+            source_authority=draft.source_authority,
+            confidence=draft.confidence,
+            tx=self.tx,
+            ordinal=ordinal,
+        )
+
+    def _planning(self, record: SlotRecord, root: str | None) -> PlanningSlot:
+        if record.slot is None or root is None:
+            return record.slot_key, "", record.scope_id
+        return root, record.slot, record.scope_id
+
+    def _slot_keys(self, record: SlotRecord, raw: str | None) -> tuple[str, ...]:
+        if record.slot is None or raw is None:
+            return (record.slot_key,)
+        members = self.register.members(raw)
+        return tuple(slot_key(m, record.slot, record.scope_id) for m in members)
+
+
+def _typed(mention: Named, types: Sequence[str]) -> Named:
+    """Let a name of unknown type take the one type its slot is about."""
+    if len(types) != 1 or (isinstance(mention, EntityRef) and mention.type != UNKNOWN_TYPE):
+        return mention
+    if isinstance(mention, str) and is_id(mention):
+        return mention
+    return replace(as_ref(mention), type=types[0])
+
+
+def mentions_of(drafts: Iterable[Draft]) -> list[Named]:
+    """Return every mention of drafts that binding must look up."""
+    found: list[Named] = []
+    for draft in drafts:
+        types = draft.slot.subject_types if draft.slot else ()
+        if draft.subject is not None and draft.slot_key is None:
+            found.append(_typed(draft.subject, types))
+        elif draft.details.subject_id is not None:
+            found.append(draft.details.subject_id)
+        if draft.value_mention is not None:
+            found.append(draft.value_mention)
+    return found

@@ -46,7 +46,7 @@ def bare(schema: object) -> object:
             if key in _STRUCTURE
         }
     if isinstance(schema, list):
-        items = (bare(item) for item in cast("list[Any]", schema))
+        items = (bare(item) for item in cast("list[object]", schema))
         return [item for item in items if item is not None]
     return schema if not isinstance(schema, str) else checked_name(schema)
 

@@ -61,17 +61,33 @@ def compile(
     request: CompileRequest,
     *,
     reader: Reader,
-    circumstances: Circumstances,
+    principal: Principal,
+    vocabulary: Vocabulary,
+    policy: Policy,
+    point: Point,
+    keys: Sequence[bytes],
     resolve_mentions: BindMentions,
+    encoder_id: str | None = None,
     index: VectorIndex | None = None,
 ) -> Envelope:
     """Return the envelope of a request, read from one consistent snapshot.
+
+    `point` is pinned by the caller; `keys` are the tenant's, oldest first. With an `index` and
+    a query vector the search is hybrid.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, `ladder_exhausted`.
         Forbidden: `scope_not_yours`, for a project that is not the caller's.
         InvalidInput: `unknown_vocabulary` for a task type, `bad_request`.
     """
+    circumstances = Circumstances(
+        principal=principal,
+        vocabulary=vocabulary,
+        policy=policy,
+        point=point,
+        keys=keys,
+        encoder_id=encoder_id,
+    )
     setting = setting_of(request, circumstances)
     return compile_snapshot(gather(setting, reader, bind=resolve_mentions, index=index), setting)
 

@@ -28,9 +28,9 @@ from ..schema.compile_terms import (
 from ..schema.errors import InvalidInput
 from ..schema.vocabulary import Enforcement
 from .affordances import untrusted_tool
+from .block import CONTAINMENT_SENTENCE
 from .duplicates import Text, duplicates
 from .given import Given
-from .block import CONTAINMENT_SENTENCE
 from .ladder import Step, climb, one_line, shown_value, stored
 from .piece import Carrier, Piece
 from .placement import given_key, kind_of_block, section_of, shown_level, stored_key

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from ..schema.compile_terms import Stability
 from .block import Block
-from .piece import Carrier
 from .manifest import Manifest
+from .piece import Carrier
 from .trace import Trace
 from .verdicts import Gap
 
@@ -66,7 +66,7 @@ class Envelope:
     trace: Trace
     manifest: Manifest
     gaps: tuple[Gap, ...]
-    sidecar: Mapping[str, Any] = NOTHING_BESIDE
+    sidecar: Mapping[str, Any] = field(default_factory=lambda: NOTHING_BESIDE)
     """Run id, wall time and latency, laid beside it by the service."""
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
 

@@ -22,7 +22,7 @@ from .allocate import Section, allocate
 from .items import Item
 from .piece import Piece
 from .relevance import FULL, terms_of
-from .select import concave_envelope, facility_location, knapsack
+from .select import Similarity, concave_envelope, facility_location, knapsack
 from .setting import Setting
 from .shortening import Short, excerpt, fold
 from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
@@ -261,7 +261,7 @@ def _chosen(found: Fit, name: SectionName, pieces: Sequence[Piece], ration: int)
     return frozenset(knapsack(items, ration))
 
 
-def _likeness(words: dict[str, frozenset[str]]):  # noqa: ANN202
+def _likeness(words: dict[str, frozenset[str]]) -> Similarity:
     def alike(a: str, b: str) -> int:
         one, other = words[a], words[b]
         union = len(one | other)

@@ -33,6 +33,8 @@ from .snapshot import (
     VectorIndex,
     VectorScore,
     Via,
+    members_of,
+    root_of,
 )
 
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
@@ -155,7 +157,9 @@ def _own_entities(setting: Setting, reader: Reader) -> tuple[dict[str, str], Kno
     )
     asked = set(pairs)
     own = {
-        i.scheme: known.root(i.entity_id) for i in known.identifiers if (i.scheme, i.value) in asked
+        i.scheme: root_of(known, i.entity_id)
+        for i in known.identifiers
+        if (i.scheme, i.value) in asked
     }
     return own, known
 
@@ -221,7 +225,7 @@ def _strongest(version: Version) -> tuple[int, int, str]:
 
 def _find_slots(net: _Net, reader: Reader, known: Known, *, roots: Sequence[str]) -> None:
     """Read the slots of entities: all heads at the instant, and the newest other rows."""
-    subjects = sorted({raw for root in roots for raw in known.members(root)})
+    subjects = sorted({raw for root in roots for raw in members_of(known, root)})
     if not subjects:
         return
     ask = Ask(subjects=tuple(subjects), heads=False, at_valid=False)
@@ -243,7 +247,7 @@ def _find_slots(net: _Net, reader: Reader, known: Known, *, roots: Sequence[str]
 def _walk(net: _Net, reader: Reader, known: Known, roots: Sequence[str]) -> None:
     """Visit what stands around the named entities: two hops, breadth first, capped."""
     setting = net.setting
-    seen = dict.fromkeys(raw for root in roots for raw in known.members(root))
+    seen = dict.fromkeys(raw for root in roots for raw in members_of(known, root))
     edge, room = list(seen), setting.rules.neighbour_entities
     for hop in (1, 2):
         if not edge:

@@ -170,7 +170,7 @@ def _substituted(template: str, words: Mapping[str, str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text with every run of white space as one space.
+    r"""Return a text with every run of white space as one space.
 
     >>> one_line("a\\n  b")
     'a b'
@@ -199,5 +199,5 @@ def spoken(value_json: str) -> str:
 
 def stored(placed: Placed) -> Version:
     """Return the row of a candidate that the store brought."""
-    assert placed.candidate.version is not None  # noqa: S101  # callers pass stored rows only
+    assert placed.candidate.version is not None  # callers pass stored rows only
     return placed.candidate.version

@@ -46,7 +46,7 @@ class Candidate(NamedTuple):
     @property
     def own(self) -> Given:
         """Return the item of a candidate that the request brought."""
-        assert self.given is not None  # noqa: S101  # the constructor's contract
+        assert self.given is not None  # the constructor's contract
         return self.given
 
     @property

@@ -384,7 +384,8 @@ def _evidence(where: str, raw: object) -> tuple[Evidence | Media, ...]:
     read: list[Evidence | Media] = []
     for place, item in enumerate(_listed(where, raw)):
         media = isinstance(item, Media) or (isinstance(item, Mapping) and "kind" in item)
-        read.append(_item(Media if media else Evidence, f"{where}[{place}]", item))
+        name = f"{where}[{place}]"
+        read.append(_item(Media, name, item) if media else _item(Evidence, name, item))
     return tuple(read)
 
 
@@ -392,7 +393,7 @@ def _pinned(where: str, raw: object) -> tuple[Evidence | str, ...]:
     read: list[Evidence | str] = []
     for place, item in enumerate(_listed(where, raw)):
         pin = isinstance(item, str) and _is_id(item)
-        read.append(item if pin else _item(Evidence, f"{where}[{place}]", item))
+        read.append(str(item) if pin else _item(Evidence, f"{where}[{place}]", item))
     return tuple(read)
 
 

@@ -106,7 +106,7 @@ class Snapshot:
     """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`."""
     known: Known = field(default_factory=Known)
     """The entities of the candidates, as known at the compile's tx."""
-    vectors: Mapping[str, VectorScore] = NO_VECTORS
+    vectors: Mapping[str, VectorScore] = field(default_factory=lambda: NO_VECTORS)
     texts: Mapping[str, int] | None = None
     """Of a replay: recorded text relevance in millionths by object id."""
     withheld: tuple[tuple[str, int], ...] = ()
@@ -117,3 +117,15 @@ class Snapshot:
     """Objects that a cap of the walk left out, sorted."""
     round_trips: int = 0
     """Calls of the reader; for the sidecar, never in the bytes."""
+
+
+def root_of(known: Known, entity_id: str) -> str:
+    """Return the canonical id of a raw id; itself when nothing is merged."""
+    return known.canonical.get(entity_id, entity_id)
+
+
+def members_of(known: Known, entity_id: str) -> tuple[str, ...]:
+    """Return the raw ids of the cluster an entity belongs to, sorted."""
+    root = root_of(known, entity_id)
+    merged = {raw for raw, top in known.canonical.items() if top == root}
+    return tuple(sorted(merged | {root, entity_id}))

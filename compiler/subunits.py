@@ -1,4 +1,4 @@
-"""Subunits: a text as verbatim sentences, list items and lines, and what must not get lost.
+r"""Subunits: a text as verbatim sentences, list items and lines, and what must not get lost.
 
 Cuts are made after sentence ends and at line ends only, never inside a word or a number.
 `propositions` are the same pieces seen as statements; `facts_of` are the numbers, names, dates
@@ -14,7 +14,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[\"'(\[]?[^\W_a-z])|\n+|(?<=[。！？])")
+_SENTENCE: Final = re.compile(
+    "(?<=[.!?])\\s+(?=[\"'(\\[]?[^\\W_a-z])|\\n+|(?<=[\u3002\uff01\uff1f])"
+)
 _NUMBER: Final = re.compile(r"\d(?:[\d.,:/-]*\d)?")
 _NAME: Final = re.compile(r"\b[A-Z][\w-]*[A-Za-z][\w-]*\b")
 _NEGATION: Final = re.compile(

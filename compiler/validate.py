@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 from ..schema.claim import Row, Version
 from ..schema.compile_terms import GapCode, Reason, Stage
-from ..schema.sources import effective_level
-from ..schema.vocabulary import Op, Precedence, Status
+from ..schema.vocabulary import Op, Status
 from .gate import Gated
 from .resolve import Placed
 from .setting import Setting
@@ -164,7 +163,7 @@ def _compete(
 ) -> tuple[list[Placed], list[Verdict]]:
     """Decide one slot across scopes: return who stands and verdicts on the rest."""
     ranked = sorted(
-        ((_rank(placed, setting), placed) for placed in heads),
+        ((_rank(placed), placed) for placed in heads),
         key=lambda pair: (pair[0], pair[1].candidate.object_id, _version(pair[1]).row.vid),
     )
     best = ranked[0][0]
@@ -195,18 +194,15 @@ def _beaten(placed: Placed, won: list[Placed], by_level: bool) -> tuple[Reason, 
 
 
 def _version(placed: Placed) -> Version:
-    assert placed.candidate.version is not None  # noqa: S101  # only stored rows compete
+    assert placed.candidate.version is not None  # only stored rows compete
     return placed.candidate.version
 
 
-def _rank(placed: Placed, setting: Setting) -> tuple[int, int, int]:
+def _rank(placed: Placed) -> tuple[int, int, int]:
+    """Return the strength of a head across scopes, the smallest first; trust is not compared."""
     version = _version(placed)
-    details, claim = version.details, version.row.claim
-    definition = setting.vocabulary.slots.get(details.slot or "")
-    precedence = definition.precedence if definition else Precedence.AUTHORITY
-    kind = setting.vocabulary.source_kinds.get(details.source_kind)
-    level = effective_level(details.authority_level, kind.rank if kind else 3, precedence)
-    return level, -details.scope.specificity, -claim.since_us
+    claim = version.row.claim
+    return claim.level, -version.details.scope.specificity, -claim.since_us
 
 
 def _gaps(gated: Gated, verdicts: Iterable[Verdict], setting: Setting) -> list[Gap]:

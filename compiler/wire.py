@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ..schema.compile_terms import SectionName, wire_key
 from .block import HEADINGS, Block, Kind
@@ -175,6 +174,5 @@ def label_tokens(label: str, counter: TokenCounter) -> int:
     return _counted(label + "\n", counter)
 
 
-@lru_cache(maxsize=16_384)
 def _counted(text: str, counter: TokenCounter) -> int:
     return counter.upper_bound(text)

@@ -21,7 +21,7 @@ from ..schema.slots import Vocabulary
 from ..schema.values import canonical_json
 from ..store.admission import Submission
 from ..store.commit import Result, commit
-from ..store.port import Store, WriteTx
+from ..store.port import Reader, Store, WriteTx
 from ..store.queue import CommitQueue
 from .definitions import defined
 from .extracting import Extractor
@@ -93,10 +93,14 @@ class Backend:
     def vocabulary(self, tenant: str) -> Vocabulary:
         """Return the tenant's newest vocabulary."""
         self.open(tenant)
-        known = self._words.get(tenant, Vocabulary())
         with self.store.reading(tenant) as reader:
-            for _, definition in reader.definitions(known.version):
-                known = defined(known, json.loads(definition))
+            return self.words(tenant, reader)
+
+    def words(self, tenant: str, reader: Reader) -> Vocabulary:
+        """Return the tenant's vocabulary as a snapshot holds it."""
+        known = self._words.get(tenant, Vocabulary())
+        for _, definition in reader.definitions(known.version):
+            known = defined(known, json.loads(definition))
         self._words[tenant] = known
         return known
 

@@ -4,6 +4,7 @@ A memory is a store seen by one principal. It is immutable and cheap: `bind` giv
 store to another caller. Writes return receipts, reads are methods of a `View`, and nothing
 here holds state of a request.
 
+>>> from tenure import connect
 >>> with connect(":memory:") as memory:
 ...     receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago")
 ...     memory.as_of().value("Sam Rivera", "office")
@@ -193,9 +194,10 @@ class Memory:
         self.backend.open(tenant)
         with self.backend.store.reading(tenant) as reader:
             last = reader.clock().last_us
+            words = self.backend.words(tenant, reader)
         asked = last if tx is None else min(instant(tx, what="tx"), last)
         at = max(self.backend.now_us(), last) if valid is None else instant(valid, what="valid")
-        return View(self.backend, self.principal, Point(at, asked))
+        return View(self.backend, self.principal, Point(at, asked), words)
 
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""

@@ -133,6 +133,10 @@ class SqliteReader:
         """Return slots by key."""
         return tuple(map(codec.slot, self._db.execute(sql.SLOTS, (codec.listed(slot_keys),))))
 
+    def slot_in_use(self, name: str) -> bool:
+        """Tell whether any claim of a slot of this name was ever stored."""
+        return bool(self._db.execute(sql.SLOT_IN_USE, (name,)).fetchone()[0])
+
     def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
         """Return the vector counter and the rows put after a count, in order."""
         lines = self._db.execute(register.VECTORS, (after, encoder_id))

@@ -90,6 +90,9 @@ SLOTS: Final = (
 SLOTS_OF: Final = (
     _SLOT + "json_each(?) j CROSS JOIN slot s ON s.subject_id = j.value ORDER BY s.slot_key"
 )
+SLOT_IN_USE: Final = """
+SELECT EXISTS (SELECT 1 FROM slot s INDEXED BY slot_by_name
+  CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id WHERE s.slot = ?)"""
 ALL_SLOTS: Final = _SLOT + "slot s ORDER BY s.slot_id"
 _SLOT_ID: Final = """
 SELECT DISTINCT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:scopes)) FROM """

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Self
 
 from ..compiler.envelope import Envelope
@@ -31,6 +32,8 @@ from .actions import Actions
 from .auditing import Auditing
 from .backend import Backend
 from .compiling import Compiling, Envelopes
+from .event_lines import Reading, given
+from .ingest import Choices, Ingesting, IngestReport, Progress, rejects_path
 from .observing import Observing, Said
 from .times import instant
 from .view import View, Who
@@ -147,6 +150,42 @@ class Memory:
             applicable_task_types=applicable_task_types,
         )
         return Observing(self.backend, self.principal, self.backend.extractor).observe(said)
+
+    def ingest(
+        self,
+        path: str | Path,
+        *,
+        replay: bool = False,
+        keep_going: bool = False,
+        ignore_external_ids: bool = False,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Import a JSON Lines file (`.gz` too; `-` is standard input) and report what it did.
+
+        Without `keep_going` the whole file is checked before anything is written. With it,
+        refused lines go to `NAME.rejects.jsonl` beside the file. `replay` loads a history:
+        lines with one `recorded_at` are one transaction, and those stored already are skipped.
+
+        Raises:
+            TenureError: the first line that cannot be taken, with its number in front.
+        """
+        choices = Choices(
+            reading=Reading(replay, ignore_external_ids),
+            keep_going=keep_going,
+            rejects=rejects_path(path),
+            progress=progress,
+        )
+        return Ingesting(self.backend, self.principal, choices).file(path)
+
+    def replay_import(self, events: Iterable[Mapping[str, Any]]) -> IngestReport:
+        """Load a history of events with explicit, rising `recorded_at`; privileged.
+
+        Raises:
+            TenureError: the first event that cannot be taken, with its place in front.
+        """
+        held = [dict(event) for event in events]
+        choices = Choices(reading=Reading(replay=True))
+        return Ingesting(self.backend, self.principal, choices).run(lambda: given(held))
 
     def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
         """Return the view of (valid, tx); None means now.

@@ -61,6 +61,7 @@ def replay(
             epoch=manifest.key_epoch,
             skip=frozenset(manifest.skip),
             page=manifest.page,
+            without=frozenset(manifest.without),
         ),
     )
     _check_pins(manifest, setting)

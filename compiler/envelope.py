@@ -14,8 +14,15 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ..schema.compile_terms import Stability
+from ..schema.errors import unknown
 from .block import Block
+from .cache_plan import Plan
+from .checks import CheckReport, HardConstraint, check_output
 from .manifest import Manifest
+from .quality import Quality
+from .render_adk import render_adk
+from .render_anthropic import render_anthropic
+from .render_openai import render_openai
 from .trace import Trace
 from .verdicts import Gap
 

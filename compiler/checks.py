@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from ..schema.vocabulary import Enforcement
 from .json_schema import violations
+from .json_values import fields_of, items_of
 from .piece import Carrier
 
 
@@ -86,9 +87,9 @@ def check_output(constraints: Iterable[HardConstraint], output: object) -> Check
 def _read(output: object) -> _Output:
     if isinstance(output, str):
         return _Output(output, ())
-    fields = cast("Mapping[str, Any]", output) if isinstance(output, Mapping) else {}
+    fields = fields_of(output)
     if "text" in fields or "tool_calls" in fields:
-        calls = cast("Sequence[Mapping[str, Any]]", fields.get("tool_calls") or ())
+        calls = [fields_of(call) for call in items_of(fields.get("tool_calls"))]
         named = tuple((str(c.get("name", "")), _arguments(c.get("arguments"))) for c in calls)
         return _Output(str(fields.get("text") or ""), named)
     return _Output(json.dumps(output, ensure_ascii=False), ())
@@ -100,7 +101,7 @@ def _arguments(raw: object) -> Mapping[str, Any]:
             raw = json.loads(raw)
         except ValueError:
             return {}
-    return cast("Mapping[str, Any]", raw) if isinstance(raw, Mapping) else {}
+    return fields_of(raw)
 
 
 def _by_schema(spec: Mapping[str, Any], output: _Output) -> list[str]:
@@ -122,7 +123,7 @@ def _by_pattern(spec: Mapping[str, Any], output: _Output) -> list[str]:
 
 def _by_tools(spec: Mapping[str, Any], output: _Output) -> list[str]:
     allowed, denied = spec.get("allowed"), _texts(spec.get("denied"))
-    schemas = cast("Mapping[str, Any]", spec.get("arguments") or {})
+    schemas = fields_of(spec.get("arguments"))
     found: list[str] = []
     for name, arguments in output.calls:
         if name in denied or (allowed is not None and name not in _texts(allowed)):
@@ -135,7 +136,7 @@ def _by_tools(spec: Mapping[str, Any], output: _Output) -> list[str]:
 def _texts(raw: object) -> tuple[str, ...]:
     if isinstance(raw, str):
         return (raw,)
-    return tuple(map(str, cast("Sequence[object]", raw or ())))
+    return tuple(map(str, items_of(raw)))
 
 
 _CHECKS: Final[Mapping[Enforcement, Callable[[Mapping[str, Any], _Output], list[str]]]] = {

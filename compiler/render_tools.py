@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ..schema.errors import InvalidInput
 from .block import Block
+from .json_values import fields_of
 from .rows import read_rows
 
 
@@ -51,9 +52,7 @@ def _spec(text: str) -> ToolSpec | None:
         tool = json.loads(text)
     except ValueError:
         return None
-    if not isinstance(tool, Mapping):
-        return None
-    fields = cast("Mapping[str, Any]", tool)
+    fields = fields_of(tool)
     name = fields.get("name")
     if not isinstance(name, str) or not name:
         return None

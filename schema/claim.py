@@ -51,7 +51,8 @@ class Claim:
     """The slot under the subject as observed; merged entities have several."""
     op: Op
     value_key: str
-    """Equal exactly for equal values; empty for no value."""
+    """Equal exactly for equal values; empty for no value. Of a `delete`: empty, or on a slot
+    of cardinality `many` the one value that it names."""
     interval: Interval
     """The asserted valid interval."""
     since_us: int
@@ -75,6 +76,11 @@ class Claim:
     def says_nothing(self) -> bool:
         """Tell whether the claim is a gap: "no value"."""
         return self.value_key == NOTHING
+
+    @property
+    def says(self) -> tuple[bool, str]:
+        """Return whether the claim denies, and what: equal for claims that say the same."""
+        return self.op is Op.DENY, self.value_key
 
     @property
     def order(self) -> tuple[int, int]:

@@ -39,7 +39,8 @@ def _enum(kind: type[Enum]) -> dict[str, Any]:
 
 
 def _either(schema: dict[str, Any]) -> dict[str, Any]:
-    return {**schema, "type": [schema["type"], "null"]}
+    either = {**schema, "type": [schema["type"], "null"]}
+    return {**either, "enum": [*schema["enum"], None]} if "enum" in schema else either
 
 
 def _is(schema: dict[str, Any], *, required: bool = False, **default: Any) -> Any:
@@ -92,7 +93,7 @@ class ContextObject:
         default=None,
     )
     update_path: str | None = _is(_either(_URI), default=None)
-    retirement_rule: RetirementRule | None = _is(_enum(RetirementRule), default=None)
+    retirement_rule: RetirementRule | None = _is(_either(_enum(RetirementRule)), default=None)
     authority_level: Authority = _is({"type": "integer", "minimum": 0, "maximum": 4})
     state_layer: StateLayer = _is(_enum(StateLayer))
     sensitivity: tuple[Sensitivity, ...] = _is(

@@ -41,8 +41,11 @@ class DecayRule:
             )
 
     def strength(self, age_us: int) -> float:
-        """Return the strength after an age in microseconds, 1.0 for no age."""
-        return float(2.0 ** (-max(age_us, 0) / (self.half_life_days * 86_400_000_000)))
+        """Return the strength after an age in microseconds, 1.0 for no age.
+
+        Rounded to 1e-9, so that no last bit of a machine's power function decides.
+        """
+        return round(2.0 ** (-max(age_us, 0) / (self.half_life_days * 86_400_000_000)), 9)
 
     def due(self, age_us: int) -> bool:
         """Tell whether the object is below its threshold at this age."""

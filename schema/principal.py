@@ -16,7 +16,7 @@ from typing import Final
 from .errors import Forbidden, InvalidInput
 from .layers import LAYERS
 from .sources import BUILT_IN_KINDS
-from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse
+from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse, parse_level
 
 EVERYONE: Final = "*"
 """The tag that every principal holds; an empty allow list means this."""
@@ -58,7 +58,12 @@ class Scope:
         pairs = [part.partition("=") for part in scope_id.split(",")]
         if any(name not in known or not value for name, _, value in pairs):
             raise InvalidInput(f"{scope_id!r} is no scope id", code="bad_scope")
-        return cls(**{name: value for name, _, value in pairs})
+        scope = cls(**{name: value for name, _, value in pairs})
+        if scope.scope_id != scope_id:
+            raise InvalidInput(
+                f"{scope_id!r} is not canonical; it reads {scope.scope_id!r}", code="bad_scope"
+            )
+        return scope
 
     @property
     def specificity(self) -> int:
@@ -96,8 +101,9 @@ class Principal:
         for name in ("roles", "projects", "origins", "source_kinds"):
             put(self, name, frozenset(getattr(self, name)))
         put(self, "clearance", parse(Classification, self.clearance))
-        put(self, "authority_level", Authority(self.authority_level))
-        Scope(user=self.user, session=self.session)
+        put(self, "authority_level", parse_level(self.authority_level))
+        for project in (None, *self.projects):
+            Scope(user=self.user, project=project, session=self.session)
 
     @property
     def privileged(self) -> bool:
@@ -179,7 +185,11 @@ def visible_scopes(principal: Principal, *, project: str | None = None) -> froze
     """Return the scope ids a caller reads by default: its own and the tenant's.
 
     With `project` only that project's scopes are among them.
+
+    Raises:
+        Forbidden: `scope_not_yours` for a project that is not the caller's own.
     """
+    _own(principal, Scope(project=project))
     projects = sorted(principal.projects) if project is None else [project]
     axes = product((None, *projects), {None, principal.user}, {None, principal.session})
     return frozenset(Scope(user=u, project=p, session=s).scope_id for p, u, s in axes)

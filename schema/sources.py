@@ -10,6 +10,7 @@ level 4 whatever is stated. Sources: vocabulary 2.3, settled 4, checklist C-017,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -53,6 +54,9 @@ BUILT_IN_KINDS: Final = tuple(
     )
 )
 """The table of vocabulary 2.3; ranks are those of settled 4."""
+
+_END_OF_HOST: Final = re.compile(r"[/?#\\]")
+"""What browsers take for the end of a host; a user before `@` is no part of it."""
 
 OTHER: Final = BUILT_IN_KINDS[-1]
 
@@ -108,7 +112,7 @@ def channel(
             ceiling=int(ceiling),
         )
     level = _level(kind, ceiling, stated)
-    if stated is None and level > max(ceiling, Authority.USER):
+    if level > (max(ceiling, Authority.USER) if stated is None else stated):
         warnings.append("authority_lowered")
     trust = kind.source_authority if stated_trust is None else stated_trust
     if kind.name == "model" or "origin_unproven" in warnings:
@@ -149,5 +153,5 @@ def origin_partition(origin: str, kind: str) -> str | None:
     if kind not in ("web", "tool"):
         return None
     scheme, _, rest = origin.partition("://")
-    host = rest.split("/", 1)[0].split("?", 1)[0]
+    host = _END_OF_HOST.split(rest, maxsplit=1)[0].rpartition("@")[2]
     return f"{scheme.lower()}://{host.lower()}"

@@ -17,7 +17,7 @@ from typing import Final
 TERMS_VERSION: Final = 1
 """Part of every envelope's identity; a change needs a re-index."""
 
-_WORD: Final = re.compile(r"[^\W_]+")
+_WORD: Final = re.compile(r"[a-z0-9]+")
 _CJK: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _VOWEL: Final = re.compile(r"[aeiouy]")
 
@@ -31,11 +31,17 @@ STOP_WORDS: Final = frozenset(
 
 
 def stem(word: str) -> str:
-    """Return a word without its plural, -ing, -ed ending.
+    """Return a word without its plural, -ing, -ed ending; a stem is its own stem.
 
     >>> [stem(w) for w in ("policies", "offices", "steering", "stored", "class", "red")]
     ['policy', 'offic', 'steer', 'stor', 'class', 'red']
     """
+    while (shorter := _shorter(word)) != word:
+        word = shorter
+    return word
+
+
+def _shorter(word: str) -> str:
     if len(word) > 4 and word.endswith("ies"):
         word = word[:-3] + "y"
     elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -54,7 +60,7 @@ def terms(text: str) -> tuple[str, ...]:
     ('the', 'chicago', 'offic', 'mov')
     """
     found: list[str] = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+    for word in _words(unicodedata.normalize("NFKC", text).casefold()):
         if word.isascii():
             found.append(stem(word))
         else:
@@ -62,10 +68,22 @@ def terms(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _words(text: str) -> list[str]:
+    if text.isascii():
+        return _WORD.findall(text)
+    # the vowel signs of Indic and Thai words are marks, which a regular expression takes for gaps
+    return "".join(c if c.isalnum() or _is_mark(c) else " " for c in text).split()
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("M")
+
+
 def _foreign(word: str) -> list[str]:
-    bare = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    apart = unicodedata.normalize("NFD", word)
+    bare = unicodedata.normalize("NFC", "".join(c for c in apart if not unicodedata.combining(c)))
     if not _CJK.search(bare):
-        return [stem(bare) if bare.isascii() else bare]
+        return [stem(bare) if bare.isascii() else bare] if bare else []
     pairs = [a + b for a, b in pairwise(bare)]
     return [*bare, *pairs]
 

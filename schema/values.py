@@ -9,10 +9,11 @@ Sources: settled 5; vocabulary 3.1; RFC 8785 in spirit (sorted keys, exact numbe
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final
 
 from .errors import InvalidInput
@@ -21,6 +22,9 @@ from .vocabulary import ValueType
 
 NOTHING: Final = ""
 """The key of "no value": what `delete` asserts."""
+
+_FINE: Final = re.compile(r"[.,]\d{6}0*[1-9]")
+"""Digits below the microsecond, which `fromisoformat` would drop without a word."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -91,11 +95,14 @@ def canonical_value(value: object, value_type: ValueType) -> Value:
     An entity's value is its entity id; whoever calls binds the mention first.
 
     Raises:
-        InvalidInput: `value_type_mismatch`.
+        InvalidInput: `value_type_mismatch`, or `naive_datetime` and `sub_microsecond` of an
+            instant.
     """
     try:
         return _RULES[value_type](value)
-    except (TypeError, ValueError, InvalidOperation) as error:
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise InvalidInput(
             f"{value!r} is no {value_type.value}: {error}",
             code="value_type_mismatch",
@@ -120,8 +127,10 @@ def _number(value: object) -> Value:
     number = Decimal(str(value))
     if not number.is_finite() or abs(number.adjusted()) > 400:
         raise ValueError("it is not a finite number of ordinary size")
-    plain = format(number.normalize(), "f")
-    plain = "0" if plain in ("-0", "0") else plain
+    plain = format(number, "f")  # exact; `normalize` would round to the context's 28 digits
+    if "." in plain:
+        plain = plain.rstrip("0").rstrip(".")
+    plain = "0" if not number else plain
     return Value("n:" + plain, plain, not isinstance(value, int | float))
 
 
@@ -139,6 +148,11 @@ def _boolean(value: object) -> Value:
 
 
 def _instant(value: object) -> Value:
+    if isinstance(value, str) and _FINE.search(value):
+        raise InvalidInput(
+            f"{value!r} is finer than a microsecond; two instants must not become one, so round it",
+            code="sub_microsecond",
+        )
     given = datetime.fromisoformat(value) if isinstance(value, str) else value
     if not isinstance(given, datetime):
         raise TypeError("give an ISO 8601 instant or an aware datetime")
@@ -152,7 +166,8 @@ def _date(value: object) -> Value:
     given = date.fromisoformat(value) if isinstance(value, str) else value
     if not isinstance(given, date):
         raise TypeError("give an ISO 8601 date")
-    return Value("d:" + given.isoformat(), canonical_json(given.isoformat()))
+    text = given.isoformat()
+    return Value("d:" + text, canonical_json(text), isinstance(value, str) and text != value)
 
 
 def _entity(value: object) -> Value:
@@ -163,6 +178,7 @@ def _entity(value: object) -> Value:
 
 def _json(value: object) -> Value:
     text = canonical_json(_exact(value, depth=0))
+    text.encode()  # a lone surrogate fits no store: ValueError
     return Value("j:" + text, text)
 
 
@@ -175,7 +191,7 @@ def _exact(value: object, *, depth: int) -> object:
         return {key: _exact(item, depth=depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_exact(item, depth=depth + 1) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
 

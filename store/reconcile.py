@@ -24,28 +24,54 @@ Sources: DESIGN 3; bitemporal 2 and 3; checklist C-060, C-066 to C-073; rules R7
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from ..schema.claim import SHOWN, Claim, Edge, Key, Look, Row
+from ..schema.claim import Claim, Edge, Look, Row
+from ..schema.errors import Fault
 from ..schema.interval import Interval, relation
 from ..schema.vocabulary import EdgeKind, Op, Outcome, Status, Verdict
 from ..schema.write import RelationMet
+from .reconcile_rule import (
+    DENIED,
+    DOMINATED,
+    IDLE,
+    IN_FORCE,
+    TIED,
+    Reach,
+    adds,
+    everywhere,
+    looks,
+    loses,
+    named,
+    resolve,
+    withdrawn,
+)
 
-Reach = Callable[[Claim, Claim], bool]
-"""Whether a withdrawal may act on a stored claim: slots of a cluster differ over time."""
+__all__ = [
+    "DENIED",
+    "IDLE",
+    "IN_FORCE",
+    "TIED",
+    "Plan",
+    "Reach",
+    "Tie",
+    "applied",
+    "fold",
+    "net",
+    "plan",
+    "resolve",
+    "ties_of",
+]
 
-TIED: Final = Look(Status.DISPUTED, "unresolved_tie", True)
-DENIED: Final = Look(Status.OVERRIDDEN, "denied", True)
-IN_FORCE: Final = Look(Status.CLEAN, "denial", True)
-IDLE: Final = Look(Status.CLEAN, "denial", False)
 _REASON_OF_VERB: Final = {
     Op.CORRECT: "declared_correction",
     Op.RETRACT: "retracted",
     Op.DELETE: "deleted",
 }
+_REASONS: Final = frozenset(_REASON_OF_VERB.values())
 
 
 class Tie(NamedTuple):
@@ -68,71 +94,82 @@ class Plan:
     outcome: Outcome
 
 
-class _Piece(NamedTuple):
+class _Span(NamedTuple):
+    """A piece of a claim's live portion."""
+
+    start: int
+    end: int
     claim: Claim
-    interval: Interval
-    look: Look
 
 
 class _Cell(NamedTuple):
     """A stretch of valid time inside which nothing changes."""
 
-    interval: Interval
-    looks: tuple[tuple[Claim, Look], ...]
+    start: int
+    end: int
+    looks: list[tuple[Claim, Look]]
 
 
-def _everywhere(_withdrawal: Claim, _claim: Claim) -> bool:
-    return True
+class _Work(NamedTuple):
+    """The timeline inside the written interval, and what it changes."""
+
+    met: list[Row]
+    """The rows that take part, by place."""
+    kept: list[Row]
+    """Those of them that the write does not withdraw."""
+    cells: list[_Cell]
+    close: list[Row]
+    insert: list[Row]
+    """Dominated pieces among them, which no store keeps."""
 
 
-def plan(
-    rows: Sequence[Row], new: Claim, *, many: bool = False, reach: Reach = _everywhere
-) -> Plan:
+def plan(rows: Sequence[Row], new: Claim, *, many: bool = False, reach: Reach = everywhere) -> Plan:
     """Return what a claim does to the open rows of its slot.
 
     `rows` are the open rows that overlap the claim's interval, in any order: all of them for
     `correct`, `retract` and `delete`, else at least the heads and the denials. Rows of
     quarantined claims take no part. `many` is the slot's cardinality. The new rows carry the
     claim's stamp and no vid.
+
+    Raises:
+        Fault: `invariant_broken` for a `delete` of a named value where a slot holds one.
     """
-    met = [
-        row
-        for row in rows
-        if row.interval.overlaps(new.interval) and row.look.status is not Status.QUARANTINED
-    ]
-    kept = [row for row in met if not _withdrawn(new, row.claim, many, reach)]
-    adds = new.op is not Op.RETRACT and not (many and new.says_nothing)
-    cells = _cells(kept, new, adds=adds, many=many)
-    close, insert = _diff(met, cells, new)
-    relations = tuple(_relation(row, new, many, reach) for row in sorted(met, key=_place))
+    work = _worked(rows, new, many, reach)
+    met = [(row, _relation(row, new, work.cells, many, reach)) for row in work.met]
     return Plan(
-        close=tuple(close),
-        insert=tuple(insert),
-        relations=relations,
-        edges=tuple(_edges(zip(sorted(met, key=_place), relations, strict=True), new)),
-        ties=_new_ties(met, cells),
-        outcome=_outcome(met, kept, cells, new, adds=adds, many=many),
+        close=tuple(work.close),
+        insert=tuple(row for row in work.insert if row.look != DOMINATED),
+        relations=tuple(found for _, found in met),
+        edges=tuple(_edges(met, new)),
+        ties=_new_ties(work, many),
+        outcome=_outcome(work, new, many, reach),
     )
 
 
 def fold(
-    claims: Iterable[Claim], *, many: bool = False, reach: Reach = _everywhere
+    claims: Iterable[Claim], *, many: bool = False, reach: Reach = everywhere
 ) -> tuple[Row, ...]:
     """Return the open rows that a slot has after its claims, planned in order of writing.
 
     The rows have no vid and the stamp of the claim that last shaped them. Erase, merge and
-    un-merge use this, because a dominated claim has no row to come back from (settled 5).
+    un-merge use this, because a dominated claim has no row to come back from (settled 5):
+    here it keeps its place, so that a withdrawal which reaches only the stronger claim shows it.
     """
     rows: tuple[Row, ...] = ()
     for claim in sorted(claims, key=lambda c: c.order):
-        rows = applied(rows, plan(rows, claim, many=many, reach=reach))
-    return tuple(sorted(rows, key=_place))
+        work = _worked(rows, claim, many, reach)
+        rows = _after(rows, work.close, work.insert)
+    return tuple(sorted((row for row in rows if row.look != DOMINATED), key=_place))
 
 
 def applied(rows: Sequence[Row], done: Plan) -> tuple[Row, ...]:
     """Return the open rows after a plan."""
-    closed = {id(row) for row in done.close}
-    return (*(row for row in rows if id(row) not in closed), *done.insert)
+    return _after(rows, done.close, done.insert)
+
+
+def _after(rows: Sequence[Row], close: Sequence[Row], insert: Sequence[Row]) -> tuple[Row, ...]:
+    closed = {id(row) for row in close}
+    return (*(row for row in rows if id(row) not in closed), *insert)
 
 
 def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
@@ -147,173 +184,128 @@ def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], t
     return close, insert
 
 
-def ties_of(rows: Iterable[Row]) -> tuple[Tie, ...]:
+def ties_of(rows: Iterable[Row], *, many: bool = False) -> tuple[Tie, ...]:
     """Return the ties that stand in a slot, in order of valid time."""
     tied = [row for row in rows if row.look == TIED]
     points = sorted({p for r in tied for p in (r.interval.start_us, r.interval.end_us)})
-    found = []
-    for start, end in pairwise(points):
-        members = tuple(sorted(r.claim.object_id for r in tied if start in r.interval))
-        if len(members) > 1:
-            found.append(Tie(Interval(start, end), members))
-    return _joined(found)
-
-
-def resolve(alive: Iterable[Claim]) -> tuple[tuple[Claim, Look], ...]:
-    """Return how the claims covering one instant look, of one value on a `many` slot.
-
-    Of claims that say the same only the strongest counts; the others get no look. Of several
-    denials of a value the strongest decides, whatever the order of arrival.
-    """
-    best = _strongest(alive)
-    positive = [c for (denies, _), c in best.items() if not denies]
-    top = max((c.key for c in positive), default=None)
-    lead = [c for c in positive if c.key == top]
-    foe = _foe(best, lead)
-    heads = _heads(lead, foe)
-    looks = [(c, look) for c, look in heads.items()]
-    for c in best.values():
-        if c not in heads:
-            looks.append((c, _hidden(c, lead, top)))
-    return tuple(looks)
-
-
-def _strongest(alive: Iterable[Claim]) -> dict[tuple[bool, str], Claim]:
-    best: dict[tuple[bool, str], Claim] = {}
-    for c in sorted(alive, key=lambda c: c.object_id):
-        said = (c.op is Op.DENY, c.value_key)
-        if said not in best or c.key > best[said].key:
-            best[said] = c
-    return best
-
-
-def _foe(best: dict[tuple[bool, str], Claim], lead: list[Claim]) -> Claim | None:
-    """Return the denial that reaches the one leading value, if there is one."""
-    if len(lead) != 1 or lead[0].says_nothing:
-        return None
-    foe = best.get((True, lead[0].value_key))
-    return foe if foe and foe.key >= lead[0].key else None
-
-
-def _heads(lead: list[Claim], foe: Claim | None) -> dict[Claim, Look]:
-    if foe and foe.key > lead[0].key:
-        return {lead[0]: DENIED, foe: IN_FORCE}
-    if foe or len(lead) > 1:
-        return dict.fromkeys((*lead, *((foe,) if foe else ())), TIED)
-    return dict.fromkeys(lead, SHOWN)
-
-
-def _hidden(c: Claim, lead: list[Claim], top: Key | None) -> Look:
-    if c.op is Op.DENY and not (len(lead) == 1 and lead[0].value_key == c.value_key):
-        return IDLE
-    assert top is not None  # a claim that is no idle denial is hidden by a positive one
-    return _loses(c, top)
-
-
-def _loses(c: Claim, top: Key) -> Look:
-    if -c.level != top.strength:
-        return Look(Status.OVERRIDDEN, "lower_authority", False)
-    if c.since_us != top.since_us:
-        return Look(Status.OVERRIDDEN, "newer_valid_from", False)
-    return Look(Status.DISPUTED, "lower_trust", False)
-
-
-def _named(new: Claim, stored: Claim, many: bool, reach: Reach) -> bool:
-    """Tell whether the verb of a withdrawal names a stored claim, level apart."""
-    if not new.op.withdraws or not reach(new, stored):
-        return False
-    if new.target is not None:
-        return stored.object_id == new.target
-    if new.op is Op.RETRACT or (many and not new.says_nothing):
-        return stored.value_key == new.value_key
-    return True
-
-
-def _withdrawn(new: Claim, stored: Claim, many: bool, reach: Reach) -> bool:
-    return stored.level >= new.level and _named(new, stored, many, reach)
-
-
-def _cells(kept: Sequence[Row], new: Claim, *, adds: bool, many: bool) -> tuple[_Cell, ...]:
-    span = new.interval
-    live = [(r.claim, r.interval.intersection(span)) for r in kept]
-    pieces = [(c, piece) for c, piece in live if piece is not None]
-    if adds:
-        pieces.append((new, span))
-    points = {span.start_us, span.end_us}
-    points.update(t for _, piece in pieces for t in (piece.start_us, piece.end_us))
-    return tuple(
-        _Cell(Interval(start, end), _resolve_cell([c for c, p in pieces if start in p], many))
-        for start, end in pairwise(sorted(points))
+    return _joined(
+        Tie(Interval(start, end), members)
+        for start, end in pairwise(points)
+        for members in _ties((row.claim for row in tied if start in row.interval), many)
     )
 
 
-def _resolve_cell(alive: list[Claim], many: bool) -> tuple[tuple[Claim, Look], ...]:
+def _ties(tied: Iterable[Claim], many: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the members of each tie at an instant: a `many` slot has one for each value."""
+    groups: dict[str, list[str]] = {}
+    for c in tied:
+        groups.setdefault(c.value_key if many else "", []).append(c.object_id)
+    return (tuple(sorted(groups[value])) for value in sorted(groups))
+
+
+def _worked(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work:
+    if new.op is Op.DELETE and not (many or new.says_nothing):
+        raise Fault(
+            "a delete names a value only where a slot holds many; give it the key of no value",
+            code="invariant_broken",
+            object_id=new.object_id,
+        )
+    met = [
+        row
+        for row in rows
+        if row.interval.overlaps(new.interval) and row.look.status is not Status.QUARANTINED
+    ]
+    met.sort(key=_place)
+    kept = [row for row in met if not withdrawn(new, row.claim, many, reach)]
+    cells = _cells(kept, new, many)
+    return _Work(met, kept, cells, *_diff(met, cells, new))
+
+
+def _cells(kept: Sequence[Row], new: Claim, many: bool) -> list[_Cell]:
+    """Cut the written interval at every end point and resolve each stretch."""
+    first, last = new.interval.start_us, new.interval.end_us
+    spans = [
+        _Span(max(row.interval.start_us, first), min(row.interval.end_us, last), row.claim)
+        for row in kept
+    ]
+    if adds(new, many):
+        spans.append(_Span(first, last, new))
+    waiting = sorted(spans, key=lambda span: span.start, reverse=True)
+    points = {first, last, *(s.start for s in spans), *(s.end for s in spans)}
+    alive: list[_Span] = []
+    cells: list[_Cell] = []
+    for start, end in pairwise(sorted(points)):
+        alive = [span for span in alive if span.end > start]
+        while waiting and waiting[-1].start == start:
+            alive.append(waiting.pop())
+        cells.append(_Cell(start, end, _cell_looks([span.claim for span in alive], many)))
+    return cells
+
+
+def _cell_looks(alive: list[Claim], many: bool) -> list[tuple[Claim, Look]]:
     if not many:
-        return resolve(alive)
-    values = sorted({c.value_key for c in alive})
-    return tuple(
-        look for value in values for look in resolve(c for c in alive if c.value_key == value)
-    )
+        return looks(alive)
+    by_value: dict[str, list[Claim]] = {}
+    for c in alive:
+        by_value.setdefault(c.value_key, []).append(c)
+    return [look for same in by_value.values() for look in looks(same)]
 
 
-def _pieces(cells: Iterable[_Cell]) -> dict[str, list[_Piece]]:
+def _pieces(cells: Iterable[_Cell]) -> dict[str, list[tuple[int, int, Look]]]:
     """Join neighbouring cells in which a claim looks the same."""
-    want: dict[str, list[_Piece]] = {}
+    want: dict[str, list[tuple[int, int, Look]]] = {}
     for cell in cells:
         for claim, look in cell.looks:
             mine = want.setdefault(claim.object_id, [])
-            if (
-                mine
-                and mine[-1].interval.end_us == cell.interval.start_us
-                and mine[-1].look == look
-            ):
-                mine[-1] = _Piece(
-                    claim, Interval(mine[-1].interval.start_us, cell.interval.end_us), look
-                )
+            if mine and mine[-1][1:] == (cell.start, look):
+                mine[-1] = (mine[-1][0], cell.end, look)
             else:
-                mine.append(_Piece(claim, cell.interval, look))
+                mine.append((cell.start, cell.end, look))
     return want
 
 
-def _diff(met: Sequence[Row], cells: tuple[_Cell, ...], new: Claim) -> tuple[list[Row], list[Row]]:
+def _diff(met: Iterable[Row], cells: Iterable[_Cell], new: Claim) -> tuple[list[Row], list[Row]]:
     want, span = _pieces(cells), new.interval
     close: list[Row] = []
-    insert = [Row(0, p.claim, p.interval, p.look, new.tx) for p in want.get(new.object_id, ())]
+    insert = [
+        Row(0, new, Interval(start, end), look, new.tx)
+        for start, end, look in want.get(new.object_id, ())
+    ]
     for row in met:
-        inner = row.interval.intersection(span)
-        assert inner is not None  # met rows overlap the span
+        first, last = row.interval.start_us, row.interval.end_us
+        inner = max(first, span.start_us), min(last, span.end_us)
         mine = [
-            (cut, piece.look)
-            for piece in want.get(row.claim.object_id, ())
-            if (cut := piece.interval.intersection(inner)) is not None
+            (max(start, inner[0]), min(end, inner[1]), look)
+            for start, end, look in want.get(row.claim.object_id, ())
+            if start < inner[1] and inner[0] < end
         ]
-        if mine == [(inner, row.look)]:
+        if mine == [(*inner, row.look)]:
             continue
         close.append(row)
+        rest = [(first, inner[0], row.look), (inner[1], last, row.look)]
         insert += [
-            Row(0, row.claim, interval, look, new.tx, continues=row.vid or None)
-            for interval, look in (*_outside(row, span), *mine)
+            # a row that this stamp has cut before has no vid, but the row it came from has
+            Row(0, row.claim, Interval(*cut), look, new.tx, continues=row.vid or row.continues)
+            for *cut, look in (*rest, *mine)
+            if cut[0] < cut[1]
         ]
     return close, sorted(insert, key=_place)
-
-
-def _outside(row: Row, span: Interval) -> list[tuple[Interval, Look]]:
-    rest = []
-    if row.interval.start_us < span.start_us:
-        rest.append((Interval(row.interval.start_us, span.start_us), row.look))
-    if span.end_us < row.interval.end_us:
-        rest.append((Interval(span.end_us, row.interval.end_us), row.look))
-    return rest
 
 
 def _place(row: Row) -> tuple[int, int, int, str]:
     return (row.interval.start_us, *row.claim.order, row.claim.object_id)
 
 
-def _relation(row: Row, new: Claim, many: bool, reach: Reach) -> RelationMet:
+def _relation(
+    row: Row, new: Claim, cells: Iterable[_Cell], many: bool, reach: Reach
+) -> RelationMet:
     both = row.interval.intersection(new.interval)
     assert both is not None  # met rows overlap
     verdict, reason = _verdict(row.claim, new, many, reach)
+    denial = row.claim if row.claim.op is Op.DENY else new
+    contested = verdict not in (Verdict.APART, Verdict.CONFIRMS) and reason not in _REASONS
+    if contested and denial.op is Op.DENY and not _acts(denial, both, cells):
+        verdict, reason = Verdict.APART, ""
     return RelationMet(
         object_id=row.claim.object_id,
         relation=relation(row.interval, new.interval).value,
@@ -323,41 +315,49 @@ def _relation(row: Row, new: Claim, many: bool, reach: Reach) -> RelationMet:
     )
 
 
+def _acts(denial: Claim, within: Interval, cells: Iterable[_Cell]) -> bool:
+    """Tell whether a denial meets its value as the one that leads, anywhere on an interval."""
+    return any(
+        c is denial and look not in (IDLE, DOMINATED)
+        for cell in cells
+        if cell.start in within
+        for c, look in cell.looks
+    )
+
+
 def _verdict(stored: Claim, new: Claim, many: bool, reach: Reach) -> tuple[Verdict, str]:
     """Return how the incoming claim fares against one stored claim, and why."""
-    said = (stored.op is Op.DENY, stored.value_key) == (new.op is Op.DENY, new.value_key)
-    if _named(new, stored, many, reach):
+    said = stored.says == new.says
+    if named(new, stored, many, reach):
         if stored.level < new.level:
             return Verdict.LOSES, "weaker_authority"
-        restated = said and new.op is Op.CORRECT
+        restated = said and adds(new, many)
         return (Verdict.CONFIRMS if restated else Verdict.WINS), _REASON_OF_VERB[new.op]
-    if new.op is Op.RETRACT or new.target is not None:
+    if not adds(new, many) or new.target is not None:
         return Verdict.APART, ""
     if said:
         return Verdict.CONFIRMS, ""
     denial = Op.DENY in (stored.op, new.op)
     if stored.value_key != new.value_key and (denial or many):
         return Verdict.APART, ""
-    return _contest(stored, new, denial)
+    return _contest(stored, new)
 
 
-def _contest(stored: Claim, new: Claim, denial: bool) -> tuple[Verdict, str]:
+def _contest(stored: Claim, new: Claim) -> tuple[Verdict, str]:
     if stored.key == new.key:
         return Verdict.TIES, "unresolved_tie"
     wins = new.key > stored.key
     loser, winner = (stored, new) if wins else (new, stored)
-    reason = "denied" if denial and winner.op is Op.DENY else _loses(loser, winner.key).reason
+    reason = "denied" if winner.op is Op.DENY else loses(loser.key, winner.key).reason
     return (Verdict.WINS if wins else Verdict.LOSES), reason
 
 
-def _edges(met: Iterable[tuple[Row, RelationMet]], new: Claim) -> Iterable[Edge]:
+def _edges(met: Iterable[tuple[Row, RelationMet]], new: Claim) -> Iterator[Edge]:
     for row, found in met:
-        kind = _EDGE_OF.get(found.verdict)
-        withdrawn = found.reason in _REASON_OF_VERB.values()
-        if kind is None or not (row.look.head or withdrawn):
+        taken = found.reason in _REASONS
+        kind = EdgeKind.SUPERSEDES if taken else _EDGE_OF.get(found.verdict)
+        if kind is None or not (taken or row.look.head or row.look == IDLE):
             continue
-        if withdrawn:
-            kind = EdgeKind.SUPERSEDES
         mine, other = new.object_id, row.claim.object_id
         src, dst = (other, mine) if kind is EdgeKind.OVERRIDES else (mine, other)
         yield Edge(
@@ -379,67 +379,58 @@ _EDGE_OF: Final = {
 }
 
 
-def _new_ties(met: Sequence[Row], cells: tuple[_Cell, ...]) -> tuple[Tie, ...]:
-    before = ties_of(met)
-    found = []
-    for cell in cells:
-        members = tuple(sorted(c.object_id for c, look in cell.looks if look == TIED))
-        known = any(t.members == members and cell.interval.overlaps(t.interval) for t in before)
-        if members and not known:
-            found.append(Tie(cell.interval, members))
-    return _joined(found)
+def _new_ties(work: _Work, many: bool) -> tuple[Tie, ...]:
+    before = ties_of(work.met, many=many)
+    found = (
+        Tie(Interval(cell.start, cell.end), members)
+        for cell in work.cells
+        for members in _ties((c for c, look in cell.looks if look == TIED), many)
+    )
+    return _joined(
+        tie
+        for tie in found
+        if not any(t.members == tie.members and t.interval.overlaps(tie.interval) for t in before)
+    )
 
 
 def _joined(ties: Iterable[Tie]) -> tuple[Tie, ...]:
+    """Join the neighbouring stretches of each tie."""
     joined: list[Tie] = []
-    for tie in ties:
+    for tie in sorted(ties, key=lambda tie: (tie.members, tie.interval)):
         last = joined[-1] if joined else None
         if last and last.members == tie.members and last.interval.end_us == tie.interval.start_us:
             joined[-1] = Tie(Interval(last.interval.start_us, tie.interval.end_us), tie.members)
         else:
             joined.append(tie)
-    return tuple(joined)
+    return tuple(sorted(joined))
 
 
-def _outcome(
-    met: Sequence[Row],
-    kept: Sequence[Row],
-    cells: tuple[_Cell, ...],
-    new: Claim,
-    *,
-    adds: bool,
-    many: bool,
-) -> Outcome:
-    blocked = any(
-        row.claim.level < new.level and _named(new, row.claim, many, _everywhere) for row in kept
-    )
-    if not adds:
-        if not blocked:
+def _outcome(work: _Work, new: Claim, many: bool, reach: Reach) -> Outcome:
+    if not adds(new, many):
+        if not any(named(new, row.claim, many, reach) for row in work.kept):
             return Outcome.ACCEPTED
-        return Outcome.REFUSED if len(kept) == len(met) else Outcome.CLIPPED
-    looks = [_look_of(cell, new) for cell in cells]
-    hidden = [look.status is Status.OVERRIDDEN for look in looks]
-    if any(look.status is Status.DISPUTED for look in looks):
+        return Outcome.REFUSED if len(work.kept) == len(work.met) else Outcome.CLIPPED
+    found = [_look_of(cell, new).status for cell in work.cells]
+    if Status.DISPUTED in found:
         return Outcome.DISPUTED
+    hidden = [status is Status.OVERRIDDEN for status in found]
     if all(hidden):
         return Outcome.REFUSED if new.op.withdraws else Outcome.OVERRIDDEN
     if any(hidden):
         return Outcome.CLIPPED
-    return Outcome.CONFIRMED if _was_shown(met, cells, new) else Outcome.ACCEPTED
+    return Outcome.CONFIRMED if _was_shown(work, new) else Outcome.ACCEPTED
 
 
 def _look_of(cell: _Cell, new: Claim) -> Look:
     """Return how what the claim says looks in a cell, whichever claim says it."""
-    said = (new.op is Op.DENY, new.value_key)
-    return next(look for c, look in cell.looks if (c.op is Op.DENY, c.value_key) == said)
+    return next(look for c, look in cell.looks if c.says == new.says and look != DOMINATED)
 
 
-def _was_shown(met: Sequence[Row], cells: tuple[_Cell, ...], new: Claim) -> bool:
+def _was_shown(work: _Work, new: Claim) -> bool:
     """Tell whether the same was in force before the write on its whole interval."""
     same = [
-        row
-        for row in met
-        if row.look.status is Status.CLEAN
-        and (row.claim.op is Op.DENY, row.claim.value_key) == (new.op is Op.DENY, new.value_key)
+        row.interval
+        for row in work.met
+        if row.look.status is Status.CLEAN and row.claim.says == new.says
     ]
-    return all(any(cell.interval.start_us in row.interval for row in same) for cell in cells)
+    return all(any(cell.start in interval for interval in same) for cell in work.cells)

@@ -53,7 +53,8 @@ class Rules:
 
 def lookup_of(mentions: Iterable[Named], scorer: Scorer | None = None) -> Lookup:
     """Return everything that binding these mentions may need, as one look-up."""
-    refs, ids = [], set()
+    refs: list[EntityRef] = []
+    ids: set[str] = set()
     for mention in mentions:
         if isinstance(mention, str) and is_id(mention):
             ids.add(mention)

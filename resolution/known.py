@@ -40,11 +40,11 @@ class Known:
     """Open identifiers asked for, and all open ones of the entities below."""
     aliases: tuple[Alias, ...] = ()
     """Open visible aliases with one of the norms, and those the blocking keys proposed."""
-    weights: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    weights: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """Blocking weight by (entity id, norm), for proposed aliases."""
-    entities: Mapping[str, Entity] = field(default_factory=dict)
+    entities: Mapping[str, Entity] = field(default_factory=dict[str, Entity])
     """Every raw entity that the rest mentions, with all members of its cluster."""
     judgements: tuple[Judgement, ...] = ()
     """Open judgements between these entities."""
-    canonical: Mapping[str, str] = field(default_factory=dict)
+    canonical: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical id by raw id, only of clusters of two or more: every member, root included."""

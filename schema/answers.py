@@ -196,4 +196,4 @@ class Action:
     closed: datetime | None = None
     outcome: str = ""
     closed_by: str = ""
-    detail: dict[str, Any] = field(default_factory=dict)
+    detail: dict[str, Any] = field(default_factory=dict[str, Any])

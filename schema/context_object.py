@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from .slots import TASK_TYPES
 from .vocabulary import (
@@ -122,7 +122,9 @@ def _plain(value: Any) -> Any:
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Enum):
         return value.value
-    return list(map(_plain, value)) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_plain(item) for item in cast("tuple[Any, ...]", value)]
+    return value
 
 
 def json_schema() -> dict[str, Any]:

@@ -34,7 +34,7 @@ class EntityRef:
     name: str
     type: str = UNKNOWN_TYPE
     aliases: tuple[str, ...] = ()
-    external_ids: Mapping[str, str] = field(default_factory=dict)
+    external_ids: Mapping[str, str] = field(default_factory=dict[str, str])
     """Identifier by scheme; one value per scheme and entity."""
 
     def __post_init__(self) -> None:
@@ -42,7 +42,7 @@ class EntityRef:
         put(self, "aliases", tuple(self.aliases))
         put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
         for name in (self.name, *self.aliases, *self.external_ids.values()):
-            if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
+            if not str(name).strip() or len(name) > MAX_NAME:
                 raise InvalidInput(
                     f"a name or identifier has 1 to {MAX_NAME} characters; got {name!r:.80}",
                     code="bad_name",

@@ -207,7 +207,8 @@ def write_scope(
     if stated is not None:
         _own(principal, stated)
         return stated
-    profile, filled = LAYERS[layer], {}
+    profile = LAYERS[layer]
+    filled: dict[str, str | None] = {}
     if "session" in profile.takes:
         filled["session"] = principal.session
     if "project" in profile.takes:

@@ -165,7 +165,7 @@ class Vocabulary:
     version: int = 0
     """How many definitions it holds."""
     slots: Mapping[str, Slot] = field(default_factory=lambda: BUILT_IN_SLOTS)
-    named: Mapping[str, Mapping[str, Named]] = field(default_factory=dict)
+    named: Mapping[str, Mapping[str, Named]] = field(default_factory=dict[str, Mapping[str, Named]])
     """Tenant words by list: `task_type`, `role`, `entity_type`, `source_kind`."""
 
     def slot(self, name: str) -> Slot:

@@ -99,7 +99,8 @@ def channel(
     Raises:
         Forbidden: `authority_above_ceiling`.
     """
-    kind, warnings = kind_of(origin, kinds), []
+    kind = kind_of(origin, kinds)
+    warnings: list[str] = []
     if kind.granted and kind.name not in granted:
         kind = OTHER
         warnings.append("origin_unproven")

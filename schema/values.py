@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Final, cast
 
 from .errors import InvalidInput
 from .interval import INF_US, MIN_US
@@ -186,11 +187,12 @@ def _exact(value: object, *, depth: int) -> object:
     if depth > 32:
         raise ValueError("it is nested deeper than 32 levels")
     if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
+        pairs = cast("dict[object, object]", value)
+        if not all(isinstance(key, str) for key in pairs):
             raise TypeError("an object's keys are strings")
-        return {key: _exact(item, depth=depth + 1) for key, item in value.items()}
+        return {key: _exact(item, depth=depth + 1) for key, item in pairs.items()}
     if isinstance(value, list | tuple):
-        return [_exact(item, depth=depth + 1) for item in value]
+        return [_exact(item, depth=depth + 1) for item in cast("Sequence[object]", value)]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value

@@ -39,7 +39,7 @@ class Write:
     object_type: str | None = None
     layer: str | None = None
     scope: Scope | Mapping[str, str] | None = None
-    source_origin: str = "user://local"
+    source_origin: str = "user://chat"
     source_authority: float | None = None
     confidence: float = 0.8
     authority_level: int | None = None

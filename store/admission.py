@@ -77,7 +77,7 @@ def admit(
     Raises:
         TenureError: whatever the first draft that cannot be admitted raises.
     """
-    admitted = []
+    admitted: list[Admitted] = []
     for ordinal, draft in enumerate(submission.drafts):
         rules = Rules(
             scopes=submission.scopes,

@@ -53,15 +53,17 @@ class _Work:
     register: Register
     ledger: Ledger
     results: list[Result | None]
-    admitted: list[tuple[int, int, tuple[Admitted, ...]]] = field(default_factory=list)
+    admitted: list[tuple[int, int, tuple[Admitted, ...]]] = field(
+        default_factory=list[tuple[int, int, tuple[Admitted, ...]]]
+    )
     """(place in the group, stamp, claims)."""
-    plans: dict[str, Plan] = field(default_factory=dict)
-    edges: list[Edge] = field(default_factory=list)
-    actions: list[ActionRecord] = field(default_factory=list)
-    closed_actions: list[ActionClosing] = field(default_factory=list)
-    flags: list[Flag] = field(default_factory=list)
-    quarantined: list[Row] = field(default_factory=list)
-    twins: dict[int, int] = field(default_factory=dict)
+    plans: dict[str, Plan] = field(default_factory=dict[str, Plan])
+    edges: list[Edge] = field(default_factory=list[Edge])
+    actions: list[ActionRecord] = field(default_factory=list[ActionRecord])
+    closed_actions: list[ActionClosing] = field(default_factory=list[ActionClosing])
+    flags: list[Flag] = field(default_factory=list[Flag])
+    quarantined: list[Row] = field(default_factory=list[Row])
+    twins: dict[int, int] = field(default_factory=dict[int, int])
     """Place of a retry inside the group, and of the write it repeats."""
 
     @property
@@ -359,7 +361,7 @@ def _events(group: Sequence[Submission], work: _Work) -> tuple[TxEvent, ...]:
 
 
 def _stored_receipts(work: _Work) -> tuple[StoredReceipt, ...]:
-    found = []
+    found: list[StoredReceipt] = []
     for place, stamp, claims in work.admitted:
         receipts = work.results[place]
         assert isinstance(receipts, tuple)  # an admitted submission has receipts

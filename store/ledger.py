@@ -25,13 +25,18 @@ class Ledger:
     """Open rows by planning slot while a transaction is prepared; not shared, not kept."""
 
     next_vid: int
-    slots: dict[PlanningSlot, tuple[Row, ...]] = field(default_factory=dict)
-    _before: dict[PlanningSlot, tuple[Row, ...]] = field(default_factory=dict)
-    _born: dict[int, Row] = field(default_factory=dict)
-    _closed: list[Closing] = field(default_factory=list)
-    changed: dict[str, int] = field(default_factory=dict)
+    slots: dict[PlanningSlot, tuple[Row, ...]] = field(
+        default_factory=dict[PlanningSlot, tuple[Row, ...]]
+    )
+    _before: dict[PlanningSlot, tuple[Row, ...]] = field(
+        default_factory=dict[PlanningSlot, tuple[Row, ...]]
+    )
+    _born: dict[int, Row] = field(default_factory=dict[int, Row])
+    _closed: list[Closing] = field(default_factory=list[Closing])
+    _many: dict[PlanningSlot, bool] = field(default_factory=dict[PlanningSlot, bool])
+    changed: dict[str, int] = field(default_factory=dict[str, int])
     """Objects that lost what they showed, with the stamp that took it (first wins)."""
-    unsettled: set[PlanningSlot] = field(default_factory=set)
+    unsettled: set[PlanningSlot] = field(default_factory=set[PlanningSlot])
     """Slots in which a tie was closed or changed."""
 
     def load(self, slot: PlanningSlot, rows: Iterable[Row]) -> None:
@@ -44,6 +49,7 @@ class Ledger:
         """Plan a claim over the rows as they stand now, and take the result."""
         rows = self.slots.setdefault(slot, ())
         self._before.setdefault(slot, rows)
+        self._many[slot] = many
         done = plan(rows, claim, many=many, **({"reach": reach} if reach else {}))
         self.slots[slot] = applied(rows, done)
         return done
@@ -88,7 +94,7 @@ class Ledger:
 
     def ties(self, slot: PlanningSlot) -> tuple[Tie, ...]:
         """Return the ties that stand in a slot now."""
-        return ties_of(self.slots[slot])
+        return ties_of(self.slots[slot], many=self._many.get(slot, False))
 
     @property
     def closings(self) -> tuple[Closing, ...]:

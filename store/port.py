@@ -190,7 +190,9 @@ class Batch:
     closed_aliases: tuple[tuple[Alias, int], ...] = ()
     """An open alias and the tx that closes it."""
     identifiers: tuple[Identifier, ...] = ()
-    block_keys: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    block_keys: Mapping[str, tuple[tuple[str, str], ...]] = field(
+        default_factory=dict[str, tuple[tuple[str, str], ...]]
+    )
     """(key, kind) pairs by norm of a new alias."""
     slots: tuple[SlotRecord, ...] = ()
     claims: tuple[Assertion, ...] = ()
@@ -405,6 +407,10 @@ class Reader(IdentityReads, Protocol):
 
     def slot_records(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
         """Return slots by key."""
+        ...
+
+    def slot_in_use(self, name: str) -> bool:
+        """Tell whether any claim of a slot of this name was ever stored."""
         ...
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:

@@ -200,7 +200,7 @@ def _ties(tied: Iterable[Claim], many: bool) -> Iterator[tuple[str, ...]]:
     groups: dict[str, list[str]] = {}
     for c in tied:
         groups.setdefault(c.value_key if many else "", []).append(c.object_id)
-    return (tuple(sorted(groups[value])) for value in sorted(groups))
+    return (tuple(sorted(groups[value])) for value in sorted(groups) if len(groups[value]) > 1)
 
 
 def _worked(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work:

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 
 from tenure.tests.source_tree import ROOT
 
+pytest_plugins = ["tenure.tests.neo4j_fixtures"]
+
 # Two workers share two cores: a slow example says nothing about the code. The same examples in
 # every run make a failure repeatable; TENURE_EXPLORE=1 looks for new ones.
 settings.register_profile(

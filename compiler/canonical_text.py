@@ -1,0 +1,183 @@
+r"""Canonical text: what a reader cannot see does not reach a model.
+
+`canonicalise` takes stored text (or bytes) and gives the text that may be rendered. It refuses
+what is no Unicode text at all, strips hidden characters and counts them by kind; everything
+else stays byte for byte, because a benign document must come out unaltered. No normal form is
+applied: NFKC and the like are *views* for scanning only (`compiler.views`).
+
+>>> canonicalise("pay\u200bload").text
+'payload'
+
+Invariants: idempotent; the result has no surrogate, no private-use character, no tag, no bidi
+control, and a joiner only where a script or an emoji needs it. The ranges are frozen here and
+not asked from `unicodedata`, whose answer differs between Python versions.
+Sources: 000, section 6.9.2, layer 1; checklist C-164; settled points, section 10.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+INVALID_ENCODING: Final = "invalid_encoding"
+"""The reason code of text that is not Unicode (vocabulary 5.4, stage `contain`)."""
+
+# U+0600-0605, U+06DD, U+070F, U+0890-0891, U+08E2, U+110BD and U+110CD are of category Cf too,
+# but they are printed signs (the end of a verse, a year): they hide nothing and stay.
+_HIDDEN: Final = re.compile(
+    "(?P<bidi>[\u202a-\u202e\u2066-\u2069]+)"
+    "|(?P<zero_width>[\u200b\u2060\ufeff\u180e]+)"
+    "|(?P<tag>[\U000e0000-\U000e007f]+)"
+    "|(?P<private_use>[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]+)"
+    "|(?P<format>[\u00ad\u061c\u200e\u200f\u2061-\u2065\u206a-\u206f\ufff0-\ufffb"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]+)"
+)
+_ATTACHED: Final = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ZWJ: Final = "\u200d"
+_JOINERS: Final = ("\u200c", _ZWJ)
+
+# The scripts whose letters change form beside a joiner: Arabic to Mandaic, the Indic family,
+# Tibetan, Myanmar, Khmer, Mongolian, and the Brahmic and cursive scripts further up.
+_JOINING_SCRIPT: Final = re.compile(
+    "[\u0600-\u086f\u0870-\u0dff\u0f00-\u109f\u1700-\u18af\u1900-\u1cff\ua800-\uabff"
+    "\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00010fff\U00011000-\U00011fff\U0001e900-\U0001e95f]"
+)
+_EMOJI: Final = re.compile(
+    "[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]"
+)
+_IDEOGRAPH: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stripped:
+    """How many characters were taken out, by kind."""
+
+    bidi: int = 0
+    """Bidirectional embeddings, overrides and isolates."""
+    zero_width: int = 0
+    """Zero-width spaces, word joiners and byte-order marks."""
+    tag: int = 0
+    """Tag characters U+E0000-E007F."""
+    private_use: int = 0
+    """Characters of category Co."""
+    format: int = 0
+    """All other invisible format characters."""
+    selector: int = 0
+    """Variation selectors that select nothing."""
+    joiner: int = 0
+    """Joiners (ZWJ, ZWNJ) that join nothing."""
+
+    @property
+    def total(self) -> int:
+        """All characters taken out."""
+        return (
+            self.bidi
+            + self.zero_width
+            + self.tag
+            + self.private_use
+            + self.format
+            + self.selector
+            + self.joiner
+        )
+
+
+NOTHING_STRIPPED: Final = Stripped()
+"""The counts of a text that came through unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """The answer of `canonicalise`."""
+
+    text: str
+    """What may be rendered; empty when refused."""
+    stripped: Stripped
+    """What was taken out."""
+    refused: str | None
+    """`invalid_encoding`, or None when the text may go on."""
+
+
+_REFUSED: Final = Canonical("", NOTHING_STRIPPED, INVALID_ENCODING)
+
+
+def canonicalise(raw: str | bytes) -> Canonical:
+    r"""Return the text that may be rendered, with the counts of what was stripped.
+
+    Bytes must be UTF-8. Invalid UTF-8 and lone surrogates give a refusal, not an exception:
+    the trace lists the object with the reason.
+
+    >>> canonicalise(b"caf\xc3\xa9").text
+    'café'
+    >>> canonicalise(b"\xff").refused
+    'invalid_encoding'
+    """
+    text = _decode(raw)
+    if text is None:
+        return _REFUSED
+    if text.isascii():
+        return Canonical(text, NOTHING_STRIPPED, None)
+    if _SURROGATE.search(text):
+        return _REFUSED
+    return _strip(text)
+
+
+def _decode(raw: str | bytes) -> str | None:
+    if isinstance(raw, str):
+        return raw
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _strip(text: str) -> Canonical:
+    counts: dict[str, int] = {}
+
+    def drop(match: re.Match[str]) -> str:
+        kind = str(match.lastgroup)
+        counts[kind] = counts.get(kind, 0) + len(match[0])
+        return ""
+
+    def trim(match: re.Match[str]) -> str:
+        run, kept = match[0], _attached(match)
+        joiners = _joiners(run) - _joiners(kept)
+        counts["joiner"] = counts.get("joiner", 0) + joiners
+        counts["selector"] = counts.get("selector", 0) + len(run) - len(kept) - joiners
+        return kept
+
+    visible = _ATTACHED.sub(trim, _HIDDEN.sub(drop, text))
+    return Canonical(visible, Stripped(**counts), None)
+
+
+def _attached(match: re.Match[str]) -> str:
+    """Return what a run of selectors and joiners may keep: at most one of each.
+
+    A longer run carries 8 bits a character past every reader; no script uses one.
+    """
+    run, start, end = match[0], match.start(), match.end()
+    before = match.string[start - 1] if start else ""
+    after = match.string[end : end + 1]
+    selector = run[0] if _selects(run[0], before) else ""
+    joiner = next((char for char in run if char in _JOINERS), "")
+    return selector + (joiner if _joins(joiner, selector or before, after) else "")
+
+
+def _selects(char: str, before: str) -> bool:
+    if char in _JOINERS:
+        return False
+    if char <= "\ufe0f":
+        return bool(before.strip())
+    return _IDEOGRAPH.match(before) is not None
+
+
+def _joins(joiner: str, before: str, after: str) -> bool:
+    if _JOINING_SCRIPT.match(before):
+        return True
+    return joiner == _ZWJ and bool(_EMOJI.match(before) and _EMOJI.match(after))
+
+
+def _joiners(run: str) -> int:
+    return sum(run.count(joiner) for joiner in _JOINERS)

@@ -1,0 +1,218 @@
+"""What each model and its provider can do, as one dated table.
+
+Provider limits change and sources disagree, so they live here as data, one row a model pattern,
+each with its evidence and date; where sources disagree the row holds the conservative value. No
+limit of a provider stands anywhere else in the code. Prices are permille of the base price of an
+input token. The first row whose pattern fits decides, so narrow patterns stand first.
+
+>>> capability("claude-opus-4-7-20260416").min_cacheable_tokens
+2048
+>>> capability("a model nobody knows").window is None
+True
+
+Sources 000 and 003; checklist C-319; R35.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
+
+
+class Provider(StrEnum):
+    """Whose cache rules apply."""
+
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+    GEMINI = "gemini"
+    NONE = "none"
+
+
+class CountingRule(StrEnum):
+    """How tokens of a model are counted or estimated (`counting`)."""
+
+    O200K = "o200k"
+    CLAUDE_TO_4_6 = "claude_to_4_6"
+    CLAUDE_FROM_4_7 = "claude_from_4_7"
+    GEMINI = "gemini"
+    MAXIMUM = "maximum"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """One row of the table."""
+
+    pattern: str
+    """Shell pattern on the model's plain name, lowercase, with dashes for dots."""
+    provider: Provider
+    counting: CountingRule
+    window: int | None
+    """Context window W in tokens, input and output together; None when unknown."""
+    min_cacheable_tokens: int | None
+    """Shortest prefix that is cached, in tokens; None when there is no provider cache."""
+    granularity_tokens: int
+    """Step to which a cached prefix is rounded down; 1 when it is not rounded."""
+    breakpoints: int
+    """Explicit marks a request may carry; 0 when the provider takes none."""
+    lookback_blocks: int | None
+    """Content blocks a mark looks back over; None when there is no such limit."""
+    ttls_s: tuple[int, ...]
+    """Lifetimes on offer in seconds, the default first; empty when the provider decides."""
+    write_permille: tuple[int, ...]
+    """Price of a cache write for each lifetime, or one price when there are no lifetimes."""
+    read_permille: int
+    """Price of a cached token that is read."""
+    prefix_order: tuple[str, ...]
+    """Parts of the request in the order in which they form the prefix."""
+    mid_conversation_system: bool
+    """Whether a system message may follow a user turn."""
+    evidence: str
+    """Where the row comes from."""
+    as_of: str
+    """Month of the evidence, `YYYY-MM`."""
+
+
+_AS_OF: Final = "2026-11"
+
+GENERIC: Final = Capability(
+    pattern="generic",
+    provider=Provider.NONE,
+    counting=CountingRule.O200K,
+    window=None,
+    min_cacheable_tokens=None,
+    granularity_tokens=1,
+    breakpoints=0,
+    lookback_blocks=None,
+    ttls_s=(),
+    write_permille=(1000,),
+    read_permille=1000,
+    prefix_order=("tools", "system", "messages"),
+    mid_conversation_system=False,
+    evidence="no provider: the budget is stated in o200k tokens",
+    as_of=_AS_OF,
+)
+"""The row of `generic` and of every unknown model: no window, no cache, no mark."""
+
+_CLAUDE: Final = replace(
+    GENERIC,
+    pattern="claude-*",
+    provider=Provider.ANTHROPIC,
+    counting=CountingRule.CLAUDE_FROM_4_7,
+    window=200_000,
+    min_cacheable_tokens=4096,
+    breakpoints=4,
+    lookback_blocks=20,
+    ttls_s=(300, 3600),
+    write_permille=(1250, 2000),
+    read_permille=100,
+    evidence="SDK 2.12.0 types and provider docs; minimums from secondary pages",
+)
+
+_OPENAI: Final = replace(
+    GENERIC,
+    pattern="gpt-*",
+    provider=Provider.OPENAI,
+    window=128_000,
+    min_cacheable_tokens=1024,
+    granularity_tokens=128,
+    read_permille=100,
+    prefix_order=("tools", "messages"),
+    mid_conversation_system=True,
+    evidence="SDK 3.54.0 docstrings and the caching guide",
+)
+
+_GEMINI: Final = replace(
+    GENERIC,
+    pattern="gemini-*",
+    provider=Provider.GEMINI,
+    counting=CountingRule.GEMINI,
+    window=1_000_000,
+    min_cacheable_tokens=4096,
+    ttls_s=(1800,),
+    read_permille=100,
+    prefix_order=("system", "tools", "messages"),
+    evidence="google-adk 2.13.0 source; caching starts on turn 2",
+)
+
+
+def _claude(
+    pattern: str, minimum: int, window: int, *, old: bool = False, system: bool = False
+) -> Capability:
+    rule = CountingRule.CLAUDE_TO_4_6 if old else CountingRule.CLAUDE_FROM_4_7
+    return replace(
+        _CLAUDE,
+        pattern=pattern,
+        counting=rule,
+        window=window,
+        min_cacheable_tokens=minimum,
+        mid_conversation_system=system,
+    )
+
+
+_GPT_5_6: Final = replace(
+    _OPENAI,
+    pattern="gpt-5-6*",
+    window=400_000,
+    granularity_tokens=1,
+    breakpoints=4,
+    lookback_blocks=None,
+    ttls_s=(1800, 43_200),
+    write_permille=(1250, 1250),
+)
+
+TABLE: Final[tuple[Capability, ...]] = (
+    GENERIC,
+    _claude("claude-opus-5*", 512, 1_000_000, system=True),
+    _claude("claude-fable-*", 512, 1_000_000, system=True),
+    _claude("claude-mythos-*", 512, 200_000, system=True),
+    _claude("claude-sonnet-5*", 1024, 1_000_000, system=True),
+    _claude("claude-haiku-5-5*", 4096, 200_000, system=True),
+    _claude("claude-opus-4-8*", 1024, 1_000_000, system=True),
+    _claude("claude-opus-4-7*", 2048, 1_000_000),
+    _claude("claude-opus-4-6*", 4096, 1_000_000, old=True),
+    _claude("claude-sonnet-4-6*", 2048, 200_000, old=True),
+    _claude("claude-opus-4-5*", 4096, 200_000, old=True),
+    _claude("claude-sonnet-4-5*", 1024, 200_000, old=True),
+    _claude("claude-haiku-4-5*", 4096, 200_000, old=True),
+    _claude("claude-opus-4*", 4096, 200_000, old=True),
+    _claude("claude-sonnet-4*", 2048, 200_000, old=True),
+    _claude("claude-3*", 4096, 200_000, old=True),
+    _CLAUDE,
+    _GPT_5_6,
+    replace(_GPT_5_6, pattern="gpt-5-[789]*"),
+    replace(_OPENAI, pattern="gpt-5*", window=400_000),
+    replace(_OPENAI, pattern="gpt-4-1*", window=1_000_000),
+    replace(_OPENAI, pattern="gpt-4o*"),
+    replace(_OPENAI, pattern="o1-mini*"),
+    replace(_OPENAI, pattern="o[134]", window=200_000),
+    replace(_OPENAI, pattern="o[134]-*", window=200_000),
+    replace(_GEMINI, pattern="gemini-2-5*", min_cacheable_tokens=2048),
+    _GEMINI,
+)
+"""Windows: provider and gateway pages of the month; the smallest of a family where it is mixed."""
+
+
+@lru_cache(maxsize=256)
+def capability(model: str) -> Capability:
+    """Return the row of a model; an unknown one has the generic row.
+
+    A provider prefix (`anthropic/…`, `eu.anthropic.…`), capitals and dots in the version do
+    not matter.
+    """
+    name = plain_name(model)
+    return next((row for row in TABLE if fnmatchcase(name, row.pattern)), GENERIC)
+
+
+def plain_name(model: str) -> str:
+    """Return the model's name without provider prefix, in lowercase, with dashes for dots.
+
+    >>> plain_name("eu.anthropic.Claude-Opus-4.7")
+    'claude-opus-4-7'
+    """
+    name = model.strip().lower().rpartition("/")[2]
+    name = re.sub(r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google|vertex_ai)[.:]", "", name)
+    return name.replace(".", "-")

@@ -1,0 +1,99 @@
+r"""The reversible escape of data blocks: nothing in data looks like our grammar or a chat template.
+
+One backslash is put before whatever a model might take for structure: boundary and heading
+lines, chat-template tokens, a role at the start of a line, closing tags, omission markers, and
+`artifact://` or `rehydrate://` pointers that the store did not issue.
+
+>>> escape_data("</doc> Human: hi")
+'\\</doc> Human: hi'
+>>> unescape_data(escape_data("=== data\nHuman: hi")) == "=== data\nHuman: hi"
+True
+
+Why it is reversible: an escape only ever *inserts* a backslash right before a match, no pattern
+contains a backslash, and whether a place matches does not depend on backslashes around it. So
+the escaped text matches at exactly the same places, and taking one backslash off each gives the
+text back. Marks inside lines and marks at line starts are two passes, undone in reverse order.
+
+The escape helps the model; it is not the wall. The wall is the keyed boundary (`grammar`).
+Sources: 000, section 6.9.2; StruQ's filter of reserved delimiters; checklist C-084, C-152.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+LINE_BREAKS: Final = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+"""Every character that some reader shows as a new line."""
+
+_TAGS: Final = (
+    "s|bos|eos|pad|start_of_turn|end_of_turn|system|assistant|user|human|developer|tool"
+    "|tool_result|function_results|untrusted|trusted|instruction|data|dialogue"
+)
+_INLINE: Final = re.compile(
+    r"[<\uff1c][|\uff5c]"  # <|im_start|> and the full-width form
+    r"|<</?SYS>>"
+    rf"|<(?:/|(?:{_TAGS})>)"
+    r"|\[(?:/?INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
+    r"|\[OMITTED"
+    r"|(?:artifact|rehydrate)://",
+    re.IGNORECASE,
+)
+_INLINE_UNDO: Final = re.compile(rf"\\({_INLINE.pattern})", re.IGNORECASE)
+_POINTER: Final = re.compile(r"\[OMITTED[^\]]*\]|[^\s\"'<>\\\[\]{}|^`]+", re.IGNORECASE)
+_TRAILING: Final = ".,;:!?)"
+
+# What may stand before a mark without hiding it from a reader: horizontal space, characters
+# without a glyph, and the marks of quotes, lists and emphasis.
+_INDENT: Final = (
+    r"(?:[^\S" + LINE_BREAKS + r"]|[#*_>\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0])*+"
+)
+_RULE: Final = r"(?:={3,}+|[\uff1d\u2550\ua78a]{2,}+)(?=[^\S" + LINE_BREAKS + r"]*+[^\s=])"
+_ROLE: Final = (
+    r"(?:human|assistant|system|user|developer|instructions?|response|tool[ _](?:result|output))"
+    r"[*_]*[^\S" + LINE_BREAKS + r"]*[:\uff1a]|\(?system_message\b"
+)
+_LINE: Final = re.compile(
+    rf"(?<![^{LINE_BREAKS}])({_INDENT})(\\*+)({_RULE}|{_ROLE})", re.IGNORECASE
+)
+
+
+def escape_data(text: str, *, issued: AbstractSet[str] = frozenset()) -> str:
+    """Return `text` with a backslash before everything that looks like structure.
+
+    `issued` are the pointers and omission markers that the store made: they stay usable.
+    """
+
+    def mark(match: re.Match[str]) -> str:
+        return match[0] if _is_issued(match, issued) else "\\" + match[0]
+
+    inline = _INLINE.sub(mark, text)
+    return _LINE.sub(r"\1\2\\\3", inline)
+
+
+def unescape_data(text: str) -> str:
+    r"""Return what `escape_data` was given, whatever pointers were issued then.
+
+    >>> unescape_data(escape_data("\\</a> [INST]"))
+    '\\</a> [INST]'
+    """
+    return _INLINE_UNDO.sub(r"\1", _LINE.sub(_drop_one, text))
+
+
+def _drop_one(match: re.Match[str]) -> str:
+    return match[1] + match[2][1:] + match[3]
+
+
+def _is_issued(match: re.Match[str], issued: AbstractSet[str]) -> bool:
+    """Tell whether the whole pointer is one of ours.
+
+    A pointer after a backslash is marked even then: the reader takes one backslash off, and
+    could not tell that backslash from the escape.
+    """
+    start = match.start()
+    if not issued or match[0][0] not in "aArR[" or match.string[start - 1 : start] == "\\":
+        return False
+    whole = _POINTER.match(match.string, start)
+    return whole is not None and (whole[0] in issued or whole[0].rstrip(_TRAILING) in issued)

@@ -1,0 +1,122 @@
+"""The most valuable items that fit: 0/1 knapsack for values that add up.
+
+Dynamic programming over tokens is exact up to ten million cells (items times budget). Above,
+sizes are rounded up into buckets, so that the answer still fits and is still exact for the
+rounded sizes; where buckets would become coarse, items are taken by value per token. Both of
+these also try the other cheap answers and keep the best, and neither stops at the first item
+that does not fit: it skips and goes on.
+
+Of equal optima the one is chosen that holds the smallest id, then the next, and so on. numpy is
+imported on first use; the plain Python path makes the same choice. Checklist C-140; a general
+integer solver is not needed and serves only as the oracle of the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from .items import Item, density, read_items
+
+_CELLS: Final = 10_000_000
+_BUCKETS: Final = 1_000  # fewer would round sizes by more than a few per mille
+_SMALL: Final = 20_000  # cells below which numpy's own overhead is larger than the work
+_INT64: Final = 2**62
+
+
+def knapsack(items: Sequence[Item], budget: int) -> tuple[str, ...]:
+    """Return the ids of the most valuable items whose tokens fit the budget, sorted.
+
+    >>> knapsack([Item("a", 6, 30), Item("b", 5, 24), Item("c", 5, 24)], 10)
+    ('b', 'c')
+
+    Raises:
+        InvalidInput: `bad_item`.
+    """
+    fitting = read_items(items, budget)
+    if sum(item.tokens for item in fitting) <= budget:
+        return tuple(item.id for item in fitting)
+    width = -(-len(fitting) * budget // _CELLS)
+    if width <= 1:
+        return _ids(_exact(fitting, budget, 1))
+    answers = [_by_density(fitting, budget), [max(fitting, key=lambda item: item.value)]]
+    if budget // width >= _BUCKETS:
+        answers.insert(0, _filled(_exact(fitting, budget, width), fitting, budget))
+    return _ids(max(answers, key=lambda chosen: sum(item.value for item in chosen)))
+
+
+def _ids(chosen: Sequence[Item]) -> tuple[str, ...]:
+    return tuple(sorted(item.id for item in chosen))
+
+
+def _exact(items: Sequence[Item], budget: int, width: int) -> list[Item]:
+    """Return the optimum for sizes rounded up to whole buckets."""
+    sizes = [-(-item.tokens // width) for item in items]
+    room = budget // width
+    keeps = _decider(items, room)(sizes, [item.value for item in items], room)
+    chosen: list[Item] = []
+    for item, size, keep in zip(items, sizes, keeps, strict=True):
+        if size <= room and keep[room]:
+            chosen.append(item)
+            room -= size
+    return chosen
+
+
+_Decide = Callable[[list[int], list[int], int], Sequence[Any]]
+
+
+def _decider(items: Sequence[Item], room: int) -> _Decide:
+    large = sum(item.value for item in items) >= _INT64
+    if large or len(items) * room <= _SMALL:
+        return decide_in_python
+    return decide_in_numpy
+
+
+def decide_in_python(sizes: list[int], values: list[int], room: int) -> Sequence[Any]:
+    """Return for each item and each room whether the best of it and its successors holds it."""
+    best = [0] * (room + 1)
+    keeps: list[bytearray] = []
+    for size, value in zip(reversed(sizes), reversed(values), strict=True):
+        keep = bytearray(room + 1)
+        for left in range(room, size - 1, -1):
+            taken = best[left - size] + value
+            if taken >= best[left]:
+                best[left] = taken
+                keep[left] = 1
+        keeps.append(keep)
+    return keeps[::-1]
+
+
+def decide_in_numpy(sizes: list[int], values: list[int], room: int) -> Sequence[Any]:
+    """Return the same table as `decide_in_python`, by whole rows."""
+    import numpy as np
+
+    best = np.zeros(room + 1, dtype=np.int64)
+    keeps = np.zeros((len(sizes), room + 1), dtype=bool)
+    for row in range(len(sizes) - 1, -1, -1):
+        size = sizes[row]
+        taken = best[: room + 1 - size] + values[row]
+        np.greater_equal(taken, best[size:], out=keeps[row, size:])
+        np.maximum(best[size:], taken, out=best[size:])
+    return list(keeps)
+
+
+def _by_density(items: Sequence[Item], budget: int) -> list[Item]:
+    ranked = sorted(items, key=lambda item: (-density(item.value, item.tokens), item.id))
+    return _take(ranked, budget)
+
+
+def _filled(chosen: list[Item], items: Sequence[Item], budget: int) -> list[Item]:
+    """Return the choice with what still fits into the tokens that rounding left over."""
+    left = budget - sum(item.tokens for item in chosen)
+    known = {item.id for item in chosen}
+    return chosen + _by_density([item for item in items if item.id not in known], left)
+
+
+def _take(ranked: Sequence[Item], budget: int) -> list[Item]:
+    chosen: list[Item] = []
+    for item in ranked:
+        if item.tokens <= budget:
+            chosen.append(item)
+            budget -= item.tokens
+    return chosen

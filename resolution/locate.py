@@ -1,0 +1,51 @@
+"""Locating: which entity a reader means, by id, identifier or exact visible alias.
+
+A read never scores and never guesses. It does not fall back to the name when a stated
+identifier is unknown or conflicts, and it does answer for a pending entity.
+Source: settled 7.
+"""
+
+from __future__ import annotations
+
+from ..schema.entity import Alias, EntityRef
+from ..schema.slots import compatible
+from ..schema.vocabulary import EntityState
+from .bind import Named, as_ref
+from .keys import alias_key, is_id
+from .register import Register
+
+
+def locate(mention: Named, known: Register, scopes: frozenset[str]) -> tuple[str, ...]:
+    """Return the canonical ids a mention may mean, sorted: none, one, or several.
+
+    A pending entity counts only where no settled one carries the name.
+    """
+    if isinstance(mention, str) and is_id(mention):
+        return (known.root(mention),) if known.entity(mention) else ()
+    ref = as_ref(mention)
+    if ref.external_ids:
+        return _identified(ref, known)
+    hits = [a for a in known.named(alias_key(ref.name)) if _fits(a, ref, known, scopes)]
+    settled = {known.root(a.entity_id) for a in hits if not _waits(a, known)}
+    waiting = {known.root(a.entity_id) for a in hits}
+    return tuple(sorted(settled or waiting))
+
+
+def _identified(ref: EntityRef, known: Register) -> tuple[str, ...]:
+    """Return the one entity that holds every stated identifier, or none."""
+    owners = [
+        {known.root(raw) for raw in known.owners(scheme, value)}
+        for scheme, value in ref.external_ids.items()
+    ]
+    return tuple(sorted(owners[0].intersection(*owners[1:])))
+
+
+def _fits(alias: Alias, ref: EntityRef, known: Register, scopes: frozenset[str]) -> bool:
+    entity = known.entity(alias.entity_id)
+    named = entity is not None and compatible(ref.type, entity.type)
+    return named and alias.scope_id in scopes
+
+
+def _waits(alias: Alias, known: Register) -> bool:
+    root = known.entity(known.root(alias.entity_id))
+    return root is not None and root.state is EntityState.PENDING

@@ -1,0 +1,80 @@
+"""Opening a store: a file, a folder, memory, or a Neo4j server.
+
+Nothing heavy is imported before it is needed: the driver of a server only when a server is
+named. Source: API "Opening"; DESIGN 6 and 9.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from ..resolution.bind import Scorer
+from ..schema.errors import Unavailable
+from ..schema.policy import DEFAULT, Policy
+from ..schema.principal import OWNER, Principal
+from ..store.port import Store
+from .backend import Backend
+from .extracting import Extractor, RuleExtractor
+from .ids import Clock, Ids, uuid7, wall_clock
+from .memory import Memory
+
+_SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
+
+
+def connect(
+    url: str = "memory.db",
+    *,
+    principal: Principal = OWNER,
+    policy: Policy = DEFAULT,
+    auth: tuple[str, str] | None = None,
+    database: str = "neo4j",
+    encoder: Any = None,
+    extractor: Extractor | None = None,
+    scorer: Scorer | None = None,
+    clock: Clock = wall_clock,
+    ids: Ids = uuid7,
+    tenant_key: bytes | None = None,
+) -> Memory:
+    """Open a store and return the memory of its owner, or of `principal`.
+
+    `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, or the address of a
+    Neo4j server. `clock` and `ids` replace the machine's time and the random ids.
+
+    Raises:
+        Unavailable: when the store cannot be opened, with what to do.
+    """
+    store = _server(url, auth, database) if url.startswith(_SERVER) else _embedded(url)
+    backend = Backend(
+        store=store,
+        policy=policy,
+        clock=clock,
+        ids=ids,
+        scorer=scorer,
+        extractor=extractor or RuleExtractor(),
+        encoder=encoder,
+        tenant_key=tenant_key,
+    )
+    backend.open(principal.tenant)
+    return Memory(backend, principal)
+
+
+def _embedded(url: str) -> Store:
+    from ..store.sqlite.store import open_store
+
+    store: Store = open_store(url)
+    return store
+
+
+def _server(url: str, auth: tuple[str, str] | None, database: str) -> Store:
+    try:
+        module = import_module("tenure.store.neo4j.store")
+    except ModuleNotFoundError as error:
+        if error.name != "neo4j":
+            raise
+        raise Unavailable(
+            "the driver for Neo4j is not installed; run: pip install 'tenure[neo4j]'",
+            code="store_unreachable",
+        ) from error
+    store: Store = module.open_store(url, auth=auth, database=database)
+    return store

@@ -1,0 +1,329 @@
+"""A view: a tenant as it was true at one time and believed at another.
+
+A view is an immutable value, pinned at (valid, tx) when it is made: tx is the asked one or
+the last stamp, whichever is earlier, so nothing written later can change what it answers.
+Every read carries the caller's sight; today's permissions apply to past-time reads too.
+Sources: DESIGN 4; settled 1, 3, 7; checklist C-061 to C-064.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ..resolution.bind import Named, lookup_of
+from ..resolution.known import Known
+from ..resolution.locate import locate
+from ..resolution.register import Register
+from ..schema.answers import (
+    EntityView,
+    Neighbourhood,
+    SearchHit,
+    SearchResult,
+    Segment,
+    SlotState,
+)
+from ..schema.claim import Version
+from ..schema.context_object import ContextObject
+from ..schema.entity import EntityRef
+from ..schema.errors import NotFound
+from ..schema.principal import Principal, Scope, Sight
+from ..schema.slots import Slot, Vocabulary
+from ..schema.terms import content_terms
+from ..schema.values import moment
+from ..schema.vocabulary import ObjectType, SlotStatus, parse
+from ..store.objects import context_object
+from ..store.port import Ask, Point, Reader
+from ..store.reading import Shape, segments, slot_state
+from .backend import Backend
+from .parsing import entity_ref
+from .ranking import bm25
+from .walk import walk
+
+Who = str | EntityRef | Mapping[str, Any]
+"""An entity: a name, an id, or a reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A pinned view; every read of tenure is a method of one."""
+
+    backend: Backend
+    principal: Principal
+    point: Point
+
+    @property
+    def valid(self) -> datetime | None:
+        """Return the valid time of the view."""
+        return moment(self.point.valid_us)
+
+    @property
+    def tx(self) -> datetime | None:
+        """Return the transaction time the view is pinned at; None before any write."""
+        return moment(self.point.tx_us)
+
+    def slot(
+        self, entity: Who, slot: str, scope: Scope | Mapping[str, str] | None = None
+    ) -> SlotState:
+        """Return the state of a slot; `scope` reads that scope alone.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary` for a slot that does not exist.
+        """
+        definition, sight = self._definition(slot), self._sight(scope)
+        with self._reading() as reader:
+            found, known = self._find(reader, entity, sight)
+            if len(found) != 1:
+                return _nobody(found)
+            members = known.members(found[0])
+            state = self._state(reader, members, definition, sight, self.point)
+            if state.status is SlotStatus.CLEAN and not definition.many:
+                return self._widened(reader, members, definition, sight, state)
+            return state
+
+    def value(self, entity: Who, slot: str, default: Any = None) -> Any:
+        """Return the clean value of a slot, or the default."""
+        definition, sight = self._definition(slot), self._sight(None)
+        with self._reading() as reader:
+            found, known = self._find(reader, entity, sight)
+            if len(found) != 1:
+                return default
+            members = known.members(found[0])
+            state = self._state(reader, members, definition, sight, self.point)
+            return state.value if state.status is SlotStatus.CLEAN else default
+
+    def facts(self, entity: Who) -> dict[str, SlotState]:
+        """Return the state of every slot of an entity that has one, by slot name."""
+        sight = self._sight(None)
+        with self._reading() as reader:
+            found, known = self._find(reader, entity, sight)
+            if len(found) != 1:
+                return {}
+            ask = Ask(subjects=known.members(found[0]))
+            versions = reader.versions(ask, sight=sight, point=self.point).versions
+            by_slot: dict[str, list[Version]] = {}
+            for version in versions:
+                if version.details.slot is not None:
+                    by_slot.setdefault(version.details.slot, []).append(version)
+            return {
+                name: self._decide(reader, name, rows) for name, rows in sorted(by_slot.items())
+            }
+
+    def timeline(self, entity: Who, slot: str) -> tuple[Segment, ...]:
+        """Return the whole of valid time as stretches with one answer, oldest first."""
+        definition, sight = self._definition(slot), self._sight(None)
+        with self._reading() as reader:
+            found, known = self._find(reader, entity, sight)
+            if len(found) != 1:
+                return ()
+            ask = Ask(subjects=known.members(found[0]), slots=(slot,), at_valid=False)
+            versions = reader.versions(ask, sight=sight, point=self.point).versions
+            return segments(versions, many=definition.many, shape=self._shaper(reader, versions))
+
+    def entity(self, mention: Who) -> EntityView:
+        """Return an entity as known at the view's tx; a merged-away id redirects.
+
+        Raises:
+            NotFound: `unknown_entity`, also when a name is ambiguous.
+        """
+        sight = self._sight(None)
+        with self._reading() as reader:
+            found, _ = self._find(reader, mention, sight)
+            if len(found) != 1:
+                raise NotFound(
+                    f"{mention!r} names {'no entity' if not found else 'several entities'}"
+                    + (f": {', '.join(found)}" if found else ""),
+                    code="ambiguous_entity" if found else "unknown_entity",
+                    entities=list(found),
+                )
+            asked = mention if isinstance(mention, str) else None
+            return entity_view(reader, found[0], sight, self.point.tx_us, asked=asked)
+
+    def neighbourhood(self, entity: Who, hops: int = 2, limit: int = 50) -> Neighbourhood:
+        """Return what stands around an entity, breadth first, capped by the policy."""
+        sight = self._sight(None)
+        with self._reading() as reader:
+            found, _ = self._find(reader, entity, sight)
+            return walk(
+                reader,
+                found[:1],
+                sight=sight,
+                point=self.point,
+                hops=hops,
+                limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
+                shape=self._shaper,
+            )
+
+    def search(
+        self,
+        text: str,
+        limit: int = 10,
+        entity: Who | None = None,
+        object_type: str | None = None,
+    ) -> SearchResult:
+        """Return the best matching shown objects; ties stand in order of object id."""
+        sight, kind = self._sight(None), parse(ObjectType, object_type) if object_type else None
+        terms = sorted(content_terms(text))
+        with self._reading() as reader:
+            subjects: set[str] | None = None
+            if entity is not None:
+                found, known = self._find(reader, entity, sight)
+                subjects = {m for root in found for m in known.members(root)}
+            cap = self.backend.policy.read.text_candidates
+            hits = reader.matching(terms, sight=sight, point=self.point, limit=cap)
+            wanted = [
+                v
+                for v in hits.versions
+                if (kind is None or v.details.object_type is kind)
+                and (subjects is None or v.details.subject_id in subjects)
+            ]
+            ranked = bm25(terms, wanted, self.backend.policy.compile)[:limit]
+            shape = self._shaper(reader, [v for v, _ in ranked])
+            return SearchResult(
+                hits=tuple(SearchHit(object=shape(v), score=score) for v, score in ranked),
+                withheld=hits.withheld,
+                truncated=hits.cut,
+            )
+
+    def object(self, object_id: str) -> ContextObject:
+        """Return an object as it looks at the view.
+
+        Raises:
+            NotFound: `unknown_object`, also for what the caller may not see.
+        """
+        with self._reading() as reader:
+            ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
+            found = reader.versions(ask, sight=self._sight(None), point=self.point).versions
+            seen = [v for v in found if v.visible]
+            if not seen:
+                raise NotFound(f"there is no object {object_id}", code="unknown_object")
+            best = max(seen, key=self._closeness)
+            return self._shaper(reader, [best])(best)
+
+    def _closeness(self, version: Version) -> tuple[bool, bool, bool, int]:
+        row = version.row
+        believed = row.tx_start <= self.point.tx_us < row.tx_end
+        return believed, self.point.valid_us in row.interval, row.look.head, row.vid
+
+    def _reading(self) -> AbstractContextManager[Reader]:
+        return self.backend.store.reading(self.principal.tenant)
+
+    def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
+        return sight_of(self.principal, scope)
+
+    def _definition(self, slot: str) -> Slot:
+        return self._words().slot(slot)
+
+    def _words(self) -> Vocabulary:
+        return self.backend.vocabulary(self.principal.tenant)
+
+    def _find(self, reader: Reader, entity: Who, sight: Sight) -> tuple[tuple[str, ...], Register]:
+        return find(reader, entity, sight, self.point.tx_us)
+
+    def _state(
+        self,
+        reader: Reader,
+        members: tuple[str, ...],
+        slot: Slot,
+        sight: Sight,
+        point: Point,
+    ) -> SlotState:
+        ask = Ask(subjects=members, slots=(slot.name,))
+        versions = reader.versions(ask, sight=sight, point=point).versions
+        return slot_state(versions, many=slot.many, shape=self._shaper(reader, versions))
+
+    def _decide(self, reader: Reader, name: str, rows: list[Version]) -> SlotState:
+        return slot_state(rows, many=self._definition(name).many, shape=self._shaper(reader, rows))
+
+    def _widened(
+        self,
+        reader: Reader,
+        members: tuple[str, ...],
+        slot: Slot,
+        sight: Sight,
+        state: SlotState,
+    ) -> SlotState:
+        """Return a clean state whose bounds reach over neighbouring rows of the same value."""
+        ask = Ask(subjects=members, slots=(slot.name,), at_valid=False)
+        versions = reader.versions(ask, sight=sight, point=self.point).versions
+        for segment in segments(versions, many=False, shape=self._shaper(reader, versions)):
+            start, end, at = segment.valid_from, segment.valid_until, self.valid
+            if at is None or ((start is None or start <= at) and (end is None or at < end)):
+                return replace(state, valid_from=start, valid_until=end)
+        return state
+
+    def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Shape:
+        """Return a function from versions to objects that reads their entities once."""
+        raw = sorted(
+            {
+                e
+                for v in versions
+                for e in (v.details.subject_id, v.details.value_entity_id)
+                if e is not None
+            }
+        )
+        known = Register(reader.entities(raw, tx_us=self.point.tx_us) if raw else Known())
+
+        def shape(version: Version) -> ContextObject:
+            held = (version.details.subject_id, version.details.value_entity_id)
+            entities = tuple(dict.fromkeys(known.root(e) for e in held if e is not None))
+            return context_object(version, tenant=self.principal.tenant, entities=entities)
+
+        return shape
+
+
+def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:
+    """Return what a principal may read, or that of one stated scope."""
+    if scope is None:
+        return principal.sight()
+    stated = scope if isinstance(scope, Scope) else Scope(**scope)
+    if not principal.privileged and stated.scope_id not in principal.sight().scopes:
+        return principal.sight(())
+    return principal.sight([stated.scope_id])
+
+
+def named(entity: Who) -> Named:
+    """Return how a caller names an entity as a mention."""
+    return entity_ref(entity) if isinstance(entity, Mapping) else entity
+
+
+def find(reader: Reader, entity: Who, sight: Sight, tx_us: int) -> tuple[tuple[str, ...], Register]:
+    """Return the canonical ids an entity may mean, and what is known around them."""
+    mention = named(entity)
+    known = reader.known(lookup_of([mention]), scopes=sight.scopes, tx_us=tx_us)
+    register = Register(known)
+    return locate(mention, register, frozenset(sight.scopes)), register
+
+
+def entity_view(
+    reader: Reader, entity_id: str, sight: Sight, tx_us: int, *, asked: str | None = None
+) -> EntityView:
+    """Return an entity of the register as known at a tx, with its visible names."""
+    known = reader.entities([entity_id], tx_us=tx_us)
+    register = Register(known)
+    root = register.root(entity_id)
+    members, entity = register.members(entity_id), register.entity(root)
+    if entity is None:
+        raise NotFound(f"there is no entity {entity_id}", code="unknown_entity")
+    names = [
+        a.surface for a in known.aliases if a.entity_id in members and a.scope_id in sight.scopes
+    ]
+    moved = asked is not None and asked in members and asked != root
+    return EntityView(
+        entity_id=root,
+        name=entity.name,
+        type=entity.type,
+        state=entity.state.value,
+        members=members,
+        aliases=tuple(dict.fromkeys(names)),
+        external_ids=dict(sorted(register.held(root).items())),
+        redirected_from=asked if moved else None,
+    )
+
+
+def _nobody(found: tuple[str, ...]) -> SlotState:
+    reason = "ambiguous_entity" if found else "unknown_entity"
+    return SlotState(status=SlotStatus.UNKNOWN, reason=reason, entities=found)

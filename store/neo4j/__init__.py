@@ -1,0 +1,1 @@
+"""The Neo4j store: connection, schema, statements and the adapter of the store port."""

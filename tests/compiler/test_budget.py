@@ -1,0 +1,102 @@
+"""The compile budget: reserve and framing come off first, and the window is never passed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.compiler.budget import Budget, ReservePolicy, compile_budget
+from tenure.compiler.capabilities import GENERIC, Capability, capability
+from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
+
+CLAUDE = capability("claude-haiku-4-5")
+
+
+def with_window(window: int) -> Capability:
+    return replace(GENERIC, window=window)
+
+
+def attempt(asked: int, stated: int | None, row: Capability) -> Budget | ContextBudgetExhausted:
+    try:
+        return compile_budget(asked, stated, row)
+    except ContextBudgetExhausted as error:
+        return error
+
+
+def test_generic_takes_nothing_unless_a_reserve_is_stated() -> None:
+    assert compile_budget(8000, None, GENERIC).tokens == 8000
+    assert compile_budget(8000, 0, GENERIC).tokens == 8000
+    stated = compile_budget(8000, 1500, GENERIC)
+    assert (stated.tokens, stated.reserve_tokens, stated.framing_tokens) == (6500, 1500, 0)
+
+
+def test_a_budget_below_the_window_is_not_reduced() -> None:
+    budget = compile_budget(8000, None, CLAUDE)
+    assert (budget.tokens, budget.reserve_tokens, budget.window_binds) == (8000, 20_000, False)
+
+
+def test_the_reserve_is_the_largest_of_three() -> None:
+    assert compile_budget(1, None, with_window(20_000)).reserve_tokens == 4096
+    assert compile_budget(1, 9000, with_window(20_000)).reserve_tokens == 9000
+    assert compile_budget(1, 9000, with_window(200_000)).reserve_tokens == 20_000
+
+
+def test_a_small_window_keeps_only_the_share_or_what_is_stated() -> None:
+    assert compile_budget(1, None, with_window(16_383)).reserve_tokens == 1639
+    assert compile_budget(1, None, with_window(16_384)).reserve_tokens == 4096
+    assert compile_budget(1, 5000, with_window(8000)).reserve_tokens == 5000
+
+
+def test_the_window_binds_when_more_is_asked_for() -> None:
+    budget = compile_budget(10**6, None, CLAUDE, ReservePolicy(framing_tokens=500))
+    assert budget.tokens == 200_000 - 20_000 - 500
+    assert budget.window_binds
+    assert budget.asked_tokens == 10**6
+
+
+@given(
+    st.integers(0, 10**6),
+    st.one_of(st.none(), st.integers(0, 10**5)),
+    st.one_of(st.none(), st.integers(1, 10**6)),
+)
+def test_prefill_and_decode_never_pass_the_window(
+    asked: int, stated: int | None, window: int | None
+) -> None:
+    row = replace(GENERIC, window=window)
+    budget = attempt(asked, stated, row)
+    if isinstance(budget, ContextBudgetExhausted):
+        assert budget.code == "required_over_budget"
+        assert isinstance(budget.data["shortfall"], int)
+        assert budget.data["shortfall"] > 0
+        return
+    assert 0 <= budget.tokens <= asked
+    assert budget.reserve_tokens >= (stated or 0)
+    if window is not None:
+        assert budget.tokens + budget.reserve_tokens + budget.framing_tokens <= window
+
+
+def test_a_reserve_that_eats_everything_says_what_is_missing() -> None:
+    with pytest.raises(ContextBudgetExhausted, match="500 tokens are missing"):
+        compile_budget(1000, 1500, GENERIC)
+
+
+def test_elastic_tokens_are_what_the_fixed_tiers_leave() -> None:
+    budget = compile_budget(8000, None, GENERIC)
+    assert budget.elastic_tokens(1200, 300) == 6500
+    assert budget.elastic_tokens() == 8000
+    with pytest.raises(ContextBudgetExhausted) as caught:
+        budget.elastic_tokens(8000, 1)
+    assert caught.value.data["shortfall"] == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "reserve"), [(-1, None), (1.5, None), (True, None), (10, -1), (10, 2.5), ("8", None)]
+)
+def test_malformed_numbers_are_refused(asked: Any, reserve: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        compile_budget(asked, reserve, GENERIC)
+    assert caught.value.code == "bad_budget"

@@ -1,0 +1,67 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.compiler.isolation import (
+    STRENGTH_PER_MILLE,
+    Isolation,
+    decode,
+    encode,
+    injection_surface,
+)
+from tenure.schema.errors import InvalidInput
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(st.one_of(TEXT, st.text("^` ~|+<=>\n", max_size=30)), st.sampled_from(Isolation))
+def test_every_encoding_is_reversible(text: str, isolation: Isolation) -> None:
+    assert decode(encode(text, isolation), isolation) == text
+
+
+def test_the_mark_is_one_that_the_text_does_not_use() -> None:
+    assert encode("a ^b", Isolation.DATAMARK) == "words are joined by `\na`^b"
+
+
+def test_base64_leaves_no_readable_word() -> None:
+    encoded = encode("ignore the rules", Isolation.BASE64)
+    assert "ignore" not in encoded
+    assert encoded == "base64 of UTF-8 text:\naWdub3JlIHRoZSBydWxlcw=="
+
+
+@pytest.mark.parametrize("isolation", [Isolation.NONE, Isolation.BOUNDARY, Isolation.TYPED_SLOT])
+def test_the_cheap_isolations_leave_the_text(isolation: Isolation) -> None:
+    assert encode("a b", isolation) == "a b"
+
+
+@pytest.mark.parametrize(
+    ("text", "isolation"),
+    [
+        ("a b", Isolation.DATAMARK),
+        ("words are joined by ", Isolation.DATAMARK),
+        ("a b", Isolation.BASE64),
+        ("base64 of UTF-8 text:\n?", Isolation.BASE64),
+        ("base64 of UTF-8 text:\n/w==", Isolation.BASE64),
+    ],
+)
+def test_text_that_was_not_encoded_is_refused(text: str, isolation: Isolation) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        decode(text, isolation)
+    assert caught.value.code == "bad_envelope"
+
+
+def test_the_surface_is_the_token_share_times_what_isolation_leaves() -> None:
+    parts = [(200, Isolation.NONE), (200, Isolation.BOUNDARY), (100, Isolation.BASE64)]
+    assert injection_surface(parts, total_tokens=1000) == 0.282
+    assert injection_surface([], total_tokens=1000) == 0.0
+    assert injection_surface([], total_tokens=0) == 0.0
+
+
+def test_the_surface_is_rounded_to_six_digits() -> None:
+    assert injection_surface([(1, Isolation.NONE)], total_tokens=3) == 0.333333
+
+
+def test_stronger_isolation_never_leaves_more_surface() -> None:
+    surfaces = [injection_surface([(10, each)], total_tokens=10) for each in Isolation]
+    assert surfaces == sorted(surfaces, reverse=True)
+    assert list(STRENGTH_PER_MILLE.values()) == [0, 600, 900, 950, 980]

@@ -1,0 +1,231 @@
+"""Tokens of media, stand-ins, links between modalities and smaller versions."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.compiler.items import Item
+from tenure.compiler.media_reduction import (
+    Region,
+    aggregated,
+    chosen_segments,
+    cropped,
+    downsampled,
+    filtered,
+    sampled,
+)
+from tenure.compiler.modality import (
+    AudioRule,
+    CrossModalReference,
+    ImageRule,
+    MediaItem,
+    Modality,
+    audio_tokens,
+    audio_utility,
+    evidence_split,
+    image_tokens,
+    image_utility,
+    reference_to,
+    sampled_frames,
+    structured_utility,
+    substitute,
+    video_tokens,
+)
+from tenure.schema.errors import InvalidInput
+
+PLAIN = ImageRule(patch_px=16)
+TILED = ImageRule(patch_px=32, tokens_per_patch=2, tile_px=512, overview=True)
+
+
+class TestCounts:
+    def test_an_image_is_its_patches(self) -> None:
+        assert image_tokens(32, 48, PLAIN) == 6
+        assert image_tokens(33, 49, PLAIN) == 12
+
+    def test_a_large_image_is_tiled_and_sent_once_more_as_overview(self) -> None:
+        whole = 16 * 16 * 2
+        assert image_tokens(512, 512, TILED) == whole
+        assert image_tokens(1024, 512, TILED) == 2 * whole + whole
+        assert image_tokens(513, 512, TILED) == whole + 16 * 2 + whole
+
+    def test_tiles_without_overview_are_their_sum(self) -> None:
+        assert image_tokens(1024, 1024, ImageRule(patch_px=32, tile_px=512)) == 1024
+
+    def test_a_minute_of_audio_is_2400_tokens(self) -> None:
+        assert audio_tokens(60_000) == 2400
+        assert audio_tokens(1) == 1
+        assert audio_tokens(1000, AudioRule(frame_ms=40, tokens_per_frame=2)) == 50
+
+    def test_video_is_frames_and_track(self) -> None:
+        assert sampled_frames(10_500) == 11
+        assert sampled_frames(10_000, per_minute=240) == 40
+        assert video_tokens(10, 256, audio_track=400) == 2960
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda: image_tokens(0, 5, PLAIN),
+            lambda: ImageRule(patch_px=0),
+            lambda: ImageRule(patch_px=1, tile_px=0),
+            lambda: AudioRule(frame_ms=0),
+            lambda: audio_tokens(0),
+            lambda: video_tokens(0, 10),
+            lambda: video_tokens(1, 10, audio_track=-1),
+            lambda: sampled_frames(0),
+            lambda: image_utility(density=1001, relevance=1),
+            lambda: substitute(media("a"), [], fidelity_permille=1001),
+            lambda: Region(5, 0, 5, 1),
+            lambda: sampled([], 0),
+        ],
+    )
+    def test_impossible_measures_are_refused(self, call: Any) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            call()
+        assert caught.value.code == "bad_media"
+
+
+class TestUtilities:
+    def test_each_factor_only_lowers_an_image(self) -> None:
+        assert image_utility(density=1000, relevance=1000) == 1000
+        assert image_utility(density=500, relevance=800, resolved=500) == 200
+
+    def test_speech_is_worth_less_where_a_transcript_serves(self) -> None:
+        assert audio_utility(speech=1000, relevance=900, acoustic=0) == 0
+        assert audio_utility(speech=1000, relevance=900, acoustic=1000) == 900
+        assert audio_utility(speech=0, relevance=900, acoustic=0) == 900
+
+    def test_a_table_is_worth_the_rows_the_task_needs(self) -> None:
+        assert structured_utility(relevance=800, needed_rows=250) == 200
+
+
+def media(name: str, tokens: int = 1000, utility: int = 800, **change: Any) -> MediaItem:
+    fields: dict[str, Any] = {"modality": Modality.IMAGE, **change}
+    return MediaItem(id=name, tokens=tokens, utility_permille=utility, **fields)
+
+
+def text(name: str, tokens: int, utility: int) -> MediaItem:
+    return media(name, tokens, utility, modality=Modality.TEXT, method="ocr")
+
+
+class TestSubstitution:
+    def test_the_cheapest_faithful_stand_in_is_taken(self) -> None:
+        verdict = substitute(
+            media("photo"), [text("short", 50, 719), text("long", 200, 720), text("full", 300, 800)]
+        )
+        assert (verdict.chosen.id, verdict.saved_tokens) == ("long", 800)
+
+    def test_a_stand_in_must_be_cheaper(self) -> None:
+        verdict = substitute(media("photo"), [text("ocr", 1000, 1000)])
+        assert verdict.chosen is verdict.original
+        assert verdict.saved_tokens == 0
+
+    def test_ties_go_to_utility_then_to_the_smaller_id(self) -> None:
+        same = [text("b", 10, 800), text("c", 10, 800), text("a", 10, 790)]
+        assert substitute(media("photo"), same).chosen.id == "b"
+
+    @given(st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 1000)), max_size=8))
+    def test_nothing_ever_gets_dearer_or_unfaithful(self, offers: list[tuple[int, int]]) -> None:
+        stand_ins = [text(f"s{n}", *offer) for n, offer in enumerate(offers)]
+        verdict = substitute(media("photo"), stand_ins)
+        assert verdict.saved_tokens >= 0
+        assert verdict.chosen.utility_permille >= 720
+
+
+class TestReferences:
+    def test_a_stand_in_links_to_its_original(self) -> None:
+        link = reference_to(substitute(media("IMG_1"), [text("TEXT_3", 9, 800)]), 950)
+        assert link == CrossModalReference(
+            source_id="IMG_1",
+            target_id="TEXT_3",
+            source_modality=Modality.IMAGE,
+            target_modality=Modality.TEXT,
+            method="ocr",
+            confidence_permille=950,
+        )
+        assert link.line() == (
+            "TEXT_3 (text) extracted from IMG_1 (image) via ocr, confidence 0.950"
+        )
+
+    def test_an_original_that_stayed_has_no_link(self) -> None:
+        with pytest.raises(InvalidInput, match="links two items"):
+            reference_to(substitute(media("a"), []), 1000)
+
+    def test_the_split_names_all_five_and_adds_up(self) -> None:
+        split = evidence_split([media("a", 10), media("b", 5), text("c", 7, 1)])
+        assert dict(split) == {
+            Modality.TEXT: 7,
+            Modality.IMAGE: 15,
+            Modality.AUDIO: 0,
+            Modality.VIDEO: 0,
+            Modality.STRUCTURED: 0,
+        }
+
+
+class TestReduction:
+    @pytest.mark.parametrize("rule", [PLAIN, TILED])
+    @given(width=st.integers(1, 3000), height=st.integers(1, 3000), target=st.integers(1, 4000))
+    def test_a_smaller_picture_fits_and_keeps_its_shape(
+        self, rule: ImageRule, width: int, height: int, target: int
+    ) -> None:
+        size = downsampled(width, height, rule, target_tokens=target)
+        if size is None:
+            assert image_tokens(1, 1, rule) > target or max(width, height) > 1
+            return
+        assert image_tokens(*size, rule) <= target
+        assert size[0] <= width
+        assert size[1] <= height
+        assert abs(size[0] * height - size[1] * width) <= 2 * max(width, height)
+
+    def test_it_is_the_largest_that_fits(self) -> None:
+        assert downsampled(3840, 2160, PLAIN, target_tokens=2000) == (940, 528)
+        assert image_tokens(941, 529, PLAIN) > 2000
+
+    def test_below_the_least_edge_there_is_no_size(self) -> None:
+        assert downsampled(3840, 2160, PLAIN, target_tokens=2000, least_px=720) is None
+        assert downsampled(3840, 2160, PLAIN, target_tokens=2000, least_px=528) == (940, 528)
+        assert downsampled(64, 64, PLAIN, target_tokens=16, least_px=720) == (64, 64)
+
+    def test_a_crop_holds_all_regions_inside_the_picture(self) -> None:
+        regions = [Region(10, 20, 30, 40), Region(25, 5, 900, 30), Region(500, 0, 600, 9)]
+        assert cropped(100, 35, regions) == Region(10, 5, 100, 35)
+        assert cropped(100, 100, [Region(100, 0, 200, 9)]) is None
+
+    def test_segments_keep_their_own_order(self) -> None:
+        segments = [Item("z", 5, 9), Item("m", 5, 1), Item("a", 5, 8)]
+        assert chosen_segments(segments, 10) == ("z", "a")
+
+    def test_a_filter_says_what_it_leaves_out(self) -> None:
+        rows = [{"id": n, "name": f"n{n}", "note": "x"} for n in range(5)]
+        found = filtered(rows, ("name", "id"), lambda row: row["id"] != 2)
+        assert list(found.rows[0].items()) == [("name", "n0"), ("id", 0)]
+        assert found.note == "4 of 5 rows; 1 of 3 columns left out"
+        assert filtered(rows, ("id", "name", "note")).note == ""
+
+    @given(st.integers(0, 200), st.integers(1, 50))
+    def test_a_sample_is_spread_over_the_whole(self, count: int, size: int) -> None:
+        rows = [{"n": n} for n in range(count)]
+        found = sampled(rows, size)
+        places = [int(str(row["n"])) for row in found.rows]
+        assert len(places) == min(count, size)
+        assert all(one < other for one, other in itertools.pairwise(places))
+        assert (found.note == "") == (count <= size)
+        if 1 < size < count:
+            assert (places[0], places[-1]) == (0, count - 1)
+
+    def test_aggregates_are_exact(self) -> None:
+        rows: list[dict[str, object]] = [{"v": 1}, {"v": 2.5}, {"v": "x"}, {"v": True}, {}]
+        found = aggregated(rows, "v")
+        assert found == {
+            "count": 2,
+            "sum": Fraction(7, 2),
+            "min": 1,
+            "max": Fraction(5, 2),
+            "mean": Fraction(7, 4),
+        }
+        assert aggregated([{"v": float("nan")}], "v") == {"count": 0}

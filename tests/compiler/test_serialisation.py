@@ -1,0 +1,116 @@
+"""Five forms of one table: readable back where that is promised, chosen by counted cost."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.compiler.counting import counter_for
+from tenure.compiler.serialisation import (
+    TRAITS,
+    Form,
+    ParseAccuracy,
+    choose_form,
+    serialise,
+)
+from tenure.schema.errors import InvalidInput
+
+ROWS: list[dict[str, object]] = [
+    {"id": n, "name": f"Person {n}", "office": "Chicago, IL", "active": n % 2 == 0}
+    for n in range(12)
+]
+
+words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
+tables = st.lists(words, min_size=1, max_size=4, unique=True).flatmap(
+    lambda keys: st.lists(
+        st.fixed_dictionaries(
+            dict.fromkeys(keys, st.text(st.characters(exclude_categories=["Cs"])))
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+
+
+@given(tables)
+def test_json_is_read_back(rows: list[dict[str, str]]) -> None:
+    assert json.loads(serialise(rows, Form.PRETTY_JSON)) == rows
+    assert json.loads(serialise(rows, Form.MINIFIED_JSON)) == rows
+
+
+@given(tables)
+def test_csv_is_read_back(rows: list[dict[str, str]]) -> None:
+    text = serialise(rows, Form.CSV)
+    if any("\0" in value or not any(row.values()) for row in rows for value in row.values()):
+        return  # the reader of the standard library takes neither
+    assert list(csv.DictReader(io.StringIO(text, newline=""))) == rows
+
+
+@given(tables)
+def test_rows_stay_one_line_each_in_tables(rows: list[dict[str, str]]) -> None:
+    assert serialise(rows, Form.MARKDOWN).count("\n") == len(rows) + 1
+    assert serialise(rows, Form.COMPACT).count("\n") == len(rows)
+
+
+def test_the_forms_look_as_named() -> None:
+    rows: list[dict[str, object]] = [{"a": 1, "b": 'x|"y"'}, {"a": None, "c": [1, 2]}]
+    assert serialise(rows, Form.MINIFIED_JSON) == '[{"a":1,"b":"x|\\"y\\""},{"a":null,"c":[1,2]}]'
+    assert serialise(rows, Form.PRETTY_JSON).startswith('[\n  {\n    "a": 1,')
+    assert serialise(rows, Form.CSV) == 'a,b,c\n1,"x|""y""",\nnull,,"[1,2]"'
+    assert serialise(rows, Form.MARKDOWN) == (
+        '| a | b | c |\n| --- | --- | --- |\n| 1 | x\\|"y" |  |\n| null |  | [1,2] |'
+    )
+    assert serialise(rows, Form.COMPACT) == 'a|b|c\n1|x\\|"y"|\nnull||[1,2]'
+
+
+def test_the_traits_are_those_of_the_source() -> None:
+    costs = {form.value: traits.cost_permille for form, traits in TRAITS.items()}
+    assert costs == {
+        "pretty_json": 1000,
+        "minified_json": 600,
+        "markdown": 700,
+        "csv": 500,
+        "compact": 400,
+    }
+
+
+@pytest.mark.parametrize(
+    ("least", "forms"),
+    [
+        (ParseAccuracy.HIGH, {Form.MINIFIED_JSON}),
+        (ParseAccuracy.MODERATE, {Form.CSV}),
+        (ParseAccuracy.MODEL_DEPENDENT, {Form.COMPACT, Form.CSV}),
+    ],
+)
+def test_the_cheapest_sure_enough_form_is_chosen(least: ParseAccuracy, forms: set[Form]) -> None:
+    counter = counter_for("claude-opus-5")
+    found = choose_form(ROWS, counter, least_accuracy=least)
+    assert found.form in forms
+    assert found.tokens == counter.upper_bound(found.text) == min(t for _, t in found.considered)
+
+
+def test_ties_go_to_the_form_that_is_read_more_surely() -> None:
+    class Flat:
+        identity = "flat"
+
+        def count(self, text: str) -> int:
+            return 1
+
+        upper_bound = lower_bound = count
+
+    found = choose_form(ROWS, Flat(), least_accuracy=ParseAccuracy.MODEL_DEPENDENT)
+    assert found.form is Form.MINIFIED_JSON
+
+
+@pytest.mark.parametrize("value", [float("nan"), object(), {1, 2}])
+def test_what_json_cannot_hold_is_refused(value: Any) -> None:
+    for form in Form:
+        with pytest.raises(InvalidInput) as caught:
+            serialise([{"a": value}], form)
+        assert caught.value.code == "bad_media"

@@ -1,0 +1,368 @@
+"""Rules that the module of Cypher statements must keep, checked without a server.
+
+`read_statements` takes the module's text and returns its constants; it reports every way of
+putting a value into a statement other than a parameter. `tenant_problems` follows a statement
+clause by clause and reports each pattern that could touch another tenant's nodes: one that
+starts from nothing bound before and states no `tenant_id`, and each created node without it.
+Neo4j's own grammar is asked in cypher_parser.py.
+
+A public `NAME: Final = "…"` is a statement; `_NAME` is a fragment that statements are added
+together from. Nothing else may build a statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
+CLAUSES = frozenset(
+    {"OPTIONAL", "MATCH", "MERGE", "CREATE", "WITH", "RETURN", "UNWIND", "CALL", "UNION"}
+    | {"SET", "REMOVE", "DELETE", "DETACH", "FOREACH"}
+)
+# before one of these the same word is part of a larger one: ON CREATE SET, STARTS WITH
+NOT_CLAUSE_AFTER = frozenset({"ON", "STARTS", "ENDS", ".", ":", "|", "&", "AS", "CREATE"})
+ENDS_PATTERN = frozenset({"WHERE", "ON", "USING", "SEARCH"})
+ENDS_ITEMS = frozenset({"WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT"})
+OPENS_SCOPE = frozenset({"EXISTS", "COUNT", "COLLECT", "CALL"})
+TOKEN = re.compile(
+    r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`"
+    r"|\$\w+|\w+|<>|<=|>=|\+=|->|<-|\S",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """A broken rule, at a name of the module."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The constants of a module of statements, and what is wrong with how they are made."""
+
+    statements: Mapping[str, str]
+    problems: tuple[Problem, ...]
+
+
+def read_statements(source: str) -> Module:
+    """Return the statements of a module's text."""
+    tree = ast.parse(source)
+    texts: dict[str, str] = {}
+    problems = [Problem(f"line {node.lineno}", what) for node, what in _built_texts(tree)]
+    for node in tree.body:
+        target, value = _assigned(node)
+        text = None if value is None else _constant_text(value, texts)
+        if target is None or text is None:
+            continue
+        if not _is_final(node):
+            problems.append(Problem(target, "is not declared Final"))
+        texts[target] = text
+    public = {name: text for name, text in texts.items() if not name.startswith("_")}
+    return Module(public, tuple(problems))
+
+
+def _assigned(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return node.target.id, node.value
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id, node.value
+    return None, None
+
+
+def _is_final(node: ast.stmt) -> bool:
+    return isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation).startswith("Final")
+
+
+def _constant_text(value: ast.expr, known: Mapping[str, str]) -> str | None:
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        return value.value
+    if isinstance(value, ast.Name):
+        return known.get(value.id)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        parts = [_constant_text(part, known) for part in (value.left, value.right)]
+        return None if None in parts else "".join(part for part in parts if part is not None)
+    return None
+
+
+def _built_texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
+    constants = {
+        name for name, value in map(_assigned, tree.body) if name is not None and value is not None
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield node, "an f-string: bind a parameter instead"
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            yield node, "a text made with %: bind a parameter instead"
+        elif isinstance(node, ast.Call) and _called(node) in BUILDERS:
+            yield node, f"a text made with {_called(node)}(): bind a parameter instead"
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            for part in (node.left, node.right):
+                if not _is_constant_part(part, constants):
+                    yield node, f"{ast.unparse(part)} is added to a text: bind a parameter instead"
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else ""
+
+
+def _is_constant_part(part: ast.expr, constants: set[str]) -> bool:
+    if isinstance(part, ast.Name):
+        return part.id in constants
+    return isinstance(part, ast.Constant | ast.BinOp)  # a nested BinOp is looked at by itself
+
+
+def lint_statements(module: Module, exempt: Mapping[str, str]) -> tuple[Problem, ...]:
+    """Return all problems of a module; `exempt` maps a statement to why it names no tenant.
+
+    An exemption without need, reason or statement is a problem too, so that the list stays true.
+    """
+    problems = list(module.problems)
+    for name, text in module.statements.items():
+        found = tenant_problems(text)
+        if name not in exempt:
+            problems.extend(Problem(name, what) for what in found)
+        elif not found:
+            problems.append(Problem(name, "is exempt, but names its tenant"))
+        elif not exempt[name].strip():
+            problems.append(Problem(name, "is exempt without a reason"))
+    missing = sorted(set(exempt) - set(module.statements))
+    problems.extend(Problem(name, "is exempt, but there is no such statement") for name in missing)
+    return tuple(problems)
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return the words and signs of a statement; comments are left out, texts are kept whole."""
+    return [token for token in TOKEN.findall(text) if not token.startswith(("//", "/*"))]
+
+
+def parameters_of(text: str) -> list[str]:
+    """Return the names of a statement's parameters, sorted."""
+    return sorted({token[1:] for token in tokens_of(text) if re.match(r"\$\w", token)})
+
+
+def tenant_problems(text: str) -> list[str]:
+    """Return what keeps a statement from being sure to stay within `$tenant`."""
+    walk = _Walk()
+    walk.follow(tokens_of(text))
+    if "tenant" not in parameters_of(text):
+        walk.problems.insert(0, "has no $tenant")
+    return walk.problems
+
+
+@dataclass
+class _Walk:
+    """Which variables are bound to the tenant's nodes, clause by clause."""
+
+    problems: list[str] = field(default_factory=list)
+    bound: set[str] = field(default_factory=set)
+    outer: list[tuple[set[str], set[str]]] = field(default_factory=list)
+    returned: set[str] = field(default_factory=set)
+    unproven: dict[str, str] = field(default_factory=dict)  # what an index query yielded, and it
+
+    def follow(self, tokens: list[str]) -> None:
+        clause: list[str] = []
+        braces: list[bool] = []
+        for position, token in enumerate(tokens):
+            before = tokens[position - 1].upper() if position else ""
+            if token == "{":
+                braces.append(_opens_scope(clause))
+                if braces[-1]:
+                    self._enter(clause)
+                    clause = []
+                    continue
+            elif token == "}" and braces and braces.pop():
+                self._end(clause)
+                self._leave()
+                clause = []
+                continue
+            elif (
+                token.upper() in CLAUSES and before not in NOT_CLAUSE_AFTER and not _in_map(braces)
+            ):
+                self._end(clause)
+                clause = []
+            clause.append(token)
+        self._end(clause)
+
+    def _enter(self, clause: list[str]) -> None:
+        self.outer.append((set(self.bound), set(self.bound)))
+        if clause and clause[0].upper() == "CALL":
+            self.bound &= set(clause[1:])
+        else:
+            self._end(clause)
+            self.outer[-1] = (set(self.bound), set(self.bound))
+        self.returned = set()
+
+    def _leave(self) -> None:
+        self.bound = self.outer.pop()[0] | self.returned
+        self.returned = set()
+
+    def _end(self, clause: list[str]) -> None:
+        if not clause:
+            return
+        kind = clause[0].upper()
+        if kind in {"MATCH", "MERGE", "CREATE"}:
+            self._pattern(kind, clause[1:])
+        elif kind in {"WITH", "RETURN"}:
+            kept = self._kept(clause[1:])
+            self.returned = kept
+            if kind == "WITH":
+                self.bound = kept
+        elif kind == "UNWIND" and self.bound & set(clause):
+            self.bound.add(clause[-1])
+        elif kind == "UNION":
+            self.bound = set(self.outer[-1][1]) if self.outer else set()
+        elif kind == "CALL" and clause[1:4] == ["db", ".", "index"]:
+            self._procedure(clause)
+
+    def _pattern(self, kind: str, clause: list[str]) -> None:
+        pattern, rest = _cut(clause, ENDS_PATTERN)
+        paths = _split(pattern)
+        sure = _is_sure(rest)
+        if kind != "MATCH":
+            for group in (group for path in paths for group in _nodes(path)):
+                is_new = ":" in group and not _variables(["(", *group]) & self.bound
+                if is_new and not _states_tenant(group):
+                    self._report(f"{kind} of a node without tenant_id: $tenant", group)
+        anchored = set(self.bound)
+        waiting = list(paths)
+        while True:
+            held = [path for path in waiting if _is_anchored(path, anchored, rest if sure else [])]
+            if not held:
+                break
+            anchored.update(*(_variables(path) for path in held))
+            waiting = [path for path in waiting if path not in held]
+        if kind == "MATCH":
+            for path in waiting:
+                self._report("MATCH of nodes of any tenant", path)
+        self.unproven = {k: v for k, v in self.unproven.items() if k not in anchored}
+        self.bound.update(*(_variables(path) for path in paths))
+
+    def _procedure(self, clause: list[str]) -> None:
+        call, rest = _cut(clause, frozenset({"YIELD"}))
+        names, predicate = _cut(rest, ENDS_ITEMS)
+        for name in (name for name in names if name.isidentifier()):
+            if _is_sure(predicate) and _filters(predicate, name):
+                self.bound.add(name)
+            else:
+                self.unproven[name] = " ".join(call)
+        if not names:
+            self._report("an index query without YIELD", call)
+        self.unproven.pop("score", None)
+
+    def _kept(self, clause: list[str]) -> set[str]:
+        items, predicate = _cut(clause, ENDS_ITEMS)
+        for name in sorted(set(items) & set(self.unproven)):
+            call = self.unproven.pop(name)
+            if _is_sure(predicate) and _filters(predicate, name):
+                self.bound.add(name)
+            else:
+                self._report("an index query whose nodes may be any tenant's", [call])
+        kept: set[str] = set()
+        for item in _split([token for token in items if token.upper() != "DISTINCT"]):
+            if item == ["*"]:
+                kept |= self.bound
+            elif self.bound & _whole_names(item):
+                kept.add(item[-1])
+        return kept
+
+    def _report(self, what: str, tokens: list[str]) -> None:
+        self.problems.append(f"{what}: {' '.join(tokens)[:80]}")
+
+
+def _opens_scope(clause: list[str]) -> bool:
+    if not clause:
+        return False
+    if clause[0].upper() == "CALL":
+        return "." not in clause and clause[-1] in {")", clause[0]}
+    return clause[-1].upper() in OPENS_SCOPE
+
+
+def _in_map(braces: list[bool]) -> bool:
+    return bool(braces) and not braces[-1]
+
+
+def _cut(tokens: list[str], words: frozenset[str]) -> tuple[list[str], list[str]]:
+    for position, token in enumerate(tokens):
+        if token.upper() in words:
+            return tokens[:position], tokens[position + 1 :]
+    return tokens, []
+
+
+def _split(tokens: list[str]) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token in "([{") - (token in ")]}")
+        if token == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return [part for part in parts if part]
+
+
+def _nodes(path: list[str]) -> Iterator[list[str]]:
+    group: list[str] = []
+    depth = 0
+    for token in path:
+        depth -= token in ")]}"
+        if depth:
+            group.append(token)
+        elif token == ")":
+            yield group
+        if token in "([{":
+            if depth == 0:
+                group = []
+            depth += 1
+
+
+def _variables(path: list[str]) -> set[str]:
+    pairs = itertools.pairwise(path)
+    return {name for sign, name in pairs if sign in "([" and re.match(r"[^\W\d]", name)}
+
+
+def _whole_names(item: list[str]) -> set[str]:
+    """The names in an expression that stand for a node itself, not for one of its properties."""
+    follow = [*item[1:], ""]
+    return {name for name, after in zip(item, follow, strict=True) if after != "."}
+
+
+def _states_tenant(tokens: list[str]) -> bool:
+    return any(
+        tokens[at : at + 3] == ["tenant_id", ":", "$tenant"] for at in range(len(tokens) - 2)
+    )
+
+
+def _filters(predicate: list[str], name: str) -> bool:
+    wanted = [name, ".", "tenant_id", "=", "$tenant"]
+    return any(predicate[at : at + 5] == wanted for at in range(len(predicate) - 4))
+
+
+def _is_sure(predicate: list[str]) -> bool:
+    """Whether each of its terms must hold: no OR beside them, no NOT before the tenant's."""
+    depth = 0
+    for position, token in enumerate(predicate):
+        depth += (token in "([{") - (token in ")]}")
+        if depth == 0 and token.upper() in {"OR", "XOR"}:
+            return False
+        if token.upper() == "NOT" and "tenant_id" in predicate[position : position + 5]:
+            return False
+    return True
+
+
+def _is_anchored(path: list[str], bound: set[str], predicate: list[str]) -> bool:
+    names = _variables(path)
+    return (
+        bool(names & bound)
+        or _states_tenant(path)
+        or any(_filters(predicate, name) for name in names)
+    )

@@ -1,0 +1,109 @@
+"""Neo4j's own grammar, asked through Node without a server.
+
+The package is installed once into the cache folder, never into the checkout. All statements
+go through one process, because its start costs more than a statement. It finds syntax errors,
+undefined variables and deprecations; plans and types only a server knows.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from tenure.tests.fetched import FetchFailed, fetched_folder, run_fetcher
+from tenure.tests.store.cypher_lint import Problem, parameters_of
+
+PACKAGE = "@neo4j-cypher/language-support"
+VERSION = "2.0.0-next.38"
+LANGUAGES = ("5", "25")
+INSTALL_TIMEOUT_S = 180.0
+SECONDS_A_STATEMENT = 5.0
+OLDEST_NODE = 20
+
+PROGRAM = """
+const { lintCypherQuery } = require(process.argv[1]);
+const questions = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const answers = questions.map(({ text, parameters }) =>
+  lintCypherQuery(text, { parameters }).diagnostics.map((found) => ({
+    severity: found.severity, message: found.message, line: found.range.start.line + 1 })));
+process.stdout.write(JSON.stringify(answers));
+"""
+
+
+class NoParser(Exception):
+    """The parser cannot be had here, for the reason in the message."""
+
+
+def parser_folder(*, root: Path | None = None) -> Path:
+    """Return the folder of the installed package.
+
+    Raises:
+        NoParser: Node is missing or too old, or the package cannot be fetched.
+    """
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        raise NoParser("`node` and `npm` are not installed")
+    version = subprocess.run(
+        [node, "--version"], capture_output=True, text=True, timeout=30, check=True
+    ).stdout.strip()
+    if int(version.lstrip("v").split(".")[0]) < OLDEST_NODE:
+        raise NoParser(f"Node {OLDEST_NODE} or newer is needed; found {version}")
+
+    def fill(folder: Path) -> None:
+        quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--no-save")
+        command = [npm, "install", *quiet, "--prefix", str(folder), f"{PACKAGE}@{VERSION}"]
+        run_fetcher(command, cwd=folder, timeout_s=INSTALL_TIMEOUT_S)
+
+    try:
+        return fetched_folder(f"cypher-parser-{VERSION}", fill, _is_whole, root=root)
+    except FetchFailed as failed:
+        raise NoParser(str(failed)) from failed
+
+
+def _is_whole(folder: Path) -> bool:
+    manifest = _package(folder) / "package.json"
+    if not manifest.is_file():
+        return False
+    return bool(json.loads(manifest.read_text())["version"] == VERSION)
+
+
+def _package(folder: Path) -> Path:
+    return folder / "node_modules" / PACKAGE
+
+
+def parse_problems(
+    statements: Mapping[str, str], *, languages: Mapping[str, tuple[str, ...]] | None = None
+) -> tuple[Problem, ...]:
+    """Return what the grammar objects to, warnings included.
+
+    `languages` names the statements that are written for fewer versions of Cypher than all.
+
+    Raises:
+        NoParser: there is no parser on this machine.
+    """
+    folder = parser_folder()
+    asked = [
+        (name, version, text)
+        for name, text in statements.items()
+        for version in (languages or {}).get(name, LANGUAGES)
+    ]
+    questions = [
+        {"text": f"CYPHER {version} {text}", "parameters": dict.fromkeys(parameters_of(text), "")}
+        for _, version, text in asked
+    ]
+    run = subprocess.run(
+        ["node", "-e", PROGRAM, str(_package(folder))],
+        input=json.dumps(questions),
+        capture_output=True,
+        text=True,
+        timeout=60.0 + SECONDS_A_STATEMENT * len(questions),
+        check=True,
+    )
+    return tuple(
+        Problem(f"{name} in Cypher {version}, line {found['line']}", found["message"])
+        for (name, version, _), answer in zip(asked, json.loads(run.stdout), strict=True)
+        for found in answer
+    )

@@ -1,0 +1,715 @@
+"""The planner case by case: relations, bookkeeping, verbs, statuses, outcomes, ties, folds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+
+from tenure.schema.claim import SHOWN, Claim, Look, Row
+from tenure.schema.errors import Fault
+from tenure.schema.interval import Interval
+from tenure.schema.values import NOTHING
+from tenure.schema.vocabulary import EdgeKind, Op, Outcome, Status, Verdict
+from tenure.store.reconcile import (
+    DENIED,
+    IDLE,
+    IN_FORCE,
+    TIED,
+    Plan,
+    Tie,
+    applied,
+    fold,
+    net,
+    plan,
+    resolve,
+    ties_of,
+)
+from tenure.tests.store.core_checks import (
+    EXAMPLES,
+    check_examples,
+    check_thirteen,
+    marked,
+    says,
+    thirteen,
+)
+from tenure.tests.store.ledger import Ledger
+
+LOWER = Look(Status.OVERRIDDEN, "lower_authority", False)
+OLDER = Look(Status.OVERRIDDEN, "newer_valid_from", False)
+LESS_TRUSTED = Look(Status.DISPUTED, "lower_trust", False)
+
+A = says("A", "a", 10, 20)
+"""The stored claim of most tests."""
+
+
+def stored(*claims: Claim, many: bool = False) -> list[Row]:
+    """Return the rows after some claims, numbered as a store would."""
+    ledger = Ledger(many=many)
+    for claim in claims:
+        ledger.write(claim)
+    return ledger.live
+
+
+def planned(*claims: Claim, many: bool = False) -> Plan:
+    """Return the plan of the last claim, over the rows of those before it."""
+    return plan(stored(*claims[:-1], many=many), claims[-1], many=many)
+
+
+def after(*claims: Claim, many: bool = False) -> frozenset[str]:
+    return marked(stored(*claims, many=many))
+
+
+def looks(*claims: Claim) -> dict[str, Look]:
+    return {claim.object_id: look for claim, look in resolve(claims)}
+
+
+# The thirteen relations and their bookkeeping
+
+
+def test_thirteen_relations_have_three_outcomes_each() -> None:
+    assert len(thirteen()) == 39
+    assert check_thirteen() == 78
+
+
+@pytest.mark.parametrize("case", thirteen(), ids=lambda case: f"{case[0]}-{case[1]}")
+def test_a_third_claim_may_arrive_at_any_place(
+    case: tuple[str, str, int, int, frozenset[str]],
+) -> None:
+    _, strength, start, end, rows = case
+    b = says("B", "b", start, end, level={"stronger": 1, "weaker": 3, "equal": 2}[strength])
+    bystander = says("C", "c", 40, 50)
+    for order in permutations((A, b, bystander)):
+        assert after(*order) == rows | {"C[40,50)"}
+
+
+@pytest.mark.parametrize("case", thirteen(), ids=lambda case: f"{case[0]}-{case[1]}")
+def test_the_books_of_every_outcome(case: tuple[str, str, int, int, frozenset[str]]) -> None:
+    name, strength, start, end, rows = case
+    b = says("B", "b", start, end, level={"stronger": 1, "weaker": 3, "equal": 2}[strength], tx=2)
+    before = stored(A)
+    done = plan(before, b)
+    both = A.interval.intersection(b.interval)
+    if both is None:
+        assert (done.close, done.edges, done.relations) == ((), (), ())
+        assert done.outcome is Outcome.ACCEPTED
+        return
+    (edge,), (met,) = done.edges, done.relations
+    assert met.relation == edge.relation == name
+    assert met.interval == edge.interval == both
+    assert edge.tx == 2
+    remnants = [row for row in done.insert if row.claim.object_id == "A"]
+    assert all(row.continues == before[0].vid for row in remnants)
+    assert all(row.continues is None for row in done.insert if row.claim.object_id == "B")
+    assert {row.tx_start for row in done.insert} == {2}
+    if any("~" in row for row in rows):
+        assert (edge.kind, edge.src, edge.dst) == (EdgeKind.CONFLICTS_WITH, "B", "A")
+        assert (met.verdict, met.reason) == (Verdict.TIES, "unresolved_tie")
+        assert done.close == tuple(before)
+        assert done.ties == (Tie(both, ("A", "B")),)
+        assert done.outcome is Outcome.DISPUTED
+    elif any("Bx" in row for row in rows):
+        assert (edge.kind, edge.src, edge.dst) == (EdgeKind.OVERRIDES, "A", "B")
+        assert met.verdict is Verdict.LOSES
+        assert done.close == ()
+        hidden = f"Bx[{start},{end})" in rows
+        assert done.outcome is (Outcome.OVERRIDDEN if hidden else Outcome.CLIPPED)
+    else:
+        assert (edge.kind, edge.src, edge.dst) == (EdgeKind.SUPERSEDES, "B", "A")
+        assert met.verdict is Verdict.WINS
+        assert done.close == tuple(before)
+        assert done.outcome is Outcome.ACCEPTED
+    reason = {"stronger": "lower_authority", "weaker": "lower_authority"}.get(strength)
+    assert met.reason == edge.reason == (reason or met.reason)
+    assert met.reason in ("lower_authority", "newer_valid_from", "unresolved_tie")
+
+
+def test_the_worked_examples_answer_as_written() -> None:
+    assert EXAMPLES.is_file()
+    assert check_examples() == 78
+
+
+# One instant
+
+
+@pytest.mark.parametrize(
+    ("other", "look"),
+    [
+        (says("B", "b", 10, level=1), LOWER),
+        (says("B", "b", 11), OLDER),
+        (says("B", "b", 10, trust=801), LESS_TRUSTED),
+        (says("B", "b", 10, confidence=801), LESS_TRUSTED),
+        (says("B", "b", 10), TIED),
+        (says("B", "b", 9), SHOWN),
+        (says("B", "b", 10, trust=799, confidence=1000), SHOWN),
+        (says("B", "b", 10, confidence=799), SHOWN),
+        (says("B", "b", 99, level=3), SHOWN),
+        (says("B", "b", 9, trust=1000), SHOWN),
+        (says("B", "a", 11, op=Op.DENY), DENIED),
+        (says("B", "a", 10, op=Op.DENY), TIED),
+        (says("B", "a", 9, op=Op.DENY), SHOWN),
+        (says("B", "b", 11, op=Op.DENY), SHOWN),
+    ],
+)
+def test_one_claim_beside_another(other: Claim, look: Look) -> None:
+    assert looks(A, other)["A"] == look
+    assert looks(other, A)["A"] == look
+
+
+def test_nothing_alive_shows_nothing() -> None:
+    assert resolve([]) == ()
+
+
+def test_a_lone_denial_is_idle() -> None:
+    assert looks(says("D", "a", 1, op=Op.DENY)) == {"D": IDLE}
+
+
+def test_a_denial_offers_no_other_value() -> None:
+    older = says("O", "old", 5)
+    denial = says("D", "a", 12, op=Op.DENY)
+    assert looks(A, older, denial) == {"A": DENIED, "D": IN_FORCE, "O": OLDER}
+
+
+def test_a_weaker_denial_is_hidden_by_the_value_it_denies() -> None:
+    assert looks(A, says("D", "a", 10, op=Op.DENY, level=3)) == {"A": SHOWN, "D": LOWER}
+
+
+def test_a_denial_never_hides_a_gap() -> None:
+    gap = says("G", NOTHING, 10, op=Op.DELETE)
+    assert looks(gap, says("D", "a", 12, op=Op.DENY)) == {"G": SHOWN, "D": IDLE}
+    assert looks(gap, says("D", NOTHING, 12, op=Op.DENY))["G"] == SHOWN
+
+
+@pytest.mark.parametrize("strong_first", [True, False])
+def test_the_strongest_of_several_denials_decides(strong_first: bool) -> None:
+    weak, strong = says("D", "a", 5, op=Op.DENY), says("E", "a", 15, op=Op.DENY)
+    order = (A, strong, weak) if strong_first else (A, weak, strong)
+    assert looks(*order) == {"A": DENIED, "E": IN_FORCE}
+
+
+def test_a_denial_of_one_member_of_a_tie_changes_nothing() -> None:
+    b, denial = says("B", "b", 10), says("D", "a", 12, op=Op.DENY)
+    assert looks(A, b, denial) == {"A": TIED, "B": TIED, "D": IDLE}
+
+
+def test_nothing_weaker_takes_the_place_of_a_tie() -> None:
+    b, third = says("B", "b", 10), says("C", "c", 10, level=3)
+    assert looks(A, b, third) == {"A": TIED, "B": TIED, "C": LOWER}
+
+
+def test_of_claims_that_say_the_same_only_the_strongest_counts() -> None:
+    again = says("B", "a", 10, level=1)
+    assert looks(A, again) == {"B": SHOWN}
+
+
+def test_equal_claims_that_say_the_same_show_the_smaller_id() -> None:
+    twin = replace(A, object_id="0")
+    assert looks(A, twin) == looks(twin, A) == {"0": SHOWN}
+
+
+# Verbs
+
+
+def test_an_assert_lets_a_bounded_exception_end() -> None:
+    old, exception = says("O", "old", 0, 100), says("E", "new", 10, 20, level=1)
+    assert after(old, exception) == {"O[0,10)", "Ox[10,20)", "E[10,20)", "O[20,100)"}
+
+
+def test_a_remnant_keeps_the_key_of_its_claim() -> None:
+    old, exception = says("O", "old", 0, 100), says("E", "new", 10, 20)
+    backdated = says("B", "back", 5, 100)
+    expected = {"O[0,5)", "Ox[5,100)", "B[5,10)", "E[10,20)", "Bx[10,20)", "B[20,100)"}
+    for order in permutations((old, exception, backdated)):
+        assert after(*order) == expected
+
+
+def test_a_backdated_assert_loses_and_a_backdated_correct_wins() -> None:
+    assert after(A, says("B", "b", 5, 20)) == {"B[5,10)", "Bx[10,20)", "A[10,20)"}
+    assert after(A, says("B", "b", 5, 20, op=Op.CORRECT)) == {"B[5,20)"}
+
+
+def test_a_correct_withdraws_on_its_interval_only() -> None:
+    assert after(A, says("B", "b", 12, 15, op=Op.CORRECT)) == {"A[10,12)", "B[12,15)", "A[15,20)"}
+
+
+def test_a_correct_withdraws_hidden_claims_and_denials() -> None:
+    denial, hidden = says("D", "a", 12, 20, op=Op.DENY), says("H", "h", 5, 20)
+    assert after(A, denial, hidden, says("B", "b", 5, 20, op=Op.CORRECT)) == {"B[5,20)"}
+
+
+def test_a_delete_leaves_a_gap_where_nothing_resurfaces() -> None:
+    old = says("O", "old", 0, 20)
+    gap = says("G", NOTHING, 12, 15, op=Op.DELETE)
+    assert after(old, A, gap) == {
+        "O[0,10)", "Ox[10,12)", "A[10,12)", "G[12,15)", "Ox[15,20)", "A[15,20)",
+    }  # fmt: skip
+
+
+def test_an_assert_that_starts_where_a_deletion_starts_ties_with_the_gap() -> None:
+    gap = says("G", NOTHING, 10, 20, op=Op.DELETE)
+    assert after(gap, A) == {"G~[10,20)", "A~[10,20)"}
+    assert after(gap, replace(A, op=Op.CORRECT)) == {"A[10,20)"}
+
+
+def test_a_retract_lets_the_hidden_claim_resurface() -> None:
+    old, gone = says("O", "old", 0, 30), says("R", "a", 12, 15, op=Op.RETRACT)
+    assert after(old, A, gone) == {
+        "O[0,10)", "Ox[10,12)", "A[10,12)", "O[12,15)", "Ox[15,20)", "A[15,20)", "O[20,30)",
+    }  # fmt: skip
+
+
+def test_a_retract_takes_the_denials_of_its_value_too() -> None:
+    denial, other = says("D", "a", 12, 20, op=Op.DENY), says("E", "b", 12, 20, op=Op.DENY)
+    gone = says("R", "a", 10, 20, op=Op.RETRACT)
+    assert after(A, denial, other, gone) == {"Ex[12,20)"}
+
+
+def test_a_retract_of_no_value_undoes_a_delete() -> None:
+    old = says("O", "old", 0, 20)
+    gap = says("G", NOTHING, 10, 20, op=Op.DELETE, level=1)
+    undo = says("R", NOTHING, 10, 20, op=Op.RETRACT, level=1)
+    gone = stored(old, gap, undo)
+    assert marked(gone) == {
+        "O[0,10)"
+    }  # a delete withdrew it: only what was asserted since can show
+
+
+@pytest.mark.parametrize("op", [Op.CORRECT, Op.DELETE, Op.RETRACT])
+def test_a_weaker_writer_withdraws_nothing_stronger(op: Op) -> None:
+    value = NOTHING if op is Op.DELETE else "a"
+    done = planned(A, says("W", value, 10, 20, op=op, level=3))
+    assert done.close == ()
+    assert [(m.verdict, m.reason) for m in done.relations] == [(Verdict.LOSES, "weaker_authority")]
+    assert [e.kind for e in done.edges] == [EdgeKind.OVERRIDES]
+
+
+@pytest.mark.parametrize("op", [Op.CORRECT, Op.DELETE, Op.RETRACT])
+@pytest.mark.parametrize("level", [2, 3])
+def test_an_equal_or_stronger_writer_withdraws(op: Op, level: int) -> None:
+    value = NOTHING if op is Op.DELETE else "a"
+    weak = says("W", "a", 10, 20, level=level)
+    done = planned(weak, says("N", value, 10, 20, op=op, level=2))
+    (edge,) = done.edges
+    assert (edge.kind, edge.src, edge.dst) == (EdgeKind.SUPERSEDES, "N", "W")
+    reason = {Op.CORRECT: "declared_correction", Op.DELETE: "deleted", Op.RETRACT: "retracted"}
+    assert edge.reason == reason[op]
+    assert {row.claim.object_id for row in done.close} == {"W"}
+
+
+def test_a_weak_correct_counts_once_the_stronger_claim_ends() -> None:
+    weak = says("W", "w", 5, 30, op=Op.CORRECT, level=3)
+    assert after(A, weak) == {"W[5,10)", "Wx[10,20)", "A[10,20)", "W[20,30)"}
+
+
+def test_an_edge_names_a_hidden_row_only_when_it_is_withdrawn() -> None:
+    old = says("O", "old", 0, 20)
+    assert [e.dst for e in planned(old, A, says("B", "b", 11, 20)).edges] == ["A"]
+    correct = planned(old, A, says("B", "b", 11, 20, op=Op.CORRECT))
+    assert sorted(e.dst for e in correct.edges) == ["A", "O"]
+
+
+# Many values
+
+
+def test_values_of_a_many_slot_never_conflict() -> None:
+    b = says("B", "b", 10, 20)
+    assert after(A, b, many=True) == {"A[10,20)", "B[10,20)"}
+    done = planned(A, b, many=True)
+    assert (done.close, done.edges, done.outcome) == ((), (), Outcome.ACCEPTED)
+    assert [m.verdict for m in done.relations] == [Verdict.APART]
+
+
+def test_a_correct_on_a_many_slot_replaces_its_own_value_only() -> None:
+    b, weak = says("B", "b", 10, 20), says("C", "a", 10, 20, level=3)
+    stronger = says("S", "a", 5, 15, op=Op.CORRECT)
+    assert after(A, b, stronger, many=True) == {"S[5,15)", "A[15,20)", "B[10,20)"}
+    assert after(weak, stronger, many=True) == {"S[5,15)", "C[15,20)"}
+
+
+def test_a_delete_on_a_many_slot_takes_the_named_value_or_all() -> None:
+    b = says("B", "b", 10, 20)
+    named = says("G", "a", 12, 20, op=Op.DELETE)
+    assert after(A, b, named, many=True) == {"A[10,12)", "B[10,20)"}
+    whole = says("G", NOTHING, 12, 20, op=Op.DELETE)
+    assert after(A, b, whole, many=True) == {"A[10,12)", "B[10,12)"}
+
+
+def test_a_delete_on_a_many_slot_never_takes_part() -> None:
+    later = says("L", "a", 12, 20)
+    for value in ("a", NOTHING):
+        gap = says("G", value, 12, 20, op=Op.DELETE)
+        assert after(gap, later, many=True) == {"L[12,20)"}
+        assert planned(gap, many=True).insert == ()
+
+
+def test_a_delete_of_a_named_value_needs_a_many_slot() -> None:
+    with pytest.raises(Fault, match="give it the key of no value") as caught:
+        plan([], says("G", "a", 1, op=Op.DELETE))
+    assert caught.value.code == "invariant_broken"
+
+
+def test_a_denial_on_a_many_slot_hides_its_value_only() -> None:
+    b, denial = says("B", "b", 10, 20), says("D", "a", 12, 20, op=Op.DENY)
+    assert after(A, b, denial, many=True) == {"A[10,12)", "Ax[12,20)", "D[12,20)", "B[10,20)"}
+
+
+def test_each_value_of_a_many_slot_has_a_tie_of_its_own() -> None:
+    b = says("B", "b", 10, 20)
+    no_a, no_b = says("D", "a", 10, 20, op=Op.DENY), says("E", "b", 10, 15, op=Op.DENY)
+    rows = stored(A, no_a, b, no_b, many=True)
+    expected = (Tie(Interval(10, 15), ("B", "E")), Tie(Interval(10, 20), ("A", "D")))
+    assert ties_of(rows, many=True) == expected
+    assert planned(A, no_a, b, no_b, many=True).ties == expected[:1]
+
+
+# Outcomes
+
+
+@pytest.mark.parametrize(
+    ("before", "new", "outcome"),
+    [
+        ((), A, Outcome.ACCEPTED),
+        ((A,), replace(A, object_id="B"), Outcome.CONFIRMED),
+        ((A,), says("B", "a", 5, 20), Outcome.ACCEPTED),
+        ((A,), says("B", "a", 12, 15), Outcome.CONFIRMED),
+        ((A,), replace(A, object_id="B", level=3), Outcome.CONFIRMED),
+        ((A, says("C", "a", 20, 30)), says("B", "a", 12, 25), Outcome.CONFIRMED),
+        ((A,), says("B", "b", 5, 30), Outcome.CLIPPED),
+        ((A,), says("B", "b", 5, 15), Outcome.CLIPPED),
+        ((A,), says("B", "b", 12, 15, level=3), Outcome.OVERRIDDEN),
+        ((A,), says("B", "b", 10, 20), Outcome.DISPUTED),
+        ((A,), says("B", "b", 10, 20, trust=700), Outcome.DISPUTED),
+        ((A, says("C", "c", 15, 30, level=1)), says("B", "b", 10, 30), Outcome.DISPUTED),
+        ((A,), says("B", "b", 5, 20, op=Op.CORRECT), Outcome.ACCEPTED),
+        ((A,), says("B", "b", 5, 20, op=Op.CORRECT, level=3), Outcome.CLIPPED),
+        ((A,), says("B", "b", 12, 20, op=Op.CORRECT, level=3), Outcome.REFUSED),
+        ((A,), says("B", "a", 10, 20, op=Op.CORRECT), Outcome.CONFIRMED),
+        ((A,), says("B", NOTHING, 10, 20, op=Op.DELETE), Outcome.ACCEPTED),
+        ((A,), says("B", NOTHING, 10, 30, op=Op.DELETE, level=3), Outcome.CLIPPED),
+        ((A,), says("B", NOTHING, 10, 20, op=Op.DELETE, level=3), Outcome.REFUSED),
+        ((A,), says("B", "a", 10, 20, op=Op.RETRACT), Outcome.ACCEPTED),
+        ((A,), says("B", "other", 10, 20, op=Op.RETRACT), Outcome.ACCEPTED),
+        ((A,), says("B", "a", 10, 20, op=Op.RETRACT, level=3), Outcome.REFUSED),
+        ((A, says("C", "a", 20, 30, level=3)),
+         says("B", "a", 10, 30, op=Op.RETRACT, level=3), Outcome.CLIPPED),
+        ((), says("B", "a", 10, 20, op=Op.RETRACT), Outcome.ACCEPTED),
+        ((A,), says("B", "a", 12, 20, op=Op.DENY), Outcome.ACCEPTED),
+        ((A,), says("B", "a", 10, 20, op=Op.DENY), Outcome.DISPUTED),
+        ((A,), says("B", "a", 5, 10, op=Op.DENY), Outcome.ACCEPTED),
+        ((A,), says("B", "a", 5, 20, op=Op.DENY), Outcome.CLIPPED),
+        ((A,), says("B", "a", 5, 20, op=Op.DENY, level=3), Outcome.CLIPPED),
+        ((A,), says("B", "a", 10, 20, op=Op.DENY, level=3), Outcome.OVERRIDDEN),
+        ((says("D", "a", 12, 30, op=Op.DENY),), says("B", "a", 12, 30, op=Op.DENY),
+         Outcome.CONFIRMED),
+        ((says("D", "a", 12, 30, op=Op.DENY),), says("B", "a", 11, 30), Outcome.CLIPPED),
+        ((says("D", "a", 12, 30, op=Op.DENY),), says("B", "a", 11, 12), Outcome.ACCEPTED),
+        ((says("D", "a", 12, 30, op=Op.DENY, level=1),), says("B", "a", 12, 30),
+         Outcome.OVERRIDDEN),
+        ((says("G", NOTHING, 10, 20, op=Op.DELETE),),
+         says("B", NOTHING, 10, 20, op=Op.DELETE), Outcome.CONFIRMED),
+    ],
+)  # fmt: skip
+def test_the_outcome_of_a_write(before: tuple[Claim, ...], new: Claim, outcome: Outcome) -> None:
+    assert planned(*before, new).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("value", "level", "outcome"),
+    [
+        ("a", 2, Outcome.ACCEPTED),
+        ("a", 3, Outcome.REFUSED),
+        ("c", 3, Outcome.ACCEPTED),
+        (NOTHING, 2, Outcome.ACCEPTED),
+        (NOTHING, 3, Outcome.CLIPPED),
+    ],
+)
+def test_the_outcome_of_a_delete_on_a_many_slot(value: str, level: int, outcome: Outcome) -> None:
+    weak = says("W", "w", 10, 20, level=3)
+    gap = says("G", value, 10, 20, op=Op.DELETE, level=level)
+    assert planned(A, weak, gap, many=True).outcome is outcome
+
+
+# Relations and edges of denials and confirmations
+
+
+def verdicts(done: Plan) -> list[tuple[str, Verdict, str]]:
+    return [(m.object_id, m.verdict, m.reason) for m in done.relations]
+
+
+def edges(done: Plan) -> list[tuple[EdgeKind, str, str]]:
+    return [(e.kind, e.src, e.dst) for e in done.edges]
+
+
+def test_a_confirmation_confirms() -> None:
+    done = planned(A, says("B", "a", 12, 15, level=3))
+    assert verdicts(done) == [("A", Verdict.CONFIRMS, "")]
+    assert edges(done) == [(EdgeKind.CONFIRMS, "B", "A")]
+    assert (done.close, done.insert) == ((), ())
+
+
+def test_a_stronger_confirmation_takes_over_as_head() -> None:
+    assert after(A, says("B", "a", 12, 15, level=1)) == {"A[10,12)", "B[12,15)", "A[15,20)"}
+
+
+@pytest.mark.parametrize("op", [Op.CORRECT, Op.DELETE])
+def test_a_restatement_by_a_withdrawal_confirms_and_supersedes(op: Op) -> None:
+    value = NOTHING if op is Op.DELETE else "a"
+    first = says("A", value, 10, 20, op=Op.DELETE if op is Op.DELETE else Op.ASSERT)
+    done = planned(first, says("B", value, 10, 20, op=op))
+    assert [m.verdict for m in done.relations] == [Verdict.CONFIRMS]
+    assert edges(done) == [(EdgeKind.SUPERSEDES, "B", "A")]
+
+
+def test_an_effective_denial_supersedes() -> None:
+    done = planned(A, says("D", "a", 12, 20, op=Op.DENY))
+    assert verdicts(done) == [("A", Verdict.WINS, "denied")]
+    assert edges(done) == [(EdgeKind.SUPERSEDES, "D", "A")]
+
+
+def test_a_weaker_denial_loses() -> None:
+    done = planned(A, says("D", "a", 10, 20, op=Op.DENY, level=3))
+    assert verdicts(done) == [("A", Verdict.LOSES, "lower_authority")]
+    assert edges(done) == [(EdgeKind.OVERRIDES, "A", "D")]
+
+
+def test_a_denial_of_another_value_stands_apart() -> None:
+    done = planned(A, says("D", "b", 12, 20, op=Op.DENY))
+    assert verdicts(done) == [("A", Verdict.APART, "")]
+    assert edges(done) == []
+
+
+@pytest.mark.parametrize("start", [10, 12])
+def test_a_denial_of_one_member_of_a_tie_meets_nothing(start: int) -> None:
+    done = planned(A, says("B", "b", 10, 20), says("D", "a", start, 20, op=Op.DENY))
+    assert [v for _, v, _ in verdicts(done)] == [Verdict.APART, Verdict.APART]
+    assert (edges(done), done.ties) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("level", "start", "edge"),
+    [
+        (2, 11, (EdgeKind.OVERRIDES, "D", "B")),
+        (2, 12, (EdgeKind.CONFLICTS_WITH, "B", "D")),
+        (1, 12, (EdgeKind.SUPERSEDES, "B", "D")),
+    ],
+)
+def test_an_idle_denial_comes_to_bear(
+    level: int, start: int, edge: tuple[EdgeKind, str, str]
+) -> None:
+    idle = says("D", "b", 12, 30, op=Op.DENY)
+    assert edges(planned(idle, says("B", "b", start, 30, level=level))) == [edge]
+
+
+def test_a_value_that_is_hidden_anyway_does_not_meet_its_denial() -> None:
+    ruling, denial = says("P", "p", 0, 30, level=0), says("D", "b", 12, 30, op=Op.DENY)
+    done = planned(ruling, denial, says("B", "b", 12, 30))
+    assert verdicts(done)[1] == ("D", Verdict.APART, "")
+    assert edges(done) == [(EdgeKind.OVERRIDES, "P", "B")]
+
+
+def test_relations_come_in_order_of_place() -> None:
+    done = planned(
+        says("Z", "z", 1, 5, tx=1), says("Y", "y", 3, 9, tx=2), says("N", "n", 0, 9, level=1, tx=3)
+    )
+    assert [m.object_id for m in done.relations] == ["Z", "Z", "Y"]
+    assert [m.interval.start_us for m in done.relations] == [1, 3, 3]
+
+
+# Rows
+
+
+def test_an_unchanged_row_is_left_alone() -> None:
+    done = planned(A, says("B", "b", 12, 15, level=3))
+    assert done.close == ()
+    assert [row.claim.object_id for row in done.insert] == ["B"]
+
+
+def test_a_write_outside_every_row_touches_none() -> None:
+    done = plan(stored(A), says("B", "b", 20, 30))
+    assert (done.close, done.relations) == ((), ())
+
+
+def test_several_incumbents_are_judged_one_by_one() -> None:
+    first, second = says("F", "f", 0, 10, level=1), says("S", "s", 10, 20, level=3)
+    assert after(first, second, says("N", "n", 5, 15)) == {
+        "F[0,10)", "Nx[5,10)", "N[10,15)", "Sx[10,15)", "S[15,20)",
+    }  # fmt: skip
+
+
+def test_a_quarantined_row_takes_no_part() -> None:
+    held = replace(stored(A)[0], look=Look(Status.QUARANTINED, "policy_hold", False))
+    for op in (Op.ASSERT, Op.CORRECT, Op.DENY):
+        done = plan([held], says("B", "b", 10, 20, op=op))
+        assert (done.close, done.relations, done.edges, done.ties) == ((), (), (), ())
+        assert done.outcome is Outcome.ACCEPTED
+    retract = plan([held], says("B", "a", 10, 20, op=Op.RETRACT))
+    assert (retract.close, retract.insert) == ((), ())
+
+
+def test_the_order_of_the_rows_does_not_matter() -> None:
+    rows = stored(says("Z", "z", 1, 50), says("Y", "y", 3, 9), says("X", "x", 5, 30, level=3))
+    new = says("N", "n", 2, 40, op=Op.CORRECT)
+    for order in permutations(rows):
+        assert plan(order, new) == plan(rows, new)
+
+
+# Targets and reach
+
+
+def test_a_withdrawal_with_a_target_touches_that_claim_only() -> None:
+    old = says("O", "old", 0, 30)
+    gone = says("R", "whatever", 0, 30, op=Op.RETRACT, target="A")
+    done = planned(old, A, gone)
+    assert marked(stored(old, A, gone)) == {"O[0,30)"}
+    assert {m.object_id: m.verdict for m in done.relations} == {
+        "O": Verdict.APART,
+        "A": Verdict.WINS,
+    }
+
+
+def test_retiring_a_claim_puts_the_gap_exactly_there() -> None:
+    """Archive: the gap takes the key of the retired claim, so nothing else changes (settled 5)."""
+    old, newer = says("O", "old", 0, 30), says("N", "new", 15, 30)
+    gap = says("G", NOTHING, 12, 30, op=Op.DELETE, target="A", since=10)
+    assert after(old, A, newer, gap) == {
+        "O[0,10)", "Ox[10,30)", "A[10,12)", "G[12,15)", "Gx[15,30)", "N[15,30)",
+    }  # fmt: skip
+    assert [m.verdict for m in planned(A, newer, gap).relations if m.object_id == "N"] == [
+        Verdict.APART
+    ]
+
+
+def test_a_target_of_a_stronger_level_is_refused() -> None:
+    gone = says("R", "a", 10, 20, op=Op.RETRACT, target="A", level=3)
+    done = planned(A, gone)
+    assert (done.close, done.outcome) == ((), Outcome.REFUSED)
+
+
+def test_a_withdrawal_acts_only_within_its_reach() -> None:
+    left = says("L", "a", 0, 30)
+    right = replace(says("R", "a", 5, 30, tx=2), slot_key="other")
+    gone = says("W", "a", 0, 30, op=Op.RETRACT, tx=3)
+
+    def own(withdrawal: Claim, claim: Claim) -> bool:
+        return withdrawal.slot_key == claim.slot_key
+
+    assert marked(list(fold([left, right, gone], reach=own))) == {"R[5,30)"}
+    assert fold([left, right, gone]) == ()
+    blocked = plan(stored(replace(right, level=1)), gone, reach=own)
+    assert (blocked.outcome, blocked.close) == (Outcome.ACCEPTED, ())
+    assert [m.verdict for m in blocked.relations] == [Verdict.APART]
+
+
+def test_a_fold_brings_back_a_claim_that_was_dominated() -> None:
+    """Two slots became one; what one slot withdrew alone must not take the other's claim."""
+    mine = says("M", "a", 0, 30, tx=1)
+    theirs = replace(says("T", "a", 5, 30, tx=2, level=1), slot_key="other")
+    gone = replace(says("W", "a", 0, 30, op=Op.RETRACT, tx=3, level=1), slot_key="other")
+
+    def own(withdrawal: Claim, claim: Claim) -> bool:
+        return withdrawal.slot_key == claim.slot_key
+
+    assert marked(list(fold([mine, theirs], reach=own))) == {"M[0,5)", "T[5,30)"}
+    assert marked(list(fold([mine, theirs, gone], reach=own))) == {"M[0,30)"}
+
+
+# Ties
+
+
+def test_a_tie_covers_the_intersection_only() -> None:
+    done = planned(A, says("B", "b", 10, 15))
+    assert done.ties == (Tie(Interval(10, 15), ("A", "B")),)
+
+
+def test_a_known_tie_is_not_made_again() -> None:
+    b, later = says("B", "b", 10, 20), says("C", "c", 12, 15, level=3)
+    assert planned(A, b, later).ties == ()
+
+
+def test_a_third_member_makes_a_new_tie() -> None:
+    done = planned(A, says("B", "b", 10, 20), says("C", "c", 10, 15))
+    assert done.ties == (Tie(Interval(10, 15), ("A", "B", "C")),)
+
+
+def test_a_withdrawal_may_uncover_a_tie() -> None:
+    b, cover = says("B", "b", 10, 20), says("C", "c", 5, 30, level=1)
+    uncover = says("R", "c", 5, 30, op=Op.RETRACT, level=1)
+    assert planned(A, cover, b, uncover).ties == (Tie(Interval(10, 20), ("A", "B")),)
+
+
+def test_standing_ties_are_joined_over_their_rows() -> None:
+    b = says("B", "b", 10, 20)
+    rows = stored(A, b, says("C", "c", 12, 15, op=Op.CORRECT))
+    assert ties_of(rows) == (
+        Tie(Interval(10, 12), ("A", "B")),
+        Tie(Interval(15, 20), ("A", "B")),
+    )
+    cut = stored(A, says("B", "b", 10, 15), says("C", "b", 10, 20))
+    assert ties_of(cut) == (
+        Tie(Interval(10, 15), ("A", "B")),
+        Tie(Interval(15, 20), ("A", "C")),
+    )
+    pieces = [replace(row, interval=Interval(n, n + 1)) for row in stored(A, b) for n in (10, 11)]
+    assert ties_of(pieces) == (Tie(Interval(10, 12), ("A", "B")),)
+
+
+def test_no_tie_stands_where_none_is_tied() -> None:
+    assert ties_of(stored(A)) == ()
+
+
+def test_a_lone_tied_row_is_no_tie() -> None:
+    """Rows of the other member may be withheld from whoever asks."""
+    assert ties_of(stored(A, says("B", "b", 10, 20))[:1]) == ()
+
+
+# Folding and netting
+
+
+def test_a_fold_is_the_same_in_any_order_given() -> None:
+    written = [says("O", "old", 0, 30, tx=1), replace(A, tx=2), says("B", "b", 5, 15, tx=3)]
+    assert len({fold(order) for order in permutations(written)}) == 1
+
+
+def test_a_fold_goes_by_stamp_then_place() -> None:
+    base = says("A", "a", 0, 9, tx=1)
+    gone = says("R", "a", 0, 9, op=Op.RETRACT, tx=1, ordinal=1)
+    assert fold([gone, base]) == ()
+
+
+def test_netting_never_writes_what_one_stamp_opens_and_replaces() -> None:
+    ledger = Ledger()
+    ledger.write(says("A", "base", 0, 30, tx=1))
+    ledger.write(
+        says("B", "oops", 10, 30, tx=2),
+        says("R", "oops", 10, 30, op=Op.RETRACT, tx=2, ordinal=1),
+    )
+    assert [(row.claim.object_id, row.interval.end_us) for row in ledger.rows if row.live] == [
+        ("A", 10),
+        ("A", 30),
+    ]
+    assert all(row.claim.object_id == "A" for row in ledger.rows)
+
+
+def test_netting_leaves_a_row_alone_that_ends_as_it_began() -> None:
+    (row,) = stored(A)
+    again = replace(row, vid=0, tx_start=9)
+    assert net([row], [again]) == ((), ())
+    other = replace(row, claim=replace(A, object_id="B"))
+    assert net([row], [other]) == ((row,), (other,))
+
+
+def test_a_row_cut_twice_under_one_stamp_still_names_the_stored_row() -> None:
+    (row,) = stored(says("A", "a", 0, 30))
+    rows = applied([row], plan([row], says("B", "b", 10, 20, tx=2)))
+    rows = applied(rows, plan(rows, says("C", "c", 22, 25, tx=2, ordinal=1)))
+    remnants = [r for r in net([row], rows)[1] if r.claim.object_id == "A"]
+    assert len(remnants) > 2
+    assert {r.continues for r in remnants} == {row.vid}
+
+
+def test_applying_a_plan_replaces_rows_by_identity() -> None:
+    (row,) = stored(A)
+    done = plan([row], says("B", "b", 12, 20, level=1))
+    twin = replace(row)
+    assert twin in applied([twin, row], done)

@@ -17,221 +17,63 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ..resolution.known import Known, Lookup
-from ..schema.claim import Assertion, Claim, Edge, Permissions, Row, Version
-from ..schema.entity import Alias, Entity, Identifier, Judgement, Review
-from ..schema.interval import Interval
+from ..schema.claim import Assertion, Claim, Edge, Row, Version
+from ..schema.entity import Review
 from ..schema.principal import Sight
-from ..schema.vocabulary import ActionKind
+from .records import (
+    ActionClosing,
+    ActionRecord,
+    Ask,
+    Batch,
+    BlockKeys,
+    CanonicalId,
+    Clock,
+    Closing,
+    Flag,
+    Found,
+    ManifestRecord,
+    PermissionChange,
+    Point,
+    RecordKind,
+    SlotRead,
+    SlotRecord,
+    StoredReceipt,
+    Tombstone,
+    TxEvent,
+    Usage,
+    VectorRow,
+)
 
-
-class Point(NamedTuple):
-    """A point on both axes."""
-
-    valid_us: int
-    tx_us: int
-
-
-class Clock(NamedTuple):
-    """The counters of a tenant; an empty tenant has seq 0 and last stamp `MIN_US`."""
-
-    seq: int
-    """How many writes were stamped, without gaps."""
-    last_us: int
-    """The last stamp."""
-    next_vid: int
-    """The number the next version row takes."""
-    vec_seq: int
-    """How many vector rows were ever put."""
-
-
-@dataclass(frozen=True, slots=True)
-class SlotRead:
-    """The open rows that a write needs of one slot (of all members of a cluster)."""
-
-    slot_keys: tuple[str, ...]
-    span: Interval
-    full: bool
-    """Also hidden rows: for `correct`, `retract` and `delete`."""
-
-
-@dataclass(frozen=True, slots=True)
-class SlotRecord:
-    """A slot as it is stored."""
-
-    slot_key: str
-    subject_id: str | None
-    """None for text that asserts no slot."""
-    slot: str | None
-    scope_id: str
-    many: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """The one change a row may see."""
-
-    vid: int
-    tx: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TxEvent:
-    """One stamped write in the audit log; digests chain."""
-
-    seq: int
-    tx: int
-    actor: str
-    op: str
-    object_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredReceipt:
-    """A receipt by object id and, when it was given one, by idempotency key."""
-
-    object_id: str
-    tx: int
-    body: str
-    """The receipt as canonical JSON."""
-    idempotency_key: str | None
-    fingerprint: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionRecord:
-    """An entry of the resolver queue."""
-
-    action_id: str
-    kind: ActionKind
-    object_id: str
-    slot_key: str | None
-    interval: Interval
-    members: tuple[str, ...]
-    detail: str
-    """Canonical JSON."""
-    tx_start: int
-    tx_end: int
-    outcome: str = ""
-    closed_by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ActionClosing:
-    """How an action ended."""
-
-    action_id: str
-    tx: int
-    outcome: str
-    closed_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A recorded mark on an object: it is a log, a later one of the same kind wins.
-
-    Kinds: `stale` (a source changed), `demoted` (archival tier), `confirm_due`. `on` False
-    lifts the mark.
-    """
-
-    object_id: str
-    kind: str
-    on: bool
-    tx: int
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionChange:
-    """A recorded change of an object's permissions; acts on all times at once."""
-
-    object_id: str
-    permissions: Permissions
-    tx: int
-    actor: str
-
-
-@dataclass(frozen=True, slots=True)
-class VectorRow:
-    """A vector of a claim for one encoder; part is `why` or the number of a chunk."""
-
-    object_id: str
-    encoder_id: str
-    part: str
-    vec16: bytes
-    """int16, little endian, `rint(4000 x)` of the normalised vector."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tombstone:
-    """What an erasure leaves: who, when and why, and nothing of what."""
-
-    erasure_id: str
-    tx: int
-    actor: str
-    reason: str
-    object_ids: tuple[str, ...]
-    entity_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """Everything one transaction writes; applied in the order of the fields."""
-
-    clock: Clock
-    """The counters after it."""
-    events: tuple[TxEvent, ...] = ()
-    entities: tuple[Entity, ...] = ()
-    """New ones, or known ones with another name, type or state."""
-    aliases: tuple[Alias, ...] = ()
-    closed_aliases: tuple[tuple[Alias, int], ...] = ()
-    """An open alias and the tx that closes it."""
-    identifiers: tuple[Identifier, ...] = ()
-    block_keys: Mapping[str, tuple[tuple[str, str], ...]] = field(
-        default_factory=dict[str, tuple[tuple[str, str], ...]]
-    )
-    """(key, kind) pairs by norm of a new alias."""
-    slots: tuple[SlotRecord, ...] = ()
-    claims: tuple[Assertion, ...] = ()
-    close: tuple[Closing, ...] = ()
-    rows: tuple[Row, ...] = ()
-    """New rows with their vids; a row may be born closed."""
-    edges: tuple[Edge, ...] = ()
-    judgements: tuple[Judgement, ...] = ()
-    closed_judgements: tuple[tuple[str, int], ...] = ()
-    reviews: tuple[Review, ...] = ()
-    """New cases, and decided ones with a higher version."""
-    canonical: tuple[tuple[str, str], ...] = ()
-    """(raw id, canonical id) of members whose cluster changed: a projection for look-ups."""
-    actions: tuple[ActionRecord, ...] = ()
-    closed_actions: tuple[ActionClosing, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    permissions: tuple[PermissionChange, ...] = ()
-    tombstones: tuple[Tombstone, ...] = ()
-    receipts: tuple[StoredReceipt, ...] = ()
-
-
-class RecordKind(StrEnum):
-    """What an export is made of, in the order in which a restore applies it."""
-
-    EVENT = "event"
-    ENTITY = "entity"
-    ALIAS = "alias"
-    IDENTIFIER = "identifier"
-    SLOT = "slot"
-    CLAIM = "claim"
-    ROW = "row"
-    EDGE = "edge"
-    JUDGEMENT = "judgement"
-    REVIEW = "review"
-    ACTION = "action"
-    FLAG = "flag"
-    PERMISSION = "permission"
-    TOMBSTONE = "tombstone"
-    RECEIPT = "receipt"
+__all__ = [
+    "ActionClosing",
+    "ActionRecord",
+    "Ask",
+    "Batch",
+    "BlockKeys",
+    "CanonicalId",
+    "Clock",
+    "Closing",
+    "Flag",
+    "Found",
+    "IdentityReads",
+    "ManifestRecord",
+    "PermissionChange",
+    "Point",
+    "Reader",
+    "RecordKind",
+    "SlotRead",
+    "SlotRecord",
+    "Store",
+    "StoredReceipt",
+    "Tombstone",
+    "TxEvent",
+    "Usage",
+    "VectorRow",
+    "WriteTx",
+]
 
 
 class IdentityReads(Protocol):
@@ -314,38 +156,14 @@ class WriteTx(IdentityReads, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """Which versions to read; fields combine with AND, empty ones do not restrict."""
-
-    subjects: tuple[str, ...] = ()
-    """Raw entity ids."""
-    slots: tuple[str, ...] = ()
-    """Slot names."""
-    objects: tuple[str, ...] = ()
-    heads: bool = True
-    """Only rows that decide an instant; quarantined ones are never heads."""
-    at_valid: bool = True
-    """Only rows that cover the point's valid time; False: the whole of valid time."""
-    at_tx: bool = True
-    """Only rows believed at the point's tx; False: every row known by then."""
-
-
-class Found(NamedTuple):
-    """Versions in order of vid, and how many the caller may not see."""
-
-    versions: tuple[Version, ...]
-    withheld: int
-    cut: bool = False
-    """Whether a limit cut the candidates."""
-
-
 class Reader(IdentityReads, Protocol):
     """One consistent snapshot of a tenant.
 
     A version that the caller may not see is returned only by `versions`, with
     `visible=False` and no content, because it may decide a slot; everywhere else it is
-    counted in `withheld`.
+    counted in `withheld`. Rows of scopes outside the sight are never returned at all.
+    What the point's tx cannot know is not shown: a row, an alias, a judgement or an action
+    that was closed later reads as open, so no later write changes an answer.
     """
 
     def clock(self) -> Clock:
@@ -361,7 +179,11 @@ class Reader(IdentityReads, Protocol):
         ...
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
-        """Return heads at the point whose claim shares a term, most shared terms first."""
+        """Return heads at the point whose claim shares a term, most shared terms first.
+
+        Of equally many the newest claim comes first; at most `limit` visible ones. What is
+        withheld is counted up to there.
+        """
         ...
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
@@ -426,7 +248,7 @@ class Reader(IdentityReads, Protocol):
         ...
 
     def manifest(self, envelope_id: str) -> str | None:
-        """Return a stored manifest."""
+        """Return a stored manifest; empty text when an erasure emptied it."""
         ...
 
     def manifests(self, *, limit: int = 100) -> tuple[tuple[str, str], ...]:
@@ -439,6 +261,10 @@ class Reader(IdentityReads, Protocol):
 
     def policy_pack(self, digest: str) -> str | None:
         """Return a stored policy pack."""
+        ...
+
+    def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
+        """Return how objects were used, by object id; those never used are left out."""
         ...
 
     def keys(self) -> tuple[bytes, ...]:
@@ -462,7 +288,10 @@ class Store(Protocol):
         ...
 
     def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
-        """Create a tenant when it is not there; `key` sets its first secret key."""
+        """Create a tenant when it is not there; `key` sets its first secret key.
+
+        Of a tenant that is there the key must be the one it has.
+        """
         ...
 
     def reading(self, tenant: str) -> AbstractContextManager[Reader]:

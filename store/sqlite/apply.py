@@ -1,0 +1,332 @@
+"""Writing a batch: batched statements in the order of the batch's fields, and the checks.
+
+The counters may only move as the batch says: its events take the next sequence numbers, and
+every closing must hit exactly one open row, else the transaction is a `Fault` and leaves no
+trace. The text index of live claims follows the heads that a batch opens and closes.
+
+An erasure empties tables in an order that lets the text indices read what they remove, then
+rewrites them, because FTS5 keeps deleted terms until segments are merged.
+
+Sources: port, `Batch` and `WriteTx.empty`; neo4j 4; settled 5; bitemporal 8.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
+
+from ...schema.claim import Permissions, Row
+from ...schema.entity import Alias
+from ...schema.errors import Fault
+from ..audit import GENESIS, chained
+from ..port import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
+from . import codec, register_codec
+from . import register_sql as register
+from . import statements as sql
+from .codec import Line
+
+
+def batch(db: sqlite3.Connection, given: Batch) -> None:
+    """Write a batch inside the open transaction.
+
+    Raises:
+        Fault: `invariant_broken`.
+    """
+    _counters(db, given)
+    _events(db, given.events)
+    _register(db, given)
+    _claims(db, given)
+    _versions(db, given)
+    _judgements(db, given)
+    _queue(db, given)
+    _restored(db, given)
+
+
+def _require(held: bool, what: str) -> None:
+    if not held:
+        raise Fault(f"a batch does not fit the store: {what}", code="invariant_broken")
+
+
+def _many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> int:
+    """Run a statement for each line and return how many rows it changed."""
+    return max(db.executemany(statement, lines).rowcount, 0)
+
+
+def _counters(db: sqlite3.Connection, given: Batch) -> None:
+    seq, last_us, next_vid, *_ = db.execute(sql.COUNTERS).fetchone()
+    clock, events = given.clock, given.events
+    stamps = [last_us, *(event.tx for event in events)]
+    _require(
+        [event.seq for event in events] == list(range(seq + 1, seq + 1 + len(events)))
+        and clock.seq == seq + len(events),
+        "its events do not take the next sequence numbers",
+    )
+    _require(
+        all(a < b for a, b in pairwise(stamps)) and clock.last_us == stamps[-1],
+        "its stamps do not rise",
+    )
+    _require(
+        all(row.vid < clock.next_vid for row in given.rows) and clock.next_vid >= next_vid,
+        "a version number is not below the next one",
+    )
+    db.execute(sql.SET_COUNTERS, clock)
+
+
+def _events(db: sqlite3.Connection, events: Sequence[TxEvent]) -> None:
+    if not events:
+        return
+    last = db.execute(sql.LAST_DIGEST).fetchone()
+    digest = GENESIS if last is None else last[0]
+    lines: list[Line] = []
+    for event in events:
+        digest = chained(digest, event)
+        ids = codec.listed(event.object_ids)
+        lines.append((event.seq, event.tx, event.actor, event.op, ids, digest))
+    _many(db, sql.PUT_EVENT, lines)
+
+
+def _register(db: sqlite3.Connection, given: Batch) -> None:
+    _many(
+        db,
+        register.PUT_ENTITY,
+        (
+            (e.entity_id, e.name, e.type, e.state.value, e.scope_id, e.tx_start, e.created_by,
+             int(e.recorded))
+            for e in given.entities
+        ),
+    )  # fmt: skip
+    # closings come first: a successor may take the same key in the same batch
+    closed = _many(
+        db,
+        register.CLOSE_ALIAS,
+        (
+            (tx, a.entity_id, a.norm, a.scope_id, a.type, a.ordinal, a.valid_from)
+            for a, tx in given.closed_aliases
+        ),
+    )
+    _require(closed == len(given.closed_aliases), "a closed alias was not open")
+    _many(db, register.PUT_ALIAS, map(_alias_line, given.aliases))
+    _many(
+        db,
+        register.PUT_IDENTIFIER,
+        ((i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end) for i in given.identifiers),
+    )
+    for norm, keys in given.block_keys.items():
+        db.execute(register.PUT_NORM, (norm,))
+        for key, kind in keys:
+            if db.execute(register.PUT_BLOCK_KEY, (key, kind, norm)).rowcount:
+                db.execute(register.COUNT_BLOCK_KEY, (key, kind))
+
+
+def _alias_line(a: Alias) -> Line:
+    return (a.entity_id, a.surface, a.norm, a.type, a.scope_id, a.ordinal, a.valid_from,
+            a.valid_until, a.tx_start, a.tx_end, a.object_id, a.merge_id)  # fmt: skip
+
+
+# --- claims and versions
+
+
+class _Permits:
+    """The numbers of permission sets, new ones made on the way."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._known: dict[tuple[str, int, str, str], int] = {}
+
+    def number(self, scope_id: str, permissions: Permissions) -> int:
+        line = codec.permit_line(scope_id, permissions)
+        if line not in self._known:
+            found = self._db.execute(sql.FIND_PERMIT, line).fetchone()
+            if found is None:
+                found = self._db.execute(sql.PUT_PERMIT, line).fetchone()
+            self._known[line] = found[0]
+        return self._known[line]
+
+
+def _claims(db: sqlite3.Connection, given: Batch) -> None:
+    _many(
+        db,
+        sql.PUT_SLOT,
+        ((s.slot_key, s.subject_id, s.slot, s.scope_id, int(s.many)) for s in given.slots),
+    )
+    if not given.claims:
+        return
+    first = db.execute(sql.LAST_CLAIM).fetchone()[0] + 1
+    numbered = list(enumerate(given.claims, start=first))
+    put = _many(db, sql.PUT_CLAIM, (codec.claim_line(n, stated) for n, stated in numbered))
+    _require(put == len(numbered), "a claim names an unknown slot")
+    kept = [(n, stated) for n, stated in numbered if not stated.erased]
+    _many(db, sql.PUT_CONTENT, (codec.content_line(n, stated) for n, stated in kept))
+    texts = ((n, stated.content.terms) for n, stated in kept if stated.content.terms)
+    _many(db, sql.PUT_TEXT, texts)
+    permits = _Permits(db)
+    _many(
+        db,
+        sql.PUT_OBJECT_PERMIT,
+        (
+            (n, permits.number(stated.details.scope.scope_id, stated.permissions))
+            for n, stated in numbered
+        ),
+    )
+
+
+def _versions(db: sqlite3.Connection, given: Batch) -> None:
+    closed = _many(db, sql.CLOSE_VERSION, ((c.tx, c.vid) for c in given.close))
+    _require(closed == len(given.close), "a row to close was not open")
+    put = _many(db, sql.PUT_VERSION, map(_row_line, given.rows))
+    _require(put == len(given.rows), "a row belongs to an unknown claim")
+    touched = codec.listed(chain((c.vid for c in given.close), (r.vid for r in given.rows)))
+    claims = [line[0] for line in db.execute(sql.CLAIMS_OF_VIDS, (touched,))]
+    if claims:
+        _follow_live(db, codec.listed(claims))
+    _many(db, sql.PUT_EDGE, map(codec.edge_line, given.edges))
+
+
+def _row_line(row: Row) -> Line:
+    look = row.look
+    return (row.vid, row.interval.start_us, row.interval.end_us, row.tx_start, row.tx_end,
+            look.status.value, look.reason, int(look.head), row.continues,
+            row.claim.object_id)  # fmt: skip
+
+
+def _follow_live(db: sqlite3.Connection, claims: str) -> None:
+    """Let the index of live claims hold exactly those with an open head."""
+    db.execute(sql.LEAVE_TEXT_LIVE, (claims,))
+    db.execute(sql.LEAVE_LIVE, (claims,))
+    fresh = db.execute(sql.NEW_LIVE, (claims,)).fetchall()
+    _many(db, sql.ENTER_LIVE, ((claim_id,) for claim_id, _ in fresh))
+    _many(db, sql.ENTER_TEXT_LIVE, fresh)
+
+
+# --- entities that are one, and what waits for people
+
+
+def _judgements(db: sqlite3.Connection, given: Batch) -> None:
+    closed = _many(db, register.CLOSE_JUDGEMENT, ((tx, i) for i, tx in given.closed_judgements))
+    _require(closed == len(given.closed_judgements), "a judgement to close was not open")
+    _many(db, register.PUT_JUDGEMENT, map(register_codec.judgement_line, given.judgements))
+    _many(db, register.PUT_REVIEW, map(register_codec.review_line, given.reviews))
+    _many(db, register.DROP_CANONICAL, ((raw,) for raw, _ in given.canonical))
+    # an id that is its own canonical id needs no projection
+    _many(db, register.PUT_CANONICAL, (pair for pair in given.canonical if pair[0] != pair[1]))
+
+
+def _queue(db: sqlite3.Connection, given: Batch) -> None:
+    _actions(db, given.actions)
+    closed = _many(
+        db,
+        register.CLOSE_ACTION,
+        ((c.tx, c.outcome, c.closed_by, c.action_id) for c in given.closed_actions),
+    )
+    _require(closed == len(given.closed_actions), "an action to close was not open")
+    _many(db, sql.PUT_FLAG, ((f.object_id, f.kind, int(f.on), f.tx) for f in given.flags))
+    _permissions(db, given)
+    _many(
+        db,
+        sql.PUT_TOMBSTONE,
+        (
+            (t.erasure_id, t.tx, t.actor, t.reason, codec.listed(t.object_ids),
+             codec.listed(t.entity_ids))
+            for t in given.tombstones
+        ),
+    )  # fmt: skip
+    _many(
+        db,
+        register.PUT_RECEIPT,
+        ((r.object_id, r.tx, r.body, r.idempotency_key, r.fingerprint) for r in given.receipts),
+    )
+
+
+def _actions(db: sqlite3.Connection, actions: Sequence[ActionRecord]) -> None:
+    _many(db, register.PUT_ACTION, map(register_codec.action_line, actions))
+
+
+def _permissions(db: sqlite3.Connection, given: Batch) -> None:
+    permits = _Permits(db)
+    for change in given.permissions:
+        found = db.execute(sql.SCOPE_OF_OBJECT, (change.object_id,)).fetchone()
+        _require(found is not None, "permissions of an unknown object")
+        claim_id, scope_id = found
+        number = permits.number(scope_id, change.permissions)
+        db.execute(sql.PUT_OBJECT_PERMIT, (claim_id, number))
+        db.execute(sql.PUT_PERMISSION_CHANGE, (claim_id, number, change.tx, change.actor))
+
+
+# --- what has calls of its own, and what a restore brings
+
+
+def _restored(db: sqlite3.Connection, given: Batch) -> None:
+    for definition in given.definitions:
+        define(db, definition)
+    for pack in given.packs:
+        put_pack(db, pack)
+    for manifest in given.manifests:
+        put_manifest(db, manifest)
+    put_vectors(db, given.vectors)
+    _many(db, register.PUT_USAGE, ((u.object_id, u.uses, u.last_us) for u in given.usage))
+    if given.keys:
+        db.execute(sql.CLEAR_KEYS)
+        _many(db, sql.PUT_KEY, enumerate(given.keys))
+
+
+def define(db: sqlite3.Connection, definition: str) -> None:
+    """Append a vocabulary definition."""
+    count = db.execute(sql.COUNT_DEFINITIONS).fetchone()[0]
+    db.execute(sql.PUT_DEFINITION, (count + 1, definition))
+
+
+def put_pack(db: sqlite3.Connection, pack: str) -> str:
+    """Store a policy pack by its hash, and return the hash."""
+    digest = hashlib.sha256(pack.encode()).hexdigest()
+    db.execute(register.PUT_PACK, (digest, pack))
+    return digest
+
+
+def put_manifest(db: sqlite3.Connection, manifest: ManifestRecord) -> None:
+    """Store a manifest and what it compiled, unless it is there."""
+    line = (manifest.envelope_id, manifest.manifest, manifest.pack)
+    made = db.execute(register.PUT_MANIFEST, line).fetchall()
+    for (number,) in made:
+        lines = ((number, place, oid) for place, oid in enumerate(manifest.object_ids))
+        _many(db, register.PUT_COMPILED, lines)
+
+
+def put_vectors(db: sqlite3.Connection, rows: Sequence[VectorRow]) -> None:
+    """Add or replace vectors under new numbers; those of erased objects are left out."""
+    if not rows:
+        return
+    _many(db, register.DROP_VECTOR, ((r.encoder_id, r.part, r.object_id) for r in rows))
+    first = db.execute(sql.COUNTERS).fetchone()[3] + 1
+    _many(
+        db,
+        register.PUT_VECTOR,
+        (
+            (number, r.encoder_id, r.part, r.vec16, r.object_id)
+            for number, r in enumerate(rows, start=first)
+        ),
+    )
+    db.execute(sql.RAISE_VECTORS, (len(rows),))
+
+
+def use(db: sqlite3.Connection, object_ids: Iterable[str], at_us: int) -> None:
+    """Record that objects were used."""
+    _many(db, register.PUT_USAGE, ((oid, 1, at_us) for oid in object_ids))
+
+
+def empty(db: sqlite3.Connection, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
+    """Empty what repeats these objects and entities, and the indices over it."""
+    claims = [line[0] for line in db.execute(sql.CLAIM_IDS, (codec.listed(object_ids),))]
+    _each(db, register.EMPTY_OBJECTS, claims)
+    _each(db, register.EMPTY_RECORDS, object_ids)
+    _each(db, register.EMPTY_ENTITIES, entity_ids)
+    for statement in (*register.EMPTY_NORMS, *register.COMPACT_TEXT):
+        db.execute(statement)
+    db.execute(sql.RAISE_ERASURES)
+
+
+def _each(db: sqlite3.Connection, statements: Iterable[str], ids: Sequence[object]) -> None:
+    bound = (codec.listed(ids),)
+    for statement in statements:
+        db.execute(statement, bound)

@@ -1,0 +1,138 @@
+"""The doctor of the embedded store: one sentence for each invariant that does not hold.
+
+It reads one snapshot and changes nothing. Times are checked by values: over all rows of a
+slot, on both axes, at most one clean value decides an instant, and the rows of a claim never
+overlap. The audit chain is recomputed from its first event, and what is derived (text
+indices, live marks, canonical ids, counts) is compared with what it derives from.
+
+Sources: bitemporal 9 (properties); neo4j 9 (invariants I2 to I8); settled 5 and 6.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any, Final
+
+from ...schema.entity import Judgement
+from .. import clusters
+from ..audit import GENESIS, chained
+from . import check_sql as sql
+from . import codec, register_codec, statements
+from . import register_sql as register
+
+_SHOWN: Final = 5
+"""Examples named in a sentence."""
+
+Span = tuple[int, int, int, int]
+"""valid_from, valid_until, tx_start, tx_end."""
+
+
+def broken(db: sqlite3.Connection) -> Iterator[str]:
+    """Yield one sentence for each broken invariant of a snapshot."""
+    yield from _file(db)
+    for sentence, statement in sql.MUST_BE_EMPTY.items():
+        found = [str(line[0]) for line in db.execute(f"{statement} LIMIT {_SHOWN}")]
+        if found:
+            yield f"{sentence}: {', '.join(found)}"
+    yield from _overlaps(db, sql.CLEAN_HEADS, "two clean heads decide one point of slot")
+    yield from _overlaps(db, sql.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
+    yield from _log(db)
+    yield from _identity(db)
+    yield from _texts(db)
+
+
+def _file(db: sqlite3.Connection) -> Iterator[str]:
+    for (line,) in db.execute("PRAGMA integrity_check"):
+        if line != "ok":
+            yield f"the file is damaged: {line}"
+    for table, _, parent, _ in db.execute("PRAGMA foreign_key_check"):
+        yield f"a row of {table} points at a missing row of {parent}"
+
+
+def _overlaps(db: sqlite3.Connection, statement: str, what: str) -> Iterator[str]:
+    for key, lines in groupby(db.execute(statement), key=lambda line: str(line[0])):
+        if overlapping(line[1:] for line in lines):
+            yield f"{what} {key}"
+
+
+def overlapping(spans: Iterable[Span]) -> bool:
+    """Tell whether two rectangles share a point; a sweep along transaction time.
+
+    >>> overlapping([(0, 5, 0, 9), (5, 9, 0, 9), (0, 5, 9, 12)])
+    False
+    >>> overlapping([(0, 5, 0, 9), (4, 9, 3, 4)])
+    True
+    """
+    steps: list[tuple[int, int, int, int]] = []
+    for start, until, began, ended in spans:
+        steps.append((began, 1, start, until))
+        steps.append((ended, 0, start, until))
+    active: list[tuple[int, int]] = []
+    for _, opens, start, until in sorted(steps):
+        at = bisect_left(active, (start, until))
+        if not opens:
+            active.pop(at)
+        elif (at < len(active) and active[at][0] < until) or (at and active[at - 1][1] > start):
+            return True
+        else:
+            active.insert(at, (start, until))
+    return False
+
+
+def _log(db: sqlite3.Connection) -> Iterator[str]:
+    digest, expected, last = GENESIS, 0, None
+    for line in db.execute(statements.EVENTS):
+        event, expected = codec.event(line), expected + 1
+        digest = chained(digest, event)
+        if event.seq != expected:
+            yield f"the log has a gap before event {event.seq}"
+            return
+        if digest != line[5]:
+            yield f"the audit chain breaks at event {event.seq}"
+            return
+        if last is not None and event.tx <= last:
+            yield f"the stamp of event {event.seq} does not rise"
+        last = event.tx
+    seq, last_us, *_ = db.execute(statements.COUNTERS).fetchone()
+    if seq != expected or (last is not None and last_us != last):
+        yield f"the counters say {seq} events until {last_us}, the log {expected} until {last}"
+
+
+def _identity(db: sqlite3.Connection) -> Iterator[str]:
+    lines = db.execute(sql.OPEN_JUDGEMENTS)
+    judged: list[Judgement] = [register_codec.judgement(line) for line in lines]
+    expected = {frozenset(members) for members in clusters.components(judged)}
+    projected: dict[str, set[str]] = {}
+    for raw, canonical in db.execute(register.ALL_CANONICAL):
+        projected.setdefault(canonical, {canonical}).add(raw)
+    stored = {frozenset(members) for members in projected.values()}
+    for members in sorted(map(sorted, expected ^ stored)):
+        yield f"canonical ids disagree with the judgements about {', '.join(members)}"
+
+
+def _texts(db: sqlite3.Connection) -> Iterator[str]:
+    """Compare each text index with the terms it should hold, by an order-free checksum."""
+    for index, statement in sql.INDEXED.items():
+        vocabulary = f"vocabulary_{index}"
+        db.execute(
+            f"CREATE VIRTUAL TABLE temp.{vocabulary} USING fts5vocab(main, {index}, instance)"
+        )
+        held = _checksum(db.execute(f"SELECT doc, term FROM temp.{vocabulary}"))
+        meant = _checksum(
+            (number, term) for number, terms in db.execute(statement) for term in set(terms.split())
+        )
+        db.execute(f"DROP TABLE temp.{vocabulary}")
+        if held != meant:
+            yield f"the index {index} does not hold the terms of its claims"
+
+
+def _checksum(pairs: Iterable[tuple[Any, Any]]) -> tuple[int, int]:
+    count = total = 0
+    for number, term in pairs:
+        count += 1
+        total ^= zlib.crc32(f"{number} {term}".encode())
+    return count, total

@@ -1,0 +1,175 @@
+"""What the file knows about mentions: one `Lookup` in, one `Known` out.
+
+At the last stamp clusters come from the projection of canonical ids; at an earlier tx they are
+computed from the judgements that were open then. Aliases are filtered by scope and tx before
+any cut. Blocking weights are integers computed outside SQL, so both stores agree.
+
+Sources: resolution 2 and 6; settled 9; DESIGN 5.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...resolution.known import Known, Lookup
+from ...resolution.postings import hit_weight
+from ...schema.entity import Alias, Entity, Identifier, Judgement
+from ...schema.vocabulary import JudgementVerdict
+from .. import clusters
+from . import codec, register_codec
+from . import register_sql as sql
+
+
+class Register:
+    """The look-ups of one snapshot or one write transaction."""
+
+    def __init__(self, db: sqlite3.Connection, last_us: int) -> None:
+        self._db = db
+        self._last_us = last_us
+
+    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
+        """Return what is known of a lookup as of a tx."""
+        named = self._identified(lookup.identifiers, tx_us)
+        aliases = self._named(lookup.norms, scopes, tx_us)
+        weights: dict[tuple[str, str], int] = {}
+        if lookup.block_keys:
+            for alias, weight in self._blocked(lookup, scopes, tx_us):
+                aliases.append(alias)
+                key = alias.entity_id, alias.norm
+                weights[key] = max(weight, weights.get(key, 0))
+        ids = {
+            *(identifier.entity_id for identifier in named),
+            *(alias.entity_id for alias in aliases),
+            *lookup.entity_ids,
+        }
+        return self._whole(ids, tx_us, aliases=aliases, weights=weights)
+
+    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
+        """Return entities with their clusters and all that names them."""
+        canonical = self._clusters(set(entity_ids), tx_us)
+        bound = {"ids": _with_clusters(entity_ids, canonical), "tx": tx_us}
+        aliases = [
+            register_codec.alias(line, tx_us) for line in self._db.execute(sql.ALIASES_OF, bound)
+        ]
+        return self._whole(set(entity_ids), tx_us, aliases=aliases, weights={})
+
+    def _whole(
+        self,
+        ids: set[str],
+        tx_us: int,
+        *,
+        aliases: Iterable[Alias],
+        weights: Mapping[tuple[str, str], int],
+    ) -> Known:
+        canonical = self._clusters(ids, tx_us) if ids else {}
+        bound: dict[str, object] = {"ids": _with_clusters(ids, canonical), "tx": tx_us}
+        found = sorted(
+            map(register_codec.entity, self._db.execute(sql.ENTITIES, bound)), key=_by_id
+        )
+        entities = {entity.entity_id: entity for entity in found}
+        return Known(
+            identifiers=self._identifiers_of(bound, tx_us),
+            aliases=tuple(sorted(set(aliases), key=_place)),
+            weights=weights,
+            entities=entities,
+            judgements=tuple(
+                judgement
+                for judgement in self._judgements(bound, tx_us)
+                if judgement.left_id in entities and judgement.right_id in entities
+            ),
+            canonical=canonical,
+        )
+
+    def _identified(self, pairs: Iterable[tuple[str, str]], tx_us: int) -> list[Identifier]:
+        return [
+            register_codec.identifier(line, tx_us)
+            for scheme, value in pairs
+            for line in self._db.execute(
+                sql.IDENTIFIERS, {"scheme": scheme, "value": value, "tx": tx_us}
+            )
+        ]
+
+    def _identifiers_of(self, bound: dict[str, object], tx_us: int) -> tuple[Identifier, ...]:
+        lines = self._db.execute(sql.IDENTIFIERS_OF, bound)
+        found = {register_codec.identifier(line, tx_us) for line in lines}
+        return tuple(sorted(found, key=lambda i: (i.entity_id, i.scheme, i.value, i.tx_start)))
+
+    def _named(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Alias]:
+        if not norms:
+            return []
+        bound = {"norms": codec.listed(norms), "scopes": codec.listed(scopes), "tx": tx_us}
+        return [
+            register_codec.alias(line, tx_us)
+            for line in self._db.execute(sql.ALIASES_BY_NORM, bound)
+        ]
+
+    def _blocked(
+        self, lookup: Lookup, scopes: Sequence[str], tx_us: int
+    ) -> list[tuple[Alias, int]]:
+        total = self._db.execute(sql.COUNT_NORMS).fetchone()[0]
+        asked = dict(lookup.block_keys)
+        counts = self._db.execute(sql.BLOCK_COUNTS, (codec.listed(sorted(asked)),)).fetchall()
+        weighed = [
+            [key, weight]
+            for key, kind, postings in counts
+            if (weight := hit_weight(kind, asked[key], postings=postings, total=total)) is not None
+        ]
+        bound = {
+            "keys": codec.listed(weighed),
+            "scopes": codec.listed(scopes),
+            "tx": tx_us,
+            "most": lookup.limit,
+        }
+        lines = self._db.execute(sql.BLOCKED, bound)
+        return [(register_codec.alias(line, tx_us), line[13]) for line in lines]
+
+    def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
+        return [
+            register_codec.judgement(line, tx_us)
+            for line in self._db.execute(sql.JUDGEMENTS_OF, bound)
+        ]
+
+    def _clusters(self, ids: set[str], tx_us: int) -> dict[str, str]:
+        """Return the canonical id of every member of the clusters of these, roots included."""
+        if tx_us >= self._last_us:
+            found = self._db.execute(sql.CLUSTERS, (codec.listed(sorted(ids)),))
+            raw = dict(found)
+            return dict(sorted({**raw, **{top: top for top in raw.values()}}.items()))
+        return self._clusters_then(ids, tx_us)
+
+    def _clusters_then(self, ids: set[str], tx_us: int) -> dict[str, str]:
+        seen: set[str] = set()
+        edge = set(ids)
+        matches: dict[str, Judgement] = {}
+        while edge:
+            seen |= edge
+            bound: dict[str, object] = {"ids": codec.listed(sorted(edge)), "tx": tx_us}
+            for judgement in self._judgements(bound, tx_us):
+                if judgement.verdict is JudgementVerdict.MATCH:
+                    matches[judgement.judgement_id] = judgement
+            edge = {end for j in matches.values() for end in (j.left_id, j.right_id)} - seen
+        bound = {"ids": codec.listed(sorted(seen)), "tx": tx_us}
+        found = {
+            line[0]: register_codec.entity(line) for line in self._db.execute(sql.ENTITIES, bound)
+        }
+        return dict(sorted(clusters.canonical_ids(matches.values(), found).items()))
+
+
+def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:
+    return codec.listed(sorted({*ids, *canonical}))
+
+
+def _by_id(entity: Entity) -> str:
+    return entity.entity_id
+
+
+def _place(alias: Alias) -> tuple[str, str, str, str, int, int]:
+    return (
+        alias.norm,
+        alias.entity_id,
+        alias.scope_id,
+        alias.type,
+        alias.ordinal,
+        alias.valid_from,
+    )

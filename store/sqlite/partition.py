@@ -1,0 +1,262 @@
+"""One tenant's file: its writer, its pool of readers, and how it comes to be.
+
+The file records its tenant and refuses another, and a schema newer than this code. It is made
+in one transaction, so an interrupted creation leaves nothing that looks like a store. Writers
+of one process take turns at `turn`; those of other processes are held off by SQLite itself.
+Readers are handed out one per use and kept for the next, so no two threads share one.
+
+Sources: bitemporal 8; settled 4 and 6.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import sqlite3
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
+from ...schema.interval import MIN_US
+from . import statements as sql
+from .caches import Caches
+from .connection import Tuning, connect, transaction, translated
+from .schema_sql import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+
+KEY_BYTES: Final = 32
+_IDLE_READERS: Final = 16
+_TURN_S: Final = 0.02
+"""Seconds between tries to switch a new file to WAL while another process has it."""
+
+
+class Partition:
+    """One tenant's file, open."""
+
+    def __init__(self, path: Path, tenant: str, tuning: Tuning) -> None:
+        self.path = path
+        self.tenant = tenant
+        self.caches = Caches()
+        self.turn = Lock()
+        """Held by the one writer of this process."""
+        self._tuning = tuning
+        self._guard = Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+        self.checkpoint_due = False
+        """An erasure is still to be flushed out of the write-ahead log."""
+        self._writer = connect(path, tuning)
+        try:
+            _check_file(self._writer, path, tenant)
+        except (Forbidden, InvalidInput, NotFound, Unavailable):
+            self._writer.close()
+            raise
+
+    @property
+    def writer(self) -> sqlite3.Connection:
+        """Return the writing connection; only for the holder of `turn`."""
+        return self._writer
+
+    @contextmanager
+    def taking_turn(self) -> Generator[sqlite3.Connection]:
+        """Hold the place of the one writer of this process.
+
+        Raises:
+            Unavailable: `store_busy` after the time-out, `store_closed`.
+        """
+        if not self.turn.acquire(timeout=self._tuning.busy_s):
+            raise Unavailable(
+                f"{self.path} is busy with another write of this process; try again",
+                code="store_busy",
+                path=str(self.path),
+            )
+        try:
+            self._require_open()
+            with translated(self.path):
+                yield self._writer
+        finally:
+            self.turn.release()
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Connection]:
+        """Hand out a reading connection inside a transaction: one snapshot."""
+        db = self._take()
+        try:
+            with translated(self.path):
+                db.execute("BEGIN")
+                try:
+                    yield db
+                finally:
+                    db.execute("ROLLBACK")
+        finally:
+            self._give(db)
+
+    @contextmanager
+    def examining(self) -> Generator[sqlite3.Connection]:
+        """Hand out a snapshot on a connection of its own, which may make temporary tables."""
+        self._require_open()
+        with closing(connect(self.path, self._tuning)) as db, translated(self.path):
+            db.execute("BEGIN")
+            yield db
+
+    def _take(self) -> sqlite3.Connection:
+        with self._guard:
+            self._require_open()
+            if self._idle:
+                return self._idle.pop()
+        return connect(self.path, self._tuning, reader=True)
+
+    def _give(self, db: sqlite3.Connection) -> None:
+        with self._guard:
+            if not self._closed and len(self._idle) < _IDLE_READERS and not db.in_transaction:
+                self._idle.append(db)
+                return
+        db.close()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Unavailable(f"{self.path} was closed; connect again", code="store_closed")
+
+    def flush(self) -> None:
+        """Empty the write-ahead log after an erasure; readers in the way put it off."""
+        if self.checkpoint_due:
+            self._writer.execute("PRAGMA busy_timeout = 200")
+            blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._writer.execute(f"PRAGMA busy_timeout = {round(self._tuning.busy_s * 1000)}")
+            self.checkpoint_due = bool(blocked)
+
+    def close(self) -> None:
+        """Wait for the write that runs, then close every connection."""
+        with self.turn:
+            with self._guard:
+                if self._closed:
+                    return
+                self._closed = True
+                idle, self._idle = self._idle, []
+            for db in idle:
+                db.close()
+            with translated(self.path), closing(self._writer):
+                self.flush()
+
+
+def create(path: Path, tenant: str, key: bytes | None, tuning: Tuning) -> None:
+    """Make a tenant's file, or check the one that is there.
+
+    Raises:
+        Conflict: `key_mismatch` when the tenant has another first key.
+        Forbidden: `tenant_mismatch`.
+        InvalidInput: `not_a_store`, `missing_folder`.
+        Unavailable: `newer_schema`, `store_read_only`, `store_full`, `store_unreachable`.
+    """
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            f"the folder {path.parent} does not exist; make it first",
+            code="missing_folder",
+            path=str(path),
+        )
+    fresh = not path.exists()
+    try:
+        with closing(connect(path, tuning)) as db, translated(path):
+            _prepare(db, path, tuning)
+            with transaction(db):
+                _migrate(db, path, tenant, key)
+            _check_key(db, key)
+            _check_file(db, path, tenant)
+    finally:
+        # a creation that failed leaves no empty file behind
+        if fresh and path.exists() and path.stat().st_size == 0:
+            path.unlink()
+
+
+def _prepare(db: sqlite3.Connection, path: Path, tuning: Tuning) -> None:
+    """Refuse a foreign database before anything of it is changed, then switch to WAL."""
+    _schema_of(db, path)
+    deadline = time.monotonic() + tuning.busy_s
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            # SQLite calls no busy handler while the journal mode changes
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_TURN_S)
+        else:
+            return
+
+
+def _schema_of(db: sqlite3.Connection, path: Path) -> int:
+    """Return the schema version of a file; 0 for an empty one."""
+    version, application = (
+        int(db.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("user_version", "application_id")
+    )
+    if application != APPLICATION_ID:
+        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise InvalidInput(
+                f"{path} is an SQLite database of another program; give another path",
+                code="not_a_store",
+                path=str(path),
+            )
+        return 0
+    if version > SCHEMA_VERSION:
+        raise Unavailable(
+            f"{path} was written by a newer tenure (schema {version}, this one knows "
+            f"{SCHEMA_VERSION}); upgrade tenure",
+            code="newer_schema",
+            schema=version,
+        )
+    return version
+
+
+def _migrate(db: sqlite3.Connection, path: Path, tenant: str, key: bytes | None) -> None:
+    """Bring a file to this code's schema; runs inside one transaction."""
+    version = _schema_of(db, path)
+    if version == SCHEMA_VERSION:
+        return
+    for parts in MIGRATIONS[version:]:
+        for part in parts:
+            for statement in _statements(part):
+                db.execute(statement)
+    if version == 0:
+        db.execute(sql.CREATE_META, (tenant,))
+        db.execute(sql.CREATE_COUNTER, (MIN_US,))
+        db.execute(sql.PUT_KEY, (0, key or os.urandom(KEY_BYTES)))
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Split a script, because `executescript` would end the transaction it runs in."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _check_key(db: sqlite3.Connection, key: bytes | None) -> None:
+    if key is None:
+        return
+    first = db.execute(sql.KEYS).fetchone()[0]
+    if not hmac.compare_digest(first, key):
+        raise Conflict(
+            "the tenant has another secret key; open it without tenant_key",
+            code="key_mismatch",
+        )
+
+
+def _check_file(db: sqlite3.Connection, path: Path, tenant: str) -> None:
+    """Refuse what is no store, a newer one, and another tenant's."""
+    with translated(path):
+        if _schema_of(db, path) == 0:
+            raise NotFound(f"{path} holds no tenant yet; call ensure first", code="unknown_tenant")
+        recorded = db.execute(sql.TENANT).fetchone()[0]
+    if recorded != tenant:
+        raise Forbidden(
+            "the file belongs to another tenant; open it with a principal of that tenant",
+            code="tenant_mismatch",
+        )

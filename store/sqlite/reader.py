@@ -1,0 +1,179 @@
+"""One consistent snapshot of a tenant's file: everything the port lets a reader ask.
+
+The snapshot begins with the counters and lasts until the reader is given back; versions come
+from `versions`, mentions from `identity`, the export from `export`. The rest are plain
+look-ups, each one statement.
+
+Sources: DESIGN 4 and 6; settled 1, 4 and 8.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...resolution.known import Known, Lookup
+from ...schema.claim import Edge, Version
+from ...schema.entity import Review
+from ...schema.interval import MIN_US
+from ...schema.principal import Sight
+from ..port import (
+    ActionRecord,
+    Ask,
+    Clock,
+    Found,
+    Point,
+    RecordKind,
+    SlotRecord,
+    StoredReceipt,
+    Usage,
+    VectorRow,
+)
+from . import codec, export, register_codec
+from . import register_sql as register
+from . import statements as sql
+from .caches import Caches
+from .identity import Register
+from .versions import Timelines
+
+
+class SqliteReader:
+    """A reader over a connection inside a transaction."""
+
+    def __init__(self, db: sqlite3.Connection, caches: Caches) -> None:
+        self._db = db
+        *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
+        self._clock = Clock(*counters)
+        self._register = Register(db, self._clock.last_us)
+        self._timelines = Timelines(
+            db, caches, clock=self._clock, erasures=erasures, permits=permits or 0
+        )
+
+    def clock(self) -> Clock:
+        """Return the counters at the snapshot."""
+        return self._clock
+
+    def definitions(self, after: int = 0) -> tuple[tuple[int, str], ...]:
+        """Return (number, canonical JSON) of vocabulary definitions above a number."""
+        return tuple(self._db.execute(sql.DEFINITIONS, (after,)))
+
+    # --- identity
+
+    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
+        """Return what is known as of a tx, over aliases of these scopes."""
+        return self._register.known(lookup, scopes=scopes, tx_us=tx_us)
+
+    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
+        """Return entities with their clusters, aliases, identifiers and judgements."""
+        return self._register.entities(entity_ids, tx_us=tx_us)
+
+    def entity_ids(self, *, type: str | None = None) -> tuple[str, ...]:
+        """Return raw entity ids, sorted."""
+        if type is None:
+            return self._texts(register.ENTITY_IDS)
+        return self._texts(register.ENTITY_IDS_OF_TYPE, type)
+
+    def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
+        """Return review cases in their newest version, oldest first."""
+        if state is None:
+            return tuple(map(register_codec.review, self._db.execute(register.REVIEWS)))
+        return tuple(map(register_codec.review, self._db.execute(register.REVIEWS_IN, (state,))))
+
+    # --- versions
+
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
+        """Return the versions of an ask."""
+        return self._timelines.versions(ask, sight=sight, point=point)
+
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+        """Return heads at the point whose claim shares a term, most shared terms first."""
+        return self._timelines.matching(terms, sight=sight, point=point, limit=limit)
+
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
+        """Return the heads that a compile fetches with no query."""
+        return self._timelines.standing(sight=sight, point=point, scopes=scopes)
+
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+        """Return clean heads about these entities or pointing at them."""
+        return self._timelines.around(entity_ids, sight=sight, point=point, limit=limit)
+
+    def changes(
+        self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
+    ) -> Found:
+        """Return rows opened or closed in (after, until]; cost follows the changes."""
+        return self._timelines.changes(after_us, until_us, sight=sight, subjects=subjects)
+
+    def decaying(self, *, point: Point) -> tuple[Version, ...]:
+        """Return the clean heads that have a decay rule, with all content, by vid."""
+        return self._timelines.decaying(point=point)
+
+    # --- claims and what stands beside them
+
+    def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
+        """Return the edges from or to objects known at a tx."""
+        bound = {"objects": codec.listed(object_ids), "tx": tx_us}
+        return tuple(map(codec.edge, self._db.execute(sql.EDGES, bound)))
+
+    def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
+        """Return the receipts of objects."""
+        bound = {"objects": codec.listed(object_ids), "keys": "[]"}
+        return tuple(map(register_codec.receipt, self._db.execute(register.RECEIPTS, bound)))
+
+    def actions(self, *, open_only: bool, tx_us: int) -> tuple[ActionRecord, ...]:
+        """Return actions known at a tx, oldest first."""
+        statement = register.ACTIONS_OPEN if open_only else register.ACTIONS
+        lines = self._db.execute(statement, {"tx": tx_us})
+        return tuple(register_codec.action(line, tx_us) for line in lines)
+
+    def slot_records(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
+        """Return slots by key."""
+        return tuple(map(codec.slot, self._db.execute(sql.SLOTS, (codec.listed(slot_keys),))))
+
+    def slot_in_use(self, name: str) -> bool:
+        """Tell whether any claim of a slot of this name was ever stored."""
+        return bool(self._db.execute(sql.SLOT_IN_USE, (name,)).fetchone()[0])
+
+    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
+        """Return the vector counter and the rows put after a count, in order."""
+        lines = self._db.execute(register.VECTORS, (after, encoder_id))
+        return self._clock.vec_seq, tuple(VectorRow(*line) for line in lines)
+
+    def erased_since(self, seq: int) -> tuple[str, ...]:
+        """Return the objects erased by stamps after a sequence number."""
+        return self._texts(sql.ERASED_SINCE, seq, MIN_US)
+
+    def manifest(self, envelope_id: str) -> str | None:
+        """Return a stored manifest; empty text when an erasure emptied it."""
+        return self._text(register.MANIFEST, envelope_id)
+
+    def manifests(self, *, limit: int = 100) -> tuple[tuple[str, str], ...]:
+        """Return (envelope id, manifest) pairs, newest first."""
+        return tuple(self._db.execute(register.MANIFESTS, (limit,)))
+
+    def envelopes_of(self, object_id: str) -> tuple[str, ...]:
+        """Return the envelope ids an object was compiled into, oldest first."""
+        return self._texts(register.ENVELOPES_OF, object_id)
+
+    def policy_pack(self, digest: str) -> str | None:
+        """Return a stored policy pack."""
+        return self._text(register.PACK, digest)
+
+    def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
+        """Return how objects were used, by object id."""
+        lines = self._db.execute(register.USAGE, (codec.listed(object_ids),))
+        return {line[0]: Usage(*line) for line in lines}
+
+    def keys(self) -> tuple[bytes, ...]:
+        """Return the tenant's secret keys, one an epoch."""
+        return tuple(line[0] for line in self._db.execute(sql.KEYS))
+
+    def records(self, kind: RecordKind) -> Iterator[object]:
+        """Yield every record of a kind in a fixed order."""
+        return export.records(self._db, kind)
+
+    def _text(self, statement: str, key: str) -> str | None:
+        found = self._db.execute(statement, (key,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def _texts(self, statement: str, *bound: object) -> tuple[str, ...]:
+        return tuple(line[0] for line in self._db.execute(statement, bound))

@@ -1,0 +1,235 @@
+"""The register and the queues: rows of the file to records and back.
+
+Closings that a reader's tx cannot know are read as open, so that no later write changes what
+a view answers. Candidates of a review are JSON, so that an erasure can find an entity in them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ...schema.entity import (
+    Alias,
+    Entity,
+    EntityCandidate,
+    Feature,
+    Identifier,
+    Judgement,
+    Review,
+)
+from ...schema.interval import INF_US, Interval
+from ...schema.values import canonical_json
+from ...schema.vocabulary import (
+    ActionKind,
+    CandidateSource,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+    ReviewState,
+)
+from ..port import ActionRecord, StoredReceipt
+from .codec import Line, listed, words
+
+
+def entity(line: Line) -> Entity:
+    """Return an entry of the register."""
+    return Entity(
+        entity_id=line[0],
+        name=line[1],
+        type=line[2],
+        state=EntityState(line[3]),
+        scope_id=line[4],
+        tx_start=line[5],
+        created_by=line[6],
+        recorded=bool(line[7]),
+    )
+
+
+def _known_end(tx_end: int, tx_us: int) -> int:
+    """Return a closing as a reader at a tx knows it: later ones are still open."""
+    return INF_US if tx_end > tx_us else tx_end
+
+
+def alias(line: Line, tx_us: int = INF_US) -> Alias:
+    """Return an alias as known at a tx."""
+    return Alias(
+        entity_id=line[0],
+        surface=line[1],
+        norm=line[2],
+        type=line[3],
+        scope_id=line[4],
+        ordinal=line[5],
+        valid_from=line[6],
+        valid_until=line[7],
+        tx_start=line[8],
+        tx_end=_known_end(line[9], tx_us),
+        object_id=line[10],
+        merge_id=line[11],
+    )
+
+
+def identifier(line: Line, tx_us: int = INF_US) -> Identifier:
+    """Return an identifier as known at a tx."""
+    return Identifier(
+        entity_id=line[0],
+        scheme=line[1],
+        value=line[2],
+        tx_start=line[3],
+        tx_end=_known_end(line[4], tx_us),
+    )
+
+
+def judgement(line: Line, tx_us: int = INF_US) -> Judgement:
+    """Return a judgement as known at a tx."""
+    return Judgement(
+        judgement_id=line[0],
+        merge_id=line[1],
+        left_id=line[2],
+        right_id=line[3],
+        verdict=JudgementVerdict(line[4]),
+        judged_by=JudgedBy(line[5]),
+        actor=line[6],
+        score=line[7],
+        log_odds=line[8],
+        evidence=line[9],
+        model_version=line[10],
+        reason=line[11],
+        tx_start=line[12],
+        tx_end=_known_end(line[13], tx_us),
+    )
+
+
+def judgement_line(stated: Judgement) -> Line:
+    """Return the columns of a judgement."""
+    return (
+        stated.judgement_id,
+        stated.merge_id,
+        stated.left_id,
+        stated.right_id,
+        stated.verdict.value,
+        stated.judged_by.value,
+        stated.actor,
+        stated.score,
+        stated.log_odds,
+        stated.evidence,
+        stated.model_version,
+        stated.reason,
+        stated.tx_start,
+        stated.tx_end,
+    )
+
+
+def review(line: Line) -> Review:
+    """Return a review case."""
+    return Review(
+        review_id=line[0],
+        entity_id=line[1],
+        mention=line[2],
+        type=line[3],
+        scope_id=line[4],
+        candidates=tuple(map(_candidate, json.loads(line[5]))),
+        reason=line[6],
+        object_id=line[7],
+        state=ReviewState(line[8]),
+        version=line[9],
+        opened_tx=line[10],
+        decided_tx=line[11],
+        decided_by=line[12],
+        decided_entity=line[13],
+        merge_id=line[14],
+        note=line[15],
+    )
+
+
+def review_line(stated: Review) -> Line:
+    """Return the columns of a review case."""
+    return (
+        stated.review_id,
+        stated.entity_id,
+        stated.mention,
+        stated.type,
+        stated.scope_id,
+        canonical_json([_candidate_json(candidate) for candidate in stated.candidates]),
+        stated.reason,
+        stated.object_id,
+        stated.state.value,
+        stated.version,
+        stated.opened_tx,
+        stated.decided_tx,
+        stated.decided_by,
+        stated.decided_entity,
+        stated.merge_id,
+        stated.note,
+    )
+
+
+def _candidate_json(stated: EntityCandidate) -> dict[str, object]:
+    return {
+        "entity": stated.entity,
+        "name": stated.name,
+        "score": stated.score,
+        "log_odds": stated.log_odds,
+        "source": stated.source.value,
+        "features": [[f.name, f.score, f.weight, f.detail] for f in stated.features],
+        "vetoes": list(stated.vetoes),
+    }
+
+
+def _candidate(stored: dict[str, Any]) -> EntityCandidate:
+    return EntityCandidate(
+        entity=stored["entity"],
+        name=stored["name"],
+        score=stored["score"],
+        log_odds=stored["log_odds"],
+        source=CandidateSource(stored["source"]),
+        features=tuple(Feature(*feature) for feature in stored["features"]),
+        vetoes=tuple(stored["vetoes"]),
+    )
+
+
+def action(line: Line, tx_us: int = INF_US) -> ActionRecord:
+    """Return an entry of the resolver queue as known at a tx."""
+    later = line[9] > tx_us
+    return ActionRecord(
+        action_id=line[0],
+        kind=ActionKind(line[1]),
+        object_id=line[2],
+        slot_key=line[3],
+        interval=Interval(line[4], line[5]),
+        members=words(line[6]),
+        detail=line[7],
+        tx_start=line[8],
+        tx_end=_known_end(line[9], tx_us),
+        outcome="" if later else line[10],
+        closed_by="" if later else line[11],
+    )
+
+
+def action_line(stated: ActionRecord) -> Line:
+    """Return the columns of an entry of the resolver queue."""
+    return (
+        stated.action_id,
+        stated.kind.value,
+        stated.object_id,
+        stated.slot_key,
+        stated.interval.start_us,
+        stated.interval.end_us,
+        listed(stated.members),
+        stated.detail,
+        stated.tx_start,
+        stated.tx_end,
+        stated.outcome,
+        stated.closed_by,
+    )
+
+
+def receipt(line: Line) -> StoredReceipt:
+    """Return a stored receipt."""
+    return StoredReceipt(
+        object_id=line[0],
+        tx=line[1],
+        body=line[2],
+        idempotency_key=line[3],
+        fingerprint=line[4],
+    )

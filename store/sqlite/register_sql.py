@@ -1,0 +1,238 @@
+"""The statements on entities, queues and what stands beside history; parameters are bound.
+
+The second half of `statements`: the register (entities, aliases, identifiers, blocking keys,
+judgements, reviews), the resolver queue, receipts, manifests, vectors, usage, and what an
+erasure empties. Names are filtered by scope before any cut.
+
+Sources: resolution 2, 6 and 8; settled 5, 8 and 9; bitemporal 8.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_OPEN: Final = "253402300799999999"
+
+# --- the register
+
+PUT_ENTITY: Final = """
+INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (entity_id) DO UPDATE
+SET name = excluded.name, type = excluded.type, state = excluded.state,
+  recorded = excluded.recorded"""
+_ENTITY: Final = """
+SELECT e.entity_id, e.name, e.type, e.state, e.scope_id, e.tx_start, e.created_by, e.recorded
+FROM """
+ENTITIES: Final = (
+    _ENTITY
+    + "json_each(:ids) j CROSS JOIN entity e ON e.entity_id = j.value WHERE e.tx_start <= :tx"
+)
+ALL_ENTITIES: Final = _ENTITY + "entity e ORDER BY e.tx_start, e.entity_id"
+ENTITY_IDS: Final = "SELECT entity_id FROM entity ORDER BY entity_id"
+ENTITY_IDS_OF_TYPE: Final = "SELECT entity_id FROM entity WHERE type = ? ORDER BY entity_id"
+_ALIAS: Final = """
+SELECT a.entity_id, a.surface, a.norm, a.type, a.scope_id, a.ordinal, a.valid_from, a.valid_until,
+  a.tx_start, a.tx_end, a.object_id, a.merge_id, a.alias_id FROM """
+PUT_ALIAS: Final = """
+INSERT INTO alias (entity_id, surface, norm, type, scope_id, ordinal, valid_from, valid_until,
+  tx_start, tx_end, object_id, merge_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+CLOSE_ALIAS: Final = f"""
+UPDATE alias SET tx_end = ? WHERE entity_id = ? AND norm = ? AND scope_id = ?
+  AND type = ? AND ordinal = ? AND valid_from = ? AND tx_end = {_OPEN}"""
+ALIASES_BY_NORM: Final = f"""{_ALIAS}
+json_each(:scopes) s CROSS JOIN json_each(:norms) n CROSS JOIN alias a INDEXED BY alias_by_norm
+ON a.norm = n.value AND a.scope_id = s.value WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
+ALIASES_OF: Final = f"""{_ALIAS} json_each(:ids) j
+CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
+WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
+ALL_ALIASES: Final = f"{_ALIAS} alias a ORDER BY a.alias_id"
+PUT_IDENTIFIER: Final = """
+INSERT INTO identifier (entity_id, scheme, value, tx_start, tx_end) VALUES (?, ?, ?, ?, ?)"""
+_IDENTIFIER: Final = "SELECT i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end FROM "
+IDENTIFIERS: Final = f"""{_IDENTIFIER} identifier i INDEXED BY identifier_by_value
+WHERE i.scheme = :scheme AND i.value = :value AND i.tx_start <= :tx AND i.tx_end > :tx"""
+IDENTIFIERS_OF: Final = f"""{_IDENTIFIER} json_each(:ids) j
+CROSS JOIN identifier i INDEXED BY identifier_by_entity ON i.entity_id = j.value
+WHERE i.tx_start <= :tx AND i.tx_end > :tx"""
+ALL_IDENTIFIERS: Final = f"{_IDENTIFIER} identifier i ORDER BY i.identifier_id"
+PUT_NORM: Final = "INSERT INTO norm (norm) VALUES (?) ON CONFLICT (norm) DO NOTHING"
+PUT_BLOCK_KEY: Final = """
+INSERT INTO block_key (k, kind, norm_id) SELECT ?, ?, norm_id FROM norm WHERE norm = ?
+ON CONFLICT (k, norm_id) DO NOTHING"""
+COUNT_BLOCK_KEY: Final = """
+INSERT INTO block_count (k, kind, postings) VALUES (?, ?, 1)
+ON CONFLICT (k) DO UPDATE SET postings = postings + 1"""
+COUNT_NORMS: Final = "SELECT count(*) FROM norm"
+BLOCK_COUNTS: Final = """
+SELECT b.k, b.kind, b.postings FROM json_each(?) j CROSS JOIN block_count b ON b.k = j.value"""
+BLOCKED: Final = f"""
+WITH weighed (norm_id, weight) AS MATERIALIZED (
+  SELECT b.norm_id, sum(json_extract(q.value, '$[1]')) FROM json_each(:keys) q
+  CROSS JOIN block_key b ON b.k = json_extract(q.value, '$[0]') GROUP BY b.norm_id),
+seen AS (
+  SELECT a.*, w.weight FROM weighed w CROSS JOIN norm n ON n.norm_id = w.norm_id
+  CROSS JOIN json_each(:scopes) s
+  CROSS JOIN alias a INDEXED BY alias_by_norm ON a.norm = n.norm AND a.scope_id = s.value
+  WHERE a.tx_start <= :tx AND a.tx_end > :tx)
+{_ALIAS.replace(" FROM ", ", a.weight FROM ")} seen a
+ORDER BY a.weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT :most"""
+BLOCK_KEYS: Final = """
+SELECT n.norm, b.k, b.kind FROM norm n CROSS JOIN block_key b INDEXED BY block_key_by_norm
+ON b.norm_id = n.norm_id ORDER BY n.norm_id, b.k"""
+_JUDGEMENT: Final = """
+SELECT g.judgement_id, g.merge_id, g.left_id, g.right_id, g.verdict, g.judged_by, g.actor, g.score,
+  g.log_odds, g.evidence, g.model_version, g.reason, g.tx_start, g.tx_end FROM """
+PUT_JUDGEMENT: Final = """
+INSERT INTO judgement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+CLOSE_JUDGEMENT: Final = f"""
+UPDATE judgement SET tx_end = ? WHERE judgement_id = ? AND tx_end = {_OPEN}"""
+JUDGEMENTS_OF: Final = f"""{_JUDGEMENT} json_each(:ids) j
+CROSS JOIN judgement g INDEXED BY judgement_by_left ON g.left_id = j.value
+WHERE g.tx_start <= :tx AND g.tx_end > :tx
+UNION {_JUDGEMENT} json_each(:ids) j
+CROSS JOIN judgement g INDEXED BY judgement_by_right ON g.right_id = j.value
+WHERE g.tx_start <= :tx AND g.tx_end > :tx ORDER BY 1"""
+ALL_JUDGEMENTS: Final = f"{_JUDGEMENT} judgement g ORDER BY g.tx_start, g.judgement_id"
+PUT_CANONICAL: Final = """
+INSERT INTO canonical VALUES (?, ?)
+ON CONFLICT (raw_id) DO UPDATE SET canonical_id = excluded.canonical_id"""
+DROP_CANONICAL: Final = "DELETE FROM canonical WHERE raw_id = ?"
+CLUSTERS: Final = """
+WITH top (canonical_id) AS MATERIALIZED (
+  SELECT DISTINCT coalesce(c.canonical_id, j.value) FROM json_each(?) j
+  LEFT JOIN canonical c ON c.raw_id = j.value)
+SELECT m.raw_id, m.canonical_id FROM top t CROSS JOIN canonical m INDEXED BY canonical_members
+ON m.canonical_id = t.canonical_id"""
+ALL_CANONICAL: Final = "SELECT raw_id, canonical_id FROM canonical ORDER BY raw_id"
+_REVIEW: Final = """
+SELECT r.review_id, r.entity_id, r.mention, r.type, r.scope_id, r.candidates, r.reason,
+  r.object_id, r.state, r.version, r.opened_tx, r.decided_tx, r.decided_by, r.decided_entity,
+  r.merge_id, r.note FROM review r"""
+_NEWEST: Final = """
+WHERE r.version = (SELECT max(n.version) FROM review n WHERE n.review_id = r.review_id)"""
+PUT_REVIEW: Final = """
+INSERT INTO review (review_id, entity_id, mention, type, scope_id, candidates, reason, object_id,
+  state, version, opened_tx, decided_tx, decided_by, decided_entity, merge_id, note)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+REVIEW: Final = f"{_REVIEW} {_NEWEST} AND r.review_id = ?"
+REVIEWS: Final = f"{_REVIEW} {_NEWEST} ORDER BY r.opened_tx, r.review_id"
+REVIEWS_IN: Final = f"{_REVIEW} {_NEWEST} AND r.state = ? ORDER BY r.opened_tx, r.review_id"
+ALL_REVIEWS: Final = f"{_REVIEW} ORDER BY r.opened_tx, r.review_id, r.version"
+
+# --- the resolver queue and receipts
+
+PUT_ACTION: Final = "INSERT INTO action VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+CLOSE_ACTION: Final = f"""
+UPDATE action SET tx_end = ?, outcome = ?, closed_by = ? WHERE action_id = ? AND tx_end = {_OPEN}"""
+_ACTION: Final = """
+SELECT a.action_id, a.kind, a.object_id, a.slot_key, a.valid_from, a.valid_until, a.members,
+  a.detail, a.tx_start, a.tx_end, a.outcome, a.closed_by FROM """
+OPEN_ACTIONS_OF: Final = f"""{_ACTION} json_each(:slots) j
+CROSS JOIN action a INDEXED BY action_by_slot ON a.slot_key = j.value AND a.tx_end = {_OPEN}
+UNION {_ACTION} json_each(:objects) j
+CROSS JOIN action a INDEXED BY action_by_object ON a.object_id = j.value AND a.tx_end = {_OPEN}
+ORDER BY 1"""
+ACTIONS: Final = f"{_ACTION} action a WHERE a.tx_start <= :tx ORDER BY a.tx_start, a.action_id"
+ACTIONS_OPEN: Final = f"""{_ACTION} action a
+WHERE a.tx_start <= :tx AND a.tx_end > :tx ORDER BY a.tx_start, a.action_id"""
+ACTIONS_EVER: Final = f"{_ACTION} action a ORDER BY a.tx_start, a.action_id"
+PUT_RECEIPT: Final = """
+INSERT INTO receipt (object_id, tx, body, idempotency_key, fingerprint) VALUES (?, ?, ?, ?, ?)"""
+_RECEIPT: Final = """
+SELECT r.object_id, r.tx, r.body, r.idempotency_key, r.fingerprint, r.receipt_id FROM """
+RECEIPTS: Final = f"""{_RECEIPT} json_each(:objects) j
+CROSS JOIN receipt r ON r.object_id = j.value
+UNION {_RECEIPT} json_each(:keys) j CROSS JOIN receipt r ON r.idempotency_key = j.value
+ORDER BY 6"""
+ALL_RECEIPTS: Final = f"{_RECEIPT} receipt r ORDER BY r.receipt_id"
+
+# --- manifests, vectors, usage
+
+PUT_PACK: Final = "INSERT INTO pack VALUES (?, ?) ON CONFLICT (digest) DO NOTHING"
+PACK: Final = "SELECT body FROM pack WHERE digest = ?"
+ALL_PACKS: Final = "SELECT body FROM pack ORDER BY digest"
+PUT_MANIFEST: Final = """
+INSERT INTO manifest (envelope_id, body, pack) VALUES (?, ?, ?)
+ON CONFLICT (envelope_id) DO NOTHING RETURNING number"""
+PUT_COMPILED: Final = "INSERT INTO compiled VALUES (?, ?, ?)"
+MANIFEST: Final = "SELECT body FROM manifest WHERE envelope_id = ?"
+MANIFESTS: Final = "SELECT envelope_id, body FROM manifest ORDER BY number DESC LIMIT ?"
+ALL_MANIFESTS: Final = "SELECT number, envelope_id, body, pack FROM manifest ORDER BY number"
+COMPILED: Final = "SELECT object_id FROM compiled WHERE number = ? ORDER BY place"
+ENVELOPES_OF: Final = """
+SELECT DISTINCT m.envelope_id, m.number FROM compiled c INDEXED BY compiled_by_object
+CROSS JOIN manifest m ON m.number = c.number WHERE c.object_id = ? ORDER BY m.number"""
+DROP_VECTOR: Final = """
+DELETE FROM vector WHERE encoder_id = ? AND part = ?
+  AND claim_id = (SELECT claim_id FROM claim WHERE object_id = ?)"""
+PUT_VECTOR: Final = """
+INSERT INTO vector (vec_seq, claim_id, encoder_id, part, vec16)
+SELECT ?, c.claim_id, ?, ?, ? FROM claim c CROSS JOIN content d ON d.claim_id = c.claim_id
+WHERE c.object_id = ?"""
+_VECTOR: Final = """
+SELECT c.object_id, v.encoder_id, v.part, v.vec16 FROM vector v
+CROSS JOIN claim c ON c.claim_id = v.claim_id """
+VECTORS: Final = _VECTOR + "WHERE v.vec_seq > ? AND v.encoder_id = ? ORDER BY v.vec_seq"
+ALL_VECTORS: Final = _VECTOR + "ORDER BY v.vec_seq"
+PUT_USAGE: Final = """
+INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT (object_id) DO UPDATE
+SET uses = uses + excluded.uses, last_us = max(last_us, excluded.last_us)"""
+USAGE: Final = """
+SELECT u.object_id, u.uses, u.last_us FROM json_each(?) j
+CROSS JOIN usage u ON u.object_id = j.value"""
+ALL_USAGE: Final = "SELECT object_id, uses, last_us FROM usage ORDER BY object_id"
+
+# --- what an erasure empties
+
+_NUMBERS: Final = "(SELECT value FROM json_each(?))"
+EMPTY_OBJECTS: Final = (
+    f"""DELETE FROM text_live WHERE rowid IN
+      (SELECT claim_id FROM live WHERE claim_id IN {_NUMBERS})""",
+    f"DELETE FROM live WHERE claim_id IN {_NUMBERS}",
+    f"""DELETE FROM text_all WHERE rowid IN
+      (SELECT claim_id FROM content WHERE terms <> '' AND claim_id IN {_NUMBERS})""",
+    f"DELETE FROM vector WHERE claim_id IN {_NUMBERS}",
+    f"DELETE FROM content WHERE claim_id IN {_NUMBERS}",
+)
+"""In this order: the text indices read what they remove from `content`."""
+EMPTY_RECORDS: Final = (
+    f"UPDATE receipt SET body = '', fingerprint = '' WHERE object_id IN {_NUMBERS} AND body <> ''",
+    f"UPDATE action SET detail = '{{}}' WHERE object_id IN {_NUMBERS} AND detail <> '{{}}'",
+    f"""UPDATE action SET detail = '{{}}' WHERE detail <> '{{}}' AND EXISTS (
+      SELECT 1 FROM json_each(action.members) m WHERE m.value IN {_NUMBERS})""",
+    f"""UPDATE manifest SET body = '' WHERE body <> '' AND number IN (
+      SELECT number FROM compiled WHERE object_id IN {_NUMBERS})""",
+    f"""UPDATE review SET mention = '', candidates = '[]', note = ''
+      WHERE object_id IN {_NUMBERS} AND (mention, candidates, note) <> ('', '[]', '')""",
+)
+COMPACT_TEXT: Final = (
+    "INSERT INTO text_live (text_live) VALUES ('optimize')",
+    "INSERT INTO text_all (text_all) VALUES ('optimize')",
+)
+"""Rewrites the indices without what was deleted; FTS5 keeps deleted terms until then."""
+EMPTY_ENTITIES: Final = (
+    f"UPDATE entity SET name = '', state = 'erased' WHERE entity_id IN {_NUMBERS}",
+    f"DELETE FROM identifier WHERE entity_id IN {_NUMBERS}",
+    f"""UPDATE judgement SET evidence = '{{}}' WHERE evidence <> '{{}}'
+      AND (left_id IN {_NUMBERS})""",
+    f"""UPDATE judgement SET evidence = '{{}}' WHERE evidence <> '{{}}'
+      AND (right_id IN {_NUMBERS})""",
+    f"""UPDATE review SET mention = '', candidates = '[]', note = ''
+      WHERE entity_id IN {_NUMBERS} AND (mention, candidates, note) <> ('', '[]', '')""",
+    f"""UPDATE review SET mention = '', candidates = '[]', note = ''
+      WHERE (mention, candidates, note) <> ('', '[]', '') AND EXISTS (
+        SELECT 1 FROM json_each(review.candidates) c
+        WHERE json_extract(c.value, '$.entity') IN {_NUMBERS})""",
+    f"DELETE FROM alias WHERE entity_id IN {_NUMBERS}",
+)
+LONELY_NORMS: Final = """
+SELECT n.norm_id FROM norm n WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.norm = n.norm)"""
+UNCOUNT_BLOCK_KEYS: Final = f"""
+UPDATE block_count SET postings = postings - (
+  SELECT count(*) FROM block_key b WHERE b.k = block_count.k AND b.norm_id IN ({LONELY_NORMS}))
+WHERE k IN (SELECT b.k FROM block_key b WHERE b.norm_id IN ({LONELY_NORMS}))"""
+EMPTY_NORMS: Final = (
+    UNCOUNT_BLOCK_KEYS,
+    "DELETE FROM block_count WHERE postings = 0",
+    f"DELETE FROM block_key WHERE norm_id IN ({LONELY_NORMS})",
+    f"DELETE FROM norm WHERE norm_id IN ({LONELY_NORMS})",
+)

@@ -1,0 +1,317 @@
+"""The tables of a tenant's file, and the triggers that keep history append-only.
+
+One file is one tenant, so no index starts with a tenant column. Claims are numbered in order
+of writing; other tables point at the number. Every text that erasure must empty stands in
+`content`, or in columns whose triggers allow emptying and nothing else, so that the
+append-only rule has no exception: a version may see one closing, a claim nothing at all.
+
+Never use REPLACE here: only `recursive_triggers`, which every connection sets, would let the
+delete triggers see it. Partial indices serve a query only when their condition stands in it
+as a literal, so `statements` writes the open end out. A schema change appends to
+`MIGRATIONS`; the number of migrations is the schema version.
+
+Sources: bitemporal 8; neo4j 2; resolution 6; settled 1, 5, 6 and 8.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+APPLICATION_ID: Final = 0x746E7265
+"""`tnre`: tells a tenure file from any other SQLite database."""
+
+_OPEN: Final = "253402300799999999"
+
+_RECORD: Final = """
+CREATE TABLE meta (tenant TEXT NOT NULL) STRICT;
+CREATE TABLE counter (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  seq INTEGER NOT NULL, last_us INTEGER NOT NULL, next_vid INTEGER NOT NULL,
+  vec_seq INTEGER NOT NULL, erasures INTEGER NOT NULL) STRICT;
+CREATE TABLE tenant_key (epoch INTEGER PRIMARY KEY, secret BLOB NOT NULL) STRICT;
+CREATE TABLE definition (number INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+CREATE TABLE tx_event (
+  seq INTEGER PRIMARY KEY, tx INTEGER NOT NULL UNIQUE, actor TEXT NOT NULL, op TEXT NOT NULL,
+  object_ids TEXT NOT NULL, digest BLOB NOT NULL) STRICT;
+CREATE TABLE tombstone (
+  erasure_id TEXT PRIMARY KEY, tx INTEGER NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL,
+  object_ids TEXT NOT NULL, entity_ids TEXT NOT NULL) STRICT;
+"""
+
+_ENTITY: Final = f"""
+CREATE TABLE entity (
+  entity_id TEXT PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, state TEXT NOT NULL,
+  scope_id TEXT NOT NULL, tx_start INTEGER NOT NULL, created_by TEXT NOT NULL,
+  recorded INTEGER NOT NULL) STRICT;
+CREATE TABLE alias (
+  alias_id INTEGER PRIMARY KEY, entity_id TEXT NOT NULL REFERENCES entity, surface TEXT NOT NULL,
+  norm TEXT NOT NULL, type TEXT NOT NULL, scope_id TEXT NOT NULL, ordinal INTEGER NOT NULL,
+  valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL,
+  tx_start INTEGER NOT NULL, tx_end INTEGER NOT NULL, object_id TEXT NOT NULL, merge_id TEXT,
+  CHECK (valid_from < valid_until), CHECK (tx_start < tx_end)) STRICT;
+CREATE INDEX alias_by_norm ON alias (norm, scope_id, tx_start);
+CREATE INDEX alias_by_entity ON alias (entity_id);
+CREATE UNIQUE INDEX alias_key ON alias (norm, scope_id, type, ordinal, valid_from)
+  WHERE tx_end = {_OPEN};
+CREATE TABLE identifier (
+  identifier_id INTEGER PRIMARY KEY, entity_id TEXT NOT NULL REFERENCES entity,
+  scheme TEXT NOT NULL, value TEXT NOT NULL, tx_start INTEGER NOT NULL, tx_end INTEGER NOT NULL,
+  CHECK (tx_start < tx_end)) STRICT;
+CREATE INDEX identifier_by_value ON identifier (scheme, value);
+CREATE INDEX identifier_by_entity ON identifier (entity_id);
+CREATE UNIQUE INDEX identifier_key ON identifier (scheme, value, entity_id)
+  WHERE tx_end = {_OPEN};
+CREATE TABLE norm (norm_id INTEGER PRIMARY KEY, norm TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE block_key (
+  k TEXT NOT NULL, norm_id INTEGER NOT NULL REFERENCES norm, kind TEXT NOT NULL,
+  PRIMARY KEY (k, norm_id)) STRICT, WITHOUT ROWID;
+CREATE INDEX block_key_by_norm ON block_key (norm_id);
+CREATE TABLE block_count (
+  k TEXT PRIMARY KEY, kind TEXT NOT NULL, postings INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE judgement (
+  judgement_id TEXT PRIMARY KEY, merge_id TEXT, left_id TEXT NOT NULL REFERENCES entity,
+  right_id TEXT NOT NULL REFERENCES entity, verdict TEXT NOT NULL, judged_by TEXT NOT NULL,
+  actor TEXT NOT NULL, score REAL, log_odds REAL, evidence TEXT NOT NULL,
+  model_version TEXT NOT NULL, reason TEXT NOT NULL, tx_start INTEGER NOT NULL,
+  tx_end INTEGER NOT NULL, CHECK (tx_start < tx_end)) STRICT;
+CREATE INDEX judgement_by_left ON judgement (left_id, tx_start);
+CREATE INDEX judgement_by_right ON judgement (right_id, tx_start);
+CREATE TABLE canonical (raw_id TEXT PRIMARY KEY, canonical_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX canonical_members ON canonical (canonical_id);
+CREATE TABLE review (
+  review_id TEXT NOT NULL, version INTEGER NOT NULL, entity_id TEXT NOT NULL,
+  mention TEXT NOT NULL, type TEXT NOT NULL, scope_id TEXT NOT NULL, candidates TEXT NOT NULL,
+  reason TEXT NOT NULL, object_id TEXT NOT NULL, state TEXT NOT NULL, opened_tx INTEGER NOT NULL,
+  decided_tx INTEGER, decided_by TEXT, decided_entity TEXT, merge_id TEXT, note TEXT NOT NULL,
+  PRIMARY KEY (review_id, version)) STRICT;
+CREATE INDEX review_by_entity ON review (entity_id);
+"""
+
+_CLAIM: Final = """
+CREATE TABLE slot (
+  slot_id INTEGER PRIMARY KEY, slot_key TEXT NOT NULL UNIQUE, subject_id TEXT, slot TEXT,
+  scope_id TEXT NOT NULL, many INTEGER NOT NULL) STRICT;
+CREATE INDEX slot_by_subject ON slot (subject_id, slot, scope_id);
+CREATE INDEX slot_by_name ON slot (slot);
+CREATE TABLE permit (
+  permit_id INTEGER PRIMARY KEY, scope_id TEXT NOT NULL, class_rank INTEGER NOT NULL,
+  allow TEXT NOT NULL, deny TEXT NOT NULL, UNIQUE (scope_id, class_rank, allow, deny)) STRICT;
+CREATE TABLE claim (
+  claim_id INTEGER PRIMARY KEY, object_id TEXT NOT NULL UNIQUE,
+  slot_id INTEGER NOT NULL REFERENCES slot, op TEXT NOT NULL,
+  valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL, since_us INTEGER NOT NULL,
+  level INTEGER NOT NULL, source_authority INTEGER NOT NULL, confidence INTEGER NOT NULL,
+  tx INTEGER NOT NULL, ordinal INTEGER NOT NULL, target TEXT, quarantine TEXT NOT NULL,
+  scope_id TEXT NOT NULL, slot TEXT, subject_id TEXT, value_entity_id TEXT,
+  authority_level INTEGER NOT NULL, source_origin TEXT NOT NULL, source_kind TEXT NOT NULL,
+  object_type TEXT NOT NULL, layer TEXT NOT NULL, applicable_task_types TEXT NOT NULL,
+  sensitivity TEXT NOT NULL, half_life_days REAL, minimum_threshold REAL,
+  retirement_rule TEXT NOT NULL, update_path TEXT NOT NULL, derived_from TEXT NOT NULL,
+  origins TEXT NOT NULL, planned INTEGER NOT NULL, actor TEXT NOT NULL,
+  resolved_via TEXT NOT NULL, CHECK (valid_from < valid_until)) STRICT;
+CREATE INDEX claim_by_slot ON claim (slot_id, tx, ordinal);
+CREATE INDEX claim_by_value ON claim (value_entity_id) WHERE value_entity_id IS NOT NULL;
+CREATE INDEX claim_text_about ON claim (subject_id) WHERE slot IS NULL AND subject_id IS NOT NULL;
+CREATE INDEX claim_standing ON claim (object_type, scope_id) WHERE object_type IN
+  ('policy_rule', 'tool_schema', 'preference', 'actionable_constraint', 'project_decision');
+CREATE INDEX claim_decays ON claim (claim_id) WHERE half_life_days IS NOT NULL;
+CREATE TABLE content (
+  claim_id INTEGER PRIMARY KEY REFERENCES claim, value_key TEXT NOT NULL,
+  value_json TEXT NOT NULL, text TEXT NOT NULL, normalized_claim TEXT NOT NULL,
+  why_it_matters TEXT NOT NULL, behavioral_implication TEXT, enforcement TEXT,
+  terms TEXT NOT NULL) STRICT;
+CREATE TABLE object_permit (
+  claim_id INTEGER PRIMARY KEY REFERENCES claim,
+  permit_id INTEGER NOT NULL REFERENCES permit) STRICT;
+CREATE TABLE permission_change (
+  change_id INTEGER PRIMARY KEY, claim_id INTEGER NOT NULL REFERENCES claim,
+  permit_id INTEGER NOT NULL REFERENCES permit, tx INTEGER NOT NULL, actor TEXT NOT NULL) STRICT;
+CREATE TABLE edge (
+  edge_id INTEGER PRIMARY KEY, kind TEXT NOT NULL, src_id INTEGER NOT NULL REFERENCES claim,
+  dst_id INTEGER NOT NULL REFERENCES claim, valid_from INTEGER NOT NULL,
+  valid_until INTEGER NOT NULL, reason TEXT NOT NULL, relation TEXT NOT NULL,
+  tx INTEGER NOT NULL, merge_id TEXT, CHECK (valid_from < valid_until)) STRICT;
+CREATE INDEX edge_from ON edge (src_id, tx);
+CREATE INDEX edge_to ON edge (dst_id, kind, tx);
+CREATE TABLE flag (
+  flag_id INTEGER PRIMARY KEY, claim_id INTEGER NOT NULL REFERENCES claim, kind TEXT NOT NULL,
+  is_on INTEGER NOT NULL, tx INTEGER NOT NULL) STRICT;
+CREATE INDEX flag_by_claim ON flag (claim_id, kind, tx);
+CREATE VIRTUAL TABLE text_all USING fts5 (terms, content = 'content', content_rowid = 'claim_id',
+  tokenize = 'ascii', detail = none, columnsize = 0);
+CREATE VIRTUAL TABLE text_live USING fts5 (terms, content = 'content', content_rowid = 'claim_id',
+  tokenize = 'ascii', detail = none, columnsize = 0);
+CREATE TABLE live (claim_id INTEGER PRIMARY KEY REFERENCES content) STRICT;
+"""
+
+_VERSION: Final = f"""
+CREATE TABLE version (
+  vid INTEGER PRIMARY KEY, slot_id INTEGER NOT NULL REFERENCES slot,
+  claim_id INTEGER NOT NULL REFERENCES claim,
+  valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL,
+  tx_start INTEGER NOT NULL, tx_end INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('clean', 'disputed', 'overridden', 'quarantined')),
+  reason TEXT NOT NULL, head INTEGER NOT NULL CHECK (head IN (0, 1)),
+  deny INTEGER NOT NULL CHECK (deny IN (0, 1)), continues INTEGER,
+  CHECK (valid_from < valid_until), CHECK (tx_start < tx_end)) STRICT;
+CREATE INDEX version_open_head ON version (slot_id, valid_from DESC, valid_until, status, deny)
+  WHERE head = 1 AND tx_end = {_OPEN};
+CREATE INDEX version_open_rest ON version (slot_id, deny, valid_until)
+  WHERE head = 0 AND tx_end = {_OPEN};
+CREATE INDEX version_by_valid
+  ON version (slot_id, valid_from DESC, tx_start, tx_end, valid_until, status, deny)
+  WHERE head = 1;
+CREATE INDEX version_by_tx
+  ON version (slot_id, tx_start DESC, valid_from, valid_until, tx_end, status, deny)
+  WHERE head = 1;
+CREATE INDEX version_by_claim ON version (claim_id, tx_end, head);
+CREATE INDEX version_began ON version (tx_start);
+CREATE INDEX version_ended ON version (tx_end) WHERE tx_end < {_OPEN};
+"""
+
+_WORK: Final = f"""
+CREATE TABLE action (
+  action_id TEXT PRIMARY KEY, kind TEXT NOT NULL, object_id TEXT NOT NULL, slot_key TEXT,
+  valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL, members TEXT NOT NULL,
+  detail TEXT NOT NULL, tx_start INTEGER NOT NULL, tx_end INTEGER NOT NULL,
+  outcome TEXT NOT NULL, closed_by TEXT NOT NULL, CHECK (tx_start < tx_end)) STRICT;
+CREATE INDEX action_open ON action (tx_start) WHERE tx_end = {_OPEN};
+CREATE INDEX action_by_slot ON action (slot_key, tx_end);
+CREATE INDEX action_by_object ON action (object_id, tx_end);
+CREATE TABLE receipt (
+  receipt_id INTEGER PRIMARY KEY, object_id TEXT NOT NULL UNIQUE, tx INTEGER NOT NULL,
+  body TEXT NOT NULL, idempotency_key TEXT UNIQUE, fingerprint TEXT NOT NULL) STRICT;
+CREATE TABLE vector (
+  vec_seq INTEGER PRIMARY KEY, claim_id INTEGER NOT NULL REFERENCES content,
+  encoder_id TEXT NOT NULL, part TEXT NOT NULL, vec16 BLOB NOT NULL) STRICT;
+CREATE UNIQUE INDEX vector_key ON vector (claim_id, encoder_id, part);
+CREATE TABLE pack (digest TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE manifest (
+  number INTEGER PRIMARY KEY, envelope_id TEXT NOT NULL UNIQUE, body TEXT NOT NULL,
+  pack TEXT NOT NULL) STRICT;
+CREATE TABLE compiled (
+  number INTEGER NOT NULL REFERENCES manifest, place INTEGER NOT NULL, object_id TEXT NOT NULL,
+  PRIMARY KEY (number, place)) STRICT, WITHOUT ROWID;
+CREATE INDEX compiled_by_object ON compiled (object_id, number);
+CREATE TABLE usage (
+  object_id TEXT PRIMARY KEY, uses INTEGER NOT NULL,
+  last_us INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+"""
+
+
+def _frozen(table: str) -> str:
+    """Return the triggers of a table that only ever grows."""
+    return f"""
+CREATE TRIGGER {table}_keep BEFORE DELETE ON {table}
+BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
+CREATE TRIGGER {table}_same BEFORE UPDATE ON {table}
+BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
+"""
+
+
+def _unless(table: str, allowed: str, columns: str) -> str:
+    """Return the triggers of a table whose rows see one kind of change and no removal."""
+    names = columns.split()
+    new, old = (", ".join(f"{row}.{name}" for name in names) for row in ("NEW", "OLD"))
+    return f"""
+CREATE TRIGGER {table}_keep BEFORE DELETE ON {table}
+BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
+CREATE TRIGGER {table}_change BEFORE UPDATE ON {table}
+WHEN NOT (({allowed}) AND ({new}) IS ({old}))
+BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
+"""
+
+
+_CLOSES: Final = f"OLD.tx_end = {_OPEN} AND NEW.tx_end BETWEEN OLD.tx_start + 1 AND {_OPEN} - 1"
+_STAYS: Final = "NEW.tx_end = OLD.tx_end"
+
+_GUARDS: Final = (
+    "".join(
+        (
+            *map(
+                _frozen,
+                (
+                    "meta",
+                    "definition",
+                    "tx_event",
+                    "tombstone",
+                    "slot",
+                    "permit",
+                    "claim",
+                    "edge",
+                    "permission_change",
+                    "flag",
+                    "pack",
+                    "compiled",
+                ),
+            ),
+            _unless(
+                "version",
+                _CLOSES,
+                "vid slot_id claim_id valid_from valid_until tx_start status reason head deny"
+                " continues",
+            ),
+            _unless(
+                "judgement",
+                f"({_CLOSES}) AND NEW.evidence = OLD.evidence"
+                f" OR ({_STAYS}) AND NEW.evidence = '{{}}'",
+                "judgement_id merge_id left_id right_id verdict judged_by actor score log_odds"
+                " model_version reason tx_start",
+            ),
+            _unless(
+                "action",
+                f"({_CLOSES}) AND NEW.detail = OLD.detail"
+                f" OR ({_STAYS}) AND NEW.detail = '{{}}'"
+                " AND (NEW.outcome, NEW.closed_by) IS (OLD.outcome, OLD.closed_by)",
+                "action_id kind object_id slot_key valid_from valid_until members tx_start",
+            ),
+            _unless(
+                "review",
+                "NEW.mention = '' AND NEW.candidates = '[]' AND NEW.note = ''",
+                "review_id version entity_id type scope_id reason object_id state opened_tx"
+                " decided_tx decided_by decided_entity merge_id",
+            ),
+            _unless(
+                "receipt",
+                "NEW.body = '' AND NEW.fingerprint = ''",
+                "receipt_id object_id tx idempotency_key",
+            ),
+            _unless("manifest", "NEW.body = ''", "number envelope_id pack"),
+        )
+    )
+    + f"""
+CREATE TRIGGER content_same BEFORE UPDATE ON content
+BEGIN SELECT RAISE(ABORT, 'content is never changed, only emptied'); END;
+CREATE TRIGGER alias_close BEFORE UPDATE ON alias
+WHEN NOT ({_CLOSES} AND (NEW.alias_id, NEW.entity_id, NEW.surface, NEW.norm, NEW.type,
+  NEW.scope_id, NEW.ordinal, NEW.valid_from, NEW.valid_until, NEW.tx_start, NEW.object_id,
+  NEW.merge_id)
+  IS (OLD.alias_id, OLD.entity_id, OLD.surface, OLD.norm, OLD.type, OLD.scope_id, OLD.ordinal,
+  OLD.valid_from, OLD.valid_until, OLD.tx_start, OLD.object_id, OLD.merge_id))
+BEGIN SELECT RAISE(ABORT, 'history is append-only: alias'); END;
+CREATE TRIGGER alias_keep BEFORE DELETE ON alias
+WHEN (SELECT state FROM entity WHERE entity_id = OLD.entity_id) <> 'erased'
+BEGIN SELECT RAISE(ABORT, 'history is append-only: alias'); END;
+CREATE TRIGGER identifier_same BEFORE UPDATE ON identifier
+BEGIN SELECT RAISE(ABORT, 'history is append-only: identifier'); END;
+CREATE TRIGGER identifier_keep BEFORE DELETE ON identifier
+WHEN (SELECT state FROM entity WHERE entity_id = OLD.entity_id) <> 'erased'
+BEGIN SELECT RAISE(ABORT, 'history is append-only: identifier'); END;
+CREATE TRIGGER entity_keep BEFORE DELETE ON entity
+BEGIN SELECT RAISE(ABORT, 'history is append-only: entity'); END;
+CREATE TRIGGER key_same BEFORE UPDATE ON tenant_key
+BEGIN SELECT RAISE(ABORT, 'a secret key is never changed'); END;
+CREATE TRIGGER key_keep BEFORE DELETE ON tenant_key WHEN (SELECT seq FROM counter) > 0
+BEGIN SELECT RAISE(ABORT, 'a secret key is never deleted'); END;
+CREATE TRIGGER counter_rises BEFORE UPDATE ON counter
+WHEN NEW.seq < OLD.seq OR NEW.last_us < OLD.last_us OR NEW.next_vid < OLD.next_vid
+  OR NEW.vec_seq < OLD.vec_seq OR NEW.erasures < OLD.erasures
+BEGIN SELECT RAISE(ABORT, 'a counter never goes back'); END;
+"""
+)
+
+MIGRATIONS: Final = ((_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),)
+"""The statements that lead from each schema version to the next, oldest first."""
+
+SCHEMA_VERSION: Final = len(MIGRATIONS)
+"""What this code reads and writes; a file with a higher number is refused."""

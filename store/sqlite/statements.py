@@ -1,0 +1,393 @@
+"""Every statement the embedded store runs on a tenant's data; parameters are always bound.
+
+Lists are bound as JSON and read through `json_each`, so that one text serves any number and
+its plan is prepared once. Every statement that reads objects carries the sight as `:permits`:
+the numbers of the permission sets that `VISIBLE_PERMITS` found for scopes, clearance and
+roles. The sub-select over them is not correlated, so it costs once a statement.
+
+Indices are named where the planner could prefer a worse one, and loops are nested in the
+order written (CROSS JOIN). The open end stands as a literal, because a partial index serves
+only a query that holds its condition. `tests/store/sqlite/test_plans.py` asserts the plans.
+
+Sources: bitemporal 8; settled 4 and 8; resolution 6.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_OPEN: Final = "253402300799999999"
+
+# --- the tenant
+
+CREATE_META: Final = "INSERT INTO meta (tenant) VALUES (?)"
+CREATE_COUNTER: Final = "INSERT INTO counter VALUES (1, 0, ?, 1, 0, 0)"
+TENANT: Final = "SELECT tenant FROM meta"
+PUT_KEY: Final = "INSERT INTO tenant_key (epoch, secret) VALUES (?, ?)"
+CLEAR_KEYS: Final = "DELETE FROM tenant_key"
+KEYS: Final = "SELECT secret FROM tenant_key ORDER BY epoch"
+COUNTERS: Final = """
+SELECT seq, last_us, next_vid, vec_seq, erasures, (SELECT max(permit_id) FROM permit)
+FROM counter"""
+SET_COUNTERS: Final = """
+UPDATE counter SET seq = ?, last_us = ?, next_vid = ?, vec_seq = max(vec_seq, ?)"""
+RAISE_VECTORS: Final = "UPDATE counter SET vec_seq = vec_seq + ?"
+RAISE_ERASURES: Final = "UPDATE counter SET erasures = erasures + 1"
+COUNT_DEFINITIONS: Final = "SELECT count(*) FROM definition"
+PUT_DEFINITION: Final = "INSERT INTO definition (number, body) VALUES (?, ?)"
+DEFINITIONS: Final = "SELECT number, body FROM definition WHERE number > ? ORDER BY number"
+DEFINITION_BODIES: Final = "SELECT body FROM definition ORDER BY number"
+LAST_DIGEST: Final = "SELECT digest FROM tx_event ORDER BY seq DESC LIMIT 1"
+PUT_EVENT: Final = """
+INSERT INTO tx_event (seq, tx, actor, op, object_ids, digest) VALUES (?, ?, ?, ?, ?, ?)"""
+EVENTS: Final = "SELECT seq, tx, actor, op, object_ids, digest FROM tx_event ORDER BY seq"
+PUT_TOMBSTONE: Final = "INSERT INTO tombstone VALUES (?, ?, ?, ?, ?, ?)"
+TOMBSTONES: Final = """
+SELECT erasure_id, tx, actor, reason, object_ids, entity_ids FROM tombstone
+ORDER BY tx, erasure_id"""
+ERASED_SINCE: Final = """
+SELECT DISTINCT j.value FROM tombstone t, json_each(t.object_ids) j
+WHERE t.tx > coalesce((SELECT tx FROM tx_event WHERE seq <= ? ORDER BY seq DESC LIMIT 1), ?)
+ORDER BY j.value"""
+
+# --- who may see what
+
+VISIBLE_PERMITS: Final = """
+SELECT p.permit_id FROM json_each(:scopes) s CROSS JOIN permit p ON p.scope_id = s.value
+WHERE p.permit_id > :after AND p.class_rank <= :clearance
+  AND EXISTS (SELECT 1 FROM json_each(p.allow) a
+    WHERE a.value IN (SELECT value FROM json_each(:tags)))
+  AND NOT EXISTS (SELECT 1 FROM json_each(p.deny) d
+    WHERE d.value IN (SELECT value FROM json_each(:tags)))
+ORDER BY p.permit_id"""
+PERMITS: Final = """
+SELECT permit_id, scope_id, class_rank, allow, deny FROM permit WHERE permit_id > ?
+ORDER BY permit_id"""
+FIND_PERMIT: Final = """
+SELECT permit_id FROM permit WHERE scope_id = ? AND class_rank = ? AND allow = ? AND deny = ?"""
+PUT_PERMIT: Final = """
+INSERT INTO permit (scope_id, class_rank, allow, deny) VALUES (?, ?, ?, ?)
+RETURNING permit_id"""
+PUT_OBJECT_PERMIT: Final = """
+INSERT INTO object_permit (claim_id, permit_id) VALUES (?, ?)
+ON CONFLICT (claim_id) DO UPDATE SET permit_id = excluded.permit_id"""
+PUT_PERMISSION_CHANGE: Final = """
+INSERT INTO permission_change (claim_id, permit_id, tx, actor) VALUES (?, ?, ?, ?)"""
+PERMISSION_CHANGES: Final = """
+SELECT c.object_id, p.class_rank, p.allow, p.deny, h.tx, h.actor
+FROM permission_change h CROSS JOIN claim c ON c.claim_id = h.claim_id
+CROSS JOIN permit p ON p.permit_id = h.permit_id ORDER BY h.change_id"""
+
+# --- slots and claims
+
+PUT_SLOT: Final = """
+INSERT INTO slot (slot_key, subject_id, slot, scope_id, many) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (slot_key) DO NOTHING"""
+_SLOT: Final = "SELECT s.slot_key, s.subject_id, s.slot, s.scope_id, s.many FROM "
+SLOTS: Final = (
+    _SLOT + "json_each(?) j CROSS JOIN slot s ON s.slot_key = j.value ORDER BY s.slot_key"
+)
+SLOTS_OF: Final = (
+    _SLOT + "json_each(?) j CROSS JOIN slot s ON s.subject_id = j.value ORDER BY s.slot_key"
+)
+SLOT_IN_USE: Final = """
+SELECT EXISTS (SELECT 1 FROM slot s INDEXED BY slot_by_name
+  CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id WHERE s.slot = ?)"""
+ALL_SLOTS: Final = _SLOT + "slot s ORDER BY s.slot_id"
+_SLOT_ID: Final = """
+SELECT DISTINCT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:scopes)) FROM """
+SLOT_IDS_OF_PAIRS: Final = f"""{_SLOT_ID}
+json_each(:subjects) a CROSS JOIN json_each(:names) b CROSS JOIN slot s INDEXED BY slot_by_subject
+ON s.subject_id = a.value AND s.slot = b.value"""
+SLOT_IDS_OF_SUBJECTS: Final = f"""{_SLOT_ID}
+json_each(:subjects) a CROSS JOIN slot s INDEXED BY slot_by_subject ON s.subject_id = a.value
+UNION SELECT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:scopes))
+FROM json_each(:subjects) a CROSS JOIN claim c INDEXED BY claim_text_about
+ON c.subject_id = a.value AND c.slot IS NULL AND c.subject_id IS NOT NULL
+CROSS JOIN slot s ON s.slot_id = c.slot_id"""
+SLOT_IDS_OF_NAMES: Final = f"""{_SLOT_ID}
+json_each(:names) b CROSS JOIN slot s INDEXED BY slot_by_name ON s.slot = b.value"""
+SLOT_IDS: Final = f"{_SLOT_ID} slot s"
+CLAIM_IDS: Final = """
+SELECT c.claim_id FROM json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
+ORDER BY c.claim_id"""
+SCOPE_OF_OBJECT: Final = "SELECT claim_id, scope_id FROM claim WHERE object_id = ?"
+LAST_CLAIM: Final = "SELECT coalesce(max(claim_id), 0) FROM claim"
+PUT_CLAIM: Final = """
+INSERT INTO claim SELECT ?, ?, slot_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM slot WHERE slot_key = ?"""
+PUT_CONTENT: Final = "INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_TEXT: Final = "INSERT INTO text_all (rowid, terms) VALUES (?, ?)"
+_CLAIM: Final = """
+SELECT c.claim_id, c.object_id, s.slot_key, c.op, c.valid_from, c.valid_until, c.since_us, c.level,
+  c.source_authority, c.confidence, c.tx, c.ordinal, c.target, c.quarantine,
+  c.scope_id, c.slot, c.subject_id, {pointer}, c.authority_level, c.source_origin,
+  c.source_kind, c.object_type, c.layer, c.applicable_task_types, c.sensitivity,
+  c.half_life_days, c.minimum_threshold, c.retirement_rule, c.update_path, c.derived_from,
+  c.origins, c.planned, c.actor, c.resolved_via, d.claim_id IS NULL"""
+_CONTENT: Final = """, d.value_key, d.value_json, d.text, d.normalized_claim, d.why_it_matters,
+  d.behavioral_implication, d.enforcement, d.terms"""
+_LISTED: Final = """ FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
+CROSS JOIN slot s ON s.slot_id = c.slot_id LEFT JOIN content d ON d.claim_id = c.claim_id"""
+_WHOLE: Final = _CLAIM.format(pointer="c.value_entity_id") + _CONTENT
+BODIES: Final = _WHOLE + _LISTED
+VEILED_BODIES: Final = _CLAIM.format(pointer="NULL") + _LISTED
+"""Bodies of claims the caller may not see: no content and no value ever leaves the file."""
+CLAIMS_OF_SLOTS: Final = (
+    _WHOLE
+    + """ FROM json_each(?) j CROSS JOIN slot s ON s.slot_key = j.value
+CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id
+CROSS JOIN content d ON d.claim_id = c.claim_id
+WHERE c.quarantine = '' ORDER BY c.tx, c.ordinal, c.claim_id"""
+)
+_WITH_PERMIT: Final = ", p.class_rank, p.allow, p.deny"
+_PERMIT: Final = """ CROSS JOIN object_permit o ON o.claim_id = c.claim_id
+CROSS JOIN permit p ON p.permit_id = o.permit_id"""
+ASSERTIONS: Final = f"""{_WHOLE}{_WITH_PERMIT} FROM json_each(?) j
+CROSS JOIN claim c ON c.object_id = j.value CROSS JOIN slot s ON s.slot_id = c.slot_id
+CROSS JOIN content d ON d.claim_id = c.claim_id{_PERMIT}"""
+ALL_CLAIMS: Final = f"""{_WHOLE}{_WITH_PERMIT} FROM claim c
+CROSS JOIN slot s ON s.slot_id = c.slot_id CROSS JOIN object_permit o ON o.claim_id = c.claim_id
+CROSS JOIN permit p ON p.permit_id = o.permit_id LEFT JOIN content d ON d.claim_id = c.claim_id
+ORDER BY c.claim_id"""
+PUT_EDGE: Final = """
+INSERT INTO edge (kind, src_id, dst_id, valid_from, valid_until, reason, relation, tx, merge_id)
+VALUES (?, (SELECT claim_id FROM claim WHERE object_id = ?),
+  (SELECT claim_id FROM claim WHERE object_id = ?), ?, ?, ?, ?, ?, ?)"""
+_EDGE: Final = """
+SELECT e.kind, a.object_id, b.object_id, e.valid_from, e.valid_until, e.reason, e.relation, e.tx,
+  e.merge_id, e.edge_id"""
+_ENDS: Final = """
+CROSS JOIN claim a ON a.claim_id = e.src_id CROSS JOIN claim b ON b.claim_id = e.dst_id"""
+EDGES: Final = f"""
+WITH ends (claim_id) AS MATERIALIZED (
+  SELECT c.claim_id FROM json_each(:objects) j CROSS JOIN claim c ON c.object_id = j.value),
+found (edge_id) AS (
+  SELECT e.edge_id FROM ends n CROSS JOIN edge e INDEXED BY edge_from
+  ON e.src_id = n.claim_id WHERE e.tx <= :tx
+  UNION SELECT e.edge_id FROM ends n CROSS JOIN edge e INDEXED BY edge_to
+  ON e.dst_id = n.claim_id WHERE e.tx <= :tx)
+{_EDGE} FROM found f CROSS JOIN edge e ON e.edge_id = f.edge_id{_ENDS} ORDER BY e.edge_id"""
+ALL_EDGES: Final = f"{_EDGE} FROM edge e{_ENDS} ORDER BY e.edge_id"
+DEPENDANTS: Final = """
+WITH RECURSIVE start (claim_id) AS (
+  SELECT c.claim_id FROM json_each(:objects) j CROSS JOIN claim c ON c.object_id = j.value),
+down (claim_id) AS (
+  SELECT claim_id FROM start UNION
+  SELECT e.src_id FROM down CROSS JOIN edge e INDEXED BY edge_to
+  ON e.dst_id = down.claim_id AND e.kind = 'DERIVED_FROM')
+SELECT c.object_id FROM down CROSS JOIN claim c ON c.claim_id = down.claim_id
+WHERE c.claim_id NOT IN (SELECT claim_id FROM start) ORDER BY c.object_id"""
+PUT_FLAG: Final = """
+INSERT INTO flag (claim_id, kind, is_on, tx)
+VALUES ((SELECT claim_id FROM claim WHERE object_id = ?), ?, ?, ?)"""
+FLAGS: Final = """
+SELECT c.object_id, f.kind, f.is_on, f.tx FROM flag f
+CROSS JOIN claim c ON c.claim_id = f.claim_id ORDER BY f.flag_id"""
+
+# --- versions: writing
+
+PUT_VERSION: Final = """
+INSERT INTO version SELECT ?, slot_id, claim_id, ?, ?, ?, ?, ?, ?, ?, op = 'deny', ?
+FROM claim WHERE object_id = ?"""
+CLOSE_VERSION: Final = f"UPDATE version SET tx_end = ? WHERE vid = ? AND tx_end = {_OPEN}"
+CLAIMS_OF_VIDS: Final = """
+SELECT DISTINCT v.claim_id FROM json_each(?) j CROSS JOIN version v ON v.vid = j.value"""
+_NOT_LIVE: Final = f"""
+SELECT l.claim_id FROM json_each(?) j CROSS JOIN live l ON l.claim_id = j.value
+WHERE NOT EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
+  WHERE v.claim_id = l.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
+LEAVE_TEXT_LIVE: Final = f"DELETE FROM text_live WHERE rowid IN ({_NOT_LIVE})"
+LEAVE_LIVE: Final = f"DELETE FROM live WHERE claim_id IN ({_NOT_LIVE})"
+NEW_LIVE: Final = f"""
+SELECT d.claim_id, d.terms FROM json_each(?) j CROSS JOIN content d ON d.claim_id = j.value
+WHERE d.terms <> '' AND d.claim_id NOT IN (SELECT claim_id FROM live)
+  AND EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
+    WHERE v.claim_id = d.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
+ENTER_TEXT_LIVE: Final = "INSERT INTO text_live (rowid, terms) VALUES (?, ?)"
+ENTER_LIVE: Final = "INSERT INTO live (claim_id) VALUES (?)"
+_ROW: Final = """
+SELECT v.vid, v.claim_id, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status, v.reason,
+  v.head, v.continues FROM """
+OPEN_HEADS: Final = f"""{_ROW}
+json_each(:slots) j CROSS JOIN slot s ON s.slot_key = j.value
+CROSS JOIN version v INDEXED BY version_open_head ON v.slot_id = s.slot_id
+WHERE v.head = 1 AND v.tx_end = {_OPEN} AND v.valid_from < :until AND v.valid_until > :since
+  AND v.status <> 'quarantined'"""
+_OPEN_REST: Final = f"""{_ROW}
+json_each(:slots) j CROSS JOIN slot s ON s.slot_key = j.value
+CROSS JOIN version v INDEXED BY version_open_rest ON v.slot_id = s.slot_id
+WHERE v.head = 0 AND v.tx_end = {_OPEN} AND v.valid_until > :since AND v.valid_from < :until
+  AND v.status <> 'quarantined' AND """
+OPEN_DENIALS: Final = _OPEN_REST + "v.deny = 1"
+OPEN_HIDDEN: Final = _OPEN_REST + "v.deny IN (0, 1)"
+OPEN_OF_OBJECTS: Final = f"""{_ROW}
+json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
+CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = c.claim_id
+WHERE v.tx_end = {_OPEN} ORDER BY v.vid"""
+ALL_ROWS: Final = f"{_ROW} version v ORDER BY v.vid"
+
+# --- versions: reading
+
+_LIGHT: Final = """
+SELECT v.vid, v.claim_id, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status, v.reason,
+  v.head, v.continues, o.permit_id,
+  o.permit_id IN (SELECT value FROM json_each(:permits)) AS visible,
+  (SELECT max(e.tx) FROM edge e INDEXED BY edge_to
+    WHERE e.dst_id = v.claim_id AND e.kind = 'CONFIRMS' AND e.tx <= :tx),
+  (SELECT group_concat(f.kind, ' ') FROM flag f INDEXED BY flag_by_claim
+    WHERE f.claim_id = v.claim_id AND f.tx <= :tx AND f.is_on = 1 AND NOT EXISTS (
+      SELECT 1 FROM flag g INDEXED BY flag_by_claim WHERE g.claim_id = f.claim_id
+        AND g.kind = f.kind AND g.tx <= :tx AND g.flag_id > f.flag_id))
+FROM """
+_COUNT: Final = "SELECT count(*) FROM "
+_PERMITTED: Final = " CROSS JOIN object_permit o ON o.claim_id = v.claim_id"
+_SLOT_HEADS: Final = """json_each(:slots) j CROSS JOIN version v INDEXED BY {index}
+ON v.slot_id = j.value"""
+_SLOT_ROWS: Final = """json_each(:slots) j CROSS JOIN claim c INDEXED BY claim_by_slot
+ON c.slot_id = j.value CROSS JOIN version v INDEXED BY version_by_claim
+ON v.claim_id = c.claim_id"""
+_CLAIM_ROWS: Final = """json_each(:claims) j CROSS JOIN version v INDEXED BY version_by_claim
+ON v.claim_id = j.value"""
+
+
+def _where(*, heads: bool, at_valid: bool, at_tx: bool, now: bool) -> str:
+    """Return the condition of a read; `now` stands for: the pin is the last stamp."""
+    terms = ["v.head = 1"] * heads
+    terms += ["v.valid_from <= :valid AND v.valid_until > :valid"] * at_valid
+    if at_tx and now:
+        terms.append(f"v.tx_end = {_OPEN}")
+    else:
+        terms.append("v.tx_start <= :tx" + " AND v.tx_end > :tx" * at_tx)
+    return " WHERE " + " AND ".join(terms)
+
+
+def _of_slots(
+    start: str, joined: str, *, heads: bool, at_valid: bool, at_tx: bool, now: bool
+) -> str:
+    index = "version_open_head" if now and at_tx else "version_by_valid"
+    source = _SLOT_HEADS.format(index=index) if heads else _SLOT_ROWS
+    return start + source + joined + _where(heads=heads, at_valid=at_valid, at_tx=at_tx, now=now)
+
+
+_CASES: Final = tuple(
+    (heads, at_valid, at_tx, now)
+    for heads in (False, True)
+    for at_valid in (False, True)
+    for at_tx in (False, True)
+    for now in (False, True)
+)
+OF_SLOTS: Final = {
+    case: _of_slots(_LIGHT, _PERMITTED, heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
+    for case in _CASES
+}
+"""Versions of `:slots`, by (heads, at_valid, at_tx, now)."""
+COUNT_OF_SLOTS: Final = {
+    case: _of_slots(_COUNT, "", heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
+    for case in _CASES
+}
+OF_CLAIMS: Final = {
+    case: _LIGHT
+    + _CLAIM_ROWS
+    + _PERMITTED
+    + _where(heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
+    for case in _CASES
+}
+"""Versions of `:claims`, by (heads, at_valid, at_tx, now)."""
+OF_VID: Final = f"{_LIGHT} version v{_PERMITTED} WHERE v.vid = :vid"
+OF_VIDS: Final = f"{_LIGHT} json_each(:vids) j CROSS JOIN version v ON v.vid = j.value{_PERMITTED}"
+
+WINDOW_OPEN: Final = f"""
+SELECT vid, status, deny FROM (
+  SELECT vid, valid_until, status, deny FROM version INDEXED BY version_open_head
+  WHERE slot_id = :slot AND head = 1 AND tx_end = {_OPEN} AND valid_from <= :valid
+  ORDER BY valid_from DESC LIMIT :rows) WHERE valid_until > :valid"""
+WINDOW_VALID: Final = """
+SELECT vid, status, deny FROM (
+  SELECT vid, tx_start, tx_end, valid_until, status, deny FROM version INDEXED BY version_by_valid
+  WHERE slot_id = :slot AND head = 1 AND valid_from <= :valid
+  ORDER BY valid_from DESC LIMIT :rows)
+WHERE valid_until > :valid AND tx_start <= :tx AND tx_end > :tx"""
+WINDOW_TX: Final = """
+SELECT vid, status, deny FROM (
+  SELECT vid, valid_from, valid_until, tx_end, status, deny FROM version INDEXED BY version_by_tx
+  WHERE slot_id = :slot AND head = 1 AND tx_start <= :tx
+  ORDER BY tx_start DESC LIMIT :rows)
+WHERE valid_from <= :valid AND valid_until > :valid AND tx_end > :tx"""
+RANGE_OPEN: Final = f"""
+SELECT vid FROM version INDEXED BY version_open_head
+WHERE slot_id = :slot AND head = 1 AND tx_end = {_OPEN}
+  AND valid_from <= :valid AND valid_until > :valid"""
+RANGE: Final = """
+SELECT vid FROM version INDEXED BY version_by_valid
+WHERE slot_id = :slot AND head = 1 AND valid_from <= :valid AND valid_until > :valid
+  AND tx_start <= :tx AND tx_end > :tx"""
+
+_MATCHES: Final = """
+SELECT f.rowid, count(*) AS shared FROM json_each(?) t CROSS JOIN {index} f
+WHERE f.{index} MATCH t.value GROUP BY f.rowid ORDER BY shared DESC, f.rowid DESC"""
+MATCHES_LIVE: Final = _MATCHES.format(index="text_live")
+MATCHES_ALL: Final = _MATCHES.format(index="text_all")
+
+_STANDING: Final = """
+SELECT c.claim_id FROM json_each({scopes}) s CROSS JOIN claim c INDEXED BY claim_standing
+ON c.scope_id = s.value AND c.object_type IN ({types})
+WHERE c.object_type IN
+  ('policy_rule', 'tool_schema', 'preference', 'actionable_constraint', 'project_decision')"""
+STANDING: Final = (
+    _STANDING.format(scopes=":sight", types="'policy_rule', 'tool_schema'")
+    + " AND (c.object_type = 'tool_schema' OR c.authority_level <= 1) UNION "
+    + _STANDING.format(
+        scopes=":scopes", types="'preference', 'actionable_constraint', 'project_decision'"
+    )
+)
+DECAYING: Final = """
+SELECT c.claim_id FROM claim c INDEXED BY claim_decays WHERE c.half_life_days IS NOT NULL"""
+
+_NEAR: Final = """
+SELECT v.vid, c.level, -c.source_authority, -c.confidence,
+  o.permit_id IN (SELECT value FROM json_each(:permits)) FROM """
+_NEAR_WHERE: Final = """ CROSS JOIN object_permit o ON o.claim_id = v.claim_id
+WHERE v.head = 1 AND v.status = 'clean'
+  AND v.valid_from <= :valid AND v.valid_until > :valid AND """
+_BY_TX: Final = "v.tx_start <= :tx AND v.tx_end > :tx"
+_BY_OPEN: Final = f"v.tx_end = {_OPEN}"
+
+
+def _near(source: str, tx: str) -> str:
+    return _NEAR + source + _NEAR_WHERE + tx
+
+
+_ABOUT: Final = """slot s INDEXED BY slot_by_subject CROSS JOIN version v INDEXED BY {index}
+ON s.subject_id = :entity AND v.slot_id = s.slot_id CROSS JOIN claim c ON c.claim_id = v.claim_id"""
+_TEXT_ABOUT: Final = """claim c INDEXED BY claim_text_about CROSS JOIN version v
+INDEXED BY version_by_claim ON c.subject_id = :entity AND c.slot IS NULL
+AND c.subject_id IS NOT NULL AND v.claim_id = c.claim_id"""
+_POINTING: Final = """claim c INDEXED BY claim_by_value CROSS JOIN version v
+INDEXED BY version_by_claim ON c.value_entity_id = :entity AND v.claim_id = c.claim_id"""
+NEAR_NOW: Final = (
+    _near(_ABOUT.format(index="version_open_head"), _BY_OPEN),
+    _near(_TEXT_ABOUT, _BY_OPEN),
+    _near(_POINTING, _BY_OPEN),
+)
+"""Prepared look-ups of one entity; never one join over all: its bloom filter is ruinous."""
+NEAR: Final = (
+    _near(_ABOUT.format(index="version_by_valid"), _BY_TX),
+    _near(_TEXT_ABOUT, _BY_TX),
+    _near(_POINTING, _BY_TX),
+)
+_CHANGED: Final = """{source}{permitted} WHERE {column} > :after AND {column} <= :tx"""
+_OF_SUBJECTS: Final = """ AND EXISTS (SELECT 1 FROM claim c WHERE c.claim_id = v.claim_id
+AND c.subject_id IN (SELECT value FROM json_each(:subjects)))"""
+BEGAN: Final = _LIGHT + _CHANGED.format(
+    source="version v INDEXED BY version_began", permitted=_PERMITTED, column="v.tx_start"
+)
+ENDED: Final = (
+    _LIGHT
+    + _CHANGED.format(
+        source="version v INDEXED BY version_ended", permitted=_PERMITTED, column="v.tx_end"
+    )
+    + f" AND v.tx_end < {_OPEN}"
+)
+BEGAN_OF: Final = BEGAN + _OF_SUBJECTS
+ENDED_OF: Final = ENDED + _OF_SUBJECTS

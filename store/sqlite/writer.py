@@ -1,0 +1,166 @@
+"""One write transaction of a tenant's file.
+
+`lock` takes this process's turn and SQLite's write lock, so commit order is tx order; reads
+under it see what earlier `apply` calls of the transaction wrote. `finish` commits, and
+whatever fails before leaves no trace. Nothing here decides: plans come from outside.
+
+Sources: port, `WriteTx`; bitemporal 2 ("What a write must read") and 8; settled 1 and 5.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from ...resolution.known import Known, Lookup
+from ...schema.claim import Assertion, Claim, Row
+from ...schema.entity import Review
+from ...schema.errors import Fault
+from ..port import ActionRecord, Batch, Clock, SlotRead, SlotRecord, StoredReceipt
+from . import apply, codec, export, register_codec
+from . import register_sql as register
+from . import statements as sql
+from .codec import Line
+from .connection import rollback
+from .identity import Register
+from .partition import Partition
+
+
+class SqliteWriteTx:
+    """A write transaction; `SqliteStore.writing` opens and ends it."""
+
+    def __init__(self, partition: Partition, db: sqlite3.Connection) -> None:
+        self._partition = partition
+        self._db = db
+        self._erased = False
+
+    # --- its life
+
+    def lock(self) -> Clock:
+        """Take the tenant's write lock and return its counters; first call of all."""
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")
+        return self._clock()
+
+    def finish(self) -> None:
+        """Commit, when anything was begun."""
+        if self._db.in_transaction:
+            self._db.execute("COMMIT")
+        if self._erased:
+            self._partition.checkpoint_due = True
+        self._partition.flush()
+
+    def abandon(self) -> None:
+        """Leave no trace."""
+        rollback(self._db)
+
+    def _clock(self) -> Clock:
+        return Clock(*self._db.execute(sql.COUNTERS).fetchone()[:4])
+
+    def _locked(self) -> sqlite3.Connection:
+        if not self._db.in_transaction:
+            raise Fault("a write transaction begins with lock()", code="invariant_broken")
+        return self._db
+
+    # --- identity
+
+    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
+        """Return what is known as of a tx, over aliases of these scopes."""
+        return self._register().known(lookup, scopes=scopes, tx_us=tx_us)
+
+    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
+        """Return entities with their clusters, aliases, identifiers and judgements."""
+        return self._register().entities(entity_ids, tx_us=tx_us)
+
+    def _register(self) -> Register:
+        db = self._locked()
+        return Register(db, self._clock().last_us)
+
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
+        line = self._locked().execute(register.REVIEW, (review_id,)).fetchone()
+        return None if line is None else register_codec.review(line)
+
+    # --- what a plan needs
+
+    def receipts(
+        self, keys: Sequence[str], object_ids: Sequence[str] = ()
+    ) -> tuple[StoredReceipt, ...]:
+        """Return the receipts of idempotency keys and of objects."""
+        bound = {"objects": codec.listed(object_ids), "keys": codec.listed(keys)}
+        return tuple(map(register_codec.receipt, self._locked().execute(register.RECEIPTS, bound)))
+
+    def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
+        """Return, for each read, the open rows that overlap its span, by vid."""
+        db = self._locked()
+        found = [self._open_lines(db, read) for read in reads]
+        bodies = export.bodies_of(db, [line for lines in found for line in lines])
+        return tuple(tuple(export.row(line, bodies) for line in lines) for lines in found)
+
+    def _open_lines(self, db: sqlite3.Connection, read: SlotRead) -> list[Line]:
+        bound = {
+            "slots": codec.listed(dict.fromkeys(read.slot_keys)),
+            "since": read.span.start_us,
+            "until": read.span.end_us,
+        }
+        rest = sql.OPEN_HIDDEN if read.full else sql.OPEN_DENIALS
+        return sorted((*db.execute(sql.OPEN_HEADS, bound), *db.execute(rest, bound)))
+
+    def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
+        """Return the open rows of objects, quarantined ones included, by vid."""
+        db = self._locked()
+        asked = codec.listed(dict.fromkeys(object_ids))
+        lines = db.execute(sql.OPEN_OF_OBJECTS, (asked,)).fetchall()
+        bodies = export.bodies_of(db, lines)
+        return tuple(export.row(line, bodies) for line in lines)
+
+    def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:
+        """Return every claim of slots that is not quarantined or erased, in order of writing."""
+        lines = self._locked().execute(sql.CLAIMS_OF_SLOTS, (_distinct(slot_keys),))
+        return tuple(codec.body(line).claim for line in lines)
+
+    def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
+        """Return the stored slots among the keys, by key."""
+        return tuple(map(codec.slot, self._locked().execute(sql.SLOTS, (_distinct(slot_keys),))))
+
+    def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
+        """Return the slots of subjects, by key."""
+        lines = self._locked().execute(sql.SLOTS_OF, (_distinct(entity_ids),))
+        return tuple(map(codec.slot, lines))
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        """Return whole claims by object id, with today's permissions; erased ones left out."""
+        lines = self._locked().execute(sql.ASSERTIONS, (_distinct(object_ids),))
+        return {line[1]: codec.assertion(line) for line in lines}
+
+    def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the objects derived from these, directly or not, sorted, without them."""
+        bound = {"objects": codec.listed(object_ids)}
+        return tuple(line[0] for line in self._locked().execute(sql.DEPENDANTS, bound))
+
+    def open_actions(
+        self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
+    ) -> tuple[ActionRecord, ...]:
+        """Return the open actions of slots or objects, by action id."""
+        bound = {"slots": codec.listed(slot_keys), "objects": codec.listed(object_ids)}
+        lines = self._locked().execute(register.OPEN_ACTIONS_OF, bound)
+        return tuple(map(register_codec.action, lines))
+
+    # --- writing
+
+    def apply(self, batch: Batch) -> None:
+        """Write a batch.
+
+        Raises:
+            Fault: `invariant_broken` when the batch does not fit what is stored.
+        """
+        apply.batch(self._locked(), batch)
+
+    def empty(self, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
+        """Empty what erasure must empty, in every table and index."""
+        apply.empty(self._locked(), object_ids, entity_ids)
+        self._erased = True
+
+
+def _distinct(ids: Sequence[str]) -> str:
+    return codec.listed(dict.fromkeys(ids))

@@ -12,7 +12,7 @@ settled 10; checklist C-084, C-091, C-163 to C-168; rule R1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from ..schema.compile_terms import BlockKind, Reason, SectionName, Stage
@@ -57,8 +57,8 @@ def contain(converted: Converted, setting: Setting) -> Contained:
     for piece in converted.pieces:
         canonical = canonicalise(piece.text)
         stripped += canonical.stripped.total
-        clean = replace(
-            piece, text=canonical.text, label=_clean(piece.label), cell=_clean(piece.cell)
+        clean = piece._replace(
+            text=canonical.text, label=_clean(piece.label), cell=_clean(piece.cell)
         )
         fault = (Reason.INVALID_ENCODING, "") if canonical.refused else _fault(clean, piece)
         if fault is not None:
@@ -67,7 +67,7 @@ def contain(converted: Converted, setting: Setting) -> Contained:
         if clean.kind is BlockKind.DATA and clean.level >= 4:
             way = isolation_of(clean.origin, setting)
             isolation[clean.object_id] = way
-            clean = replace(clean, text=encode(clean.text, way))
+            clean = clean._replace(text=encode(clean.text, way))
         pieces.append(clean)
     ordered = tuple(sorted(isolation.items()))
     return Contained(converted, tuple(pieces), ordered, stripped, tuple(verdicts))

@@ -13,7 +13,7 @@ C-082, C-083, C-148, C-154.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..schema.compile_terms import (
     SECTIONS,
@@ -26,7 +26,7 @@ from ..schema.compile_terms import (
     Stage,
 )
 from ..schema.errors import InvalidInput
-from ..schema.vocabulary import Enforcement
+from ..schema.vocabulary import Enforcement, ObjectType
 from .affordances import untrusted_tool
 from .block import CONTAINMENT_SENTENCE
 from .duplicates import Text, duplicates
@@ -100,6 +100,7 @@ class _Maker:
         items = [r for r in self.rescued.items if r.placed.candidate.version is not None]
         items.sort(key=lambda ranked: stored_key(stored(ranked.placed)))
         values = self._values(items)
+        items = self._best(items)
         merged: set[str] = set()
         steps: list[tuple[Ranked, Step]] = []
         for ranked in items:
@@ -117,6 +118,24 @@ class _Maker:
         for ranked, step in steps:
             if ranked.placed.candidate.object_id not in merged:
                 yield from self._stored(ranked, step)
+
+    def _best(self, items: list[Ranked]) -> list[Ranked]:
+        """Leave out what could not stand in any section: more would cost time and change nothing."""
+        most = self.setting.rules.section_items
+        loose = [r for r in items if not r.by_task and not _may_be_rule(r)]
+        loose.sort(key=lambda r: (-r.score, r.placed.candidate.object_id))
+        seen = {True: 0, False: 0}
+        dropped: set[int] = set()
+        for ranked in loose:
+            passage = ranked.placed.candidate.is_passage
+            seen[passage] += 1
+            if seen[passage] > most:
+                dropped.add(id(ranked))
+                verdict = Verdict(
+                    Stage.CONVERT, ranked.placed.candidate.object_id, Reason.SECTION_CAP
+                )
+                self.verdicts.append(verdict._replace(score=ranked.score, tier=ranked.tier.value))
+        return [ranked for ranked in items if id(ranked) not in dropped]
 
     def _values(self, items: Iterable[Ranked]) -> dict[tuple[str, str], tuple[Ranked, ...]]:
         values: dict[tuple[str, str], tuple[Ranked, ...]] = {}
@@ -140,13 +159,12 @@ class _Maker:
         )
         base = self._base(ranked, section, max(levels))
         if section is _S.TOOLS:
-            yield from self._tool(replace(base, ladder=Ladder.NORMALIZED_FACT), candidate.text)
+            yield from self._tool(base._replace(ladder=Ladder.NORMALIZED_FACT), candidate.text)
         elif section in (_S.SYSTEM_POLICY, _S.TENANT_POLICY, _S.PROJECT_POLICY):
-            yield replace(base, ladder=Ladder.HARD_CONSTRAINT, carrier=step.carrier)
+            yield base._replace(ladder=Ladder.HARD_CONSTRAINT, carrier=step.carrier)
         elif step.instruction:
             consumed = tuple(c.placed.candidate.object_id for c in step.consumed)
-            yield replace(
-                base,
+            yield base._replace(
                 object_ids=(candidate.object_id, *consumed),
                 text=step.instruction,
                 ladder=step.ladder,
@@ -155,7 +173,7 @@ class _Maker:
                 value=max(ranked.score, *(c.score for c in step.consumed), 0),
             )
         else:
-            yield self._fact(replace(base, ladder=step.ladder), ranked)
+            yield self._fact(base._replace(ladder=step.ladder), ranked)
 
     def _base(self, ranked: Ranked, section: SectionName, level: int) -> Piece:
         version, candidate = stored(ranked.placed), ranked.placed.candidate
@@ -186,31 +204,30 @@ class _Maker:
         if masked:
             self.changes.append(Change(object_id, Conversion.MASKED))
         if slot is None or subject is None:
-            return replace(piece, text=_MASK) if masked else piece
+            return piece._replace(text=_MASK) if masked else piece
         value = _MASK if masked else shown_value(version, self.names)
         label = self.names.get(subject, "")
         cell = f"{slot.replace('_', ' ')} = {value}"
         plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
         text = f"{label} {cell}" if masked or not piece.text else piece.text
         if piece.alone or not label or not plain:
-            return replace(piece, text=text)
-        return replace(piece, text=text, label=one_line(label), cell=cell)
+            return piece._replace(text=text)
+        return piece._replace(text=text, label=one_line(label), cell=cell)
 
     def _tool(self, piece: Piece, text: str) -> Iterator[Piece]:
         """Yield a tool; of a level-4 one the checked part and, as evidence, what it says."""
         source = piece.placed.candidate.level if piece.placed is not None else piece.level
         if source < 4:
-            yield replace(piece, text=text)
+            yield piece._replace(text=text)
             return
         shown, described = untrusted_tool(text)
         if shown is None:
             self._omit(piece.object_id, Reason.POLICY_HOLD, "tool_name")
             return
-        yield replace(piece, text=shown)
+        yield piece._replace(text=shown)
         if described:
             rule = SECTIONS[_S.EVIDENCE]
-            yield replace(
-                piece,
+            yield piece._replace(
                 section=_S.EVIDENCE,
                 kind=BlockKind.DATA,
                 level=shown_level(_S.EVIDENCE, 4),
@@ -227,7 +244,7 @@ class _Maker:
     def _snippet(self, snippet: Snippet) -> Piece:
         piece = self._base(snippet.ranked, _S.EVIDENCE, snippet.ranked.placed.candidate.level)
         self.changes.append(Change(piece.object_id, Conversion.TRUNCATED, snippet.beside))
-        return replace(piece, text=snippet.text, alone=True)
+        return piece._replace(text=snippet.text, alone=True)
 
     def given_pieces(self) -> Iterator[Piece]:
         """Yield the pieces of the request's own items."""
@@ -327,6 +344,16 @@ class _Maker:
                 verdict = Verdict(Stage.CONVERT, piece.object_id, Reason.SECTION_CAP)
                 self.verdicts.append(verdict._replace(score=piece.value, tier=piece.tier.value))
         return [piece for piece in pieces if id(piece) not in dropped]
+
+
+def _may_be_rule(ranked: Ranked) -> bool:
+    """Tell whether an object may become a rule, which no cap leaves out."""
+    kind = stored(ranked.placed).details.object_type
+    return kind in (
+        ObjectType.POLICY_RULE,
+        ObjectType.ACTIONABLE_CONSTRAINT,
+        ObjectType.TOOL_SCHEMA,
+    )
 
 
 def _is_text(piece: Piece) -> bool:

@@ -67,9 +67,9 @@ class _Net:
             key = row.claim.object_id, row.vid
             known = rows.get(key)
             if known is None:
-                rows[key] = Proposed(version, int(via), hop)
+                rows[key] = Proposed(version, via.value, hop)
             else:
-                rows[key] = Proposed(known.version, known.via | via, min(known.hop, hop))
+                rows[key] = Proposed(known.version, known.via | via.value, min(known.hop, hop))
 
 
 def gather(
@@ -175,7 +175,8 @@ def _joined(a: Known, b: Known) -> Known:
 def _find_text(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
     terms = sorted(question(net.setting, names))
     if terms:
-        limit = net.setting.policy.read.text_candidates
+        policy = net.setting.policy
+        limit = min(policy.compile.text_candidates, policy.read.text_candidates)
         point = net.setting.point
         found = reader.matching(terms, sight=net.sight, point=point, limit=limit)
         net.take("text", found, Via.TEXT)

@@ -6,7 +6,6 @@ A fact is a cell of its entity's row; prose, turns and everything of level 4 sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..schema.compile_terms import BlockKind, Ladder, PriorityTier, SectionName
@@ -22,8 +21,7 @@ class Carrier(NamedTuple):
     """Canonical JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Piece(NamedTuple):
     """One object's contribution."""
 
     object_ids: tuple[str, ...]
@@ -35,16 +33,16 @@ class Piece:
     origin: str
     text: str
     """What is rendered when it stands alone or as a row of its own."""
-    label: str = ""
-    """Of a fact: the entity's name, the head of its row."""
-    cell: str = ""
-    """Of a fact: `slot = value`."""
     ladder: Ladder
     tier: PriorityTier
     value: int
     """Worth for the selection, in millionths."""
     key: tuple[int, int, str]
     """Stable order inside its section."""
+    label: str = ""
+    """Of a fact: the entity's name, the head of its row."""
+    cell: str = ""
+    """Of a fact: `slot = value`."""
     required: bool = False
     alone: bool = False
     """Whether it is a block of its own: verbatim text and everything of level 4."""

@@ -10,7 +10,7 @@ a fact-like text is refused. Nothing is rephrased. Checklist C-130, C-149, C-153
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from ..schema.compile_terms import BlockKind, Conversion
@@ -75,7 +75,7 @@ def excerpt(piece: Piece, *, room: int, setting: Setting) -> Short | None:
     if not kept:
         return None
     text = _joined(units, sorted(kept))
-    short = replace(piece, text=text)
+    short = piece._replace(text=text)
     return Short(
         short,
         piece.object_ids,
@@ -115,8 +115,7 @@ def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short |
     kept = [turn for turn, _ in lines]
     text = "\n".join(line for _, line in lines)
     original = "\n".join(turn.text for turn in kept)
-    piece = replace(
-        kept[0],
+    piece = kept[0]._replace(
         object_ids=tuple(turn.object_id for turn in kept),
         kind=BlockKind.DATA,
         level=max(turn.level for turn in kept),

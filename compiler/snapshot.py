@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntFlag
+from enum import IntEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
@@ -20,8 +20,8 @@ from ..resolution.known import Known
 from ..schema.claim import Version
 
 
-class Via(IntFlag):
-    """How a candidate was found; the ways add up."""
+class Via(IntEnum):
+    """How a candidate was found: bits that add up to a plain whole number."""
 
     TEXT = 1
     VECTOR = 2

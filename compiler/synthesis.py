@@ -10,7 +10,6 @@ Checklist C-082.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from ..schema.compile_terms import SectionName
 from .counting import TokenCounter
@@ -38,4 +37,4 @@ def keep_prose(pieces: Sequence[Piece], counter: TokenCounter) -> list[Piece]:
         lines = "\n".join(f"[10] {piece.text}" for piece in members)
         if counter.count(row) >= counter.count(lines):
             prose.update(map(id, members))
-    return [replace(piece, label="", cell="") if id(piece) in prose else piece for piece in pieces]
+    return [piece._replace(label="", cell="") if id(piece) in prose else piece for piece in pieces]

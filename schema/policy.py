@@ -134,9 +134,12 @@ class CompilePolicy:
     """Longest goal recap (R5)."""
     history_full_turns: int = 6
     """Turns at the end of the history that are never folded (R31: full zone)."""
+    text_candidates: int = 256
+    """Text matches a compile asks for: a quarter of what a search may propose, and still several
+    times what an 8K budget holds; each costs time. A cut is noted in the trace."""
     candidates: int = 1_500
-    """Most candidates of a compile: one and a half times what a text search proposes, so that
-    standing objects and neighbours always find room; a cut is noted in the trace."""
+    """Most candidates of a compile, so that standing objects, slots and neighbours always find
+    room beside text and vectors; a cut is noted in the trace."""
     standing_candidates: int = 400
     """Most standing objects, strongest level first: several times what any zone can hold."""
     neighbour_entities: int = 24

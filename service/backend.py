@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,9 +44,15 @@ class Backend:
     scorer: Scorer | None = None
     encoder: Any = None
     tenant_key: bytes | None = None
-    _words: dict[str, Vocabulary] = field(default_factory=dict)
-    _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(default_factory=dict)
+    _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
+    _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
+        default_factory=dict[str, "CommitQueue[Submission | Work, Any]"]
+    )
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _worker: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="tenure")
+    )
+    _pending: list[Future[None]] = field(default_factory=list[Future[None]])
 
     def now_us(self) -> int:
         """Return what the clock says in microseconds UTC."""
@@ -138,8 +145,23 @@ class Backend:
         with self.store.reading(tenant) as reader:
             return reader.slot_in_use(str(definition.get("name")))
 
+    def later(self, work: Callable[[], None]) -> None:
+        """Do something after the call returns, in order; `settle` and `close` wait for it."""
+        with self._lock:
+            self._pending = [job for job in self._pending if not job.done() or job.exception()]
+            self._pending.append(self._worker.submit(work))
+
+    def settle(self) -> None:
+        """Wait for all that was put off; raise what the first failure raised."""
+        with self._lock:
+            waiting, self._pending = self._pending, []
+        for job in waiting:
+            job.result()
+
     def close(self) -> None:
-        """Finish what is queued and close the store."""
+        """Finish what is queued and put off, and close the store."""
+        self.settle()
+        self._worker.shutdown()
         with self._lock:
             for queue in self._queues.values():
                 queue.close()

@@ -20,6 +20,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
+from ..compiler.envelope import Envelope
+from ..compiler.manifest import Manifest
 from ..schema.answers import Change, Explanation, HistoryRow
 from ..schema.layers import DecayRule
 from ..schema.policy import Policy
@@ -29,6 +31,7 @@ from ..store.port import Point
 from .actions import Actions
 from .auditing import Auditing
 from .backend import Backend
+from .compiling import Compiling, Envelopes
 from .event_lines import Reading, given
 from .ingest import Choices, Ingesting, IngestReport, Progress, rejects_path
 from .observing import Observing, Said
@@ -198,6 +201,61 @@ class Memory:
         asked = last if tx is None else min(instant(tx, what="tx"), last)
         at = max(self.backend.now_us(), last) if valid is None else instant(valid, what="valid")
         return View(self.backend, self.principal, Point(at, asked), words)
+
+    def compile(
+        self,
+        task: str,
+        query: str = "",
+        *,
+        user_request: str = "",
+        goal: str | None = None,
+        step: str | None = None,
+        acceptance: Sequence[str] = (),
+        constraints: Sequence[Any] = (),
+        entities: Sequence[str] = (),
+        tools: Sequence[Any] = (),
+        history: Sequence[Any] = (),
+        evidence: Sequence[Any] = (),
+        skills: Sequence[Any] = (),
+        pinned: Sequence[Any] = (),
+        progress: Sequence[Any] = (),
+        errors: Sequence[Any] = (),
+        project: str | None = None,
+        query_vector: Sequence[float] | None = None,
+        budget_tokens: int = 8000,
+        reserve_tokens: int | None = None,
+        model: str = "generic",
+        profile: str = "default",
+        valid: Moment = None,
+        tx: Moment = None,
+    ) -> Envelope:
+        """Compile the context envelope of a task: permission-safe, current, within budget.
+
+        `task` is a task type. The same view, request and policy give the same bytes. What
+        stayed out is in `envelope.trace`, with the stage and the reason.
+
+        Raises:
+            InvalidInput: for an unknown task type or a malformed item.
+            ContextBudgetExhausted: when required blocks alone are larger than the budget.
+        """
+        given = {k: v for k, v in locals().items() if k not in ("self", "task")}
+        view = self.as_of(valid, tx)
+        return Compiling(self.backend, self.principal).compile(view, task, given)
+
+    def replay(self, manifest: Manifest | Envelope | Mapping[str, Any] | str) -> Envelope:
+        """Return the same bytes again, from a manifest, an envelope or an envelope id.
+
+        Raises:
+            InvalidInput: `bad_manifest`.
+            Forbidden: when the caller may not read today all that it holds.
+        """
+        self.backend.settle()
+        return Compiling(self.backend, self.principal).replay(manifest)
+
+    @property
+    def envelopes(self) -> Envelopes:
+        """Return the stored manifests: `.list()` and `.get(envelope_id)`."""
+        return Envelopes(self.backend, self.principal)
 
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""

@@ -72,7 +72,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(map(str, cast("set[Any]", value)))
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_plain(v) for v in cast("Sequence[Any]", value)]
+        return list(map(_plain, cast("list[Any]", value)))
     return value if isinstance(value, str | int | bool | None) else str(value)
 
 

@@ -120,7 +120,7 @@ class _Maker:
                 yield from self._stored(ranked, step)
 
     def _best(self, items: list[Ranked]) -> list[Ranked]:
-        """Leave out what could not stand in any section: more would cost time and change nothing."""
+        """Leave out what could not stand in any section; more would only cost time."""
         most = self.setting.rules.section_items
         loose = [r for r in items if not r.by_task and not _may_be_rule(r)]
         loose.sort(key=lambda r: (-r.score, r.placed.candidate.object_id))

@@ -18,28 +18,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from ..compiler.envelope import Envelope
-from ..compiler.manifest import Manifest
-from ..schema.answers import Change, Explanation, HistoryRow
 from ..schema.layers import DecayRule
 from ..schema.policy import Policy
 from ..schema.principal import Principal, Scope
 from ..schema.write import Moment, Receipt, Write
 from ..store.port import Point
-from .actions import Actions
-from .auditing import Auditing
 from .backend import Backend
-from .compiling import Compiling, Envelopes
-from .event_lines import Reading, given
-from .ingest import Choices, Ingesting, IngestReport, Progress, rejects_path
-from .observing import Observing, Said
 from .times import instant
 from .transferring import TransferReport, Transferring
 from .view import View, Who
-from .words import Words
-from .writing import Writing
+
+if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
+    from ..compiler.envelope import Envelope
+    from ..compiler.manifest import Manifest
+    from ..schema.answers import Change, Explanation, HistoryRow
+    from .actions import Actions
+    from .auditing import Auditing
+    from .compiling import Envelopes
+    from .ingest import IngestReport, Progress
+    from .words import Words
+    from .writing import Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,8 @@ class Memory:
     @property
     def vocabulary(self) -> Words:
         """Return the tenant's bounded lists, to read and to extend."""
+        from .words import Words
+
         return Words(self.backend, self.principal)
 
     def write(
@@ -142,6 +144,8 @@ class Memory:
         The receipt of the passage comes first, then one for each claim; all share one
         transaction. `at` is when it was said, now by default.
         """
+        from .observing import Observing, Said
+
         said = Said(
             text=text,
             speaker=speaker,
@@ -150,7 +154,7 @@ class Memory:
             why_it_matters=why_it_matters,
             applicable_task_types=applicable_task_types,
         )
-        return Observing(self.backend, self.principal, self.backend.extractor).observe(said)
+        return Observing(self.backend, self.principal).observe(said)
 
     def ingest(
         self,
@@ -170,6 +174,9 @@ class Memory:
         Raises:
             TenureError: the first line that cannot be taken, with its number in front.
         """
+        from .event_lines import Reading
+        from .ingest import Choices, Ingesting, rejects_path
+
         choices = Choices(
             reading=Reading(replay, ignore_external_ids),
             keep_going=keep_going,
@@ -184,6 +191,9 @@ class Memory:
         Raises:
             TenureError: the first event that cannot be taken, with its place in front.
         """
+        from .event_lines import Reading, given
+        from .ingest import Choices, Ingesting
+
         held = [dict(event) for event in events]
         choices = Choices(reading=Reading(replay=True))
         return Ingesting(self.backend, self.principal, choices).run(lambda: given(held))
@@ -263,6 +273,8 @@ class Memory:
             ContextBudgetExhausted: when required blocks alone are larger than the budget.
         """
         given = {k: v for k, v in locals().items() if k not in ("self", "task")}
+        from .compiling import Compiling
+
         view = self.as_of(valid, tx)
         return Compiling(self.backend, self.principal).compile(view, task, given)
 
@@ -273,12 +285,16 @@ class Memory:
             InvalidInput: `bad_manifest`.
             Forbidden: when the caller may not read today all that it holds.
         """
+        from .compiling import Compiling
+
         self.backend.settle()
         return Compiling(self.backend, self.principal).replay(manifest)
 
     @property
     def envelopes(self) -> Envelopes:
         """Return the stored manifests: `.list()` and `.get(envelope_id)`."""
+        from .compiling import Envelopes
+
         return Envelopes(self.backend, self.principal)
 
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
@@ -300,10 +316,16 @@ class Memory:
     @property
     def actions(self) -> Actions:
         """Return the resolver queue: `actions()` lists it, `.resolve(id, …)` settles one."""
+        from .actions import Actions
+
         return Actions(self.backend, self.principal)
 
     def _writing(self) -> Writing:
+        from .writing import Writing
+
         return Writing(self.backend, self.principal)
 
     def _auditing(self) -> Auditing:
+        from .auditing import Auditing
+
         return Auditing(self.backend, self.principal, self.as_of())

@@ -27,6 +27,7 @@ from ..schema.write import Moment, Receipt, Write
 from ..store.port import Point
 from .backend import Backend
 from .times import instant
+from .transferring import TransferReport, Transferring
 from .view import View, Who
 
 if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
@@ -196,6 +197,29 @@ class Memory:
         held = [dict(event) for event in events]
         choices = Choices(reading=Reading(replay=True))
         return Ingesting(self.backend, self.principal, choices).run(lambda: given(held))
+
+    def export(
+        self, path: str | Path, *, keys: bool = True, replace: bool = False
+    ) -> TransferReport:
+        """Write everything of the tenant into a file (`.gz` is packed); privileged.
+
+        The file is lossless on both axes and only its owner may read it; with `keys` it holds
+        the tenant's secret keys. It appears whole or not at all.
+
+        Raises:
+            Conflict: `file_exists`, unless `replace`.
+        """
+        self.backend.settle()
+        return Transferring(self.backend, self.principal).export(path, keys=keys, replace=replace)
+
+    def restore(self, path: str | Path) -> TransferReport:
+        """Restore an export into this tenant, which must be empty; privileged.
+
+        Raises:
+            Conflict: `tenant_not_empty`.
+            InvalidInput: `bad_export`; nothing was written.
+        """
+        return Transferring(self.backend, self.principal).restore(path)
 
     def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
         """Return the view of (valid, tx); None means now.

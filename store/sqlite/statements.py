@@ -20,7 +20,7 @@ _OPEN: Final = "253402300799999999"
 
 # --- the tenant
 
-CREATE_META: Final = "INSERT INTO meta (tenant) VALUES (?)"
+CREATE_META: Final = "INSERT INTO meta VALUES (1, ?)"
 CREATE_COUNTER: Final = "INSERT INTO counter VALUES (1, 0, ?, 1, 0, 0)"
 TENANT: Final = "SELECT tenant FROM meta"
 PUT_KEY: Final = "INSERT INTO tenant_key (epoch, secret) VALUES (?, ?)"

@@ -16,10 +16,10 @@ from ...schema.claim import Assertion, Version
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALWAYS
 from ...schema.operation import SweepReceipt
-from ...schema.values import canonical_json
+from ...schema.values import canonical_json, moment
 from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
 from ..port import ActionRecord, Point, WriteTx
-from .change import Change, Mandate, begin, derived_id, stamped
+from .change import Change, Mandate, begin, derived_id
 from .erase import erase_objects
 from .retire import archive
 
@@ -119,7 +119,7 @@ def retire_all(
     }
     deleted = by_rule[RetirementRule.HARD_DELETE]
     receipt = SweepReceipt(
-        tx=stamped(change.clock.last_us) if not chosen or dry_run else change.at,
+        tx=moment(change.clock.last_us) if not chosen or dry_run else change.at,
         examined=len(chosen),
         archived=_ids(by_rule[RetirementRule.ARCHIVE]),
         demoted=_ids(by_rule[RetirementRule.DEMOTE_TO_ARCHIVAL]),

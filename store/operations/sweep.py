@@ -55,9 +55,18 @@ def sweep(
 
 
 def is_due(version: Version, now_us: int) -> bool:
-    """Tell whether a version has decayed and nothing was done about it yet."""
+    """Tell whether a version has decayed and nothing was done about it yet.
+
+    Gaps and denials never decay: what they keep away must not come back with age.
+    """
     rule, op = version.details.decay_rule, version.row.claim.op
-    if rule is None or op is Op.DELETE or version.demoted or version.confirm_due or version.erased:
+    if (
+        rule is None
+        or op not in (Op.ASSERT, Op.CORRECT)
+        or version.demoted
+        or version.confirm_due
+        or version.erased
+    ):
         return False
     confirmed = version.last_confirmed_us
     anchor = version.row.claim.tx if confirmed is None else confirmed
@@ -96,7 +105,7 @@ def close_scope(
         for object_id in ids
         if object_id in held
         and held[object_id].details.layer in _LAYERS[kind]
-        and held[object_id].claim.target is None
+        and held[object_id].claim.op is not Op.DELETE
         and object_id not in flagged
         and object_id in standing
     ]

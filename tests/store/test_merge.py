@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tenure.schema.entity import EntityRef
 from tenure.schema.errors import Conflict, InvalidInput, NotFound
 from tenure.schema.interval import ALWAYS, INF_US
+from tenure.schema.operation import ReviewReceipt
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.principal import Scope
 from tenure.schema.vocabulary import (
@@ -482,6 +483,53 @@ def test_a_merge_by_hand_decides_the_case(store: Any) -> None:
     unmerged(store)
     decide(store, undo, case, "d2")
     assert case_of(store).state is ReviewState.UNDONE
+
+
+def test_a_standing_judgement_leaves_the_case_open(store: Any) -> None:
+    case, (a, _, c) = waiting(store)
+    merged(store, a, c)
+    unmerged(store)
+    decide(store, undo, case, "d2")
+    with store.writing("default") as tx:
+        tx.lock()
+    assert isinstance(merged(store, a, c, "m2"), Conflict)
+    decide(store, unsure, case, "d3")
+    refusal = decide(store, accept, case, "d4", entity=a)
+    assert isinstance(refusal, Conflict)
+    assert case_of(store).state is ReviewState.UNSURE
+
+
+def test_unsure_gives_way_to_a_verdict(store: Any) -> None:
+    case, (_, _, c) = waiting(store)
+    decide(store, unsure, case)
+    decide(store, reject, case, "d2")
+    assert [j.verdict for j in judgements(store, c)] == [JudgementVerdict.NON_MATCH] * 2
+
+
+def test_a_verdict_that_stands_is_not_written_twice(store: Any) -> None:
+    case, (a, _, c) = waiting(store)
+    decide(store, accept, case, entity=a)
+    decide(store, undo, case, "d2")
+    decide(store, reject, case, "d3")
+    assert len(judgements(store, c)) == 2
+
+
+def test_an_accepted_case_of_what_is_one_already_writes_its_decision_alone(store: Any) -> None:
+    case, (a, b, _) = waiting(store)
+    decide(store, accept, case, entity=a)
+    merged(store, a, b, "m1")
+    assert isinstance(decide(store, undo, case, "d2"), ReviewReceipt)
+    refused = decide(store, accept, case, "d3", entity=b)  # over its own NON_MATCH to a
+    assert refused.canonical_id == min(roots(store, [a, b]))
+
+
+def test_a_conflict_that_was_settled_otherwise_is_closed(store: Any) -> None:
+    a, b = people(store, "a", "b")
+    merged(store, a, b, "m1", judged_by=JudgedBy.RULE)
+    unmerged(store, "m1", judged_by=JudgedBy.RULE)
+    assert isinstance(merged(store, a, b, "m2", judged_by=JudgedBy.MODEL), Conflict)
+    assert merged(store, a, b, "m3").canonical_id == a
+    assert opened(store, ActionKind.MERGE_CONFLICT) == []
 
 
 def test_a_case_without_candidates_needs_an_entity() -> None:

@@ -301,6 +301,11 @@ class Memory:
 
         return Envelopes(self.backend, self.principal)
 
+    def doctor(self) -> tuple[str, ...]:
+        """Check every invariant of the tenant; return a sentence for each that is broken."""
+        self.backend.settle()
+        return self.backend.store.check(self.principal.tenant)
+
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""
         return self._auditing().history(entity, slot)

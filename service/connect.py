@@ -19,7 +19,7 @@ from .ids import Clock, Ids, uuid7, wall_clock
 from .memory import Memory
 
 if TYPE_CHECKING:
-    from .encoders import Encoder
+    from .encoder import Encoder
     from .extracting import Extractor
 
 _SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")

@@ -14,45 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final
 
-from ..schema.errors import InvalidInput, Unavailable
+from ..schema.errors import Unavailable
 from ..store.quantise import MOST_DIMENSIONS
+from .encoder import CountsTokens, Encoder, bad_encoder
+
+__all__ = ["CountsTokens", "Encoder", "bad_encoder", "encoder_of"]
 
 _FOLDER: Final = "sentence-transformers:"
-
-
-@runtime_checkable
-class Encoder(Protocol):
-    """Turns texts into vectors; `encode` may be called from several threads at once."""
-
-    @property
-    def id(self) -> str:
-        """Return the name with the hash of the weights: equal exactly for comparable vectors."""
-        ...
-
-    @property
-    def dimensions(self) -> int:
-        """Return the count of numbers of each vector."""
-        ...
-
-    @property
-    def max_tokens(self) -> int:
-        """Return how many tokens of a text are read; longer texts are embedded in chunks."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector of any length for each text, in order."""
-        ...
-
-
-@runtime_checkable
-class CountsTokens(Protocol):
-    """An encoder that can say how much of its limit a text takes."""
-
-    def count_tokens(self, text: str) -> int:
-        """Return the tokens of a text, those around it included."""
-        ...
 
 
 def encoder_of(given: Encoder | str | None) -> Encoder | None:
@@ -119,12 +89,3 @@ def _check(given: Any) -> None:
         value = getattr(given, name)
         if not fits(value):
             raise bad_encoder(f"its {name} cannot be {value!r}")
-
-
-def bad_encoder(why: str) -> InvalidInput:
-    """Return the error of an encoder that cannot be used."""
-    return InvalidInput(
-        f"{why}; give 'onnx', 'sentence-transformers:/folder', or an object with id, "
-        "dimensions, max_tokens and encode(texts)",
-        code="bad_encoder",
-    )

@@ -91,7 +91,8 @@ def test_derived_objects_inherit_the_weakest_and_go_stale(open_memory: Open) -> 
     fact = memory.write(subject="Nova", slot="status", value="shipping", valid_from=JAN)
     belief = memory.write(
         subject="Nova", slot="assumes", value="it ships on Friday", valid_from=JAN,
-        derived_from=[page.object_id, fact.object_id], source_origin="tenure://summary")  # fmt: skip
+        source_origin="tenure://summary", derived_from=[page.object_id, fact.object_id],
+    )  # fmt: skip
     story = memory.explain(belief.object_id)
     assert story.object.authority_level == 4
     assert story.object.security_classification == "confidential"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -174,8 +176,6 @@ def test_authority_comes_from_the_channel(open_memory: Open) -> None:
 
 
 def test_sixteen_writers_of_one_new_name_make_one_entity(open_memory: Open) -> None:
-    import threading
-
     memory = open_memory()
     errors: list[BaseException] = []
 
@@ -196,8 +196,6 @@ def test_sixteen_writers_of_one_new_name_make_one_entity(open_memory: Open) -> N
 
 
 def test_sixteen_writers_of_one_slot_leave_one_chain(open_memory: Open) -> None:
-    import threading
-
     memory = open_memory()
     seen: list[tuple[Any, Any]] = []
 
@@ -217,7 +215,7 @@ def test_sixteen_writers_of_one_slot_leave_one_chain(open_memory: Open) -> None:
         assert view.slot("Quinn", "office").value == value
     rows = [r for r in memory.history("Quinn", "office") if r.tx_end is None and r.head]
     spans = sorted((r.valid_from, r.valid_until) for r in rows if r.valid_from)
-    assert all(a[1] == b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] == b[0] for a, b in pairwise(spans))
     assert memory.doctor() == ()
 
 

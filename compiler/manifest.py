@@ -36,6 +36,8 @@ class Recorded(NamedTuple):
     """Integer cosine of its content."""
     why: int | None
     """Integer cosine of its condition."""
+    withheld: str
+    """What the gate held against it; empty when it passed."""
 
 
 class TruncationEvent(NamedTuple):

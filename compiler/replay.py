@@ -70,7 +70,7 @@ def replay(
 
 def _check_pins(manifest: Manifest, setting: Setting) -> None:
     stated = {
-        "policy": (manifest.policy_hash, setting.policy.digest),
+        "policy": (manifest.policy_hash, setting.policy_hash),
         "vocabulary": (manifest.vocabulary_version, setting.vocabulary.version),
         "counter": (manifest.counter, setting.counter.identity),
         "envelope id": (manifest.envelope_id, envelope_id(setting)),

@@ -32,15 +32,13 @@ from ..schema.entity import EntityRef
 from ..schema.errors import NotFound
 from ..schema.principal import Principal, Scope, Sight
 from ..schema.slots import Slot, Vocabulary
-from ..schema.terms import content_terms
-from ..schema.values import moment
+from ..schema.values import micros, moment
 from ..schema.vocabulary import ObjectType, SlotStatus, parse
 from ..store.objects import context_object
 from ..store.port import Ask, Point, Reader
 from ..store.reading import Shape, segments, slot_state
 from .backend import Backend
 from .parsing import entity_ref
-from .ranking import bm25
 from .walk import walk
 
 Who = str | EntityRef | Mapping[str, Any]
@@ -54,6 +52,8 @@ class View:
     backend: Backend
     principal: Principal
     point: Point
+    words: Vocabulary
+    """The tenant's vocabulary when the view was made."""
 
     @property
     def valid(self) -> datetime | None:
@@ -79,7 +79,7 @@ class View:
             if len(found) != 1:
                 return _nobody(found)
             members = known.members(found[0])
-            state = self._state(reader, members, definition, sight, self.point)
+            state = self._state(reader, members, definition, sight)
             if state.status is SlotStatus.CLEAN and not definition.many:
                 return self._widened(reader, members, definition, sight, state)
             return state
@@ -92,7 +92,7 @@ class View:
             if len(found) != 1:
                 return default
             members = known.members(found[0])
-            state = self._state(reader, members, definition, sight, self.point)
+            state = self._state(reader, members, definition, sight, shaped=False)
             return state.value if state.status is SlotStatus.CLEAN else default
 
     def facts(self, entity: Who) -> dict[str, SlotState]:
@@ -154,7 +154,7 @@ class View:
                 point=self.point,
                 hops=hops,
                 limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
-                shape=self._shaper,
+                shape=self._shaped,
             )
 
     def search(
@@ -165,27 +165,25 @@ class View:
         object_type: str | None = None,
     ) -> SearchResult:
         """Return the best matching shown objects; ties stand in order of object id."""
-        sight, kind = self._sight(None), parse(ObjectType, object_type) if object_type else None
-        terms = sorted(content_terms(text))
+        from .searching import Question, Searching
+
+        kind = parse(ObjectType, object_type) if object_type else None
+        sight = self._sight(None)
         with self._reading() as reader:
-            subjects: set[str] | None = None
+            subjects: frozenset[str] | None = None
             if entity is not None:
                 found, known = self._find(reader, entity, sight)
-                subjects = {m for root in found for m in known.members(root)}
-            cap = self.backend.policy.read.text_candidates
-            hits = reader.matching(terms, sight=sight, point=self.point, limit=cap)
-            wanted = [
-                v
-                for v in hits.versions
-                if (kind is None or v.details.object_type is kind)
-                and (subjects is None or v.details.subject_id in subjects)
-            ]
-            ranked = bm25(terms, wanted, self.backend.policy.compile)[:limit]
-            shape = self._shaper(reader, [v for v, _ in ranked])
+                subjects = frozenset(m for root in found for m in known.members(root))
+            search = Searching(self.backend, reader, sight, self.point)
+            matches = search.find(
+                self.principal.tenant,
+                Question(text=text, limit=limit, kind=kind, subjects=subjects),
+            )
+            shape = self._shaper(reader, [v for v, _ in matches.ranked])
             return SearchResult(
-                hits=tuple(SearchHit(object=shape(v), score=score) for v, score in ranked),
-                withheld=hits.withheld,
-                truncated=hits.cut,
+                hits=tuple(SearchHit(object=shape(v), score=score) for v, score in matches.ranked),
+                withheld=matches.withheld,
+                truncated=matches.cut,
             )
 
     def object(self, object_id: str) -> ContextObject:
@@ -215,10 +213,7 @@ class View:
         return sight_of(self.principal, scope)
 
     def _definition(self, slot: str) -> Slot:
-        return self._words().slot(slot)
-
-    def _words(self) -> Vocabulary:
-        return self.backend.vocabulary(self.principal.tenant)
+        return self.words.slot(slot)
 
     def _find(self, reader: Reader, entity: Who, sight: Sight) -> tuple[tuple[str, ...], Register]:
         return find(reader, entity, sight, self.point.tx_us)
@@ -229,11 +224,16 @@ class View:
         members: tuple[str, ...],
         slot: Slot,
         sight: Sight,
-        point: Point,
+        *,
+        at_us: int | None = None,
+        shaped: bool = True,
     ) -> SlotState:
+        """Return the state of a slot at the view, or at another valid time."""
         ask = Ask(subjects=members, slots=(slot.name,))
+        point = self.point if at_us is None else Point(at_us, self.point.tx_us)
         versions = reader.versions(ask, sight=sight, point=point).versions
-        return slot_state(versions, many=slot.many, shape=self._shaper(reader, versions))
+        shape = self._shaper(reader, versions) if shaped else None
+        return slot_state(versions, many=slot.many, shape=shape)
 
     def _decide(self, reader: Reader, name: str, rows: list[Version]) -> SlotState:
         return slot_state(rows, many=self._definition(name).many, shape=self._shaper(reader, rows))
@@ -247,13 +247,18 @@ class View:
         state: SlotState,
     ) -> SlotState:
         """Return a clean state whose bounds reach over neighbouring rows of the same value."""
-        ask = Ask(subjects=members, slots=(slot.name,), at_valid=False)
-        versions = reader.versions(ask, sight=sight, point=self.point).versions
-        for segment in segments(versions, many=False, shape=self._shaper(reader, versions)):
-            start, end, at = segment.valid_from, segment.valid_until, self.valid
-            if at is None or ((start is None or start <= at) and (end is None or at < end)):
-                return replace(state, valid_from=start, valid_until=end)
-        return state
+        start, end = state.valid_from, state.valid_until
+
+        def same_at(at_us: int) -> SlotState | None:
+            found = self._state(reader, members, slot, sight, at_us=at_us, shaped=False)
+            same = found.status is SlotStatus.CLEAN and found.values == state.values
+            return found if same else None
+
+        while start is not None and (before := same_at(micros(start) - 1)):
+            start = before.valid_from
+        while end is not None and (after := same_at(micros(end))):
+            end = after.valid_until
+        return replace(state, valid_from=start, valid_until=end)
 
     def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Shape:
         """Return a function from versions to objects that reads their entities once."""
@@ -266,13 +271,13 @@ class View:
             }
         )
         known = Register(reader.entities(raw, tx_us=self.point.tx_us) if raw else Known())
+        roots = {entity: known.root(entity) for entity in raw}
+        return lambda version: self._shaped(version, roots)
 
-        def shape(version: Version) -> ContextObject:
-            held = (version.details.subject_id, version.details.value_entity_id)
-            entities = tuple(dict.fromkeys(known.root(e) for e in held if e is not None))
-            return context_object(version, tenant=self.principal.tenant, entities=entities)
-
-        return shape
+    def _shaped(self, version: Version, roots: Mapping[str, str]) -> ContextObject:
+        held = (version.details.subject_id, version.details.value_entity_id)
+        entities = tuple(dict.fromkeys(roots[e] for e in held if e is not None))
+        return context_object(version, tenant=self.principal.tenant, entities=entities)
 
 
 def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:

@@ -1,5 +1,5 @@
 """The embedded store: one SQLite file per tenant, append-only by triggers."""
 
-from .store import SqliteStore
+from .store import SqliteStore, open_store
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "open_store"]

@@ -131,10 +131,11 @@ class Register:
         ]
 
     def _clusters(self, ids: set[str], tx_us: int) -> dict[str, str]:
-        """Return the canonical id of every member of the clusters of these entities."""
+        """Return the canonical id of every member of the clusters of these, roots included."""
         if tx_us >= self._last_us:
             found = self._db.execute(sql.CLUSTERS, (codec.listed(sorted(ids)),))
-            return dict(sorted(found))
+            raw = dict(found)
+            return dict(sorted({**raw, **{top: top for top in raw.values()}}.items()))
         return self._clusters_then(ids, tx_us)
 
     def _clusters_then(self, ids: set[str], tx_us: int) -> dict[str, str]:
@@ -152,12 +153,11 @@ class Register:
         found = {
             line[0]: register_codec.entity(line) for line in self._db.execute(sql.ENTITIES, bound)
         }
-        tops = clusters.canonical_ids(matches.values(), found)
-        return {raw: top for raw, top in sorted(tops.items()) if raw != top}
+        return dict(sorted(clusters.canonical_ids(matches.values(), found).items()))
 
 
 def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:
-    return codec.listed(sorted({*ids, *canonical.keys(), *canonical.values()}))
+    return codec.listed(sorted({*ids, *canonical}))
 
 
 def _by_id(entity: Entity) -> str:

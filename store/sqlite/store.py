@@ -165,3 +165,8 @@ class SqliteStore:
                     )
                 self._partitions[tenant] = Partition(path, tenant, self._tuning)
             return self._partitions[tenant]
+
+
+def open_store(path: str | os.PathLike[str]) -> SqliteStore:
+    """Return the embedded store at a file, a folder, or `:memory:`."""
+    return SqliteStore(path)

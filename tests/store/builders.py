@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tenure.schema.claim import Assertion, Claim, Content, Details, Permissions, Row, slot_key
+from tenure.schema.claim import (
+    Assertion,
+    Claim,
+    Content,
+    Details,
+    Look,
+    Permissions,
+    Row,
+    slot_key,
+)
 from tenure.schema.entity import Alias, Entity
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.layers import DecayRule
@@ -19,6 +28,7 @@ from tenure.schema.vocabulary import (
     Op,
     RetirementRule,
     StateLayer,
+    Status,
 )
 from tenure.store import reconcile
 from tenure.store.port import (
@@ -211,17 +221,19 @@ def receipt(say: Say, tx: int) -> StoredReceipt:
 def commit(
     store: Store, says: Iterable[Say], *, tx: int | None = None, tenant: str = TENANT
 ) -> int:
-    """Write under one stamp, planned as the product plans, and return the stamp."""
+    """Write under one stamp, planned as the product plans, and return the stamp.
+
+    The writes of one call must not touch the same slot: nothing is netted here.
+    """
     given = list(says)
     with store.writing(tenant) as write:
         clock = write.lock()
         told = event(clock, tx=tx, ids=[say.object_id for say in given])
         batch = Batch(clock=clock)
         for ordinal, say in enumerate(given):
-            # a later write of the group meets the rows of the earlier ones in the store
             stated = say.assertion(told.tx, ordinal)
             if say.quarantine:
-                look = reconcile.Look(reconcile.Status.QUARANTINED, say.quarantine, False)
+                look = Look(Status.QUARANTINED, say.quarantine, False)
                 rows: tuple[Row, ...] = (
                     Row(0, stated.claim, stated.claim.interval, look, told.tx),
                 )

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tenure import Memory, connect
+from tenure.store.port import Store
+from tenure.store.sqlite import SqliteStore
+from tenure.tests.store.builders import TENANT
+
+STORES: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}
+"""Makers of an empty store over a fresh folder, by name; one more entry runs the port's suite."""
+
+StoreFactory = Callable[[], Store]
 
 
 @pytest.fixture
@@ -21,3 +30,27 @@ def open_memory(tmp_path: Path) -> Iterator[Callable[..., Memory]]:
             return stack.enter_context(connect(str(tmp_path / f"{next(count)}.db"), **options))
 
         yield open_one
+
+
+@pytest.fixture(params=sorted(STORES))
+def store_factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreFactory]:
+    """Return a function that makes stores which share no tenant; all are closed at the end."""
+    with ExitStack() as stack:
+        count = iter(range(1_000_000))
+
+        def make() -> Store:
+            folder = tmp_path / f"store{next(count)}"
+            folder.mkdir()
+            made = STORES[request.param](folder)
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+@pytest.fixture
+def store(store_factory: StoreFactory) -> Store:
+    """Return an empty store with the tenant of the builders."""
+    made = store_factory()
+    made.ensure(TENANT)
+    return made

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tenure import Memory, Write
 
 EXAMPLES = json.loads((Path(__file__).parents[2] / "data/bitemporal-examples.json").read_text())
@@ -49,7 +50,11 @@ def answer(memory: Memory, query: dict[str, Any]) -> Any:
     view = memory.as_of(valid=at(query["valid_at"], ""), tx=at(query["tx_asof"], ""))
     state = view.slot("Acme", "s")
     if state.status == "disputed":
-        return {"quarantined": sorted(("!" if c.op == "deny" else "") + c.value for c in state.candidates)}
+        return {
+            "quarantined": sorted(
+                ("!" if c.op == "deny" else "") + c.value for c in state.candidates
+            )
+        }
     return state.value if state.status == "clean" else None
 
 

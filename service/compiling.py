@@ -19,7 +19,8 @@ from ..compiler.compile import compile as compile_envelope
 from ..compiler.envelope import Envelope
 from ..compiler.manifest import Manifest, manifest_from_json
 from ..compiler.replay import replay
-from ..compiler.request import CompileRequest, parse_request
+from ..compiler.request import CompileRequest
+from ..compiler.request_parsing import parse_request
 from ..compiler.setting import project_of, scopes_of
 from ..schema.errors import InvalidInput, NotFound
 from ..schema.policy import Policy

@@ -27,16 +27,19 @@ from ..schema.write import Moment, Receipt, Write
 from ..store.port import Point
 from .backend import Backend
 from .times import instant
+from .transferring import TransferReport, Transferring
 from .view import View, Who
 
 if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
     from ..compiler.envelope import Envelope
     from ..compiler.manifest import Manifest
     from ..schema.answers import Change, Explanation, HistoryRow
+    from ..schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
     from .actions import Actions
     from .auditing import Auditing
     from .compiling import Envelopes
     from .ingest import IngestReport, Progress
+    from .stewarding import Stewarding
     from .words import Words
     from .writing import Writing
 
@@ -206,6 +209,29 @@ class Memory:
         choices = Choices(reading=Reading(replay=True))
         return Ingesting(self.backend, self.principal, choices).run(lambda: given(held))
 
+    def export(
+        self, path: str | Path, *, keys: bool = True, replace: bool = False
+    ) -> TransferReport:
+        """Write everything of the tenant into a file (`.gz` is packed); privileged.
+
+        The file is lossless on both axes and only its owner may read it; with `keys` it holds
+        the tenant's secret keys. It appears whole or not at all.
+
+        Raises:
+            Conflict: `file_exists`, unless `replace`.
+        """
+        self.backend.settle()
+        return Transferring(self.backend, self.principal).export(path, keys=keys, replace=replace)
+
+    def restore(self, path: str | Path) -> TransferReport:
+        """Restore an export into this tenant, which must be empty; privileged.
+
+        Raises:
+            Conflict: `tenant_not_empty`.
+            InvalidInput: `bad_export`; nothing was written.
+        """
+        return Transferring(self.backend, self.principal).restore(path)
+
     def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
         """Return the view of (valid, tx); None means now.
 
@@ -282,6 +308,58 @@ class Memory:
 
         return Envelopes(self.backend, self.principal)
 
+    def erase(
+        self, object_id: str | None = None, *, entity: Who | None = None, reason: str
+    ) -> ErasureReceipt:
+        """Empty an object, or an entity with all that is said about it; a tombstone stays.
+
+        Now the slots show what resurfaces; at an earlier tx they show `erased`.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_object`, `unknown_entity`.
+        """
+        return self._stewarding().erase(object_id, entity, reason)
+
+    def reclassify(
+        self,
+        object_id: str,
+        *,
+        security_classification: str | None = None,
+        allow_roles: Sequence[str] | None = None,
+        deny_roles: Sequence[str] | None = None,
+    ) -> ReclassifyReceipt:
+        """Change who may see an object, at all times at once; what is not stated stays.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_object`.
+        """
+        return self._stewarding().reclassify(
+            object_id, security_classification, allow_roles, deny_roles
+        )
+
+    def sweep(self, *, dry_run: bool = False, limit: int = 500) -> SweepReceipt:
+        """Retire what has decayed below its threshold, `limit` objects a transaction.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        return self._stewarding().sweep(dry_run=dry_run, limit=limit)
+
+    def close_scope(self, kind: str, scope: str) -> SweepReceipt:
+        """Retire what lived only until a `session`, `task` or `project` closed.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        return self._stewarding().close_scope(kind, scope)
+
+    def doctor(self) -> tuple[str, ...]:
+        """Check every invariant of the tenant; return a sentence for each that is broken."""
+        self.backend.settle()
+        return self.backend.store.check(self.principal.tenant)
+
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""
         return self._auditing().history(entity, slot)
@@ -309,6 +387,11 @@ class Memory:
         from .writing import Writing
 
         return Writing(self.backend, self.principal)
+
+    def _stewarding(self) -> Stewarding:
+        from .stewarding import Stewarding
+
+        return Stewarding(self.backend, self.principal)
 
     def _auditing(self) -> Auditing:
         from .auditing import Auditing

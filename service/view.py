@@ -154,7 +154,7 @@ class View:
                 point=self.point,
                 hops=hops,
                 limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
-                shape=self._shaper,
+                shape=self._shaped,
             )
 
     def search(
@@ -271,13 +271,13 @@ class View:
             }
         )
         known = Register(reader.entities(raw, tx_us=self.point.tx_us) if raw else Known())
+        roots = {entity: known.root(entity) for entity in raw}
+        return lambda version: self._shaped(version, roots)
 
-        def shape(version: Version) -> ContextObject:
-            held = (version.details.subject_id, version.details.value_entity_id)
-            entities = tuple(dict.fromkeys(known.root(e) for e in held if e is not None))
-            return context_object(version, tenant=self.principal.tenant, entities=entities)
-
-        return shape
+    def _shaped(self, version: Version, roots: Mapping[str, str]) -> ContextObject:
+        held = (version.details.subject_id, version.details.value_entity_id)
+        entities = tuple(dict.fromkeys(roots[e] for e in held if e is not None))
+        return context_object(version, tenant=self.principal.tenant, entities=entities)
 
 
 def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:

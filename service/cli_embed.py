@@ -37,7 +37,7 @@ def re_embed(
     ] = None,
 ) -> None:
     """Make vectors for every claim that has none of an encoder; stop and run it again at will."""
-    from .encoders import encoder_of
+    from .encoder_choice import encoder_of
     from .re_embed import re_embed as run
 
     with opened(context) as memory, _Shown() as shown:

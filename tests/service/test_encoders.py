@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 
 from tenure import InvalidInput, Unavailable, connect
 from tenure.service.chunking import chunked
-from tenure.service.encoders import CountsTokens, Encoder, encoder_of
+from tenure.service.encoder_choice import encoder_of
+from tenure.service.encoders import CountsTokens, Encoder
 from tenure.service.onnx_encoder import OnnxEncoder
 from tenure.store.quantise import to16
 from tenure.tests.service.toy_encoder import ToyEncoder
@@ -24,7 +26,7 @@ def onnx() -> OnnxEncoder:
     return OnnxEncoder.load()
 
 
-def score(a: list[float], b: list[float]) -> float:
+def score(a: Sequence[float], b: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 

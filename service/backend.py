@@ -29,7 +29,7 @@ from .ids import Clock, Ids, read
 if TYPE_CHECKING:
     from ..store.commit import Result
     from .embedding import Embedding
-    from .encoder import Encoder
+    from .encoders import Encoder
     from .extracting import Extractor
 
 Work = Callable[[WriteTx], Any]

@@ -41,8 +41,9 @@ class EntityRef:
         put = object.__setattr__
         put(self, "aliases", tuple(self.aliases))
         put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
-        for name in (self.name, *self.aliases, *self.external_ids.values()):
-            if not str(name).strip() or len(name) > MAX_NAME:
+        given: tuple[object, ...] = (self.name, *self.aliases, *self.external_ids.values())
+        for name in given:
+            if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
                 raise InvalidInput(
                     f"a name or identifier has 1 to {MAX_NAME} characters; got {name!r:.80}",
                     code="bad_name",

@@ -8,6 +8,7 @@ Sources: checklist C-003 to C-012, C-029, C-031; vocabulary 3.6; settled 3.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,7 +46,8 @@ class DecayRule:
 
         Rounded to 1e-9, so that no last bit of a machine's power function decides.
         """
-        return round(2.0 ** (-max(age_us, 0) / (self.half_life_days * 86_400_000_000)), 9)
+        half_lives = max(age_us, 0) / (self.half_life_days * 86_400_000_000)
+        return round(math.pow(2.0, -half_lives), 9)
 
     def due(self, age_us: int) -> bool:
         """Tell whether the object is below its threshold at this age."""

@@ -105,10 +105,16 @@ def canonical_value(value: object, value_type: ValueType) -> Value:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:
         raise InvalidInput(
-            f"{value!r} is no {value_type.value}: {error}",
+            f"{_told(value)} is no {value_type.value}: {error}",
             code="value_type_mismatch",
             value_type=value_type.value,
         ) from error
+
+
+def _told(value: object) -> str:
+    """Return a value for a message; Python refuses to print integers of thousands of digits."""
+    short = isinstance(value, str | float | bool | date) or value is None
+    return f"{value!r:.80}" if short else f"this {type(value).__name__}"
 
 
 def _text(value: object) -> Value:

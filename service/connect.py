@@ -60,10 +60,9 @@ def connect(
 
 
 def _embedded(url: str) -> Store:
-    from ..store.sqlite.store import open_store
+    from ..store.sqlite.store import SqliteStore
 
-    store: Store = open_store(url)
-    return store
+    return SqliteStore(url)
 
 
 def _server(url: str, auth: tuple[str, str] | None, database: str) -> Store:

@@ -4,6 +4,7 @@ A memory is a store seen by one principal. It is immutable and cheap: `bind` giv
 store to another caller. Writes return receipts, reads are methods of a `View`, and nothing
 here holds state of a request.
 
+>>> from tenure import connect
 >>> with connect(":memory:") as memory:
 ...     receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago")
 ...     memory.as_of().value("Sam Rivera", "office")

@@ -1,4 +1,4 @@
-"""Hypothesis strategies that several test files share: intervals, claims and their histories."""
+"""Hypothesis strategies that several test files share: claims and their histories."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from tenure.schema.claim import Claim
-from tenure.schema.interval import INF_US, MIN_US, Interval
+from tenure.schema.interval import Interval
 from tenure.schema.values import NOTHING
 from tenure.schema.vocabulary import Op
 
@@ -26,12 +26,6 @@ class History:
 
     claims: tuple[Claim, ...]
     many: bool = False
-
-
-def intervals(low: int = MIN_US, high: int = INF_US) -> st.SearchStrategy[Interval]:
-    """Return non-empty intervals inside [low, high)."""
-    points = st.lists(st.integers(low, high), min_size=2, max_size=2, unique=True)
-    return points.map(lambda pair: Interval(min(pair), max(pair)))
 
 
 @st.composite

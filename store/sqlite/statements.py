@@ -341,6 +341,8 @@ STANDING: Final = (
         scopes=":scopes", types="'preference', 'actionable_constraint', 'project_decision'"
     )
 )
+SLOT_IN_USE: Final = "SELECT EXISTS (SELECT 1 FROM slot WHERE slot = ?)"
+
 DECAYING: Final = """
 SELECT c.claim_id FROM claim c INDEXED BY claim_decays WHERE c.half_life_days IS NOT NULL"""
 

@@ -7,7 +7,7 @@ import random
 from dataclasses import replace
 from itertools import groupby, permutations
 
-import portion
+import portion  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,0 +1,234 @@
+"""Which word of one name stands for which word of the other, and what is left over.
+
+Words pair up by equality first, then as two words written together (`open stack` /
+`openstack`), then by small typos, nicknames and initials. Every word counts by how rare it is
+among the names of its type (IDF). All measures are integers in thousandths, so no order of
+addition can change a score.
+
+Numbers and codes pair by equality alone: 101 is no typo of 102.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from rapidfuzz.distance import OSA
+
+from .lexicon import is_given_name, is_nickname
+
+TYPO = 800
+"""Least OSA similarity, in thousandths, of two spellings of one word."""
+_TYPO_MIN_LETTERS = {True: 4, False: 6}
+"""Shortest word, of a person or of anything else, whose misspelling is still the same word:
+`authn` is no typo of `authz`."""
+_SUBSTITUTION_MIN_LETTERS = 10
+_SHORT_NAME_LETTERS = 5
+_VOWELS = frozenset("aeiou")
+_NICKNAME = 900
+_INITIAL = 700
+_FUZZY_MAX_WORDS = 12
+"""Left-over words compared by spelling on each side; longer names pair by equality only."""
+_OSA_MAX_LETTERS = 400
+_MAX_WORDS = 64
+
+Rarity = Callable[[str], int]
+"""Word -> how much it tells, in thousandths (0 < rarity <= 1000)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """How two lists of words fit together. Shares are thousandths of the words' rarity."""
+
+    align: int
+    """Similarity-weighted share of what both sides say; 1000 when every word is met."""
+    left_extra: int
+    """Share of the left side that nothing on the right stands for."""
+    right_extra: int
+    left_over: tuple[str, ...]
+    """The words without a partner, in order."""
+    right_over: tuple[str, ...]
+    nickname: bool
+    """One given name stands for another."""
+    initial: bool
+    """One letter stands for a word."""
+
+
+def osa(left: str, right: str) -> int:
+    """Return the edit similarity with swaps, in thousandths; very long forms only compare equal.
+
+    >>> osa("postgres", "postgers")
+    875
+    """
+    if left == right:
+        return 1000
+    if max(len(left), len(right)) > _OSA_MAX_LETTERS:
+        return 0
+    return int(1000 * OSA.normalized_similarity(left, right) + 1e-6)
+
+
+def align(
+    left: tuple[str, ...], right: tuple[str, ...], rarity: Rarity, *, person: bool
+) -> Alignment:
+    """Pair the words of two names; the result does not depend on the order of arguments."""
+    work = _Pairing(_bounded(left), _bounded(right), rarity)
+    work.pair_equal()
+    if work.left and work.right:
+        work.pair_written_together()
+        work.pair_similar(person)
+    return work.result()
+
+
+def _bounded(words: tuple[str, ...]) -> list[str]:
+    # A name of thousands of words is compared in bounded time: its tail counts as one word.
+    if len(words) <= _MAX_WORDS:
+        return list(words)
+    return [*words[: _MAX_WORDS - 1], "".join(words[_MAX_WORDS - 1 :])]
+
+
+class _Option(NamedTuple):
+    """Two words that may stand for each other; sorts best first, alike for both sides."""
+
+    unlike: int
+    low: str
+    high: str
+    one: str
+    other: str
+    how: str
+
+
+class _Pairing:
+    """Two word lists that shrink while their words find partners."""
+
+    def __init__(self, left: list[str], right: list[str], rarity: Rarity) -> None:
+        self.left = left
+        self.right = right
+        self.rarity = rarity
+        # "Robert A. Brady" is not Robert Aderholt: short forms never cross to the family name.
+        self.last = (left[-1:] or [""])[0], (right[-1:] or [""])[0]
+        self.met = 0  # sum of similarity x rarity over both sides, in millionths
+        self.weight = 0  # sum of the rarity of matched words over both sides
+        self.left_met = 0
+        self.right_met = 0
+        self.nickname = False
+        self.initial = False
+
+    def take(self, lefts: list[str], rights: list[str], similarity: int) -> None:
+        on_left = sum(map(self.rarity, lefts))
+        on_right = sum(map(self.rarity, rights))
+        self.left_met += on_left
+        self.right_met += on_right
+        self.weight += on_left + on_right
+        self.met += similarity * (on_left + on_right)
+        for word in lefts:
+            self.left.remove(word)
+        for word in rights:
+            self.right.remove(word)
+
+    def pair_equal(self) -> None:
+        for word in tuple(self.left):
+            if word in self.right:
+                self.take([word], [word], 1000)
+
+    def pair_written_together(self) -> None:
+        options = sorted(
+            [(*pair, True) for pair in pairwise(self.left) if "".join(pair) in self.right]
+            + [(*pair, False) for pair in pairwise(self.right) if "".join(pair) in self.left]
+        )
+        for first, second, on_left in options:
+            several, single = (self.left, self.right) if on_left else (self.right, self.left)
+            free = several.count(first) > (first == second) and second in several
+            if free and first + second in single:
+                words = ([first, second], [first + second])
+                self.take(words[not on_left], words[on_left], 1000)
+
+    def pair_similar(self, person: bool) -> None:
+        options = sorted(
+            _Option(-similarity, min(one, other), max(one, other), one, other, how)
+            for one in self.left[:_FUZZY_MAX_WORDS]
+            for other in self.right[:_FUZZY_MAX_WORDS]
+            for similarity, how in _likeness(one, other, person)
+            if how == "typo" or (one == self.last[0]) == (other == self.last[1])
+        )
+        for option in options:
+            if option.one in self.left and option.other in self.right:
+                self.take([option.one], [option.other], -option.unlike)
+                self.nickname |= option.how == "nickname"
+                self.initial |= option.how == "initial"
+
+    def result(self) -> Alignment:
+        left_rest = sum(map(self.rarity, self.left))
+        right_rest = sum(map(self.rarity, self.right))
+        # Unmatched words count half: a longer name is not yet a different one.
+        whole = 2 * self.weight + left_rest + right_rest
+        return Alignment(
+            align=2 * self.met // whole if whole else 0,
+            left_extra=_share(left_rest, self.left_met),
+            right_extra=_share(right_rest, self.right_met),
+            left_over=tuple(self.left),
+            right_over=tuple(self.right),
+            nickname=self.nickname,
+            initial=self.initial,
+        )
+
+
+def _share(rest: int, met: int) -> int:
+    return 1000 * rest // (rest + met) if rest else 0
+
+
+def _likeness(one: str, other: str, person: bool) -> tuple[tuple[int, str], ...]:
+    """Return the best reason, if any, to take two different words for one."""
+    if not (one.isalpha() and other.isalpha()):
+        return ()
+    if person and is_nickname(one, other):
+        return ((_NICKNAME, "nickname"),)
+    if person and min(len(one), len(other)) == 1:
+        return ((_INITIAL, "initial"),) if one[0] == other[0] else ()
+    apart = _are_two_names(one, other) if person else _are_two_words(one, other)
+    if apart or min(len(one), len(other)) < _TYPO_MIN_LETTERS[person]:
+        return ()
+    similarity = osa(one, other)
+    return ((similarity, "typo"),) if similarity >= TYPO else ()
+
+
+def _are_two_names(one: str, other: str) -> bool:
+    """Tell Maria from Marta, from Mario, and Daniel from Daniela; Ahmad may be Ahmed.
+
+    Two known given names are no misspelling of each other, and a last vowel is a gender. In a
+    short name a doubled letter may be a slip, and a vowel may stand for a vowel; any other
+    letter makes another name (Price, Rice).
+    """
+    if is_given_name(one) and is_given_name(other):
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) < len(long):
+        if _undoubled(short) == _undoubled(long):
+            return False
+        ends_in_vowel = long[:-1] == short and long[-1] in _VOWELS
+        return ends_in_vowel or short[0] != long[0] or len(long) <= _SHORT_NAME_LETTERS
+    changed = [{left, right} for left, right in zip(one, other, strict=True) if left != right]
+    if len(changed) > 1:
+        return False
+    if changed[0] <= _VOWELS:
+        return one[-1] != other[-1]
+    return len(one) <= _SHORT_NAME_LETTERS
+
+
+def _undoubled(word: str) -> str:
+    return "".join(letter for letter, _ in groupby(word))
+
+
+def _are_two_words(one: str, other: str) -> bool:
+    """Tell Ubuntu from Kubuntu and upload from unload.
+
+    Another first letter makes another word, and so does one letter for another in a word that
+    is not long; slips of the hand swap, drop or double letters.
+    """
+    swapped = len(one) == len(other) and sorted(one) == sorted(other)
+    if swapped:
+        return False
+    if one[0] != other[0]:
+        return True
+    return len(one) == len(other) and len(one) < _SUBSTITUTION_MIN_LETTERS

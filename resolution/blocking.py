@@ -1,0 +1,139 @@
+"""Which stored aliases are worth scoring: weighted keys, the same in every store.
+
+A name gives about 30 short keys; names of one entity share some. A store keeps one row per key
+and alias, and a counter per key (`df`). A query sums the weight of the keys it shares with each
+alias and takes the heaviest 50, ties by alias key:
+
+    WITH q(k, w) AS (VALUES (?, ?), …)                     -- from `weigh`, capped keys left out
+    SELECT b.alias_key, SUM(q.w) AS weight
+    FROM q JOIN block_key b ON b.k = q.k
+    GROUP BY b.alias_key ORDER BY weight DESC, b.alias_key LIMIT 50
+
+Only visible aliases count, filtered before the cut. Weights are integers in thousandths, so no
+order of addition changes a sum and all stores return one order. Pure; keys depend on the form
+alone. A key names its kind in its first letter, so kinds never collide. Source 003, section
+4.1 (C-047).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from .normalize import NameForm
+
+CANDIDATE_LIMIT = 50
+"""Aliases that a blocking query hands to scoring."""
+EDGE_POSTINGS = 400
+"""A prefix, suffix or deletion key of more aliases than this tells nothing."""
+MAX_POSTINGS = 3_000
+"""Nor does any key of more aliases than this."""
+_FIRST = 6
+_EDGE = 4
+_ACRONYM_MAX = 8
+_DELETION_MIN = 5
+_DELETION_MAX = 24
+_TOKENS_MAX = 16
+_WHOLE_MAX = 64
+
+
+class KeyKind(StrEnum):
+    """What a block key is made of; the value is the first letter of the key."""
+
+    WHOLE = "w"
+    """The form without spaces, and the form of sorted words."""
+    ACRONYM = "a"
+    TOKEN = "t"
+    DELETION = "d"
+    """The form without spaces with one letter left out: one edit apart shares a key."""
+    FIRST = "f"
+    """The first six letters."""
+    PREFIX = "p"
+    """The first four letters of a word."""
+    SUFFIX = "s"
+    """The last four letters of a word."""
+
+
+KIND_WEIGHT: Mapping[KeyKind, int] = {
+    KeyKind.WHOLE: 12_000,
+    KeyKind.ACRONYM: 5_000,
+    KeyKind.TOKEN: 4_000,
+    KeyKind.DELETION: 3_000,
+    KeyKind.FIRST: 3_000,
+    KeyKind.PREFIX: 1_500,
+    KeyKind.SUFFIX: 1_000,
+}
+"""What a shared key of a kind counts, in thousandths, before its rarity."""
+
+_EDGE_KINDS = frozenset({KeyKind.PREFIX, KeyKind.SUFFIX, KeyKind.DELETION})
+
+BlockKey = tuple[str, KeyKind]
+
+
+def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
+    """Return the distinct keys of a name, sorted; at most about a hundred for any name.
+
+    The qualifier is left out: a name in brackets must find its bare form, and the veto decides.
+    """
+    keys = {
+        _key(KeyKind.WHOLE, form.joined[:_WHOLE_MAX]),
+        _key(KeyKind.WHOLE, form.ordered.replace(" ", "")[:_WHOLE_MAX]),
+        _key(KeyKind.FIRST, form.joined[:_FIRST]),
+        *(_key(KeyKind.ACRONYM, short) for short in _acronyms(form)),
+        *(_key(KeyKind.DELETION, shorter) for shorter in _deletions(form.joined)),
+    }
+    for word in form.core[:_TOKENS_MAX]:
+        keys.add(_key(KeyKind.TOKEN, word[:_WHOLE_MAX]))
+        if len(word) >= _EDGE:
+            keys.add(_key(KeyKind.PREFIX, word[:_EDGE]))
+            keys.add(_key(KeyKind.SUFFIX, word[-_EDGE:]))
+    return tuple(sorted(key for key in keys if len(key[0]) > 2))
+
+
+def hit_weight(kind: KeyKind, n_aliases: int, df: int) -> int:
+    """Return what sharing a key counts, in thousandths: the rarer the key, the more.
+
+    `n_aliases` is how many aliases the tenant has, `df` how many of them carry the key.
+
+    >>> hit_weight(KeyKind.TOKEN, 1000, 1) > hit_weight(KeyKind.TOKEN, 1000, 50)
+    True
+    """
+    return round(KIND_WEIGHT[kind] * math.log(1 + n_aliases / max(df, 1)))
+
+
+def is_selective(kind: KeyKind, df: int) -> bool:
+    """Tell whether a key is rare enough to be looked up; both caps are inclusive."""
+    return df <= (EDGE_POSTINGS if kind in _EDGE_KINDS else MAX_POSTINGS)
+
+
+def weigh(
+    keys: Iterable[BlockKey], df: Mapping[str, int], n_aliases: int
+) -> tuple[tuple[str, int], ...]:
+    """Return the (key, weight) pairs of a query, sorted by key.
+
+    Keys that no alias carries, and keys that too many carry, are left out.
+    """
+    return tuple(
+        (key, hit_weight(kind, n_aliases, df[key]))
+        for key, kind in sorted(keys)
+        if df.get(key, 0) > 0 and is_selective(kind, df[key])
+    )
+
+
+def _key(kind: KeyKind, text: str) -> BlockKey:
+    return f"{kind.value}:{text}", kind
+
+
+def _acronyms(form: NameForm) -> tuple[str, ...]:
+    if len(form.core) > 1:
+        return tuple(short for short in form.acronyms if len(short) <= _ACRONYM_MAX)
+    # A short single word may itself be the acronym that another name spells out.
+    return (form.joined,) if 2 <= len(form.joined) <= _ACRONYM_MAX else ()
+
+
+def _deletions(joined: str) -> tuple[str, ...]:
+    # Longer names have other words that meet; deleting letters there only costs rows.
+    if not _DELETION_MIN <= len(joined) <= _DELETION_MAX:
+        return ()
+    return (joined, *(joined[:at] + joined[at + 1 :] for at in range(len(joined))))

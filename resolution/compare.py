@@ -1,0 +1,230 @@
+"""The comparisons of two names, as one table that reads aloud.
+
+`COMPARISONS` lists what is compared, its levels in falling strength, and how a level is chosen.
+The weights are not here: they are fitted (`bench/fit_resolution.py`) and live in `model.json`,
+one natural-log odds per comparison and level. The score is their sum (Fellegi-Sunter).
+
+`measure` takes two forms to a `Measures` value, the raw facts; `levels_of` reads the table.
+Neither knows weights, context or thresholds. Symmetric in its arguments. Source 003, section
+4.2 (C-048).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .align import Alignment, Rarity, align, osa
+from .normalize import NameForm
+
+_ACRONYM_MAX = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """The raw facts about two names. Shares are integers in thousandths."""
+
+    left: NameForm
+    right: NameForm
+    align: int
+    conflict: int
+    """Unmatched share on *both* sides: the smaller of the two."""
+    extra: int
+    """Unmatched share that only one side has: what the larger has beyond the smaller."""
+    osa: int
+    """Edit similarity of the forms without spaces."""
+    same_joined: bool
+    same_tokens: bool
+    same_core: bool
+    acronym: bool
+    words: Alignment
+    """Which words had no partner, and whether nicknames or initials were used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One row of the table: a question, its possible answers, and how to choose."""
+
+    name: str
+    question: str
+    levels: tuple[str, ...]
+    """Answers in falling strength; fitted weights never rise along them."""
+    level_of: Callable[[Measures], int]
+    """Index of the first level that holds."""
+    score_of: Callable[[Measures], int]
+    """The raw measure in thousandths, for the reader of a score."""
+
+
+def measure(left: NameForm, right: NameForm, rarity: Rarity) -> Measures:
+    """Return the raw facts about two names of one entity type."""
+    apart = _qualifier_words(left, right)
+    left_core, right_core = left.core + apart[0], right.core + apart[1]
+    words = align(left_core, right_core, rarity, person=left.entity_type == "person")
+    same_joined = not apart[0] and (left.joined == right.joined or left.spelled == right.spelled)
+    same_core = not apart[0] and left.ordered == right.ordered
+    low, high = sorted((words.left_extra, words.right_extra))
+    # Forms that are equal without spaces say the same, however they were cut into words.
+    return Measures(
+        left=left,
+        right=right,
+        align=1000 if same_joined else words.align,
+        conflict=0 if same_joined else low,
+        extra=0 if same_joined else high - low,
+        osa=1000 if same_joined else osa("".join(left_core), "".join(right_core)),
+        same_joined=same_joined,
+        same_tokens=not apart[0] and left.tokens == right.tokens,
+        same_core=same_core,
+        acronym=not same_core and (_is_acronym(left, right) or _is_acronym(right, left)),
+        words=words,
+    )
+
+
+def _qualifier_words(left: NameForm, right: NameForm) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the qualifiers as further words when both names have one and the two differ."""
+    if not (left.qualifier and right.qualifier) or left.qualifier == right.qualifier:
+        return (), ()
+    return tuple(left.qualifier.split()), tuple(right.qualifier.split())
+
+
+def levels_of(measures: Measures) -> tuple[int, ...]:
+    """Return the index of the level that holds, one per row of `COMPARISONS`."""
+    return tuple(row.level_of(measures) for row in COMPARISONS)
+
+
+def _is_acronym(short: NameForm, long: NameForm) -> bool:
+    if len(short.core) != 1 or not 2 <= len(short.joined) <= _ACRONYM_MAX:
+        return False
+    return short.joined in long.acronyms
+
+
+def _name_level(measures: Measures) -> int:
+    if measures.acronym:
+        return 10
+    if measures.same_tokens:
+        return 0
+    if measures.same_joined:
+        return 1
+    if measures.same_core:
+        return 2
+    level = 3 + _first_at_most(measures.align, (950, 850, 700, 500, 300, 1))
+    # Between single words alignment repeats the spelling; it may not count twice.
+    return max(level, 5) if _one_word(measures) else level
+
+
+def _first_at_most(value: int, cuts: tuple[int, ...]) -> int:
+    for index, cut in enumerate(cuts):
+        if value >= cut:
+            return index
+    return len(cuts)
+
+
+def _conflict_level(measures: Measures) -> int:
+    if measures.acronym:
+        return 5
+    share = measures.conflict
+    return 0 if share == 0 else 1 + sum(share >= cut for cut in (200, 400, 700))
+
+
+def _extra_level(measures: Measures) -> int:
+    return 0 if measures.extra == 0 else 1 + (measures.extra >= 300)
+
+
+def _spelling_level(measures: Measures) -> int:
+    level = _first_at_most(measures.osa, (930, 850, 850, 600, 400))
+    # One edit in a single word makes another product more often (Ubuntu, Kubuntu).
+    return 2 if level == 1 and _one_word(measures) else level
+
+
+def _one_word(measures: Measures) -> bool:
+    return len(measures.left.core) == 1 == len(measures.right.core)
+
+
+def _short_form_level(measures: Measures) -> int:
+    # Robert Aderholt is not Rob Andrews: a short form supports only what nothing contradicts.
+    if measures.conflict:
+        return 2
+    if measures.words.nickname:
+        return 0
+    return 1 if measures.words.initial else 2
+
+
+def _numbers_level(measures: Measures) -> int:
+    left, right = measures.left, measures.right
+    if not (left.numbers or right.numbers):
+        return 1
+    return 0 if same_numbers(measures) else 2
+
+
+def same_numbers(measures: Measures) -> bool:
+    """Tell whether the numbers inside two names agree, number words included."""
+    left, right = measures.left, measures.right
+    if left.numbers == right.numbers:
+        return True
+    # "One Convergence" / "Oneconvergence": the word was never a number.
+    return left.spelled == right.spelled and left.digits == right.digits
+
+
+COMPARISONS: tuple[Comparison, ...] = (
+    Comparison(
+        "name",
+        "How far do the words of the two names meet?",
+        (
+            "equal in order",
+            "equal without spaces",
+            "same words after the legal form",
+            "aligned >= .95",
+            "aligned >= .85",
+            "aligned >= .70",
+            "aligned >= .50",
+            "aligned >= .30",
+            "aligned > 0",
+            "nothing meets",
+            "acronym",
+        ),
+        _name_level,
+        lambda m: m.align,
+    ),
+    Comparison(
+        "conflict",
+        "How much of both names has no partner in the other?",
+        ("none", "< .20", "< .40", "< .70", ">= .70", "acronym"),
+        _conflict_level,
+        lambda m: m.conflict,
+    ),
+    Comparison(
+        "extra",
+        "How much does only one of the names say?",
+        ("nothing", "< .30", ">= .30"),
+        _extra_level,
+        lambda m: m.extra,
+    ),
+    Comparison(
+        "spelling",
+        "How close is the spelling without spaces (edits and swaps)?",
+        (">= .93", ">= .85", ">= .85, one word", ">= .60", ">= .40", "< .40"),
+        _spelling_level,
+        lambda m: m.osa,
+    ),
+    Comparison(
+        "acronym",
+        "Is one name the acronym of the other?",
+        ("yes", "no"),
+        lambda m: 0 if m.acronym else 1,
+        lambda m: 1000 * m.acronym,
+    ),
+    Comparison(
+        "short_form",
+        "Does a nickname or an initial stand for a given name?",
+        ("nickname", "initial", "neither"),
+        _short_form_level,
+        lambda m: 1000 * (m.words.nickname or m.words.initial),
+    ),
+    Comparison(
+        "numbers",
+        "Do the numbers inside the names agree?",
+        ("equal", "none", "differing"),
+        _numbers_level,
+        lambda m: 1000 * same_numbers(m),
+    ),
+)
+"""Every comparison, in the order of the explanation."""

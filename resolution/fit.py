@@ -1,0 +1,265 @@
+"""Fit a model to labelled pairs: counts, monotone weights, two Platt numbers.
+
+Everything is deterministic: splits hash the cluster, sums run in the order of the pairs, and
+all numbers are rounded to six decimals. Weights are log-odds of a level among matches and
+non-matches, with half a pair added to each count; pooling neighbours keeps them from rising
+along falling levels. Where the acronym comparison fires the comparisons of words have weight 0.
+
+Platt's numbers are fitted on evidence that was scored by weights from *other* clusters, and
+every pair is weighted so that matches make up `PRIOR_SHARE`. Few numbers on purpose: richer
+models won on known kinds of names and lost on unseen ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from .compare import COMPARISONS, Comparison, Measures, levels_of, measure
+from .context import NO_CONTEXT, PairContext
+from .lexicon import profile_of
+from .model import Limits, Model, versioned
+from .normalize import NORMALIZER_VERSION, normalize
+
+PRIOR_SHARE = 0.287
+"""Share of matches among the labelled pairs the model speaks about."""
+FOLDS = 5
+_COUNT_PRIOR = 0.5
+_RARITY_MIN_NAMES = 3
+_NEWTON_STEPS = 50
+_SMALLEST_STEP = 1e-6
+_RIDGE = 1e-9
+
+SHORT_FORM_PRIOR = (2.9, 1.4, 0.0)
+"""Nickname, initial, neither: too few labelled cases to fit."""
+CONTEXT_PRIOR: Mapping[str, float] = {
+    "same_handle": 6.0,
+    "neighbour_overlap": 1.5,
+    "same_scope": 1.0,
+    "mentioned_together": 0.5,
+    "attribute_conflict": -4.0,
+    "same_role": 0.0,
+    "same_path": 0.0,
+    "same_document": 0.0,
+}
+DEFAULT_LIMITS = Limits(
+    capped_score=0.94, extra_share=350, single_word_osa=900, short_core=5, neighbour_overlap=300
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledPair:
+    """Two names and whether they name one entity."""
+
+    pair_id: str
+    entity_type: str
+    left: str
+    right: str
+    is_match: bool
+    left_cluster: str
+    """The entity of the left name, as its source knows it."""
+    right_cluster: str
+    context: PairContext = NO_CONTEXT
+    """What was known beside the names when the pair was judged."""
+
+
+class Evidence(NamedTuple):
+    """One labelled value for Platt's two numbers."""
+
+    value: float
+    """Sum of the name weights, before calibration."""
+    offset: float
+    """Log-odds of the context, which calibration leaves alone."""
+    truth: bool
+
+
+def bucket(cluster: str, buckets: int) -> int:
+    """Return the bucket of a cluster, the same on every machine and run."""
+    return int.from_bytes(hashlib.sha256(cluster.encode()).digest()[:8]) % buckets
+
+
+def split(
+    pairs: Sequence[LabelledPair], fold: int, folds: int = FOLDS
+) -> tuple[tuple[LabelledPair, ...], tuple[LabelledPair, ...]]:
+    """Return (train, held out): no cluster of a training pair lies in the held-out fold.
+
+    A held-out pair has at least one cluster in the fold, so every held-out match is of an
+    entity that training never saw.
+    """
+    train: list[LabelledPair] = []
+    held: list[LabelledPair] = []
+    for pair in pairs:
+        touched = {bucket(pair.left_cluster, folds), bucket(pair.right_cluster, folds)}
+        (held if fold in touched else train).append(pair)
+    return tuple(train), tuple(held)
+
+
+def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Model:
+    """Return the model of labelled pairs; the same pairs in the same order give the same bytes."""
+    draft = Model(
+        version="",
+        normalizer=NORMALIZER_VERSION,
+        fitted_on=fitted_on,
+        prior=round(math.log(PRIOR_SHARE / (1 - PRIOR_SHARE)), 6),
+        slope=1.0,
+        intercept=0.0,
+        shift=0.0,
+        weights={},
+        status={row.name: "prior" if row.name == "short_form" else "fitted" for row in COMPARISONS},
+        context=CONTEXT_PRIOR,
+        limits=DEFAULT_LIMITS,
+        rarity=rarity_table(pairs),
+    )
+    measured = [(pair, measure_pair(pair, draft)) for pair in pairs]
+    evidence = _unseen_evidence(draft, measured)
+    slope, intercept = platt(evidence)
+    return versioned(replace(draft, weights=_weights(measured), slope=slope, intercept=intercept))
+
+
+def measure_pair(pair: LabelledPair, model: Model) -> Measures:
+    """Return the raw facts of a labelled pair under a model's rarity of words."""
+    return measure(
+        normalize(pair.left, pair.entity_type),
+        normalize(pair.right, pair.entity_type),
+        model.rarity_of(pair.entity_type),
+    )
+
+
+def evidence_of(model: Model, measures: Measures) -> float:
+    """Return the sum of the weights, prior included, in nats, before Platt."""
+    levels = zip(COMPARISONS, levels_of(measures), strict=True)
+    return round(model.prior + sum(model.weights[row.name][level] for row, level in levels), 6)
+
+
+def rarity_table(pairs: Iterable[LabelledPair]) -> dict[str, dict[str, int]]:
+    """Return how much each frequent word tells, per profile, in thousandths."""
+    names: dict[str, set[tuple[str, ...]]] = {}
+    for pair in pairs:
+        for surface in (pair.left, pair.right):
+            core = normalize(surface, pair.entity_type).core
+            names.setdefault(profile_of(pair.entity_type).value, set()).add(core)
+    return {profile: _rarity(cores) for profile, cores in sorted(names.items())}
+
+
+def _rarity(cores: set[tuple[str, ...]]) -> dict[str, int]:
+    counts = Counter(word for core in cores for word in set(core))
+    whole = math.log(1 + len(cores))
+    return {
+        word: round(1000 * math.log(1 + len(cores) / count) / whole)
+        for word, count in sorted(counts.items())
+        if count >= _RARITY_MIN_NAMES and not any(c.isdigit() for c in word)
+    }
+
+
+def platt(scored: Sequence[Evidence], share: float = PRIOR_SHARE) -> tuple[float, float]:
+    """Return slope and intercept that make a sigmoid of the evidence a probability.
+
+    Newton's method on the weighted log-loss; `share` is the weight of all matches together.
+    """
+    matches = sum(1 for one in scored if one.truth)
+    weight = {True: share / max(matches, 1), False: (1 - share) / max(len(scored) - matches, 1)}
+    line = (1.0, 0.0)
+    loss = _log_loss(scored, weight, line)
+    for _ in range(_NEWTON_STEPS):
+        step = _newton_step(scored, weight, line)
+        size = 1.0
+        # A full step may overshoot where the curve is flat; halve it until the loss falls.
+        while size > _SMALLEST_STEP:
+            moved = (line[0] - size * step[0], line[1] - size * step[1])
+            if (lower := _log_loss(scored, weight, moved)) < loss:
+                line, loss = moved, lower
+                break
+            size /= 2
+        else:
+            break
+    return round(line[0], 6), round(line[1], 6)
+
+
+def _log_loss(
+    scored: Sequence[Evidence], weight: dict[bool, float], line: tuple[float, float]
+) -> float:
+    total = 0.0
+    for value, offset, truth in scored:
+        odds = line[0] * value + line[1] + offset
+        away = -odds if truth else odds
+        total += weight[truth] * (max(away, 0.0) + math.log1p(math.exp(-abs(away))))
+    return total
+
+
+def _newton_step(
+    scored: Sequence[Evidence], weight: dict[bool, float], line: tuple[float, float]
+) -> tuple[float, float]:
+    g0 = g1 = h00 = h01 = h11 = 0.0
+    for value, offset, truth in scored:
+        odds = line[0] * value + line[1] + offset
+        p = 1 / (1 + math.exp(-max(-60.0, min(60.0, odds))))
+        gap = weight[truth] * (p - truth)
+        curve = weight[truth] * p * (1 - p)
+        g0 += gap
+        g1 += gap * value
+        h00 += curve
+        h01 += curve * value
+        h11 += curve * value * value
+    # The ridge keeps one single value of evidence from dividing by zero.
+    h00, h11 = h00 + _RIDGE, h11 + _RIDGE
+    determinant = h00 * h11 - h01 * h01
+    return ((h00 * g1 - h01 * g0) / determinant, (h11 * g0 - h01 * g1) / determinant)
+
+
+def _unseen_evidence(
+    draft: Model, measured: Sequence[tuple[LabelledPair, Measures]]
+) -> list[Evidence]:
+    """Return the evidence of every pair under weights from other clusters."""
+    found: list[Evidence] = []
+    for fold in range(FOLDS):
+        train = [item for item in measured if bucket(item[0].left_cluster, FOLDS) != fold]
+        held = [item for item in measured if bucket(item[0].left_cluster, FOLDS) == fold]
+        model = replace(draft, weights=_weights(train))
+        found += [
+            Evidence(evidence_of(model, measures), 0.0, pair.is_match) for pair, measures in held
+        ]
+    return found
+
+
+def _weights(
+    measured: Sequence[tuple[LabelledPair, Measures]],
+) -> dict[str, tuple[float, ...]]:
+    levels = [(levels_of(measures), pair.is_match) for pair, measures in measured]
+    weights: dict[str, tuple[float, ...]] = {}
+    for index, row in enumerate(COMPARISONS):
+        if row.name == "short_form":
+            weights[row.name] = SHORT_FORM_PRIOR
+            continue
+        counts = Counter((level[index], truth) for level, truth in levels)
+        weights[row.name] = _monotone(row, counts)
+    return weights
+
+
+def _monotone(row: Comparison, counts: Mapping[tuple[int, bool], int]) -> tuple[float, ...]:
+    """Return log-odds per level that never rise along the levels (pool adjacent violators)."""
+    # An acronym shares no word with the name: there the acronym comparison speaks alone.
+    silent = row.levels[-1] == "acronym"
+    sizes = len(row.levels) - silent
+    pools: list[tuple[float, float, int]] = []
+    for level in range(sizes):
+        pool = (
+            counts.get((level, True), 0) + _COUNT_PRIOR,
+            counts.get((level, False), 0) + _COUNT_PRIOR,
+            1,
+        )
+        while pools and pools[-1][0] * pool[1] < pool[0] * pools[-1][1]:
+            before = pools.pop()
+            pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
+        pools.append(pool)
+    matches = sum(pool[0] for pool in pools)
+    others = sum(pool[1] for pool in pools)
+    weights = [
+        round(math.log(yes * others / (no * matches)), 6)
+        for yes, no, levels in pools
+        for _ in range(levels)
+    ]
+    return (*weights, 0.0) if silent else tuple(weights)

@@ -1,0 +1,132 @@
+"""The word lists that name matching reads: titles, particles, legal forms, nicknames.
+
+Two files beside this module hold them: `lexicon.json` (ours) and `nicknames.csv` (third party,
+see NOTICE). Each is read once, on first use, and never again; this module and `model` are the
+only places of name matching that touch a file, and both read only what the package ships.
+
+A *profile* is the way a name of a type is built: people have titles and given names,
+organisations have legal forms, everything else is a `thing`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from typing import cast
+
+_ORGANISED = frozenset({"organization", "team", "tenant", "unknown"})
+
+
+class Profile(StrEnum):
+    """How a name is built."""
+
+    PERSON = "person"
+    ORGANIZATION = "organization"
+    THING = "thing"
+
+
+def profile_of(entity_type: str) -> Profile:
+    """Return how names of an entity type are built; a type defined by a tenant is a thing.
+
+    >>> profile_of("team").value, profile_of("system").value
+    ('organization', 'thing')
+    """
+    if entity_type == "person":
+        return Profile.PERSON
+    return Profile.ORGANIZATION if entity_type in _ORGANISED else Profile.THING
+
+
+@dataclass(frozen=True, slots=True)
+class LegalForm:
+    """One legal form as it is written in a name."""
+
+    kind: str
+    """The class two spellings share (`gmbh`); empty when the word conflicts with no class."""
+    position: str
+    """Where it counts as a legal form: `anywhere` but first, `end` or `start`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexicon:
+    """The lists of `lexicon.json`, ready to look up."""
+
+    titles: dict[str, str]
+    """Title -> `m`, `f` or nothing: the gender it states."""
+    postnominals: frozenset[str]
+    generations: dict[str, str]
+    """Spelling -> generation (`jnr` -> `jr`), a part of the identity."""
+    particles: dict[Profile, frozenset[str]]
+    number_words: dict[str, str]
+    everyday: frozenset[str]
+    """Words that are a name in running text only when written with a capital."""
+    legal: dict[tuple[str, ...], LegalForm]
+    """Words of the legal form, in order -> the form."""
+    legal_words: frozenset[str]
+    """Every single word that occurs in a legal form."""
+    legal_longest: int
+    """Words in the longest legal form."""
+    legal_native: tuple[tuple[str, str], ...]
+    """Legal forms of scripts without spaces, longest first, with their class."""
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Return the shipped word lists; the file is read on the first call."""
+    raw = json.loads(_shipped("lexicon.json"))
+    legal = _legal_forms(raw)
+    native = cast("dict[str, str]", raw["legal_native"])
+    return Lexicon(
+        titles=raw["titles"],
+        postnominals=frozenset(raw["postnominals"]),
+        generations=raw["generations"],
+        particles={Profile(name): frozenset(words) for name, words in raw["particles"].items()},
+        number_words=raw["number_words"],
+        everyday=frozenset(raw["everyday"]),
+        legal=legal,
+        legal_words=frozenset(word for words in legal for word in words),
+        legal_longest=max(map(len, legal)),
+        legal_native=tuple(sorted(native.items(), key=lambda item: (-len(item[0]), item[0]))),
+    )
+
+
+def _legal_forms(raw: dict[str, dict[str, str]]) -> dict[tuple[str, ...], LegalForm]:
+    forms: dict[tuple[str, ...], LegalForm] = {}
+    # A form that may stand anywhere is wider than one that must end or open the name.
+    for position in ("start", "at_end", "anywhere"):
+        key = "legal_at_start" if position == "start" else f"legal_{position}"
+        for words, kind in raw[key].items():
+            forms[tuple(words.split())] = LegalForm(kind, position.removeprefix("at_"))
+    return forms
+
+
+@cache
+def nicknames() -> dict[str, frozenset[str]]:
+    """Return every given name with the names it may stand for, in both directions."""
+    partners: dict[str, set[str]] = {}
+    for row in csv.DictReader(_shipped("nicknames.csv").splitlines()):
+        formal, short = row["name1"], row["name2"]
+        partners.setdefault(formal, set()).add(short)
+        partners.setdefault(short, set()).add(formal)
+    return {name: frozenset(others) for name, others in partners.items()}
+
+
+def is_nickname(left: str, right: str) -> bool:
+    """Tell whether one given name is a nickname of the other.
+
+    >>> is_nickname("bill", "william"), is_nickname("william", "mary")
+    (True, False)
+    """
+    return right in nicknames().get(left, ())
+
+
+def is_given_name(word: str) -> bool:
+    """Tell whether the lexicon of nicknames knows a word as a given name."""
+    return word in nicknames()
+
+
+def _shipped(name: str) -> str:
+    return resources.files(__package__ or "").joinpath(name).read_text(encoding="utf-8")

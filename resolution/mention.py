@@ -1,0 +1,105 @@
+"""What a mention is, who finds them, and how several finders agree.
+
+A `Mention` is a span of a text that may name an entity. Offsets are of the original text, in
+characters, half-open: `text[start:end] == surface`, always. Finders implement
+`MentionExtractor`; `compose` joins what they found. The order of strength is the caller's own
+mentions, then known aliases, then rules, then models: where two overlap the stronger stays, and
+a weaker one is dropped whole. A mention that only a model found may become a pending mention,
+never an entity by itself.
+
+No finder resolves anything: which entity a mention means is decided by scoring. Source 003,
+section 4.1 (C-046).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+from ..schema.principal import Scope
+
+
+class MentionSource(IntEnum):
+    """Who found a mention; the smaller number wins an overlap."""
+
+    CALLER = 0
+    ALIAS = 1
+    RULE = 2
+    MODEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of text that may name an entity."""
+
+    start: int
+    """First character, counted in the original text."""
+    end: int
+    """One past the last character."""
+    surface: str
+    """The text between them."""
+    type_hint: str
+    """An entity type, or `unknown`."""
+    source: MentionSource
+    alias_id: str | None
+    """The one alias this is, when a known alias matched and only one carries the surface."""
+    confidence: float
+    """0..1: how sure the finder is that this is a name at all."""
+
+
+class MentionExtractor(Protocol):
+    """Finds mentions in a text. Pure: the same text gives the same mentions, sorted by start."""
+
+    name: str
+    version: str
+
+    def extract(
+        self, text: str, *, scope: Scope | None = None, as_of: int = 0
+    ) -> Sequence[Mention]:
+        """Return the mentions of a text, sorted by start.
+
+        `scope` and `as_of` (microseconds) choose the alias table of a finder that holds
+        several; others ignore them.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """Several finders as one; earlier finders win ties of strength."""
+
+    extractors: tuple[MentionExtractor, ...]
+    name: str = "composed"
+    version: str = "1"
+
+    def extract(
+        self, text: str, *, scope: Scope | None = None, as_of: int = 0
+    ) -> tuple[Mention, ...]:
+        """Return what the finders agree on."""
+        found = [one.extract(text, scope=scope, as_of=as_of) for one in self.extractors]
+        return compose(*found)
+
+
+def compose(*groups: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Return the mentions of several finders without overlaps, sorted by start.
+
+    The stronger source wins, then the longer span, then the earlier group, then the earlier
+    span. A span that overlaps a winner is dropped.
+    """
+    found = [(group, one) for group, mentions in enumerate(groups) for one in mentions]
+    found = [(group, one) for group, one in found if one.start < one.end]
+    covered = bytearray(max((one.end for _, one in found), default=0))
+    kept: list[Mention] = []
+    for _, mention in sorted(found, key=_strength):
+        start, end = mention.start, mention.end
+        if covered.find(1, start, end) < 0:
+            covered[start:end] = b"\x01" * (end - start)
+            kept.append(mention)
+    return tuple(sorted(kept, key=lambda mention: mention.start))
+
+
+def _strength(item: tuple[int, Mention]) -> tuple[int, int, int, int]:
+    group, mention = item
+    return (mention.source, mention.start - mention.end, group, mention.start)

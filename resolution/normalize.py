@@ -1,0 +1,305 @@
+"""One name, taken apart once: the form that every comparison, veto and block key reads.
+
+`normalize(surface, entity_type)` folds a written name to plain lower-case words, and keeps
+what folding would lose: the legal class, the numbers, the qualifier in brackets, the script.
+
+Two keys, two uses:
+
+- `keys.alias_key` is the *light* key. Stores use it for exact alias equality; it keeps script,
+  accents, punctuation and word order, so equal keys mean the same written name.
+- `NameForm.norm` is the *heavy* key of the score. It is transliterated and loses titles and
+  punctuation, so it may only feed the score and its vetoes, never bind by itself.
+
+A qualifier is part of the identity: "Mike Rogers (AL)" is not "Mike Rogers (MI)".
+A form depends on the entity type; compare only forms that were made for the same type.
+Linear in the length of the name. Source 003, section 4.1 (C-046, C-048).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from anyascii import anyascii
+
+from .keys import alias_key
+from .lexicon import Lexicon, Profile, lexicon, profile_of
+
+NORMALIZER_VERSION = "1"
+"""Raised when the same name would give another form; part of the model's version."""
+
+_BRACKET = re.compile(r"(?:(?<=\s)|(?<=[^\x00-\x7f]))[(\[]([^()\[\]]*)[)\]]")
+_DOTTED = re.compile(r"(?<![a-z0-9])(?:[a-z]\.){2,}[a-z]?(?![a-z0-9])")
+_POSSESSIVE = re.compile(r"(?<=[a-z0-9])'s(?![a-z0-9'])")
+_TOKEN = re.compile(r"@?[a-z]*[0-9]+(?:\.[0-9]+)+|@?[a-z0-9]+(?:[+#]+(?![a-z0-9]))?")
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*")
+_WIDE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_WIDE_EDGE = re.compile(rf"(?<=[A-Za-z0-9])(?=[{_WIDE}])|(?<=[{_WIDE}])(?=[A-Za-z0-9])")
+_COMMA_NAME_MAX_WORDS = 4
+"""More words than this after a comma are a description, not given names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameForm:
+    """A name in the parts that matching compares. Equal input gives an equal form."""
+
+    original: str
+    """The name as written."""
+    entity_type: str
+    """The type it was normalised for."""
+    key: str
+    """`alias_key(original)`, the light key of exact equality."""
+    norm: str
+    """All words in order, titles off, with the qualifier in brackets."""
+    tokens: tuple[str, ...]
+    """All words in order, titles off, legal form and particles included; no qualifier."""
+    core: tuple[str, ...]
+    """The words that carry the identity: no legal form, no particles; numbers as digits."""
+    joined: str
+    """The core without spaces."""
+    spelled: str
+    """The core without spaces, number words left as written."""
+    ordered: str
+    """The core, sorted."""
+    written: tuple[str, ...]
+    """The core in the order of writing; differs from `core` when a comma swapped the parts."""
+    particles: tuple[str, ...]
+    """The small words (`of`, `bin`) that the core leaves out, in order."""
+    legal: tuple[str, ...]
+    """Classes of legal form, sorted; empty when the name states none."""
+    numbers: tuple[str, ...]
+    """Numbers and one-letter codes of the core, sorted; number words count."""
+    digits: tuple[str, ...]
+    """The same without number words."""
+    acronyms: tuple[str, ...]
+    """First letters of the words, without and with particles; empty for a single word."""
+    qualifier: str
+    """Words in brackets and generations (`jr`), sorted; part of the identity."""
+    honorific: str
+    """`m` or `f` when a title says so."""
+    latin: bool
+    """False when a letter of another script was transliterated."""
+    native: str
+    """Letters and digits in the original script, without spaces."""
+    comma: bool
+    """True when a comma told family and given names apart."""
+
+
+def fold(text: str) -> str:
+    """Return text in plain lower-case ASCII: case, accents and script levelled.
+
+    >>> fold("Ölçer & Москва")
+    'olcer & moskva'
+    """
+    if text.isascii():
+        return text.lower()
+    # Casefold first: it maps by meaning (ß -> ss); anyascii answers in mixed case for scripts.
+    return anyascii(text.casefold()).lower()
+
+
+def normalize(surface: str, entity_type: str) -> NameForm:
+    """Return the parts of a name, read the way names of its type are built.
+
+    >>> normalize("Siemens Aktiengesellschaft", "organization").core
+    ('siemens',)
+    >>> normalize("Rivera, Dr. Sam (Chicago)", "person").norm
+    'sam rivera (chicago)'
+    """
+    words = lexicon()
+    profile = profile_of(entity_type)
+    text = "".join(c for c in unicodedata.normalize("NFKC", surface) if _is_visible(c))
+    text, native_legal = _split_native_legal(text, profile, words)
+    body, qualifiers = _split_brackets(text, words)
+    parts = _Parts(profile, words, qualifiers, native_legal)
+    parts.read(_plain(body, profile))
+    return _form(surface, entity_type, text, parts)
+
+
+class _Parts:
+    """The words of one name while they are being sorted out."""
+
+    def __init__(
+        self, profile: Profile, words: Lexicon, qualifiers: list[str], legal: list[str]
+    ) -> None:
+        self.profile = profile
+        self.words = words
+        self.qualifiers = qualifiers
+        self.legal = legal
+        self.honorific = ""
+        self.comma = False
+        self.tokens: list[str] = []
+        self.written: list[str] = []
+        self.core: list[str] = []
+        self.particles: tuple[str, ...] = ()
+        self.spelled: list[str] = []
+
+    def read(self, plain: str) -> None:
+        if self.profile is Profile.PERSON:
+            pieces = [self._person_words(piece) for piece in plain.split(",")]
+            pieces = [piece for piece in pieces if piece]
+            self._order_person(pieces)
+        else:
+            self.tokens = self.written = _TOKEN.findall(plain)
+        kept = self._without_legal(self.tokens)
+        self.core = self._without_particles(kept)
+        self.particles = tuple(word for word in kept if word not in self.core)
+        self.spelled = self.core
+        if self.profile is not Profile.PERSON:
+            self.core = [self.words.number_words.get(word, word) for word in self.core]
+
+    def _person_words(self, piece: str) -> list[str]:
+        found = _TOKEN.findall(piece)
+        while found and found[-1] in self.words.postnominals:
+            found.pop()
+        while len(found) > 1 and found[0] in self.words.titles:
+            self.honorific = self.words.titles[found.pop(0)] or self.honorific
+        if found and found[-1] in self.words.generations and (len(found) > 1 or self.tokens):
+            self.qualifiers.append(self.words.generations[found.pop()])
+        self.tokens = self.tokens or found
+        return found
+
+    def _order_person(self, pieces: list[list[str]]) -> None:
+        self.written = [word for piece in pieces for word in piece]
+        swaps = len(pieces) == 2 and len(pieces[1]) <= _COMMA_NAME_MAX_WORDS
+        if swaps and "of" not in pieces[1]:
+            self.comma = True
+            pieces = [pieces[1], pieces[0]]
+        self.tokens = [word for piece in pieces for word in piece]
+
+    def _without_legal(self, tokens: list[str]) -> list[str]:
+        if self.profile is not Profile.ORGANIZATION:
+            return tokens
+        kept = list(tokens)
+        at = len(kept)
+        while at > 0:
+            size = self._legal_at(kept, at)
+            if size:
+                del kept[at - size : at]
+            at -= size or 1
+        form = self.words.legal.get((kept[0],)) if len(kept) > 1 else None
+        if form is not None and form.position == "start":
+            self.legal.append(form.kind)
+            del kept[0]
+        return kept
+
+    def _legal_at(self, tokens: list[str], end: int) -> int:
+        """Return how many words before `end` are a legal form, and note its class."""
+        for size in range(min(self.words.legal_longest, end - 1), 0, -1):
+            form = self.words.legal.get(tuple(tokens[end - size : end]))
+            if form is None or form.position == "start":
+                continue
+            if form.position == "anywhere" or end == len(tokens):
+                self.legal.append(form.kind)
+                return size
+        return 0
+
+    def _without_particles(self, tokens: list[str]) -> list[str]:
+        particles = self.words.particles[self.profile]
+        if self.profile is Profile.PERSON:
+            # First and last word stay: Al Gore and Van Nguyen are no particles.
+            inner = [word for word in tokens[1:-1] if word not in particles]
+            return [*tokens[:1], *inner, *tokens[1:][-1:]]
+        return [word for word in tokens if word not in particles] or tokens
+
+
+def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
+    key = alias_key(surface)
+    nothing = [key] if key else []
+    tokens = parts.tokens or nothing
+    core = parts.core or nothing
+    spelled = parts.spelled or nothing
+    qualifier = _qualifier(parts.qualifiers, core)
+    coded = parts.profile is not Profile.PERSON
+    return NameForm(
+        original=surface,
+        entity_type=entity_type,
+        key=key,
+        norm=" ".join(tokens) + (f" ({qualifier})" if qualifier else ""),
+        tokens=tuple(tokens),
+        core=tuple(core),
+        joined="".join(core),
+        spelled="".join(spelled),
+        ordered=" ".join(sorted(core)),
+        written=tuple(parts.written or nothing),
+        particles=parts.particles,
+        legal=tuple(sorted({kind for kind in parts.legal if kind})),
+        numbers=_numbers(core, coded=coded),
+        digits=_numbers(spelled, coded=coded),
+        acronyms=_acronyms(core, tokens),
+        qualifier=qualifier,
+        honorific=parts.honorific,
+        latin=_is_latin(text),
+        native="".join(c for c in text.casefold() if c.isalnum()),
+        comma=parts.comma,
+    )
+
+
+def _is_visible(char: str) -> bool:
+    # Zero-width and direction marks would make two equal-looking names differ.
+    return char.isascii() or unicodedata.category(char) != "Cf"
+
+
+def _is_latin(text: str) -> bool:
+    return text.isascii() or not any(c.isalpha() and not _is_latin_letter(c) for c in text)
+
+
+def _is_latin_letter(char: str) -> bool:
+    code = ord(char)
+    return code < 0x250 or 0x1E00 <= code < 0x1F00 or 0x2C60 <= code < 0x2C80
+
+
+def _split_native_legal(text: str, profile: Profile, words: Lexicon) -> tuple[str, list[str]]:
+    if profile is not Profile.ORGANIZATION or text.isascii():
+        return text, []
+    for written, kind in words.legal_native:
+        if written in text and text != written:
+            return text.replace(written, " "), [kind]
+    return text, []
+
+
+def _split_brackets(text: str, words: Lexicon) -> tuple[str, list[str]]:
+    """Return the text without its brackets, and the words that stood in them."""
+    qualifiers: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        inside = _TOKEN.findall(fold(match[1]))
+        if all(word in words.legal_words for word in inside):
+            return f" {match[1]} "
+        qualifiers.extend(inside)
+        return " "
+
+    return _BRACKET.sub(keep, text), qualifiers
+
+
+def _plain(text: str, profile: Profile) -> str:
+    if not text.isascii():
+        text = _WIDE_EDGE.sub(" ", text)
+    plain = fold(text).replace("&", " and ")
+    if "'" in plain:
+        plain = _POSSESSIVE.sub("", plain).replace("'", "")
+    if "." in plain and profile is not Profile.PERSON:
+        plain = _DOTTED.sub(lambda match: match[0].replace(".", ""), plain)
+    return plain
+
+
+def _qualifier(qualifiers: list[str], core: list[str]) -> str:
+    # "International Business Machines (IBM)": the bracket repeats the name, it adds nothing.
+    if len(qualifiers) == 1 and qualifiers[0] in _acronyms(core, core):
+        return ""
+    return " ".join(sorted(qualifiers))
+
+
+def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:
+    found = [number for token in tokens for number in _NUMBER.findall(token)]
+    if coded and len(tokens) > 1:
+        found += [token for token in tokens if len(token) == 1 and token.isalpha()]
+    return tuple(sorted(found))
+
+
+def _acronyms(core: list[str], tokens: list[str]) -> tuple[str, ...]:
+    if len(core) < 2:
+        return ()
+    short = "".join(word[0] for word in core)
+    full = "".join(word[0] for word in tokens)
+    return (short,) if short == full else (short, full)

@@ -1,0 +1,282 @@
+"""From two names to a decision: bind, review or new, with every reason.
+
+`score_pair` adds the weights of the comparisons, calibrates the sum (Platt), adds the context,
+and applies the vetoes; `decide` ranks the candidates, applies the margin rule and reads the
+bands. Boundaries are exact: the probability is rounded to 1e-6 first, then compared, and the
+rounded value is what is stored. `log_odds` is never capped, because a probability saturates;
+it ranks candidates of equal score.
+
+    >= 0.95 bind      0.70 < s < 0.95 review      <= 0.70 new (a suggestion from 0.40 on)
+
+Not decided here: tenant, incompatible types, standing NON_MATCH and conflicting identifiers
+exclude a candidate before it is scored. Source 003, section 4 (C-048, C-049).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..schema.entity import Feature
+from ..schema.errors import InvalidInput
+from ..schema.policy import ResolutionPolicy
+from ..schema.vocabulary import Decision
+from .compare import COMPARISONS, Measures, levels_of, measure
+from .context import PairContext
+from .lexicon import profile_of
+from .model import Model
+from .normalize import NameForm, normalize
+from .vetoes import PairFacts, VetoCode, numbers_conflict, qualifiers_conflict, vetoes_of
+
+MARGIN_SCORE = 0.94
+"""The most a winner scores while another entity may be meant too."""
+CERTAIN_LOG_ODDS = 16.0
+"""What one identifier for both is shown as; it decides, it is not weighed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairScore:
+    """How likely a mention names a candidate, and why."""
+
+    score: float
+    """Probability, rounded to 1e-6; at most 0.94 when a veto holds."""
+    log_odds: float
+    """Calibrated log-odds, context included, not capped."""
+    features: tuple[Feature, ...]
+    vetoes: tuple[str, ...]
+    name: str
+    """The candidate's name that fits best."""
+    model_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate entity and its score."""
+
+    entity_id: str
+    pair: PairScore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The decision on a mention."""
+
+    decision: Decision
+    winner: Scored | None
+    """The entity to bind or to review; None when the mention is new."""
+    suggestion: Scored | None
+    """A `POSSIBLE_SAME_AS` to note beside a new entity."""
+    ranked: tuple[Scored, ...]
+    """All candidates, best first, the winner with its margin veto."""
+
+
+def score_pair(
+    mention: NameForm,
+    candidate_names: Sequence[NameForm],
+    entity_type: str,
+    context: PairContext,
+    model: Model,
+) -> PairScore:
+    """Return the score of a mention against the best of a candidate's names.
+
+    `entity_type` is the candidate's when the mention's is unknown; a form that was made for a
+    type whose names are built otherwise is made again. The order of the names never matters.
+
+    Raises:
+        InvalidInput: `unresolved_claim` when the candidate has no name.
+    """
+    if not candidate_names:
+        raise InvalidInput("give at least one name of the candidate", code="unresolved_claim")
+    rarity = model.rarity_of(entity_type)
+    form = _made_for(entity_type, mention)
+    names = [_made_for(entity_type, name) for name in candidate_names]
+    rated = [
+        _rate(measure(form, name, rarity), entity_type, context, model)
+        for name in _telling_names(form, names)
+    ]
+    best = min(rated, key=lambda one: (-one.score, -one.log_odds, one.facts.measures.right.key))
+    return PairScore(
+        score=best.score,
+        log_odds=best.log_odds,
+        features=_features(best.facts, model),
+        vetoes=tuple(code.value for code in best.vetoes),
+        name=best.facts.measures.right.original,
+        model_version=model.version,
+    )
+
+
+def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> Verdict:
+    """Return the decision among scored candidates; ties break on the entity id.
+
+    An entity that is listed twice counts once, with its better score. A vetoed winner never
+    binds, however low a policy sets `bind_at`.
+    """
+    ranked = _ranked(candidates)
+    if not ranked:
+        return Verdict(decision=Decision.NEW, winner=None, suggestion=None, ranked=())
+    best = ranked[0]
+    if len(ranked) > 1 and ranked[1].pair.score >= policy.review_above:
+        best = Scored(best.entity_id, _limited(best.pair))
+    decision = _band(best.pair, policy)
+    is_new = decision is Decision.NEW
+    suggested = is_new and best.pair.score >= policy.suggest_from
+    return Verdict(
+        decision=decision,
+        winner=None if is_new else best,
+        suggestion=best if suggested else None,
+        ranked=(best, *ranked[1:]),
+    )
+
+
+def _band(pair: PairScore, policy: ResolutionPolicy) -> Decision:
+    if pair.score >= policy.bind_at and not pair.vetoes:
+        return Decision.BIND
+    return Decision.REVIEW if pair.score > policy.review_above else Decision.NEW
+
+
+def probability(log_odds: float) -> float:
+    """Return the probability of log-odds, rounded to 1e-6.
+
+    >>> probability(0.0), probability(2.944439), probability(-800.0)
+    (0.5, 0.95, 0.0)
+    """
+    if log_odds < 0:
+        odds = math.exp(max(log_odds, -700.0))
+        return round(odds / (1 + odds), 6)
+    return round(1 / (1 + math.exp(-log_odds)), 6)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    facts: PairFacts
+    score: float
+    log_odds: float
+    vetoes: tuple[VetoCode, ...]
+
+
+def _rate(measures: Measures, entity_type: str, context: PairContext, model: Model) -> _Rated:
+    facts = PairFacts(
+        entity_type=entity_type, measures=measures, context=context, limits=model.limits
+    )
+    if context.same_identifier:
+        return _Rated(facts, 1.0, CERTAIN_LOG_ODDS, ())
+    log_odds = round(name_log_odds(measures, model) + context_log_odds(facts, model), 6)
+    vetoes = vetoes_of(facts)
+    score = probability(log_odds)
+    return _Rated(
+        facts, min(score, model.limits.capped_score) if vetoes else score, log_odds, vetoes
+    )
+
+
+def name_log_odds(measures: Measures, model: Model) -> float:
+    """Return the calibrated log-odds of the names alone."""
+    evidence = model.prior
+    for row, level in zip(COMPARISONS, levels_of(measures), strict=True):
+        evidence += model.weights[row.name][level]
+    return round(model.slope * evidence + model.intercept + model.shift, 6)
+
+
+def context_log_odds(facts: PairFacts, model: Model) -> float:
+    """Return what the context adds to the calibrated log-odds."""
+    return sum(weight for _, _, weight, _ in _context_lines(facts, model))
+
+
+def _context_lines(facts: PairFacts, model: Model) -> list[tuple[str, int, float, str]]:
+    """Return (name, raw thousandths, weight, detail) of the context evidence that is there."""
+    context, measures = facts.context, facts.measures
+    conflicts = [
+        detail
+        for present, detail in (
+            (context.attribute_conflict, "an identifying attribute differs"),
+            (numbers_conflict(measures), "numbers inside the names differ"),
+            (qualifiers_conflict(measures), "qualifiers differ"),
+        )
+        if present
+    ]
+    overlap = context.neighbour_overlap
+    lines = [
+        ("same_handle", context.same_handle, 1000, "same e-mail or handle"),
+        (
+            "neighbour_overlap",
+            overlap > 0,
+            overlap,
+            f"{overlap / 1000:.3f} of their neighbours in common",
+        ),
+        ("same_scope", context.same_scope, 1000, "named in the same scope before"),
+        ("mentioned_together", context.mentioned_together, 1000, "named together in one source"),
+        ("attribute_conflict", bool(conflicts), 1000, "; ".join(conflicts)),
+        ("same_role", context.same_role, 1000, "same role; not weighed yet"),
+        ("same_path", context.same_path, 1000, "same path; not weighed yet"),
+        ("same_document", context.same_document, 1000, "same document id; not weighed yet"),
+    ]
+    return [
+        (name, raw, _context_weight(name, raw, model), detail)
+        for name, present, raw, detail in lines
+        if present
+    ]
+
+
+def _context_weight(name: str, raw: int, model: Model) -> float:
+    if name == "neighbour_overlap" and raw < model.limits.neighbour_overlap:
+        return 0.0
+    return model.context[name]
+
+
+def _features(facts: PairFacts, model: Model) -> tuple[Feature, ...]:
+    measures = facts.measures
+    pair = f"{measures.left.original!r} / {measures.right.original!r}"
+    if facts.context.same_identifier:
+        return (Feature("same_identifier", 1.0, CERTAIN_LOG_ODDS, f"decides: {pair}"),)
+    names = [
+        Feature(
+            row.name,
+            row.score_of(measures) / 1000,
+            model.weights[row.name][level],
+            f"{row.levels[level]}: {pair}",
+        )
+        for row, level in zip(COMPARISONS, levels_of(measures), strict=True)
+    ]
+    context = [
+        Feature(name, raw / 1000, weight, detail)
+        for name, raw, weight, detail in _context_lines(facts, model)
+    ]
+    return (*names, *context)
+
+
+def _made_for(entity_type: str, form: NameForm) -> NameForm:
+    if profile_of(form.entity_type) is profile_of(entity_type):
+        return form
+    return normalize(form.original, entity_type)
+
+
+def _telling_names(mention: NameForm, names: Sequence[NameForm]) -> Sequence[NameForm]:
+    """Return the names to compare, without bare ones that hide another qualifier.
+
+    An entity known as "Mike Rogers (AL)" and as "Mike Rogers" is not "Mike Rogers (MI)".
+    """
+    if not mention.qualifier:
+        return names
+    alike = [name for name in names if name.ordered == mention.ordered and name.qualifier]
+    if not alike or any(name.qualifier == mention.qualifier for name in alike):
+        return names
+    return [name for name in names if name.qualifier or name.ordered != mention.ordered]
+
+
+def _ranked(candidates: Iterable[Scored]) -> list[Scored]:
+    best: dict[str, Scored] = {}
+    for one in sorted(candidates, key=_rank):
+        best.setdefault(one.entity_id, one)
+    return list(best.values())
+
+
+def _rank(one: Scored) -> tuple[float, float, str, str]:
+    return (-one.pair.score, -one.pair.log_odds, one.entity_id, one.pair.name)
+
+
+def _limited(pair: PairScore) -> PairScore:
+    return replace(
+        pair,
+        score=min(pair.score, MARGIN_SCORE),
+        vetoes=(*pair.vetoes, VetoCode.MARGIN.value),
+    )

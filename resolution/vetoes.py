@@ -1,0 +1,254 @@
+"""The vetoes: what forbids an automatic merge, however high the score.
+
+`VETOES` reads aloud: a code, the sentence a steward sees, and the predicate. A veto that holds
+limits the score to 0.94, so the pair goes to review at best; it never raises a score and never
+rejects. All that hold are named, in the order of the table. The last one of the vocabulary,
+`margin`, compares candidates and is applied by `score.decide`.
+
+Where one name is the acronym of the other, `acronym_only` stands for all that follows from it
+(no word in common, one word against several, few characters).
+
+Codes are stable; a predicate sees names, context and limits, no store. Source 003, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .compare import Measures, same_numbers
+from .context import PairContext, PersonContext
+from .model import Limits
+
+
+class VetoCode(StrEnum):
+    """The closed list of vetoes."""
+
+    NUMBER_CONFLICT = "number_conflict"
+    TOKEN_CONFLICT = "token_conflict"
+    EXTRA_TOKENS = "extra_tokens"
+    SINGLE_VS_MULTI = "single_vs_multi"
+    SHORT_CORE = "short_core"
+    PERSON_ORDER = "person_order"
+    LEGAL_FORM = "legal_form"
+    TRANSLITERATED = "transliterated"
+    ACRONYM_ONLY = "acronym_only"
+    NICKNAME_ONLY = "nickname_only"
+    SINGLE_VALUED_CONFLICT = "single_valued_conflict"
+    DIRECT_EDGE = "direct_edge"
+    GENERIC_ALIAS = "generic_alias"
+    UNSURE = "unsure"
+    PERSON_WITHOUT_CONTEXT = "person_without_context"
+    MARGIN = "margin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairFacts:
+    """Everything a veto may look at."""
+
+    entity_type: str
+    measures: Measures
+    context: PairContext
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """One reason against an automatic merge."""
+
+    code: VetoCode
+    sentence: str
+    holds: Callable[[PairFacts], bool]
+
+
+def vetoes_of(facts: PairFacts) -> tuple[VetoCode, ...]:
+    """Return the codes of all vetoes that hold, in the order of the table."""
+    return tuple(veto.code for veto in VETOES if veto.holds(facts))
+
+
+def qualifiers_conflict(measures: Measures) -> bool:
+    """Tell whether both names carry a qualifier and the two differ."""
+    left, right = measures.left.qualifier, measures.right.qualifier
+    return bool(left and right) and left != right
+
+
+def numbers_conflict(measures: Measures) -> bool:
+    """Tell whether both names carry numbers and neither set contains the other."""
+    left, right = set(measures.left.numbers), set(measures.right.numbers)
+    return bool(left - right) and bool(right - left) and not same_numbers(measures)
+
+
+def _number_conflict(facts: PairFacts) -> bool:
+    return not same_numbers(facts.measures)
+
+
+def _token_conflict(facts: PairFacts) -> bool:
+    measures = facts.measures
+    if qualifiers_conflict(measures):
+        return True
+    left, right = measures.left.honorific, measures.right.honorific
+    if bool(left and right) and left != right:
+        return True
+    return measures.conflict > 0 and not measures.acronym
+
+
+def _extra_tokens(facts: PairFacts) -> bool:
+    measures = facts.measures
+    one_sided = bool(measures.left.qualifier) != bool(measures.right.qualifier)
+    if one_sided or _is_turned_around(measures):
+        return True
+    return measures.extra > facts.limits.extra_share and not measures.acronym
+
+
+def _is_turned_around(measures: Measures) -> bool:
+    # "University of York" is not "York University": the small word says what belongs to what.
+    left, right = measures.left, measures.right
+    turned = measures.same_core and left.core != right.core
+    return turned and left.particles != right.particles
+
+
+def _single_vs_multi(facts: PairFacts) -> bool:
+    left, right = facts.measures.left.core, facts.measures.right.core
+    if (len(left) == 1) == (len(right) == 1) or facts.measures.acronym:
+        return False
+    return facts.measures.osa < facts.limits.single_word_osa
+
+
+def _short_core(facts: PairFacts) -> bool:
+    left, right = facts.measures.left, facts.measures.right
+    same = facts.measures.same_joined and left.qualifier == right.qualifier
+    if (same and left.legal == right.legal) or facts.measures.acronym:
+        return False
+    return min(len(left.joined), len(right.joined)) < facts.limits.short_core
+
+
+def _person_order(facts: PairFacts) -> bool:
+    left, right = facts.measures.left, facts.measures.right
+    if facts.entity_type != "person" or left.core == right.core or left.ordered != right.ordered:
+        return False
+    # With a comma one order is known; written alike, the names were in the same order.
+    return not (left.comma or right.comma) or left.written != right.written
+
+
+def _legal_form(facts: PairFacts) -> bool:
+    left, right = facts.measures.left.legal, facts.measures.right.legal
+    return bool(left and right) and set(left).isdisjoint(right)
+
+
+def _transliterated(facts: PairFacts) -> bool:
+    left, right = facts.measures.left, facts.measures.right
+    return not (left.latin and right.latin) and left.native != right.native
+
+
+def _acronym_only(facts: PairFacts) -> bool:
+    return facts.measures.acronym and not (_is_known_contact(facts) or _has_neighbours(facts))
+
+
+def _nickname_only(facts: PairFacts) -> bool:
+    words = facts.measures.words
+    if words.initial:
+        # Shared neighbours do not tell Sam from Sue Rivera; an address does.
+        return not _is_known_contact(facts)
+    return words.nickname and not (_is_known_contact(facts) or _has_neighbours(facts))
+
+
+def _person_without_context(facts: PairFacts) -> bool:
+    context = facts.context
+    if facts.entity_type != "person" or context.person_context is PersonContext.ASSUMED:
+        return False
+    if _is_known_contact(facts) or _has_neighbours(facts) or context.same_scope:
+        return False
+    exactly_equal = facts.measures.left.norm == facts.measures.right.norm
+    return not (exactly_equal and context.person_context is PersonContext.TENANT)
+
+
+def _is_known_contact(facts: PairFacts) -> bool:
+    return facts.context.same_identifier or facts.context.same_handle
+
+
+def _has_neighbours(facts: PairFacts) -> bool:
+    return facts.context.neighbour_overlap >= facts.limits.neighbour_overlap
+
+
+VETOES: tuple[Veto, ...] = (
+    Veto(
+        VetoCode.NUMBER_CONFLICT,
+        "Numbers or codes inside the names differ.",
+        _number_conflict,
+    ),
+    Veto(
+        VetoCode.TOKEN_CONFLICT,
+        "Each name has a word, a qualifier or a title that the other contradicts.",
+        _token_conflict,
+    ),
+    Veto(
+        VetoCode.EXTRA_TOKENS,
+        "One name says much that the other does not.",
+        _extra_tokens,
+    ),
+    Veto(
+        VetoCode.SINGLE_VS_MULTI,
+        "A single word stands against several.",
+        _single_vs_multi,
+    ),
+    Veto(
+        VetoCode.SHORT_CORE,
+        "The shorter name has too few characters to tell.",
+        _short_core,
+    ),
+    Veto(
+        VetoCode.PERSON_ORDER,
+        "The same words in another order may be another person.",
+        _person_order,
+    ),
+    Veto(
+        VetoCode.LEGAL_FORM,
+        "The legal forms differ.",
+        _legal_form,
+    ),
+    Veto(
+        VetoCode.TRANSLITERATED,
+        "The names are equal or close only after transliteration.",
+        _transliterated,
+    ),
+    Veto(
+        VetoCode.ACRONYM_ONLY,
+        "Only an acronym links the names.",
+        _acronym_only,
+    ),
+    Veto(
+        VetoCode.NICKNAME_ONLY,
+        "Only a nickname or an initial stands for the given name.",
+        _nickname_only,
+    ),
+    Veto(
+        VetoCode.SINGLE_VALUED_CONFLICT,
+        "The two stored entities differ in a value that can only be one.",
+        lambda facts: facts.context.single_valued_conflict,
+    ),
+    Veto(
+        VetoCode.DIRECT_EDGE,
+        "A claim relates the two to each other.",
+        lambda facts: facts.context.direct_edge,
+    ),
+    Veto(
+        VetoCode.GENERIC_ALIAS,
+        "The alias belongs to three or more entities here.",
+        lambda facts: facts.context.generic_alias,
+    ),
+    Veto(
+        VetoCode.UNSURE,
+        "A steward looked at the pair and could not say.",
+        lambda facts: facts.context.unsure,
+    ),
+    Veto(
+        VetoCode.PERSON_WITHOUT_CONTEXT,
+        "A name alone does not identify a person.",
+        _person_without_context,
+    ),
+)
+"""Every veto on a pair, in the order they are named."""
+
+MARGIN_SENTENCE = "Another entity fits nearly as well."
+"""What `margin` says; `decide` applies it."""

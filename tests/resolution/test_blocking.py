@@ -1,0 +1,130 @@
+"""Block keys: the same everywhere, rare ones count more, common ones not at all."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.resolution import blocking
+from tenure.resolution.blocking import (
+    EDGE_POSTINGS,
+    KIND_WEIGHT,
+    MAX_POSTINGS,
+    KeyKind,
+    block_keys,
+    hit_weight,
+    is_selective,
+    weigh,
+)
+from tenure.resolution.normalize import normalize
+
+
+def keys(name, entity_type="organization"):
+    return {key for key, _ in block_keys(normalize(name, entity_type))}
+
+
+def test_examples_in_docstrings_hold():
+    assert doctest.testmod(blocking).failed == 0
+
+
+def test_a_name_has_keys_of_every_kind():
+    assert block_keys(normalize("Order Service", "system")) == tuple(
+        sorted(block_keys(normalize("Order Service", "system")))
+    )
+    found = keys("Order Service", "system")
+    assert {
+        "w:orderservice",
+        "a:os",
+        "t:order",
+        "t:service",
+        "d:orderservic",
+        "f:orders",
+        "p:orde",
+        "s:vice",
+    } <= found
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "entity_type"),
+    [
+        ("Order Service", "OrderService", "system"),
+        ("IBM", "International Business Machines", "organization"),
+        ("Kubernetes", "Kubernets", "system"),
+        ("Kubernetes", "Kubernetees", "system"),
+        ("Mike Rogers", "Rogers (AL), Mike", "person"),
+        ("Siemens", "Siemens AG", "organization"),
+        ("WALIJAN", "AWLIJAN", "person"),
+        ("Москва", "Moskva", "location"),
+        ("Data Platform Team", "Platform Team Data", "team"),
+    ],
+)
+def test_names_of_one_entity_share_a_key(left, right, entity_type):
+    assert keys(left, entity_type) & keys(right, entity_type)
+
+
+def test_kinds_never_collide():
+    assert {key.partition(":")[0] for key in keys("Data Platform Team")} <= {
+        kind.value for kind in KeyKind
+    }
+    assert all(key[0] == kind.value for key, kind in block_keys(normalize("Acme", "system")))
+
+
+def test_a_short_or_long_name_has_no_deletion_keys():
+    assert not any(key.startswith("d:") for key in keys("Acme"))
+    assert not any(key.startswith("d:") for key in keys("Extraordinarily Longwinded Company Name"))
+
+
+@pytest.mark.parametrize("name", ["", "a", "X" * 5_000, "word " * 5_000, "\U0001d54f", "🦊"])
+def test_any_name_has_a_bounded_number_of_keys(name):
+    found = block_keys(normalize(name, "system"))
+    assert len(found) <= 100
+    assert all(len(key) <= 66 for key, _ in found)
+    assert bool(found) is bool(name)
+
+
+def test_an_acronym_that_is_too_long_is_no_key():
+    many = "one two three four five six seven eight nine ten"
+    assert not any(key.startswith("a:") for key in keys(many))
+
+
+@pytest.mark.parametrize("kind", list(KeyKind))
+def test_weights_are_integers_that_fall_with_frequency(kind):
+    weights = [hit_weight(kind, 10_000, df) for df in (1, 2, 10, 400, 3_000)]
+    assert all(isinstance(weight, int) for weight in weights)
+    assert weights == sorted(weights, reverse=True)
+    assert hit_weight(kind, 10_000, 0) == weights[0]
+
+
+def test_the_weight_follows_its_formula():
+    assert hit_weight(KeyKind.TOKEN, 1, 1) == 2773
+    assert KIND_WEIGHT[KeyKind.WHOLE] == max(KIND_WEIGHT.values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit"),
+    [
+        (KeyKind.PREFIX, EDGE_POSTINGS),
+        (KeyKind.SUFFIX, EDGE_POSTINGS),
+        (KeyKind.DELETION, EDGE_POSTINGS),
+        (KeyKind.TOKEN, MAX_POSTINGS),
+        (KeyKind.WHOLE, MAX_POSTINGS),
+    ],
+)
+def test_the_posting_caps_are_exact(kind, limit):
+    assert is_selective(kind, limit)
+    assert not is_selective(kind, limit + 1)
+
+
+def test_a_query_leaves_out_absent_and_common_keys():
+    found = block_keys(normalize("Acme Cloud", "organization"))
+    df = {"t:acme": 2, "t:cloud": 3_001, "p:acme": 401, "w:acmecloud": 0}
+    assert weigh(found, df, 1_000) == (("t:acme", hit_weight(KeyKind.TOKEN, 1_000, 2)),)
+
+
+@given(st.permutations(block_keys(normalize("Data Platform Team", "team"))))
+def test_the_order_of_keys_never_matters(shuffled):
+    df = {key: 1 + len(key) for key, _ in shuffled}
+    assert weigh(shuffled, df, 500) == weigh(sorted(shuffled), df, 500)

@@ -1,0 +1,305 @@
+"""Mentions in running text: known aliases, shapes, and who wins an overlap."""
+
+from __future__ import annotations
+
+import doctest
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.resolution import extract as extract_module
+from tenure.resolution import gazetteer as gazetteer_module
+from tenure.resolution.extract import (
+    Composed,
+    Gazetteer,
+    Mention,
+    MentionSource,
+    RuleExtractor,
+    compose,
+    find_dates,
+)
+
+RULES = RuleExtractor()
+ROWS = [
+    ("Sam Rivera", "a1", "person"),
+    ("Sam", "a2", "person"),
+    ("Order Service", "a3", "system"),
+    ("Will", "a4", "person"),
+    ("李伟", "a5", "person"),
+    ("C++", "a6", "system"),
+    ("C", "a7", "system"),
+    ("St. Louis", "a8", "location"),
+    ("Straße 1", "a9", "location"),
+    ("Acme, Inc.", "a10", "organization"),
+]
+
+
+def known(text, rows=ROWS):
+    return [(one.surface, one.alias_id) for one in Gazetteer(rows).extract(text)]
+
+
+def ruled(text):
+    return [(one.surface, one.type_hint) for one in RULES.extract(text)]
+
+
+def mention(start, end, source=MentionSource.RULE, text="x" * 100):
+    return Mention(start, end, text[start:end], "unknown", source, None, 1.0)
+
+
+@pytest.mark.parametrize("module", [extract_module, gazetteer_module])
+def test_examples_in_docstrings_hold(module):
+    assert doctest.testmod(module).failed == 0
+
+
+# ------------------------------------------------------------------ known aliases
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Sam Rivera's boss", [("Sam Rivera", "a1")]),
+        ("ask sam  rivera now", [("sam  rivera", "a1")]),
+        ("Samuel", []),
+        ("the order-service is down", [("order-service", "a3")]),
+        ("order_service", [("order_service", "a3")]),
+        ("C++ and C", [("C++", "a6"), ("C", "a7")]),
+        ("昨天李伟说", [("李伟", "a5")]),
+        ("in St. Louis.", [("St. Louis", "a8")]),
+        ("STRASSE 1", [("STRASSE 1", "a9")]),
+        ("Acme, Inc. grew", [("Acme, Inc", "a10")]),
+        ("Acme grew", []),
+        ("I met Sam. Rivera was away", [("Sam", "a2")]),
+        ("Sam\nRivera", [("Sam\nRivera", "a1")]),
+        ("Sam\n\nRivera", [("Sam", "a2")]),
+        ("SA\u0301M", [("SA\u0301M", "a2")]),
+        ("", []),
+    ],
+)
+def test_known_names_are_found_leftmost_and_longest(text, found):
+    assert known(text) == found
+
+
+def test_everyday_words_are_names_only_with_a_capital():
+    assert known("will Will go") == [("Will", "a4")]
+    assert known("the will", [("will", "x", "document")]) == [("will", "x")]
+
+
+def test_a_name_of_several_entities_is_left_open():
+    both = [("Nova", "p", "project"), ("Nova", "s", "system"), ("NOVA", "t", "team")]
+    found = Gazetteer(both).extract("Nova and NOVA and nova")
+    assert [(one.alias_id, one.type_hint) for one in found] == [
+        (None, "unknown"),
+        ("t", "team"),
+        (None, "unknown"),
+    ]
+    assert [one.confidence for one in found] == [1.0, 1.0, 0.9]
+
+
+def test_aliases_come_and_go():
+    gazetteer = Gazetteer(ROWS)
+    gazetteer.add("Nova", "n", "project")
+    assert len(gazetteer) == len(ROWS) + 1
+    assert gazetteer.extract("Nova")[0].alias_id == "n"
+    gazetteer.add("Supernova", "n", "project")
+    assert [one.surface for one in gazetteer.extract("Nova Supernova")] == ["Supernova"]
+    gazetteer.discard("n")
+    gazetteer.discard("n")
+    assert gazetteer.extract("Nova Supernova") == ()
+    gazetteer.discard("a1")
+    assert known("Sam Rivera") != []
+    assert [one.surface for one in gazetteer.extract("Sam Rivera")] == ["Sam"]
+
+
+@pytest.mark.parametrize("surface", ["", "!!!", "...", "word " * 30])
+def test_a_surface_that_is_no_name_is_not_looked_for(surface):
+    assert len(Gazetteer([(surface, "x", "system")])) == 0
+
+
+# ------------------------------------------------------------------------- shapes
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "Sam Rivera moved to the Chicago office in June 2024.",
+            [("Sam Rivera", "person"), ("Chicago office", "location")],
+        ),
+        (
+            "The auth-service calls OrderService for PAY-1432.",
+            [("auth-service", "system"), ("OrderService", "unknown"), ("PAY-1432", "task")],
+        ),
+        (
+            "ask @sam, @acme/core or sam@x.com",
+            [("@sam", "person"), ("@acme/core", "team"), ("sam@x.com", "unknown")],
+        ),
+        (
+            "I met Dr. Sam Rivera and S. Rivera.",
+            [("Dr. Sam Rivera", "person"), ("S. Rivera", "person")],
+        ),
+        ("at Acme Holdings Inc. today", [("Acme Holdings Inc", "organization")]),
+        (
+            "Deployment failed in Room 101. PR #260 is open",
+            [("Room 101", "location"), ("PR #260", "task")],
+        ),
+        ("Person Number 12", [("Person Number 12", "unknown")]),
+        ("the CTO likes PostgreSQL", [("CTO", "role"), ("PostgreSQL", "unknown")]),
+        ("a VP Engineering said", [("VP Engineering", "role")]),
+        ("well-known and up-to-date", []),
+        ("an API and JSON", []),
+        (
+            "us-east-1, prompt_repo and foo-bar",
+            [
+                ("us-east-1", "system"),
+                ("prompt_repo", "system"),
+                ("foo-bar", "unknown"),
+            ],
+        ),
+        ("run gpt-4 or x-ray9", [("gpt-4", "system"), ("x-ray9", "system")]),
+        ("AI-ENG-A owns it", [("AI-ENG-A", "unknown")]),
+        (
+            "the Bank of America bought Project Nova",
+            [
+                ("Bank of America", "unknown"),
+                ("Project Nova", "project"),
+            ],
+        ),
+        ("with the Data Platform Team", [("Data Platform Team", "team")]),
+        ("Will Smith left", [("Will Smith", "person")]),
+        ("Will it rain", []),
+        ("The Hague", [("Hague", "unknown")]),
+        ("in The Hague", [("The Hague", "unknown")]),
+        ("see https://a.b/Foo-Bar now", []),
+        ("I think I'm late", []),
+        ("Mike's laptop", [("Mike", "unknown")]),
+        ("Nova's Orbit", [("Nova", "unknown"), ("Orbit", "unknown")]),
+        ("Alice approved it", [("Alice", "unknown")]),
+        ("Zorblax approved it", [("Zorblax", "unknown")]),
+        ("Deployment failed", []),
+        ("WE ARE ALL SHOUTING ABOUT PAY-1432", [("PAY-1432", "task")]),
+        (
+            "we saw BIG RED GREEN BLUE cars",
+            [
+                ("BIG", "unknown"),
+                ("RED", "unknown"),
+                ("GREEN", "unknown"),
+                ("BLUE", "unknown"),
+            ],
+        ),
+        ("then X came", []),
+        ("John of", [("John", "unknown")]),
+        ("my PR is open", []),
+        ("see John of it", [("John", "unknown")]),
+        ("李伟 works", []),
+        ("On Monday Sam Rivera left", [("Sam Rivera", "person")]),
+        ("May Lee joined in May", [("May Lee", "person")]),
+        ("the Acme Group", [("Acme Group", "organization")]),
+        ("Sam 2 days", [("Sam", "unknown")]),
+        ("Room, 101", []),
+        ("", []),
+    ],
+)
+def test_names_are_found_by_their_shape(text, found):
+    assert ruled(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("on 2024-06-01T10:00:00Z", ["2024-06-01T10:00:00Z"]),
+        ("3rd June 2024", ["3rd June 2024"]),
+        ("June 3, 2024 and Q3 2024", ["June 3, 2024", "Q3 2024"]),
+        ("since May, not March", ["May"]),
+        ("May", []),
+        ("on Mondays in 1999", ["Mondays", "1999"]),
+    ],
+)
+def test_dates_are_found(text, dates):
+    found = find_dates(text)
+    assert [date.surface for date in found] == dates
+    assert all(text[date.start : date.end] == date.surface for date in found)
+
+
+# ------------------------------------------------------------------------ overlaps
+
+
+def test_the_stronger_source_wins_an_overlap():
+    caller, alias = mention(2, 4, MentionSource.CALLER), mention(0, 9, MentionSource.ALIAS)
+    rule, model = mention(10, 14), mention(12, 30, MentionSource.MODEL)
+    assert compose([model, alias], [rule], [caller]) == (caller, rule)
+
+
+def test_the_longer_then_the_earlier_span_wins():
+    assert compose([mention(0, 3), mention(2, 9)]) == (mention(2, 9),)
+    assert compose([mention(0, 3), mention(2, 5)]) == (mention(0, 3),)
+    assert compose([mention(0, 3), mention(3, 3), mention(3, 6)]) == (
+        mention(0, 3),
+        mention(3, 6),
+    )
+
+
+def test_the_earlier_group_wins_a_tie():
+    one = Mention(0, 2, "ab", "person", MentionSource.RULE, None, 0.5)
+    other = Mention(0, 2, "ab", "team", MentionSource.RULE, None, 0.9)
+    assert compose([one], [other]) == (one,)
+    assert compose() == ()
+
+
+def test_aliases_and_rules_work_together():
+    both = Composed((Gazetteer(ROWS), RULES))
+    found = both.extract("Sam Rivera asked Dana Cruz about the order-service.")
+    assert [(one.surface, one.source.name) for one in found] == [
+        ("Sam Rivera", "ALIAS"),
+        ("Dana Cruz", "RULE"),
+        ("order-service", "ALIAS"),
+    ]
+
+
+@given(st.text(max_size=80) | st.text(alphabet="Aa1 .-_@'\u2019+#/\n", max_size=80))
+def test_any_text_gives_sorted_spans_of_itself(text):
+    for finder in (RULES, Gazetteer(ROWS), Composed((Gazetteer(ROWS), RULES))):
+        found = finder.extract(text)
+        assert all(text[one.start : one.end] == one.surface != "" for one in found)
+        assert all(one.end <= other.start for one, other in pairwise(found))
+
+
+@given(st.text(alphabet="Aab1 -.", min_size=1, max_size=12))
+def test_a_known_alias_is_found_in_its_own_text(surface):
+    gazetteer = Gazetteer([(surface, "x", "system")])
+    if len(gazetteer):
+        assert [one.alias_id for one in gazetteer.extract(surface)] == ["x"]
+
+
+HOSTILE = [
+    "Aa ",
+    "a-",
+    "A-",
+    "@a",
+    "a.a.",
+    "Aa",
+    "a@",
+    "A of ",
+    "A'",
+    "http://",
+    "Sam. ",
+    "a_",
+    "a+",
+]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_huge_text_takes_linear_time(unit):
+    finder = Composed((Gazetteer([*ROWS, ("A of A of A", "z", "team")]), RULES))
+
+    def seconds(size):
+        text = unit * (size // len(unit))
+        began = time.process_time()
+        finder.extract(text)
+        return time.process_time() - began
+
+    small, large = min(seconds(10_000), seconds(10_000)), seconds(80_000)
+    # Eight times the text: a quadratic finder would need sixty-four times the time.
+    assert large < 24 * small + 0.1

@@ -1,0 +1,186 @@
+"""A name taken apart: what is levelled, what is kept, and the two keys."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.resolution import lexicon, normalize
+from tenure.resolution.keys import alias_key
+from tenure.resolution.lexicon import Profile, is_nickname, nicknames, profile_of
+from tenure.resolution.normalize import normalize as form
+
+
+@pytest.mark.parametrize("module", [lexicon, normalize])
+def test_examples_in_docstrings_hold(module):
+    assert doctest.testmod(module).failed == 0
+
+
+@given(st.text(max_size=40), st.sampled_from(["person", "organization", "system", "unknown"]))
+def test_any_text_has_a_form_and_equal_text_an_equal_one(surface, entity_type):
+    one = form(surface, entity_type)
+    assert one == form(surface, entity_type)
+    assert bool(one.core) == bool(alias_key(surface))
+    assert one.joined == "".join(one.core)
+
+
+@pytest.mark.parametrize(
+    ("entity_type", "left", "right"),
+    [
+        ("person", "Rivera, Sam", "Sam Rivera"),
+        ("person", "Dr. Sam Rivera, PhD", "sam rivera"),
+        ("person", "SAÏD O\u2019BRIEN", "Said O'Brien"),
+        ("person", "S\u200bam Rivera", "Sam Rivera"),
+        ("organization", "AT&T", "AT and T"),
+        ("organization", "S.A.P.", "SAP"),
+        ("system", "Sam's Service", "Sam Service"),
+        ("location", "Room One", "Room 1"),
+    ],
+)
+def test_spellings_of_one_name_share_their_core(entity_type, left, right):
+    assert form(left, entity_type).core == form(right, entity_type).core
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("C", "C++"), ("C", "C#"), ("sam", "@sam"), ("v1.2", "v1.20"), ("???", "!!!"), ("Go", "Go 2")],
+)
+def test_signs_that_tell_names_apart_stay(left, right):
+    assert form(left, "system").norm != form(right, "system").norm
+
+
+@pytest.mark.parametrize(
+    ("name", "core", "legal"),
+    [
+        ("Siemens Aktiengesellschaft", ("siemens",), ("ag",)),
+        ("Foo Co., Ltd.", ("foo",), ("ltd",)),
+        ("Foo GmbH & Co. KG", ("foo",), ("gmbhcokg",)),
+        ("Foo Pvt. Ltd. India", ("foo", "india"), ("pvt",)),
+        ("Foo (Pvt) Ltd", ("foo",), ("pvt",)),
+        ("Foo, s.r.o.", ("foo",), ("sro",)),
+        ("Foo A/S", ("foo",), ("as",)),
+        ("OOO Romashka", ("romashka",), ("ooo",)),
+        ("Foo & Co", ("foo",), ()),
+        ("深圳电子股份有限公司", ("shenzhendianzi",), ("gufen",)),
+        ("株式会社", ("zhushihuishe",), ()),
+        ("Limited", ("limited",), ()),
+        ("AG Insurance", ("ag", "insurance"), ()),
+        ("Foo Company Inc", ("foo",), ("inc",)),
+        ("The Bank of America", ("bank", "america"), ()),
+        ("The", ("the",), ()),
+        ("Romashka OOO", ("romashka", "ooo"), ()),
+    ],
+)
+def test_legal_forms_leave_the_core_and_keep_their_class(name, core, legal):
+    found = form(name, "organization")
+    assert (found.core, found.legal) == (core, legal)
+
+
+def test_only_organisations_have_legal_forms():
+    assert form("Go AS", "system").core == ("go", "as")
+    assert form("高石株式会社", "system").legal == ()
+    assert form("Москва", "organization").legal == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "norm"),
+    [
+        ("Mike Rogers (AL)", "mike rogers (al)"),
+        ("Mike Rogers [MI]", "mike rogers (mi)"),
+        ("Ruben Lavilla, Jr.", "ruben lavilla (jr)"),
+        ("Lavilla, Ruben, Jnr", "ruben lavilla (jr)"),
+        ("John Smith III", "john smith (iii)"),
+        ("Jr", "jr"),
+        ("Dr", "dr"),
+        ("Alice, head of the firm", "alice head of the firm"),
+        ("Alice, the one who leads the whole firm", "alice the one who leads the whole firm"),
+        ("a, b, c", "a b c"),
+        ("MD, PhD", "md"),
+        ("PhD", "phd"),
+        ("高石\uff08東京\uff09", "gaoshi (dongjing)"),
+    ],
+)
+def test_a_qualifier_is_part_of_the_heavy_key(name, norm):
+    assert form(name, "person").norm == norm
+
+
+def test_an_acronym_in_brackets_adds_nothing():
+    assert form("International Business Machines (IBM)", "organization").qualifier == ""
+    assert form("Freescale (I) Pvt Ltd", "organization").qualifier == "i"
+
+
+def test_brackets_that_are_part_of_a_word_are_no_qualifier():
+    assert form("(ISC)2", "system").qualifier == ""
+
+
+def test_inner_particles_go_but_first_and_last_names_stay():
+    assert form("Abdullah bin Omar", "person").core == ("abdullah", "omar")
+    assert form("Al Gore", "person").core == ("al", "gore")
+    assert form("Van Nguyen", "person").core == ("van", "nguyen")
+
+
+@pytest.mark.parametrize(
+    ("name", "entity_type", "numbers"),
+    [
+        ("Room 101", "location", ("101",)),
+        ("us-east-12", "system", ("12",)),
+        ("Release 22.04", "product", ("22.04",)),
+        ("AI-ENG-A", "role", ("a",)),
+        ("John A Smith", "person", ()),
+        ("Four Loops", "organization", ("4",)),
+        ("Seven Smith", "person", ()),
+        ("R", "system", ()),
+    ],
+)
+def test_numbers_and_codes_are_found(name, entity_type, numbers):
+    assert form(name, entity_type).numbers == numbers
+
+
+def test_number_words_stay_in_the_spelled_form():
+    found = form("One Convergence", "organization")
+    assert (found.joined, found.spelled) == ("1convergence", "oneconvergence")
+    assert (found.numbers, found.digits) == (("1",), ())
+
+
+def test_scripts_are_transliterated_and_remembered():
+    found = form("Москва", "location")
+    assert (found.joined, found.latin, found.native) == ("moskva", False, "москва")
+    assert form("Ölçer", "person").latin
+    assert form("Acme中国", "organization").core == ("acme", "zhongguo")
+
+
+def test_titles_state_a_gender_and_names_keep_their_writing():
+    assert form("Mrs. Smith", "person").honorific == "f"
+    assert form("Prof. Dr. Smith", "person").honorific == ""
+    found = form("Rivera, Sam", "person")
+    assert (found.comma, found.written, found.tokens) == (
+        True,
+        ("rivera", "sam"),
+        ("sam", "rivera"),
+    )
+
+
+def test_acronyms_are_read_with_and_without_particles():
+    assert form("Bank of America", "organization").acronyms == ("ba", "boa")
+    assert form("Bank", "organization").acronyms == ()
+
+
+def test_every_type_has_a_profile():
+    assert profile_of("person") is Profile.PERSON
+    assert profile_of("tenant") is Profile.ORGANIZATION
+    assert profile_of("a type of the tenant's own") is Profile.THING
+
+
+def test_nicknames_work_in_both_directions():
+    assert is_nickname("mike", "michael")
+    assert is_nickname("michael", "mike")
+    assert not is_nickname("zzz", "mike")
+    assert all(name not in others for name, others in nicknames().items())
+
+
+def test_a_very_long_name_is_taken_apart():
+    found = form("word " * 20_000, "organization")
+    assert len(found.core) == 20_000

@@ -1,0 +1,438 @@
+"""Scores, vetoes and decisions: the worked examples, the regression pairs, the boundaries."""
+
+from __future__ import annotations
+
+import doctest
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.resolution import score as score_module
+from tenure.resolution.compare import COMPARISONS, levels_of, measure
+from tenure.resolution.context import NO_CONTEXT, PairContext, PersonContext
+from tenure.resolution.model import default_model
+from tenure.resolution.normalize import normalize
+from tenure.resolution.score import (
+    PairScore,
+    Scored,
+    decide,
+    probability,
+    score_pair,
+)
+from tenure.resolution.vetoes import VETOES, VetoCode
+from tenure.schema.errors import InvalidInput
+from tenure.schema.policy import ResolutionPolicy
+from tenure.schema.vocabulary import Decision
+
+TENANT = PairContext(person_context=PersonContext.TENANT)
+ASSUMED = PairContext(person_context=PersonContext.ASSUMED)
+PROJECT = PairContext(person_context=PersonContext.TENANT, same_scope=True)
+BANDS = ResolutionPolicy()
+
+
+def score(left, right, entity_type, context=TENANT):
+    names = [right] if isinstance(right, str) else right
+    return score_pair(
+        normalize(left, entity_type),
+        [normalize(name, entity_type) for name in names],
+        entity_type,
+        context,
+        default_model(),
+    )
+
+
+def decision(*scores):
+    return decide([Scored(f"e{index}", one) for index, one in enumerate(scores)], BANDS).decision
+
+
+def outcome(left, right, entity_type, context=TENANT):
+    return decision(score(left, right, entity_type, context)).value
+
+
+def test_examples_in_docstrings_hold():
+    assert doctest.testmod(score_module).failed == 0
+
+
+# (left, right, type, names alone, same project): the decisions of the worked examples.
+WORKED = [
+    ("Order Service", "OrderService", "system", "bind", "bind"),
+    ("Siemens Energy", "Siemens Energy", "organization", "bind", "bind"),
+    ("Siemens Energy", "Siemens Energy AG", "organization", "bind", "bind"),
+    ("Data Platform Team", "Data Platfrom Team", "team", "bind", "bind"),
+    ("Sam Rivera", "Sam Riviera", "person", "review", "bind"),
+    ("IBM", "International Business Machines", "organization", "review", "review"),
+    ("Room 101", "Room 102", "location", "new", "new"),
+    (
+        "Deployment Cluster us-east-1",
+        "Deployment Cluster us-east-12",
+        "system",
+        "new",
+        "new",
+    ),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "entity_type", "alone", "project"), WORKED)
+def test_worked_examples_keep_their_decision(left, right, entity_type, alone, project):
+    context = ASSUMED if entity_type == "person" else TENANT
+    assert outcome(left, right, entity_type, context) == alone
+    assert outcome(left, right, entity_type, PROJECT) == project
+
+
+APART = [
+    ("Room 101", "Room 102", "location", "number_conflict"),
+    ("Invoice 10023", "Invoice 100234", "document", "number_conflict"),
+    ("Person Number 1", "Person Number 12", "person", "number_conflict"),
+    ("us-east-1", "us-east-12", "system", "number_conflict"),
+    ("PAY-1432", "PAY-1433", "task", "number_conflict"),
+    ("AI-ENG-A", "AI-ENG-B", "role", "number_conflict"),
+    ("Merged PR #260", "Merged PR #480", "event", "number_conflict"),
+    ("step_01_load_orders", "step_02_load_orders", "task", "number_conflict"),
+    ("Tigran", "Iran", "location", "short_core"),
+    ("Tigran", "Iran", "person", "short_core"),
+    ("Alice, head of the firm", "Sarah, CTO of the firm", "person", "token_conflict"),
+    ("Mike Rogers (AL)", "Mike Rogers (MI)", "person", "token_conflict"),
+    ("IBM", "Intel", "organization", "short_core"),
+    ("C", "C++", "system", "short_core"),
+    ("auth-service", "authn-service", "system", "token_conflict"),
+    ("authz-service", "authn-service", "system", "token_conflict"),
+    ("Maria Garcia", "Mario Garcia", "person", "token_conflict"),
+    ("Robert Aderholt", "Rob Andrews", "person", "token_conflict"),
+    ("Robert Aderholt", "Robert A. Brady", "person", "token_conflict"),
+    ("Tom Price", "Tom Rice", "person", "token_conflict"),
+    ("the prompt repo", "prompt-repository", "document", "token_conflict"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "entity_type", "veto"), APART)
+def test_siblings_are_two_even_in_one_project(left, right, entity_type, veto):
+    for context in (TENANT, PROJECT):
+        found = score(left, right, entity_type, context)
+        assert decision(found) is Decision.NEW
+        assert veto in found.vetoes
+
+
+REVIEW_AT_BEST = [
+    ("ABDULLAH BIN OMAR", "OMAR BIN ABDULLAH", "person", "person_order"),
+    ("高石早苗", "高市早苗", "person", "transliterated"),
+    ("中科院计算所", "中科院软件所", "organization", "transliterated"),
+    ("Acme AG", "Acme GmbH", "organization", "legal_form"),
+    ("IBM", "International Business Machines", "organization", "acronym_only"),
+    ("S. Rivera", "Sam Rivera", "person", "nickname_only"),
+    ("Bill Smith", "William Smith", "person", "nickname_only"),
+    ("Mike Rogers", "Mike Rogers (AL)", "person", "extra_tokens"),
+    ("Chicago office", "Chicago", "location", "single_vs_multi"),
+    ("Acme Cloud Platform", "Acme Cloud Platform 2", "system", "number_conflict"),
+    ("Mr Jordan Smith", "Mrs Jordan Smith", "person", "token_conflict"),
+    ("\u0410cme Cloud", "Acme Cloud", "organization", "transliterated"),
+    ("Smith John", "John Smith", "person", "person_order"),
+    ("University of York", "York University", "organization", "extra_tokens"),
+    ("Upload Service Worker", "Unload Service Worker", "system", "token_conflict"),
+    ("Maria Fernanda Gonzalez", "Marta Fernanda Gonzalez", "person", "token_conflict"),
+    ("Sam", "Sam Rivera", "person", "extra_tokens"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "entity_type", "veto"), REVIEW_AT_BEST)
+def test_risky_pairs_never_bind(left, right, entity_type, veto):
+    for context in (TENANT, PROJECT, ASSUMED):
+        found = score(left, right, entity_type, context)
+        assert found.score <= 0.94
+        assert veto in found.vetoes
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "entity_type"),
+    [
+        ("S. Rivera", "Sam Rivera", "person"),
+        ("IBM", "International Business Machines", "organization"),
+        ("Mike Rogers", "Mike Rogers (AL)", "person"),
+        ("Acme AG", "Acme GmbH", "organization"),
+        ("ABDULLAH BIN OMAR", "OMAR BIN ABDULLAH", "person"),
+    ],
+)
+def test_risky_pairs_reach_a_steward(left, right, entity_type):
+    assert outcome(left, right, entity_type) == "review"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "entity_type"),
+    [
+        ("Siemens", "Siemens Aktiengesellschaft", "organization"),
+        ("Order Service", "OrderService", "system"),
+        ("DGIA", "DGIA", "system"),
+        ("DGIA", "dgia", "organization"),
+        ("Sam Rivera", "SAM RIVERA", "person"),
+        ("Sam Rivera", "Rivera, Sam", "person"),
+        ("One Convergence Devices Pvt. Ltd", "Oneconvergence Devices Pvt Ltd", "organization"),
+        ("4Loops Solutions", "Four Loops Solutions", "organization"),
+        ("高石早苗", "高石早苗", "person"),
+        ("the CTO", "CTO", "role"),
+        ("Mike Rogers (AL)", "Mike Rogers [al]", "person"),
+    ],
+)
+def test_one_name_in_two_spellings_binds(left, right, entity_type):
+    assert outcome(left, right, entity_type) == "bind"
+
+
+def test_a_comma_tells_the_order_only_for_the_same_writing():
+    assert "person_order" not in score("Smith, John", "Smith John", "person").vetoes
+    assert "person_order" in score("Ali, Omar Said", "Said Ali Omar", "person").vetoes
+
+
+def test_a_bare_namesake_is_a_review_once_two_exist():
+    alabama = score("Mike Rogers", "Mike Rogers (AL)", "person")
+    michigan = score("Mike Rogers", "Mike Rogers (MI)", "person")
+    verdict = decide([Scored("al", alabama), Scored("mi", michigan)], BANDS)
+    assert verdict.decision is Decision.REVIEW
+    assert "margin" in verdict.winner.pair.vetoes
+
+
+def test_a_bare_alias_does_not_hide_another_qualifier():
+    known = ["Mike Rogers", "Mike Rogers (AL)"]
+    assert outcome("Mike Rogers (MI)", known, "person") == "new"
+    assert outcome("Mike Rogers (AL)", known, "person") == "bind"
+    assert outcome("Mike Rogers (MI)", ["Mike Rogers"], "person") == "review"
+
+
+def test_one_first_name_in_two_teams_is_a_review():
+    sam = score("Sam", "Sam", "person")
+    assert decision(sam) is Decision.BIND
+    assert decision(sam, sam) is Decision.REVIEW
+
+
+def test_a_persons_name_needs_context():
+    assert (
+        "person_without_context" in score("Sam Rivera", "Sam Rivera", "person", NO_CONTEXT).vetoes
+    )
+    assert "person_without_context" in score("Sam Rivera", "Sam Riveraa", "person", TENANT).vetoes
+    for known in (
+        PairContext(same_scope=True),
+        PairContext(same_handle=True),
+        PairContext(neighbour_overlap=300),
+        ASSUMED,
+        TENANT,
+    ):
+        assert score("Sam Rivera", "Sam Rivera", "person", known).vetoes == ()
+    assert score("Acme Cloud", "Acme Cloud", "organization", NO_CONTEXT).vetoes == ()
+
+
+def test_a_handle_lifts_what_a_name_alone_cannot():
+    handle, neighbours = PairContext(same_handle=True), PairContext(neighbour_overlap=400)
+    assert outcome("S. Rivera", "Sam Rivera", "person", handle) == "bind"
+    assert outcome("S. Rivera", "Sam Rivera", "person", neighbours) == "review"
+    assert outcome("Bill Smith", "William Smith", "person", neighbours) == "bind"
+    machines = "International Business Machines"
+    assert outcome("IBM", machines, "organization", handle) == "bind"
+    assert "acronym_only" not in score("IBM", machines, "organization", neighbours).vetoes
+
+
+@pytest.mark.parametrize(
+    "code", ["single_valued_conflict", "direct_edge", "generic_alias", "unsure"]
+)
+def test_what_the_store_knows_can_veto(code):
+    found = score("Acme Cloud", "Acme Cloud", "organization", PairContext(**{code: True}))
+    assert (found.score, found.vetoes) == (0.94, (code,))
+
+
+def test_one_identifier_decides_whatever_the_names():
+    known = PairContext(same_identifier=True, unsure=True, attribute_conflict=True)
+    found = score("Alan Grayson", "Completely Different", "person", known)
+    assert (found.score, found.vetoes) == (1.0, ())
+    assert [feature.name for feature in found.features] == ["same_identifier"]
+
+
+def test_context_moves_the_log_odds_by_its_weight():
+    base = score("Acme Cloud", "Acme Clouds", "organization", NO_CONTEXT).log_odds
+    moves = {
+        PairContext(same_scope=True): 1.0,
+        PairContext(same_handle=True): 6.0,
+        PairContext(neighbour_overlap=300): 1.5,
+        PairContext(neighbour_overlap=299): 0.0,
+        PairContext(mentioned_together=True): 0.5,
+        PairContext(attribute_conflict=True): -4.0,
+        PairContext(same_role=True, same_path=True, same_document=True): 0.0,
+    }
+    for known, move in moves.items():
+        found = score("Acme Cloud", "Acme Clouds", "organization", known)
+        assert found.log_odds == pytest.approx(base + move, abs=2e-6)
+
+
+def test_a_conflict_counts_once():
+    alone = score("Room 101", "Room 102", "location")
+    stated = score("Room 101", "Room 102", "location", PairContext(attribute_conflict=True))
+    assert stated.log_odds == alone.log_odds
+
+
+def test_every_line_of_the_explanation_is_there():
+    known = PairContext(same_role=True, same_scope=True, neighbour_overlap=120)
+    found = score("Acme Cloud", "Acme Clouds", "organization", known)
+    names = [feature.name for feature in found.features]
+    assert names[: len(COMPARISONS)] == [row.name for row in COMPARISONS]
+    assert names[len(COMPARISONS) :] == ["neighbour_overlap", "same_scope", "same_role"]
+    assert all("'Acme Cloud' / 'Acme Clouds'" in one.detail for one in found.features[:7])
+    weights = {feature.name: feature.weight for feature in found.features}
+    assert (weights["same_role"], weights["neighbour_overlap"]) == (0.0, 0.0)
+    assert found.model_version == default_model().version
+    assert found.name == "Acme Clouds"
+
+
+def test_the_log_odds_are_the_sum_of_the_lines():
+    model = default_model()
+    found = score("Acme Cloud", "Acme Clouds", "organization", PROJECT)
+    names = sum(feature.weight for feature in found.features[: len(COMPARISONS)])
+    rest = sum(feature.weight for feature in found.features[len(COMPARISONS) :])
+    logit = model.slope * (model.prior + names) + model.intercept + model.shift + rest
+    assert found.log_odds == pytest.approx(logit, abs=2e-6)
+
+
+def test_a_deployment_shift_moves_every_pair():
+    shifted = replace(default_model(), shift=-1.0)
+    left, right = (normalize(name, "system") for name in ("Order Service", "OrderService"))
+    plain = score_pair(left, (right,), "system", NO_CONTEXT, default_model())
+    moved = score_pair(left, (right,), "system", NO_CONTEXT, shifted)
+    assert moved.log_odds == pytest.approx(plain.log_odds - 1.0)
+
+
+def test_the_best_name_counts_whatever_the_order():
+    names = ["Big Blue", "IBM", "International Business Machines"]
+    one = score("IBM", names, "organization")
+    other = score("IBM", names[::-1], "organization")
+    assert one == other
+    assert (one.name, one.vetoes) == ("IBM", ())
+
+
+def test_a_form_of_another_type_is_made_again():
+    unknown, person = normalize("Rivera, Sam", "unknown"), normalize("Sam Rivera", "person")
+    found = score_pair(unknown, [person], "person", ASSUMED, default_model())
+    assert found == score("Rivera, Sam", "Sam Rivera", "person", ASSUMED)
+    again = score_pair(person, [unknown], "person", ASSUMED, default_model())
+    assert (again.score, again.vetoes) == (found.score, ())
+
+
+def test_a_candidate_without_a_name_is_refused():
+    with pytest.raises(InvalidInput):
+        score("IBM", [], "organization")
+
+
+def pair_score(value, *, log_odds=0.0, name="n"):
+    return PairScore(
+        score=value, log_odds=log_odds, features=(), vetoes=(), name=name, model_version="m"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "suggested"),
+    [
+        (0.95, "bind", False),
+        (0.949999, "review", False),
+        (0.700001, "review", False),
+        (0.70, "new", True),
+        (0.40, "new", True),
+        (0.399999, "new", False),
+        (0.0, "new", False),
+        (1.0, "bind", False),
+    ],
+)
+def test_the_bands_are_exact(value, expected, suggested):
+    verdict = decide([Scored("e", pair_score(value))], BANDS)
+    assert verdict.decision.value == expected
+    assert (verdict.suggestion is not None) is suggested
+    assert (verdict.winner is None) is (expected == "new")
+
+
+def test_nothing_to_compare_is_new():
+    verdict = decide([], BANDS)
+    assert (verdict.decision, verdict.winner, verdict.ranked) == (Decision.NEW, None, ())
+
+
+@pytest.mark.parametrize(("second", "expected"), [(0.699999, "bind"), (0.70, "review")])
+def test_the_margin_starts_at_its_boundary(second, expected):
+    verdict = decide([Scored("b", pair_score(second)), Scored("a", pair_score(0.99))], BANDS)
+    assert verdict.decision.value == expected
+    assert verdict.winner.entity_id == "a"
+    assert verdict.ranked[0] == verdict.winner
+    assert verdict.winner.pair.score == (0.99 if expected == "bind" else 0.94)
+
+
+def test_two_names_of_one_entity_are_no_rivals():
+    twice = [Scored("a", pair_score(0.99, name="x")), Scored("a", pair_score(0.97, name="y"))]
+    verdict = decide(twice, BANDS)
+    assert verdict.decision is Decision.BIND
+    assert len(verdict.ranked) == 1
+
+
+@given(st.permutations(["a", "b", "c", "d"]))
+def test_ties_break_on_the_entity_id(order):
+    scores = {"a": (0.9, 1.0), "b": (0.9, 2.0), "c": (0.9, 2.0), "d": (0.5, 9.0)}
+    ranked = decide(
+        [Scored(one, pair_score(scores[one][0], log_odds=scores[one][1])) for one in order], BANDS
+    ).ranked
+    assert [one.entity_id for one in ranked] == ["b", "c", "a", "d"]
+
+
+def test_probabilities_saturate_quietly():
+    assert (probability(800.0), probability(-800.0)) == (1.0, 0.0)
+    assert probability(0.847298) == 0.7
+
+
+@given(st.text(max_size=20), st.text(max_size=20), st.sampled_from(["person", "system", "team"]))
+def test_a_score_does_not_depend_on_which_name_comes_first(left, right, entity_type):
+    one, other = score(left, right, entity_type), score(right, left, entity_type)
+    assert (one.score, one.log_odds, one.vetoes) == (other.score, other.log_odds, other.vetoes)
+    assert one.score <= 0.94 or not one.vetoes
+
+
+@given(st.text(min_size=1, max_size=20).filter(str.strip))
+def test_a_name_always_binds_to_itself(name):
+    assert outcome(name, name, "system") == "bind"
+
+
+def test_a_vetoed_pair_never_binds_however_low_the_bar():
+    low = ResolutionPolicy(bind_at=0.80)
+    vetoed = score("Acme AG", "Acme GmbH", "organization")
+    assert decide([Scored("e", vetoed)], low).decision is Decision.REVIEW
+    twins = [Scored("a", pair_score(0.99)), Scored("b", pair_score(0.99))]
+    assert decide(twins, low).decision is Decision.REVIEW
+
+
+def test_the_veto_list_is_closed_and_reads_aloud():
+    codes = [veto.code for veto in VETOES]
+    assert [*codes, VetoCode.MARGIN] == list(VetoCode)
+    assert all(veto.sentence.endswith(".") for veto in VETOES)
+
+
+def test_every_level_of_the_table_can_hold():
+    pairs = [
+        ("Order Service", "Order Service", "system"),
+        ("Order Service", "OrderService", "system"),
+        ("Siemens Energy AG", "Energy Siemens", "organization"),
+        ("Data Platform Team", "Data Platfrom Team", "team"),
+        ("Data Platform", "Data Platfrm", "team"),
+        ("Acme Cloud Platform", "Acme Cloud", "team"),
+        ("Acme Cloud", "Acme Desk", "team"),
+        ("Acme Cloud Server", "Acme Desk Phone", "team"),
+        ("Acme Cloud Server Big Red", "Acme Desk Phone Fine Blue", "team"),
+        ("Acme Cloud Server Big Red Van", "Acme Desk Phone Fine Blue Sky Car", "team"),
+        ("Alpha", "Beta", "team"),
+        ("IBM", "International Business Machines", "organization"),
+        ("Kubernetes", "Kubernets", "system"),
+        ("one two three four five six cat", "one two three four five six dog", "system"),
+        ("alpha beta gamma delta cat", "alpha beta gamma delta dog", "system"),
+        ("Bill Smith", "William Smith", "person"),
+        ("S. Rivera", "Sam Rivera", "person"),
+        ("Room 101", "Room 102", "location"),
+        ("Room 101", "Room 101", "location"),
+        ("one two three four five", "one two three four five extra", "system"),
+    ]
+    rarity = default_model().rarity_of("none")
+    seen = [
+        levels_of(measure(normalize(one, kind), normalize(other, kind), rarity))
+        for one, other, kind in pairs
+    ]
+    for index, row in enumerate(COMPARISONS):
+        reached = {levels[index] for levels in seen}
+        assert reached == set(range(len(row.levels))), row.name
+        assert row.question.endswith("?")

@@ -1,0 +1,46 @@
+"""How a caller names an entity, checked once at the edge."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.schema.entity import MAX_NAME, EntityRef
+from tenure.schema.errors import InvalidInput
+
+
+def test_a_reference_normalises_what_it_is_given() -> None:
+    ref = EntityRef(name="Ann", aliases=["A."], external_ids={"hr": 7})  # type: ignore[arg-type, dict-item]
+    assert ref == EntityRef(name="Ann", aliases=("A.",), external_ids={"hr": "7"})
+    assert ref.type == "unknown"
+
+
+def test_a_reference_keeps_no_hold_on_what_it_was_given() -> None:
+    ids = {"hr": "7"}
+    ref = EntityRef(name="Ann", external_ids=ids)
+    ids["hr"] = "8"
+    assert ref.external_ids == {"hr": "7"}
+
+
+def test_the_longest_name_fits() -> None:
+    assert len(EntityRef(name="n" * MAX_NAME).name) == 512
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": ""},
+        {"name": "  "},
+        {"name": "n" * 513},
+        {"name": None},
+        {"name": "Ann", "aliases": ("",)},
+        {"name": "Ann", "aliases": (3,)},
+        {"name": "Ann", "external_ids": {"hr": " "}},
+        {"name": "Ann", "external_ids": {"HR": "7"}},
+        {"name": "Ann", "external_ids": {"": "7"}},
+    ],
+)
+def test_a_name_nobody_could_mean_is_refused(given: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        EntityRef(**given)  # type: ignore[arg-type]
+    assert caught.value.code == "bad_name"
+    assert len(str(caught.value)) < 200

@@ -1,0 +1,96 @@
+"""Layers, object types and decay hold the numbers of their tables."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.schema.errors import InvalidInput
+from tenure.schema.layers import LAYERS, OBJECT_TYPES, DecayRule, object_type_of
+from tenure.schema.vocabulary import ObjectType, SlotKind, StateLayer
+
+DAY = 86_400_000_000
+
+
+@pytest.mark.parametrize(
+    ("days", "threshold"),
+    [(0, 0.5), (-1, 0.5), (math.nan, 0.5), (365_001, 0.5), (1, -0.1), (1, 1.1), (1, math.nan)],
+)
+def test_an_impossible_decay_has_no_constructor(days: float, threshold: float) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        DecayRule(days, threshold)
+    assert caught.value.code == "bad_decay_rule"
+
+
+@pytest.mark.parametrize(
+    ("age_days", "strength"), [(0, 1.0), (-5, 1.0), (30, 0.5), (60, 0.25), (15, 0.707106781)]
+)
+def test_strength_halves_with_each_half_life(age_days: int, strength: float) -> None:
+    assert DecayRule(30, 0.3).strength(age_days * DAY) == strength
+
+
+def test_an_object_is_due_below_its_threshold_and_not_at_it() -> None:
+    rule = DecayRule(30, 0.25)
+    assert not rule.due(60 * DAY)
+    assert rule.due(60 * DAY + 60_000_000)
+    assert not DecayRule(30, 0).due(10**9 * DAY)
+
+
+@given(st.floats(0.001, 365_000), st.integers(0, 10**18), st.integers(0, 10**18))
+def test_strength_never_rises_with_age(days: float, a: int, b: int) -> None:
+    rule = DecayRule(days, 0.5)
+    assert 0 <= rule.strength(max(a, b)) <= rule.strength(min(a, b)) <= 1
+
+
+def test_every_layer_has_its_profile() -> None:
+    assert set(LAYERS) == set(StateLayer)
+    assert {layer.value: (p.retirement.value, p.needs, p.takes) for layer, p in LAYERS.items()} == {
+        "session": ("archive", "session", ("session",)),
+        "task": ("archive", "session", ("session",)),
+        "project": ("archive", "project", ("project",)),
+        "user": ("trigger_user_confirmation", None, ("user",)),
+        "tenant": ("archive", None, ()),
+        "corpus": ("archive", None, ()),
+        "tool": ("archive", None, ()),
+        "policy": ("archive", None, ()),
+        "belief": ("demote_to_archival", None, ()),
+    }
+    decays = {layer.value: p.decay for layer, p in LAYERS.items() if p.decay}
+    assert decays == {"corpus": DecayRule(30, 0.30), "belief": DecayRule(30, 0.50)}
+    assert all(p.lifespan and p.isolation and p.risk for p in LAYERS.values())
+
+
+def test_every_object_type_has_its_tenure() -> None:
+    ask, archive = "trigger_user_confirmation", "archive"
+    assert {
+        t.value: (p.layer.value, p.decay, p.retirement.value) for t, p in OBJECT_TYPES.items()
+    } == {
+        "preference": ("user", DecayRule(180, 0.25), ask),
+        "identity_fact": ("tenant", DecayRule(730, 0.25), ask),
+        "project_decision": ("project", None, archive),
+        "retrieved_passage": ("corpus", DecayRule(30, 0.30), archive),
+        "policy_rule": ("policy", None, archive),
+        "tool_schema": ("tool", None, archive),
+        "inferred_belief": ("belief", DecayRule(30, 0.50), "demote_to_archival"),
+        "actionable_constraint": ("user", DecayRule(90, 0.25), ask),
+    }
+
+
+def test_the_object_type_follows_the_kind_of_the_slot() -> None:
+    stated = {
+        SlotKind.PREFERENCE: ObjectType.PREFERENCE,
+        SlotKind.DECISION: ObjectType.PROJECT_DECISION,
+        SlotKind.DIRECTIVE: ObjectType.ACTIONABLE_CONSTRAINT,
+        SlotKind.BELIEF: ObjectType.INFERRED_BELIEF,
+    }
+    for kind in SlotKind:
+        assert object_type_of(kind, 4) is stated.get(kind, ObjectType.IDENTITY_FACT)
+
+
+@pytest.mark.parametrize("level", range(5))
+def test_without_a_slot_retrieved_text_is_a_passage(level: int) -> None:
+    passage, fact = ObjectType.RETRIEVED_PASSAGE, ObjectType.IDENTITY_FACT
+    assert object_type_of(None, level) is (passage if level == 4 else fact)

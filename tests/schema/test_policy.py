@@ -1,0 +1,89 @@
+"""A changed number changes the digest, whichever number it is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from enum import StrEnum
+from typing import Any
+
+import pytest
+
+from tenure.schema.errors import InvalidInput
+from tenure.schema.policy import DEFAULT, Policy, ResolutionPolicy, WritePolicy
+
+FIELDS = [
+    (group.name, item.name)
+    for group in fields(Policy)
+    for item in fields(getattr(DEFAULT, group.name))
+]
+
+
+def _other(value: Any) -> Any:
+    """Return another legal value of the same type."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, StrEnum):
+        return next(member for member in type(value) if member is not value)
+    if isinstance(value, str):
+        return {"tenant": "project", "broad": "strict"}[value]
+    if isinstance(value, tuple):
+        return (*value[:-1], _other(value[-1])) if value else ("hr",)
+    return value + (1 if isinstance(value, int) else 0.01)
+
+
+@pytest.mark.parametrize(("group", "name"), FIELDS)
+def test_every_field_enters_the_digest(group: str, name: str) -> None:
+    part = getattr(DEFAULT, group)
+    changed = replace(part, **{name: _other(getattr(part, name))})
+    assert replace(DEFAULT, **{group: changed}).digest != DEFAULT.digest
+
+
+def test_all_fields_are_met() -> None:
+    assert len(FIELDS) == len(set(FIELDS)) > 40
+
+
+def test_the_digest_of_the_default_pack_is_stable() -> None:
+    """A change here is a change of every envelope's identity: say so in the changelog."""
+    assert DEFAULT.digest == "a3c466fe4b1753a62d2273dee060580dab3573d0ed72f5665aee15a05ac19d54"
+    assert Policy().digest == DEFAULT.digest
+
+
+def test_a_pack_is_stored_as_canonical_json() -> None:
+    pack = json.loads(DEFAULT.to_json())
+    assert list(pack) == ["compile", "read", "resolution", "write"]
+    assert pack["write"] == {
+        "injection": "quarantine",
+        "long_text_chars": 20_000,
+        "max_batch": 10_000,
+        "max_sources": 64,
+        "max_text_chars": 200_000,
+        "same_origin_corrects": False,
+        "skew_limit_s": 300,
+    }
+
+
+def test_one_number_is_changed_by_replacing_it() -> None:
+    pack = Policy(write=replace(WritePolicy(), skew_limit_s=60))
+    assert pack.write.skew_limit_s == 60
+    assert DEFAULT.write.skew_limit_s == 300
+
+
+@pytest.mark.parametrize(
+    "bands",
+    [
+        {"bind_at": 0.70},
+        {"bind_at": 1.01},
+        {"review_above": 0.39},
+        {"suggest_from": -0.1},
+        {"person_context_scope": "world"},
+    ],
+)
+def test_bands_that_contradict_each_other_are_refused(bands: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        ResolutionPolicy(**bands)
+    assert caught.value.code == "bad_policy"
+
+
+def test_bands_may_touch_where_they_stay_distinct() -> None:
+    assert ResolutionPolicy(suggest_from=0.7, bind_at=1.0).suggest_from == 0.7

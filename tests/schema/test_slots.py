@@ -1,0 +1,185 @@
+"""Vocabularies only grow, and what a slot's claims rest on never changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tenure.schema.errors import InvalidInput
+from tenure.schema.slots import (
+    BUILT_IN_SLOTS,
+    ENTITY_TYPES,
+    ROLES,
+    TASK_TYPES,
+    Named,
+    Slot,
+    Vocabulary,
+    check_scheme,
+    compatible,
+)
+from tenure.schema.sources import kind_of
+from tenure.schema.vocabulary import Cardinality, Precedence, SlotKind, ValueType
+
+BASE = Vocabulary()
+SHIRT = Slot(name="shirt_size", description="the size of their shirt")
+
+MANY = "specialty team email phone skill language depends_on uses deployed_in decision constraint policy author authorization_scope assumes related_to"  # noqa: E501
+RANKED = "employer manager email phone status version deployed_in pricing_tier jurisdiction"
+RELATIONS = "employer manager team owner part_of depends_on uses author related_to"
+
+
+def refused(code: str) -> pytest.RaisesExc[InvalidInput]:
+    return pytest.RaisesExc(InvalidInput, check=lambda error: error.code == code)
+
+
+def test_the_built_in_slots_are_those_of_the_table() -> None:
+    slots = BUILT_IN_SLOTS.values()
+    assert len(BUILT_IN_SLOTS) == 46
+    assert {s.name for s in slots if s.many} == set(MANY.split())
+    assert {s.name for s in slots if s.precedence is Precedence.SOURCE_RANK} == set(RANKED.split())
+    assert {s.name for s in slots if s.relates} == set(RELATIONS.split())
+    assert {s.name for s in slots if s.value_type is ValueType.INSTANT} == {"deadline", "occurs_at"}
+    assert {s.name for s in slots if s.value_type is ValueType.NUMBER} == {"budget", "quota"}
+    assert {s.name for s in slots if s.value_type is ValueType.JSON} == {"schema"}
+    assert {s.name for s in slots if not s.subject_types} == {"part_of", "related_to"}
+
+
+def test_every_built_in_slot_is_sound() -> None:
+    for name, slot in BUILT_IN_SLOTS.items():
+        assert slot.name == name
+        assert slot.description
+        assert "{" not in slot.description
+        assert set(slot.subject_types) <= set(ENTITY_TYPES)
+    assert {slot.kind for slot in BUILT_IN_SLOTS.values()} | {SlotKind.IDENTIFIER} == set(SlotKind)
+
+
+def test_the_lists_a_tenant_may_extend() -> None:
+    assert (len(ENTITY_TYPES), len(ROLES), len(TASK_TYPES)) == (15, 14, 4)
+    assert BASE.values("role") == ROLES
+    assert BASE.values("source_kind")[-1] == "other"
+    with refused("unknown_vocabulary"):
+        BASE.values("roles")
+
+
+def test_a_slot_is_found_by_name_or_its_neighbours_are_named() -> None:
+    assert BASE.slot("office").kind is SlotKind.LOCATION
+    with pytest.raises(InvalidInput, match="did you mean 'office'") as caught:
+        BASE.slot("ofice")
+    assert caught.value.code == "unknown_vocabulary"
+
+
+def test_a_definition_makes_a_new_vocabulary() -> None:
+    grown = BASE.define("slot", SHIRT)
+    assert (BASE.version, grown.version) == (0, 1)
+    assert "shirt_size" not in BASE.slots
+    assert grown.slot("shirt_size") == SHIRT
+    assert grown.slots.items() > BASE.slots.items()
+
+
+def test_the_same_definition_again_changes_nothing() -> None:
+    grown = BASE.define("slot", SHIRT)
+    assert grown.define("slot", SHIRT, used=True) is grown
+    role = Named("pilot", "flies")
+    piloted = grown.define("role", role)
+    assert piloted.version == 2
+    assert piloted.define("role", role) is piloted
+    assert piloted.define("role", Named("owner", "built in")) is piloted
+    assert piloted.define("role", Named("pilot", "flies planes")).version == 3
+
+
+@pytest.mark.parametrize(
+    "change", [{"cardinality": Cardinality.MANY}, {"value_type": ValueType.TEXT}]
+)
+def test_cardinality_and_value_type_hold_from_the_first_use(change: dict[str, Any]) -> None:
+    changed = replace(BASE.slot("office"), **change)
+    assert BASE.define("slot", changed).slot("office") == changed
+    with pytest.raises(InvalidInput, match="slot of another name") as caught:
+        BASE.define("slot", changed, used=True)
+    assert (caught.value.code, caught.value.data) == ("slot_in_use", {"slot": "office"})
+
+
+def test_everything_else_of_a_used_slot_may_change() -> None:
+    changed = replace(BASE.slot("office"), description="where they sit", kind=SlotKind.STATE)
+    assert BASE.define("slot", changed, used=True).slot("office") == changed
+    assert BASE.define("slot", SHIRT, used=True).slot("shirt_size") == SHIRT
+
+
+@pytest.mark.parametrize("name", ["", "Office", "9lives", "a-b", "a b", "é", "a" * 49, "a\n"])
+def test_a_bad_name_is_refused(name: str) -> None:
+    with refused("bad_name"):
+        BASE.define("slot", replace(SHIRT, name=name))
+    with refused("bad_name"):
+        BASE.define("role", Named(name, "x"))
+
+
+def test_a_slot_names_only_known_words() -> None:
+    with refused("unknown_vocabulary"):
+        BASE.define("slot", replace(SHIRT, applicable_task_types=("knitting",)))
+    with refused("unknown_vocabulary"):
+        BASE.define("slot", replace(SHIRT, subject_types=("ghost",)))
+    own = BASE.define("task_type", Named("knitting", "with wool"))
+    assert own.define("slot", replace(SHIRT, applicable_task_types=("knitting",))).version == 2
+
+
+def test_only_known_lists_can_be_extended() -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'role'"):
+        BASE.define("rolle", Named("pilot", "flies"))
+
+
+def test_a_task_type_may_have_one_of_the_four_as_parent() -> None:
+    own = BASE.define("task_type", Named("etl", "moves data", parent="data_extraction"))
+    own = own.define("task_type", Named("knitting", "with wool"))
+    assert own.task_types("etl") == ("etl", "data_extraction")
+    assert own.task_types("knitting") == ("knitting",)
+    assert own.task_types("code_generation") == ("code_generation",)
+    with refused("unknown_vocabulary"):
+        own.task_types("sewing")
+    with pytest.raises(InvalidInput, match="parent task type"):
+        own.define("task_type", Named("elt", "too", parent="etl"))
+
+
+def test_entity_types_know_the_unknown() -> None:
+    assert BASE.entity_type("unknown") == "unknown"
+    assert BASE.entity_type("person") == "person"
+    with refused("unknown_vocabulary"):
+        BASE.entity_type("ghost")
+    assert BASE.define("entity_type", Named("ghost", "boo")).entity_type("ghost") == "ghost"
+    assert BASE.check("role", ("hr", "legal")) == ("hr", "legal")
+
+
+def test_a_source_kind_of_a_tenant_has_schemes_of_its_name() -> None:
+    own = BASE.define("source_kind", Named("crm_export", "the CRM"))
+    for scheme in ("crm_export", "crm-export", "CRM-export"):
+        kind = kind_of(f"{scheme}://x", own.source_kinds)
+        assert (kind.name, kind.granted, kind.default_level) == ("crm_export", False, 2)
+    taken = own.define("source_kind", Named("record", "not a system of record"))
+    assert kind_of("record://x", taken.source_kinds).name == "system_of_record"
+
+
+def test_a_template_goes_by_task_type() -> None:
+    slot = replace(SHIRT, instruction=(("*", "any"), ("data_extraction", "copy {value}")))
+    assert slot.template(("etl", "data_extraction")) == "copy {value}"
+    assert slot.template(("code_generation",)) == "any"
+    assert SHIRT.template(("code_generation",)) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "fits"),
+    [
+        ("system", "tool", True), ("product", "system", True), ("team", "organization", True),
+        ("dataset", "document", True), ("person", "person", True), ("unknown", "person", True),
+        ("own", "unknown", True), ("own", "own", True), ("tool", "product", False),
+        ("person", "team", False), ("own", "person", False),
+    ],
+)  # fmt: skip
+def test_which_entity_types_may_name_one_entity(a: str, b: str, fits: bool) -> None:
+    assert compatible(a, b) is compatible(b, a) is fits
+
+
+def test_an_identifier_scheme_has_a_form() -> None:
+    assert check_scheme("hr.system-1_x") == "hr.system-1_x"
+    for scheme in ("", "HR", "a b", "1a", "a" * 49):
+        with refused("bad_name"):
+            check_scheme(scheme)

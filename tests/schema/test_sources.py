@@ -1,0 +1,204 @@
+"""An origin may lower authority, never raise it; the channel decides."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.schema.errors import Forbidden
+from tenure.schema.sources import (
+    BUILT_IN_KINDS,
+    OTHER,
+    Channel,
+    channel,
+    effective_level,
+    kind_of,
+    origin_partition,
+)
+from tenure.schema.vocabulary import Authority, Precedence
+
+KINDS = {kind.name: kind for kind in BUILT_IN_KINDS}
+GRANTABLE = frozenset({"platform", "policy", "workspace", "system_of_record"})
+
+
+def sent(
+    origin: str,
+    *,
+    ceiling: int = 2,
+    stated: int | None = None,
+    granted: frozenset[str] = frozenset(),
+    trust: float | None = None,
+) -> Channel:
+    return channel(
+        origin,
+        kinds=KINDS,
+        granted=granted,
+        ceiling=Authority(ceiling),
+        stated=None if stated is None else Authority(stated),
+        stated_trust=trust,
+    )
+
+
+@pytest.mark.parametrize(
+    ("origin", "name", "trust", "rank"),
+    [
+        ("system://core", "platform", 1.0, 1),
+        ("policy://p", "policy", 1.0, 1),
+        ("workspace://w", "workspace", 0.9, 1),
+        ("record://hr/1", "system_of_record", 0.95, 0),
+        ("user://ann", "user_statement", 0.8, 2),
+        ("chat://c/1", "user_statement", 0.8, 2),
+        ("agent://a", "agent", 0.6, 3),
+        ("tenure://o", "derived", 0.5, 3),
+        ("doc://d", "document", 0.7, 4),
+        ("file://f", "document", 0.7, 4),
+        ("artifact://sha256/0", "document", 0.7, 4),
+        ("tool://t", "tool", 0.6, 4),
+        ("mcp://t", "tool", 0.6, 4),
+        ("https://example.org", "web", 0.4, 5),
+        ("HTTP://example.org", "web", 0.4, 5),
+        ("model://m", "model", 0.3, 6),
+        ("ftp://x", "other", 0.5, 3),
+        ("no scheme", "other", 0.5, 3),
+        ("https:example.org", "other", 0.5, 3),
+    ],
+)
+def test_the_scheme_names_the_kind(origin: str, name: str, trust: float, rank: int) -> None:
+    kind = kind_of(origin, KINDS)
+    assert (kind.name, kind.source_authority, kind.rank) == (name, trust, rank)
+
+
+def test_exactly_the_raising_kinds_must_be_granted() -> None:
+    assert {kind.name for kind in BUILT_IN_KINDS if kind.granted} == GRANTABLE
+
+
+@pytest.mark.parametrize(
+    ("origin", "ceiling", "level"),
+    [
+        ("system://s", 0, 0),
+        ("policy://p", 1, 1),
+        ("policy://p", 3, 3),
+        ("workspace://w", 0, 2),
+        ("workspace://w", 3, 3),
+        ("record://r", 0, 2),
+        ("user://u", 0, 2),
+        ("user://u", 3, 3),
+        ("agent://a", 0, 3),
+        ("agent://a", 4, 4),
+        ("tenure://o", 1, 2),
+        ("doc://d", 0, 4),
+        ("tool://t", 2, 4),
+        ("https://w", 2, 4),
+        ("model://m", 0, 4),
+        ("odd://o", 0, 2),
+    ],
+)
+def test_a_write_that_states_no_level_gets_the_weaker(
+    origin: str, ceiling: int, level: int
+) -> None:
+    assert sent(origin, ceiling=ceiling, granted=GRANTABLE).authority == level
+
+
+@pytest.mark.parametrize("origin", ["system://s", "policy://p", "workspace://w", "record://r"])
+def test_an_ungranted_origin_counts_as_other(origin: str) -> None:
+    found = sent(origin, ceiling=0, trust=1.0)
+    assert found == Channel(OTHER, Authority.USER, 0.5, ("origin_unproven",))
+    assert sent(origin, trust=0.2).source_authority == 0.2
+
+
+def test_a_granted_origin_is_believed() -> None:
+    found = sent("record://hr", granted=frozenset({"system_of_record"}))
+    assert (found.kind.name, found.source_authority, found.warnings) == (
+        "system_of_record",
+        0.95,
+        (),
+    )
+
+
+def test_a_level_above_the_ceiling_is_refused() -> None:
+    with pytest.raises(Forbidden) as caught:
+        sent("user://u", ceiling=2, stated=1)
+    assert caught.value.code == "authority_above_ceiling"
+    assert caught.value.data == {"stated": 1, "ceiling": 2}
+
+
+@pytest.mark.parametrize("stated", [2, 3, 4])
+def test_a_level_within_the_ceiling_is_taken(stated: int) -> None:
+    found = sent("https://w", stated=stated)
+    assert (found.authority, found.warnings) == (stated, ())
+
+
+@pytest.mark.parametrize("stated", [None, 0, 2, 4])
+def test_a_model_is_always_level_4(stated: int | None) -> None:
+    found = sent("model://m", ceiling=0, stated=stated, trust=1.0)
+    assert (found.authority, found.source_authority) == (4, 0.3)
+    assert found.warnings == (() if stated == 4 else ("authority_lowered",))
+
+
+@pytest.mark.parametrize(
+    ("origin", "ceiling", "warned"),
+    [("https://w", 2, True), ("agent://a", 2, True), ("agent://a", 3, False),
+     ("user://u", 0, False), ("https://w", 4, False)],
+)  # fmt: skip
+def test_a_lowered_level_is_warned_of(origin: str, ceiling: int, warned: bool) -> None:
+    assert ("authority_lowered" in sent(origin, ceiling=ceiling).warnings) is warned
+
+
+def test_stated_trust_stands_where_the_origin_is_proven() -> None:
+    assert sent("user://u", trust=0.99).source_authority == 0.99
+
+
+@given(
+    st.sampled_from([f"{scheme}://x" for kind in BUILT_IN_KINDS for scheme in kind.schemes]),
+    st.sampled_from(Authority),
+    st.none() | st.sampled_from(Authority),
+    st.frozensets(st.sampled_from(sorted(KINDS))),
+)
+def test_no_origin_ever_raises_authority(
+    origin: str, ceiling: Authority, stated: Authority | None, granted: frozenset[str]
+) -> None:
+    try:
+        found = sent(origin, ceiling=ceiling, stated=stated, granted=granted)
+    except Forbidden:
+        assert stated is not None
+        assert stated < ceiling
+        return
+    assert found.authority >= ceiling
+    if found.authority <= 1 and stated is None:
+        assert found.kind.name in ("platform", "policy")
+        assert found.kind.name in granted
+
+
+@pytest.mark.parametrize(
+    ("kind", "level"),
+    [("system_of_record", 2), ("workspace", 3), ("platform", 3), ("policy", 3),
+     ("user_statement", 4), ("agent", 5), ("other", 5), ("derived", 5), ("document", 6),
+     ("tool", 6), ("web", 7), ("model", 8)],
+)  # fmt: skip
+def test_source_rank_reorders_levels_2_to_4_only(kind: str, level: int) -> None:
+    rank = KINDS[kind].rank
+    for stated in (2, 3, 4):
+        found = effective_level(Authority(stated), rank, Precedence.SOURCE_RANK)
+        assert found == level
+        assert effective_level(Authority(stated), rank, Precedence.AUTHORITY) == stated
+    for stated in (0, 1):
+        assert effective_level(Authority(stated), rank, Precedence.SOURCE_RANK) == stated
+
+
+@pytest.mark.parametrize(
+    ("origin", "kind", "partition"),
+    [
+        ("https://Example.org/a?b#c", "web", "https://example.org"),
+        ("https://example.org?q=//good.example", "web", "https://example.org"),
+        ("https://example.org#@good.example", "web", "https://example.org"),
+        ("https://good.example@example.org/x", "web", "https://example.org"),
+        ("https://example.org\\@good.example", "web", "https://example.org"),
+        ("HTTP://Example.org:8080", "web", "http://example.org:8080"),
+        ("tool://Search/1", "tool", "tool://search"),
+        ("doc://d", "document", None),
+        ("user://u", "user_statement", None),
+    ],
+)
+def test_the_partition_of_an_origin(origin: str, kind: str, partition: str | None) -> None:
+    assert origin_partition(origin, kind) == partition

@@ -1,0 +1,238 @@
+"""Two values are the same exactly when their keys are equal, however they were spelled."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal, localcontext
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.schema.errors import InvalidInput
+from tenure.schema.interval import INF_US, MIN_US
+from tenure.schema.values import (
+    NOTHING,
+    Value,
+    canonical_json,
+    canonical_value,
+    iso,
+    micros,
+    moment,
+)
+from tenure.schema.vocabulary import ValueType
+
+V = ValueType
+BERLIN = timezone(timedelta(hours=2))
+NOON = datetime(2026, 6, 6, 12, tzinfo=UTC)
+
+
+def key(value: object, value_type: ValueType) -> str:
+    return canonical_value(value, value_type).key
+
+
+SAME = [
+    (V.STRING, "café", "cafe\u0301"),
+    (V.STRING, "Chicago", "  Chicago\n"),
+    (V.TEXT, "Å", "\u212b"),
+    (V.INTEGER, 1, "1"),
+    (V.INTEGER, 1, 1.0),
+    (V.INTEGER, 10**30, "1e30"),
+    (V.INTEGER, 0, -0.0),
+    (V.NUMBER, 1, 1.0),
+    (V.NUMBER, 1, Decimal("1.000")),
+    (V.NUMBER, 0.1, "0.10"),
+    (V.NUMBER, 0, Decimal("-0.00")),
+    (V.NUMBER, 0, "0e10"),
+    (V.NUMBER, 100, "1E+2"),
+    (V.NUMBER, "1000000.5", 1000000.5),
+    (V.INSTANT, "2026-06-06T12:00:00Z", "2026-06-06T14:00:00+02:00"),
+    (V.INSTANT, NOON, NOON.astimezone(BERLIN)),
+    (V.INSTANT, "2026-06-06T12:00:00Z", "2026-06-06T12:00:00.0000000Z"),
+    (V.DATE, "2026-06-06", date(2026, 6, 6)),
+    (V.DATE, "2026-06-06", "20260606"),
+    (V.JSON, {"a": 1, "b": [2.0]}, {"b": [2], "a": 1.0}),
+    (V.JSON, [1e15], [10**15]),
+    (V.JSON, (1, 2), [1, 2]),
+]
+
+
+@pytest.mark.parametrize(("value_type", "one", "other"), SAME)
+def test_one_value_has_one_key(value_type: ValueType, one: object, other: object) -> None:
+    first, second = canonical_value(one, value_type), canonical_value(other, value_type)
+    assert first.key == second.key
+    assert first.json == second.json
+
+
+DIFFERENT = [
+    (V.STRING, "chicago", "Chicago"),
+    (V.STRING, "a b", "a  b"),
+    (V.INTEGER, 10**30, 10**30 + 1),
+    (V.NUMBER, 0.1, Decimal("0.1000000000000000000000000000000001")),
+    (V.NUMBER, 1, -1),
+    (V.NUMBER, 10, 100),
+    (V.BOOLEAN, True, False),
+    (V.INSTANT, "2026-06-06T12:00:00Z", "2026-06-06T12:00:00.000001Z"),
+    (V.INSTANT, "2026-06-06T12:00:00Z", "2026-06-06T12:00:00+02:00"),
+    (V.DATE, "2026-06-06", "2026-06-07"),
+    (V.ENTITY, "a", "A"),
+    (V.JSON, {"a": 1}, {"a": True}),
+    (V.JSON, [1, 2], [2, 1]),
+    (V.JSON, None, []),
+]
+
+
+@pytest.mark.parametrize(("value_type", "one", "other"), DIFFERENT)
+def test_different_values_have_different_keys(
+    value_type: ValueType, one: object, other: object
+) -> None:
+    assert key(one, value_type) != key(other, value_type)
+
+
+REFUSED = [
+    (V.STRING, ""), (V.STRING, "  "), (V.STRING, 3), (V.STRING, None),
+    (V.TEXT, "a\x00b"), (V.TEXT, "\ud800"),
+    (V.INTEGER, True), (V.INTEGER, 1.5), (V.INTEGER, "1.5"), (V.INTEGER, None),
+    (V.INTEGER, math.nan),
+    (V.NUMBER, True), (V.NUMBER, math.nan), (V.NUMBER, math.inf), (V.NUMBER, "-Infinity"),
+    (V.NUMBER, "sNaN"), (V.NUMBER, "one"), (V.NUMBER, ""), (V.NUMBER, 10**401),
+    (V.NUMBER, "1e-401"), (V.NUMBER, [1]), (V.NUMBER, 10**5000),
+    (V.BOOLEAN, 1), (V.BOOLEAN, "true"), (V.BOOLEAN, None),
+    (V.INSTANT, "soon"), (V.INSTANT, 5), (V.INSTANT, date(2026, 1, 1)),
+    (V.INSTANT, "0001-01-01T00:00:00+14:00"), (V.INSTANT, datetime.max.replace(tzinfo=UTC)),
+    (V.DATE, "2026-13-01"), (V.DATE, NOON), (V.DATE, 20260606),
+    (V.ENTITY, ""), (V.ENTITY, 7),
+    (V.JSON, {1: "a"}), (V.JSON, math.nan), (V.JSON, [math.inf]), (V.JSON, {"a": {1, 2}}),
+    (V.JSON, ["\ud800"]), (V.JSON, {"\udfff": 1}), (V.JSON, b"bytes"),
+    (V.JSON, [10**5000]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value_type", "value"), REFUSED, ids=range(len(REFUSED)))
+def test_a_value_of_another_type_is_refused(value_type: ValueType, value: object) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        canonical_value(value, value_type)
+    assert caught.value.code == "value_type_mismatch"
+    assert caught.value.data == {"value_type": value_type.value}
+
+
+@pytest.mark.parametrize("value", ["2026-06-06T12:00:00", "2026-06-06", datetime(2026, 6, 6)])  # noqa: DTZ001
+def test_an_instant_needs_a_zone(value: object) -> None:
+    with pytest.raises(InvalidInput, match="no time zone") as caught:
+        canonical_value(value, V.INSTANT)
+    assert caught.value.code == "naive_datetime"
+
+
+@pytest.mark.parametrize("digits", [".0000001", ",1234567", ".1234560001"])
+def test_an_instant_is_never_rounded(digits: str) -> None:
+    with pytest.raises(InvalidInput, match="finer than a microsecond") as caught:
+        canonical_value(f"2026-06-06T12:00:00{digits}Z", V.INSTANT)
+    assert caught.value.code == "sub_microsecond"
+
+
+def test_nesting_ends_at_32_levels() -> None:
+    deep: object = 1
+    for _ in range(32):
+        deep = [deep]
+    assert key(deep, V.JSON).count("[") == 32
+    with pytest.raises(InvalidInput, match="deeper than 32"):
+        canonical_value([deep], V.JSON)
+    with pytest.raises(InvalidInput, match="deeper than 32"):
+        canonical_value({"a": deep}, V.JSON)
+
+
+def test_a_value_comes_back_as_plain_python() -> None:
+    assert canonical_value({"b": 2.0, "a": None}, V.JSON).plain == {"a": None, "b": 2}
+    assert canonical_value("1e30", V.INTEGER).plain == 10**30
+    assert canonical_value(True, V.BOOLEAN) == Value("b:true", "true")
+    assert canonical_value("e-1", V.ENTITY) == Value("e:e-1", '"e-1"')
+    assert canonical_value(NOON, V.INSTANT).plain == "2026-06-06T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("value", "value_type", "normalized"),
+    [
+        ("a", V.STRING, False), (" a", V.STRING, True), (1, V.INTEGER, False),
+        ("1", V.INTEGER, True), ("2026-06-06T12:00:00Z", V.INSTANT, False),
+        ("2026-06-06T14:00:00+02:00", V.INSTANT, True), ("2026-06-06", V.DATE, False),
+        ("20260606", V.DATE, True), (date(2026, 6, 6), V.DATE, False),
+    ],
+)  # fmt: skip
+def test_a_changed_spelling_is_told(value: object, value_type: ValueType, normalized: bool) -> None:
+    assert canonical_value(value, value_type).normalized is normalized
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=9))
+def test_a_number_is_exact_in_any_decimal_context(number: Decimal) -> None:
+    with localcontext() as context:
+        context.prec = 3
+        rough = key(number, V.NUMBER)
+    assert rough == key(number, V.NUMBER)
+    assert Decimal(rough[2:]) == number
+
+
+@given(st.one_of(st.integers(-(10**60), 10**60), st.floats(allow_nan=False, allow_infinity=False)))
+def test_numbers_are_the_same_exactly_when_they_are_equal(number: float) -> None:
+    found = canonical_value(number, V.NUMBER)
+    assert key(found.json, V.NUMBER) == found.key
+    assert Decimal(found.json) == Decimal(str(number))
+
+
+@given(st.text())
+def test_a_text_is_its_own_canonical_form(text: str) -> None:
+    try:
+        once = canonical_value(text, V.TEXT)
+    except InvalidInput:
+        return
+    assert canonical_value(once.plain, V.TEXT) == Value(once.key, once.json)
+
+
+_PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=3), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(_PLAIN)
+def test_json_survives_the_round_trip(value: object) -> None:
+    found = canonical_value(value, V.JSON)
+    assert canonical_value(json.loads(found.json), V.JSON) == found
+    assert found.plain == value
+
+
+@given(st.integers(MIN_US + 1, INF_US - 1))
+def test_an_instant_is_exact_to_the_microsecond(instant: int) -> None:
+    found = moment(instant)
+    assert found is not None
+    assert micros(found) == micros(found.astimezone(BERLIN) if found.year < 9999 else found)
+    text = iso(instant)
+    assert text is not None
+    assert text.endswith("Z")
+    assert key(text, V.INSTANT) == f"t:{instant}"
+
+
+@pytest.mark.parametrize("instant", [MIN_US, INF_US])
+def test_an_open_end_has_no_text(instant: int) -> None:
+    assert moment(instant) is None
+    assert iso(instant) is None
+
+
+def test_the_bounds_are_those_of_a_datetime() -> None:
+    assert micros(datetime.min.replace(tzinfo=UTC)) == MIN_US
+    assert micros(datetime.max.replace(tzinfo=UTC)) == INF_US
+
+
+def test_canonical_json_is_sorted_and_tight() -> None:
+    assert canonical_json({"b": [1, 2.5], "a": "é"}) == '{"a":"é","b":[1,2.5]}'
+    with pytest.raises(ValueError, match="JSON"):
+        canonical_json(math.nan)
+
+
+def test_no_value_has_the_empty_key() -> None:
+    assert NOTHING == ""
+    assert all(key(one, value_type) for value_type, one, _ in SAME)

@@ -49,7 +49,11 @@ def answer(memory: Memory, query: dict[str, Any]) -> Any:
     view = memory.as_of(valid=at(query["valid_at"], ""), tx=at(query["tx_asof"], ""))
     state = view.slot("Acme", "s")
     if state.status == "disputed":
-        return {"quarantined": sorted(("!" if c.op == "deny" else "") + c.value for c in state.candidates)}
+        return {
+            "quarantined": sorted(
+                ("!" if c.op == "deny" else "") + c.value for c in state.candidates
+            )
+        }
     return state.value if state.status == "clean" else None
 
 

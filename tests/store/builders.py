@@ -211,14 +211,16 @@ def receipt(say: Say, tx: int) -> StoredReceipt:
 def commit(
     store: Store, says: Iterable[Say], *, tx: int | None = None, tenant: str = TENANT
 ) -> int:
-    """Write under one stamp, planned as the product plans, and return the stamp."""
+    """Write under one stamp, planned as the product plans, and return the stamp.
+
+    The writes of one call must not touch the same slot: nothing is netted here.
+    """
     given = list(says)
     with store.writing(tenant) as write:
         clock = write.lock()
         told = event(clock, tx=tx, ids=[say.object_id for say in given])
         batch = Batch(clock=clock)
         for ordinal, say in enumerate(given):
-            # a later write of the group meets the rows of the earlier ones in the store
             stated = say.assertion(told.tx, ordinal)
             if say.quarantine:
                 look = reconcile.Look(reconcile.Status.QUARANTINED, say.quarantine, False)

@@ -1,4 +1,4 @@
-"""Every store behind the public client: one more entry here runs the whole suite on it."""
+"""Every store behind the port and the client: one more entry here runs the whole suite on it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,30 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tenure import Memory, connect
 
+from tenure import Memory, connect
 from tenure.schema.principal import OWNER
-from tenure.tests.neo4j_fixtures import wipe
+from tenure.store.neo4j.store import open_store
+from tenure.store.port import Store
+from tenure.store.sqlite import SqliteStore
+from tenure.tests.neo4j_fixtures import strict_settings, wipe
+from tenure.tests.store.apart import ApartStore
+from tenure.tests.store.builders import TENANT
 
 STORES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.integration)]
 
+StoreFactory = Callable[[], Store]
+
 
 @pytest.fixture(params=STORES)
-def open_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Memory]]:
+def open_memory(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Callable[..., Memory]]:
     """Return a function that opens a memory over a fresh store."""
     with ExitStack() as stack:
         count = iter(range(1_000_000))
@@ -36,3 +46,36 @@ def open_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Call
             return stack.enter_context(connect(server.uri, auth=server.auth, **options))
 
         yield in_file if request.param == "sqlite" else on_server
+
+
+@pytest.fixture(params=STORES)
+def store_factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreFactory]:
+    """Return a function that makes stores which share no tenant; all are closed at the end."""
+    with ExitStack() as stack:
+        count = iter(range(1_000_000))
+
+        def in_folder() -> Store:
+            folder = tmp_path / f"store{next(count)}"
+            folder.mkdir()
+            made = SqliteStore(folder)
+            stack.callback(made.close)
+            return made
+
+        def on_server() -> Store:
+            server = request.getfixturevalue("neo4j_server")
+            driver = request.getfixturevalue("neo4j_driver")
+            opened = open_store(server.uri, auth=server.auth, settings=strict_settings())
+            made = ApartStore(opened, partial(wipe, driver))
+            stack.callback(made.wipe)
+            stack.callback(made.close)
+            return made
+
+        yield in_folder if request.param == "sqlite" else on_server
+
+
+@pytest.fixture
+def store(store_factory: StoreFactory) -> Store:
+    """Return an empty store with the tenant of the builders."""
+    made = store_factory()
+    made.ensure(TENANT)
+    return made

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tenure import Memory, Write
 
 EXAMPLES = json.loads((Path(__file__).parents[2] / "data/bitemporal-examples.json").read_text())

@@ -1,0 +1,276 @@
+"""Versions as of a point: both axes, every shape of ask, marks, and what a view never learns."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.schema.claim import EMPTIED
+from tenure.schema.interval import INF_US, MIN_US
+from tenure.schema.vocabulary import Op, Status
+from tenure.store.port import Ask, Flag, Found, Point, Reader, Store
+from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
+
+OFFICE = Ask(subjects=("e1",), slots=("office",))
+
+
+def at(reader: Reader, valid: int, tx: int, ask: Ask = OFFICE) -> Found:
+    return reader.versions(ask, sight=ALL, point=Point(valid, tx))
+
+
+def objects(found: Found) -> list[str]:
+    return [v.row.claim.object_id for v in found.versions]
+
+
+def moved(store: Store) -> None:
+    """Rome from 0, Oslo from 50, and a bounded Bonn on [20, 30) of a stronger level."""
+    commit(store, [Say(object_id="rome", value="Rome", start=0)], tx=100)
+    commit(store, [Say(object_id="oslo", value="Oslo", start=50)], tx=200)
+    commit(store, [Say(object_id="bonn", value="Bonn", start=20, until=30, level=1)], tx=300)
+
+
+@pytest.mark.parametrize(
+    ("valid", "tx", "shown"),
+    [
+        (0, 100, "rome"),
+        (25, 100, "rome"),
+        (25, 299, "rome"),
+        (25, 300, "bonn"),
+        (20, 300, "bonn"),
+        (30, 300, "rome"),
+        (49, 300, "rome"),
+        (50, 300, "oslo"),
+        (50, 199, "rome"),
+        (INF_US - 1, INF_US, "oslo"),
+    ],
+)
+def test_a_point_shows_what_was_believed_then(
+    store: Store, valid: int, tx: int, shown: str
+) -> None:
+    moved(store)
+    with store.reading(TENANT) as reader:
+        found = at(reader, valid, tx)
+    assert objects(found) == [shown]
+    assert found.versions[0].row.look.status is Status.CLEAN
+    assert found.withheld == 0
+
+
+@pytest.mark.parametrize(("valid", "tx"), [(-1, 300), (25, 99), (MIN_US, INF_US)])
+def test_outside_of_everything_nothing_is_shown(store: Store, valid: int, tx: int) -> None:
+    moved(store)
+    with store.reading(TENANT) as reader:
+        assert at(reader, valid, tx) == Found((), 0)
+
+
+def test_a_version_carries_the_whole_claim(store: Store) -> None:
+    say = Say(object_id="a", value_entity="e7")
+    commit(store, [say], tx=10)
+    with store.reading(TENANT) as reader:
+        (version,) = at(reader, 5, 10).versions
+    stated = say.assertion(10, 0)
+    assert version.row.claim == stated.claim
+    assert version.details == stated.details
+    assert version.content == stated.content
+    assert version.permissions == stated.permissions
+    assert version.visible
+    assert not version.erased
+    assert version.row.vid == 1
+
+
+def test_a_later_closing_is_not_shown_to_an_earlier_view(store: Store) -> None:
+    commit(store, [Say(object_id="a", value="Rome")], tx=10)
+    with store.reading(TENANT) as reader:
+        before = at(reader, 9, 10)
+    commit(store, [Say(object_id="b", value="Oslo", start=5)], tx=20)
+    with store.reading(TENANT) as reader:
+        assert at(reader, 9, 10) == before
+        (whole,) = at(reader, 9, 20, Ask(objects=("a",), heads=False, at_tx=False)).versions[:1]
+    assert before.versions[0].row.tx_end == INF_US
+    assert whole.row.tx_end == 20
+
+
+def test_the_timeline_at_a_tx_has_all_heads(store: Store) -> None:
+    moved(store)
+    ask = Ask(subjects=("e1",), slots=("office",), at_valid=False)
+    with store.reading(TENANT) as reader:
+        now = at(reader, 0, 300, ask).versions
+        then = at(reader, 0, 200, ask).versions
+    spans = sorted(
+        (v.row.interval.start_us, v.row.interval.end_us, v.row.claim.object_id) for v in now
+    )
+    assert spans == [(0, 20, "rome"), (20, 30, "bonn"), (30, 50, "rome"), (50, INF_US, "oslo")]
+    assert [v.row.claim.object_id for v in then] == ["rome", "oslo"]
+
+
+def test_history_has_every_row_known_by_then(store: Store) -> None:
+    moved(store)
+    ask = Ask(subjects=("e1",), slots=("office",), heads=False, at_valid=False, at_tx=False)
+    with store.reading(TENANT) as reader:
+        everything = at(reader, 0, 300, ask).versions
+        early = at(reader, 0, 200, ask).versions
+    assert [v.row.vid for v in everything] == list(range(1, len(everything) + 1))
+    assert [v.row.vid for v in early] == [v.row.vid for v in everything if v.row.tx_start <= 200]
+    assert {v.row.look.head for v in everything} == {True, False}
+
+
+@pytest.mark.parametrize("tx", [250, 300])
+def test_hidden_rows_are_returned_when_asked(store: Store, tx: int) -> None:
+    moved(store)
+    ask = Ask(subjects=("e1",), slots=("office",), heads=False)
+    with store.reading(TENANT) as reader:
+        assert sorted(objects(at(reader, 60, tx, ask))) == ["oslo", "rome"]
+
+
+def test_all_members_of_a_tie_are_returned(store: Store) -> None:
+    commit(store, [Say(object_id="a", value="Rome", start=10)], tx=1)
+    commit(store, [Say(object_id="b", value="Oslo", start=10, until=20)], tx=2)
+    with store.reading(TENANT) as reader:
+        for tx in (2, 99):
+            assert objects(at(reader, 15, tx)) == ["b", "a"] or sorted(
+                objects(at(reader, 15, tx))
+            ) == ["a", "b"]
+        assert objects(at(reader, 25, 2)) == ["a"]
+
+
+def test_a_denied_value_and_its_denial_are_both_heads(store: Store) -> None:
+    commit(store, [Say(object_id="a", value="Rome", start=10)], tx=1)
+    commit(store, [Say(object_id="no", value="Rome", start=20, op=Op.DENY)], tx=2)
+    commit(store, [Say(object_id="other", slot="team")], tx=3)
+    with store.reading(TENANT) as reader:
+        for tx in (2, 3):
+            assert sorted(objects(at(reader, 25, tx))) == ["a", "no"]
+            assert objects(at(reader, 15, tx)) == ["a"]
+
+
+def test_a_slot_of_many_values_gives_all_of_them(store: Store) -> None:
+    for tx, value in enumerate(("Go", "Rust", "C"), start=1):
+        commit(store, [Say(object_id=value, value=value, slot="skill", many=True)], tx=tx)
+    with store.reading(TENANT) as reader:
+        ask = Ask(subjects=("e1",), slots=("skill",))
+        assert objects(at(reader, 5, 3, ask)) == ["Go", "Rust", "C"]
+        assert objects(at(reader, 5, 2, ask)) == ["Go", "Rust"]
+
+
+def test_asks_combine_with_and(store: Store) -> None:
+    commit(
+        store,
+        [
+            Say(object_id="a"),
+            Say(object_id="b", slot="team"),
+            Say(object_id="c", subject="e2"),
+            Say(object_id="t", slot=None, subject="e1"),
+            Say(object_id="u", slot=None, subject=None),
+        ],
+        tx=1,
+    )
+    with store.reading(TENANT) as reader:
+        for ask, found in (
+            (Ask(), "abctu"),
+            (Ask(subjects=("e1",)), "abt"),
+            (Ask(subjects=("e1", "e2")), "abct"),
+            (Ask(slots=("office",)), "ac"),
+            (Ask(subjects=("e1", "e2"), slots=("office", "team")), "abc"),
+            (Ask(objects=("a", "c", "t")), "act"),
+            (Ask(objects=("a", "c", "t"), subjects=("e1",)), "at"),
+            (Ask(objects=("a", "b", "t"), slots=("team",)), "b"),
+            (Ask(objects=("nothing",)), ""),
+            (Ask(subjects=("nobody",)), ""),
+        ):
+            assert "".join(sorted(objects(at(reader, 5, 1, ask)))) == found, ask
+
+
+def test_quarantined_rows_are_never_heads_but_can_be_asked_for(store: Store) -> None:
+    commit(store, [Say(object_id="q", quarantine="policy_hold")], tx=1)
+    with store.reading(TENANT) as reader:
+        assert at(reader, 5, 1).versions == ()
+        (held,) = at(reader, 5, 1, Ask(objects=("q",), heads=False)).versions
+    assert held.row.look.status is Status.QUARANTINED
+    assert held.row.look.reason == "policy_hold"
+
+
+def test_a_confirmation_moves_last_confirmed_from_its_own_tx_on(store: Store) -> None:
+    commit(store, [Say(object_id="a", level=1)], tx=1)
+    commit(store, [Say(object_id="b", level=2)], tx=5)
+    with store.reading(TENANT) as reader:
+        assert at(reader, 5, 4).versions[0].last_confirmed_us is None
+        assert at(reader, 5, 5).versions[0].last_confirmed_us == 5
+        assert objects(at(reader, 5, 5)) == ["a"]
+
+
+def test_flags_are_a_log_and_the_last_one_of_a_kind_known_at_a_tx_counts(store: Store) -> None:
+    commit(store, [Say(object_id="a")], tx=1)
+    add(store, tx=2, flags=(Flag("a", "stale", True, 2), Flag("a", "demoted", True, 2)))
+    add(store, tx=3, flags=(Flag("a", "stale", False, 3), Flag("a", "confirm_due", True, 3)))
+    with store.reading(TENANT) as reader:
+        marks = [
+            (v.stale, v.demoted, v.confirm_due)
+            for v in (at(reader, 5, tx).versions[0] for tx in (1, 2, 3, 9))
+        ]
+    assert marks == [
+        (False, False, False),
+        (True, True, False),
+        (False, True, True),
+        (False, True, True),
+    ]
+
+
+def test_a_deep_slot_answers_right_whatever_its_shape(store: Store) -> None:
+    stream = [Say(object_id=f"s{n}", value=str(n), start=n * 10, slot="stream") for n in range(60)]
+    for tx, say in enumerate(stream, start=1):
+        commit(store, [say], tx=tx)
+    for n in range(60):
+        rewrite = Say(object_id=f"r{n}", value=str(n), start=0, until=10, slot="rewrite")
+        commit(store, [Say(**{**_fields(rewrite), "op": Op.CORRECT})], tx=100 + n)
+    with store.reading(TENANT) as reader:
+        for tx in (30, 60, 99, 200):
+            for valid in (-5, 5, 155, 285, 599):
+                number = min(valid // 10, tx - 1, 59)
+                shown = [] if valid < 0 else [f"s{number}"]
+                ask = Ask(subjects=("e1",), slots=("stream",))
+                assert objects(at(reader, valid, tx, ask)) == shown, (valid, tx)
+        ask = Ask(subjects=("e1",), slots=("rewrite",))
+        for tx in (99, 100, 120, 159, 300):
+            shown = [] if tx < 100 else [f"r{min(tx - 100, 59)}"]
+            assert objects(at(reader, 5, tx, ask)) == shown
+            assert objects(at(reader, 50, tx, ask)) == []
+
+
+def _fields(say: Say) -> dict[str, object]:
+    return {name: getattr(say, name) for name in Say.__dataclass_fields__}
+
+
+def test_changes_are_what_was_opened_or_closed_between_two_stamps(store: Store) -> None:
+    commit(store, [Say(object_id="a", value="Rome")], tx=10)
+    commit(store, [Say(object_id="b", value="Oslo", start=5)], tx=20)
+    commit(store, [Say(object_id="c", subject="e2")], tx=30)
+    with store.reading(TENANT) as reader:
+        assert [v.row.claim.object_id for v in reader.changes(0, 10, sight=ALL).versions] == ["a"]
+        between = reader.changes(10, 20, sight=ALL).versions
+        assert sorted((v.row.claim.object_id, v.row.tx_start, v.row.tx_end) for v in between) == [
+            ("a", 10, 20),
+            ("a", 20, INF_US),
+            ("a", 20, INF_US),
+            ("b", 20, INF_US),
+        ]
+        early = reader.changes(0, 10, sight=ALL).versions
+        assert early[0].row.tx_end == INF_US  # what a view at 10 cannot know
+        only = reader.changes(0, 30, sight=ALL, subjects=["e2"]).versions
+        assert [v.row.claim.object_id for v in only] == ["c"]
+        assert reader.changes(30, 99, sight=ALL).versions == ()
+
+
+def test_edges_are_those_from_or_to_objects_known_at_a_tx(store: Store) -> None:
+    moved(store)
+    with store.reading(TENANT) as reader:
+        late = reader.edges(["rome"], tx_us=300)
+        early = reader.edges(["rome"], tx_us=200)
+        assert reader.edges(["rome"], tx_us=100) == ()
+    assert {(e.src, e.dst) for e in late} == {("oslo", "rome"), ("bonn", "rome")}
+    assert set(early) < set(late)
+
+
+def test_nothing_is_emptied_without_an_erasure(store: Store) -> None:
+    moved(store)
+    with store.reading(TENANT) as reader:
+        for version in at(reader, 0, 300, Ask(heads=False, at_valid=False, at_tx=False)).versions:
+            assert version.content not in (None, EMPTIED)
+    assert store.check(TENANT) == ()

@@ -96,6 +96,7 @@ def claim_row(stated: Assertion, *, n: int, live: bool, token: str) -> Propertie
         "object_id": stated.claim.object_id,
         "slot_key": stated.claim.slot_key,
         "props": props,
+        "text": [1] if details.slot is None and details.subject_id else [],
         "live": [1] if live and not stated.erased else [],
         "standing": [1] if details.object_type in _STANDING else [],
         "decaying": [1] if details.decay_rule else [],
@@ -285,7 +286,7 @@ def _content(held: Mapping[str, Any]) -> Content | None:
 def permissions(held: Mapping[str, Any]) -> Permissions:
     """Return stored permissions."""
     return Permissions(
-        classification=_CLASSES[held["class_rank"]],
+        classification=_CLASSES[int(held["class_rank"])],
         allow=tuple(held["allow"]),
         deny=tuple(held["deny"]),
     )

@@ -2,8 +2,9 @@
 
 Neo4j reads committed data and keeps no snapshot, so consistency comes from the model: rows are
 only ever added and closed once, every statement tests both stamps against the pin, and what a
-later write did reads as not done. The counters are taken once, at the first use. What has no
-stamp (reviews, vocabulary, manifests, vectors, usage) is read as it is now.
+later write did reads as not done. The counters are taken once, when the reader is opened, and a
+later point is pinned to them. What has no stamp (reviews, vocabulary, manifests, vectors,
+usage) is read as it is now.
 
 Sources: port, `Reader`; neo4j 5; settled 1.
 """
@@ -45,23 +46,27 @@ class Neo4jReader:
 
     def __init__(self, calls: Reads) -> None:
         self._calls = calls
-        self._clock: Clock | None = None
+        found = calls.rows(cypher.CLOCK)
+        if not found:
+            raise NotFound(
+                "this store holds no such tenant; call ensure first", code="unknown_tenant"
+            )
+        self._clock = clock_of(found[0])
 
     @property
     def round_trips(self) -> int:
-        """How many statements were run so far."""
+        """How many statements were run so far, that of the counters included."""
         return self._calls.count
 
     def clock(self) -> Clock:
         """Return the counters at the snapshot."""
-        if self._clock is None:
-            found = self._calls.rows(cypher.CLOCK)
-            if not found:
-                raise NotFound(
-                    "this store holds no such tenant; call ensure first", code="unknown_tenant"
-                )
-            self._clock = clock_of(found[0])
         return self._clock
+
+    def _pin(self, tx_us: int) -> int:
+        return min(tx_us, self._clock.last_us)
+
+    def _pinned(self, point: Point) -> Point:
+        return Point(point.valid_us, self._pin(point.tx_us))
 
     def definitions(self, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number."""
@@ -72,11 +77,11 @@ class Neo4jReader:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known as of a tx, over aliases of these scopes."""
-        return identity.known(self._calls, lookup, scopes, tx_us)
+        return identity.known(self._calls, lookup, scopes, self._pin(tx_us))
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
-        return identity.entities(self._calls, entity_ids, tx_us)
+        return identity.entities(self._calls, entity_ids, self._pin(tx_us))
 
     def entity_ids(self, *, type: str | None = None) -> tuple[str, ...]:
         """Return raw entity ids, sorted."""
@@ -95,38 +100,47 @@ class Neo4jReader:
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
         """Return the versions of an ask."""
-        return versions.versions(self._calls, ask, sight=sight, point=point)
+        return versions.versions(self._calls, ask, sight=sight, point=self._pinned(point))
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
         """Return heads at the point whose claim shares a term, most shared terms first."""
-        last_us = self.clock().last_us
         return versions.matching(
-            self._calls, terms, sight=sight, point=point, limit=limit, last_us=last_us
+            self._calls,
+            terms,
+            sight=sight,
+            point=self._pinned(point),
+            limit=limit,
+            last_us=self._clock.last_us,
         )
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
         """Return the heads that a compile fetches with no query."""
-        return versions.standing(self._calls, sight=sight, point=point, scopes=scopes)
+        return versions.standing(self._calls, sight=sight, point=self._pinned(point), scopes=scopes)
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
         """Return clean heads about these entities or pointing at them."""
-        return versions.around(self._calls, entity_ids, sight=sight, point=point, limit=limit)
+        return versions.around(
+            self._calls, entity_ids, sight=sight, point=self._pinned(point), limit=limit
+        )
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
     ) -> Found:
         """Return rows opened or closed in (after, until]; cost follows the changes."""
-        return versions.changes(self._calls, after_us, until_us, sight=sight, subjects=subjects)
+        until = self._pin(until_us)
+        return versions.changes(self._calls, after_us, until, sight=sight, subjects=subjects)
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, with all content, by vid."""
-        return tuple(versions.decaying(self._calls, point=point))
+        return tuple(versions.decaying(self._calls, point=self._pinned(point)))
 
     # --- claims and what stands beside them
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """Return the edges from or to objects known at a tx."""
-        found = self._calls.rows(cypher.EDGES, object_ids=_distinct(object_ids), tx=tx_us)
+        found = self._calls.rows(
+            cypher.EDGES, object_ids=_distinct(object_ids), tx=self._pin(tx_us)
+        )
         return tuple(codec.edge(r["kind"], r["src"], r["dst"], r["edge"]) for r in found)
 
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
@@ -136,6 +150,7 @@ class Neo4jReader:
 
     def actions(self, *, open_only: bool, tx_us: int) -> tuple[ActionRecord, ...]:
         """Return actions known at a tx, oldest first."""
+        tx_us = self._pin(tx_us)
         after = tx_us if open_only else MIN_US
         found = self._calls.rows(register.ACTIONS, tx=tx_us, after=after)
         return tuple(register_codec.action(record["action"], tx_us) for record in found)
@@ -151,7 +166,7 @@ class Neo4jReader:
 
     def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
         """Return the vector counter and the rows put after a count, in order."""
-        count = self.clock().vec_seq
+        count = self._clock.vec_seq
         bound = {"encoder_id": encoder_id, "after": after, "until": count}
         rows = tuple(
             VectorRow(record["object_id"], encoder_id, record["part"], bytes(record["vec16"]))

@@ -17,8 +17,9 @@ PUT_NAMES: Final[LiteralString] = """
 CALL () {
   UNWIND $entities AS row
   MERGE (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
-  ON CREATE SET e.scope_id = row.scope_id, e.tx_start = row.tx_start,
-    e.created_by = row.created_by, e.n = row.n
+  SET e.scope_id = coalesce(e.scope_id, row.scope_id),
+    e.tx_start = coalesce(e.tx_start, row.tx_start),
+    e.created_by = coalesce(e.created_by, row.created_by), e.n = coalesce(e.n, row.n)
   SET e.name = row.name, e.type = row.type, e.state = row.state, e.recorded = row.recorded
   RETURN count(e) AS entities }
 CALL () {
@@ -172,7 +173,7 @@ RETURN """
     + " AS alias, weight"
 )
 ENTITY_IDS: Final[LiteralString] = """
-MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id >= ''
+MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id >= '' AND e.name IS NOT NULL
 RETURN e.entity_id AS entity_id ORDER BY entity_id
 """
 ENTITY_IDS_OF_TYPE: Final[LiteralString] = """
@@ -359,7 +360,7 @@ MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.seq > 0
 RETURN properties(t) AS record ORDER BY t.seq
 """
 ALL_ENTITIES: Final[LiteralString] = """
-MATCH (t:Entity) WHERE t.tenant_id = $tenant AND t.entity_id >= ''
+MATCH (t:Entity) WHERE t.tenant_id = $tenant AND t.entity_id >= '' AND t.name IS NOT NULL
 RETURN properties(t) AS record ORDER BY t.tx_start, t.entity_id
 """
 ALL_ALIASES: Final[LiteralString] = """

@@ -46,8 +46,9 @@ def migrate(link: Link) -> None:
             )
         if version == cypher.SCHEMA_VERSION:
             return
-        for command in (c for commands in cypher.MIGRATIONS[version:] for c in commands):
-            _made(session, link.dialect + command)
+        for commands in cypher.MIGRATIONS[version:]:
+            for command in commands:
+                _made(session, link.dialect + command)
         session.run(link.dialect + cypher.AWAIT_INDEXES).consume()
         number = cypher.SCHEMA_VERSION
         session.run(link.dialect + cypher.SET_VERSION, number=number).consume()

@@ -72,7 +72,7 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         " ON (n.tenant_id, n.tx_end)",
         "CREATE INDEX ix_event IF NOT EXISTS FOR (n:TxEvent) ON (n.tenant_id, n.tx)",
         "CREATE INDEX ix_slot_subject IF NOT EXISTS FOR (n:Slot)"
-        " ON (n.tenant_id, n.subject_id, n.slot)",
+        " ON (n.tenant_id, n.about_id, n.slot)",
         "CREATE INDEX ix_slot_name IF NOT EXISTS FOR (n:Slot) ON (n.tenant_id, n.slot)",
         "CREATE INDEX ix_standing IF NOT EXISTS FOR (n:Standing)"
         " ON (n.tenant_id, n.object_type, n.scope_id)",

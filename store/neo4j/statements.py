@@ -70,14 +70,15 @@ CALL () {
 CALL () {
   UNWIND $slots AS row
   MERGE (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
-  ON CREATE SET s.n = row.n, s.subject_id = row.subject_id, s.slot = row.slot,
-    s.scope_id = row.scope_id, s.many = row.many
+  ON CREATE SET s.n = row.n, s.subject_id = row.subject_id, s.about_id = row.subject_id,
+    s.slot = row.slot, s.scope_id = row.scope_id, s.many = row.many
   RETURN count(s) AS slots }
 CALL () {
   UNWIND $claims AS row
   MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
   CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})
   SET c += row.props
+  FOREACH (_ IN row.text | SET s.about_id = c.subject_id)
   FOREACH (_ IN row.live | SET c:Live)
   FOREACH (_ IN row.standing | SET c:Standing)
   FOREACH (_ IN row.decaying | SET c:Decaying)
@@ -106,7 +107,8 @@ CALL () {
   WITH v, c, row
   CALL (v, c, row) {
     UNWIND [['subject', c.subject_id], ['value', c.value_entity_id]] AS about
-    MATCH (e:Entity {tenant_id: $tenant, entity_id: about[1]})
+    WITH v, c, row, about WHERE about[1] IS NOT NULL
+    MERGE (e:Entity {tenant_id: $tenant, entity_id: about[1]})
     CREATE (v)-[:ABOUT {role: about[0], scope_id: c.scope_id, valid_from: row.valid_from,
       valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end}]->(e) }
   RETURN count(v) AS rows }
@@ -220,7 +222,8 @@ MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})"""
 SLOTS_OF: Final[LiteralString] = (
     """
 UNWIND $entity_ids AS entity_id
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.subject_id = entity_id AND s.slot >= ''
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
+  AND s.subject_id = entity_id
 """
     + _SLOT
 )
@@ -280,11 +283,11 @@ RETURN null AS row, false AS seen, null AS claim, [] AS confirmed, [] AS flags, 
 _PAIRS: Final[LiteralString] = """
 UNWIND $subjects AS subject
 UNWIND $names AS name
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.subject_id = subject AND s.slot = name
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot = name
 """
 _SUBJECTS: Final[LiteralString] = """
 UNWIND $subjects AS subject
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.subject_id = subject AND s.slot >= ''
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot >= ''
 """
 _NAMES: Final[LiteralString] = """
 UNWIND $names AS name
@@ -357,7 +360,6 @@ MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.object_type = one.object_ty
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE """
     + _AT
     + _TOLD
-    + " ORDER BY v.vid"
 )
 DECAYING: Final[LiteralString] = (
     """
@@ -370,7 +372,7 @@ RETURN """
     + _ROW
     + " AS row, seen, properties(c) AS claim,"
     + _MARKS
-    + ", 0 AS foreign ORDER BY v.vid"
+    + ", 0 AS foreign"
 )
 AROUND: Final[LiteralString] = (
     """

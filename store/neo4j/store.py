@@ -20,14 +20,14 @@ import hmac
 import os
 from collections.abc import Callable, Generator, Sequence
 from threading import Lock
-from typing import Any, Final, LiteralString, TypeVar
+from typing import Any, Final, LiteralString
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from ...schema.errors import Conflict, NotFound, Unavailable
+from ...schema.errors import Conflict, Unavailable
 from ...schema.interval import MIN_US
-from ..port import VectorRow
+from ..port import Result, VectorRow
 from . import applying, checking
 from . import register_statements as register
 from . import statements as cypher
@@ -38,8 +38,6 @@ from .schema import migrate
 from .writer import Neo4jWriteTx, landed
 
 KEY_BYTES: Final = 32
-
-Result = TypeVar("Result")
 
 Failure = driver_errors.DriverError | driver_errors.Neo4jError
 _FAILURES: Final = (driver_errors.DriverError, driver_errors.Neo4jError)
@@ -65,7 +63,6 @@ class Neo4jStore:
         self._settings = settings
         self._links: dict[Target, Link] = {}
         self._drivers: dict[str, tuple[neo4j.Driver, Any]] = {}
-        self._tenants: set[str] = set()
         self._guard = Lock()
         self._closed = False
 
@@ -125,32 +122,19 @@ class Neo4jStore:
                 "the tenant has another secret key; open it without tenant_key",
                 code="key_mismatch",
             )
-        self._tenants.add(tenant)
-
-    def _require(self, tenant: str) -> Link:
-        link = self.link(tenant)
-        if tenant not in self._tenants:
-            with link.reads(tenant) as calls:
-                if not calls.rows(cypher.CLOCK):
-                    raise NotFound(
-                        "this store holds no such tenant; call ensure first",
-                        code="unknown_tenant",
-                    )
-            self._tenants.add(tenant)
-        return link
 
     # --- transactions
 
     @contextlib.contextmanager
     def reading(self, tenant: str) -> Generator[Neo4jReader]:
         """Open a snapshot."""
-        with self._require(tenant).reads(tenant) as calls:
+        with self.link(tenant).reads(tenant) as calls:
             yield Neo4jReader(calls)
 
     @contextlib.contextmanager
     def writing(self, tenant: str) -> Generator[Neo4jWriteTx]:
         """Open a write transaction; leaving it cleanly commits, an error rolls back."""
-        link = self._require(tenant)
+        link = self.link(tenant)
         with translated(link.target), self._begun(link, tenant) as tx:
             yield tx
 
@@ -159,7 +143,6 @@ class Neo4jStore:
 
         The work may run several times; only its last run is kept.
         """
-        self._require(tenant)
 
         def once() -> Result:
             with self._begun(self.link(tenant), tenant) as tx:
@@ -273,7 +256,6 @@ class Neo4jStore:
 
     def log_usage(self, tenant: str, object_ids: Sequence[str], *, at_us: int) -> None:
         """Record that objects were used; waits for no writer of facts."""
-        self._require(tenant)
         used: dict[str, int] = {}
         for object_id in sorted(object_ids):  # one order for all, so that none deadlock
             used[object_id] = used.get(object_id, 0) + 1
@@ -283,7 +265,7 @@ class Neo4jStore:
 
     def check(self, tenant: str) -> tuple[str, ...]:
         """Return one sentence for each broken invariant; empty when all hold."""
-        with self._require(tenant).reads(tenant) as calls:
+        with self.link(tenant).reads(tenant) as calls:
             return tuple(checking.broken(calls))
 
     def close(self) -> None:

@@ -250,4 +250,5 @@ def changes(
 def decaying(calls: Reads, *, point: Point) -> Iterator[Version]:
     """Yield the clean heads that have a decay rule, whoever may see them, by vid."""
     records = calls.rows(cypher.DECAYING, valid=point.valid_us, tx=point.tx_us)
+    records.sort(key=lambda record: int(record["row"]["vid"]))
     return (codec.version(record, point.tx_us) for record in records)

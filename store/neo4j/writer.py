@@ -109,7 +109,7 @@ class Neo4jWriteTx:
             portion = asked[at : at + applying.LARGEST]
             for record in self.calls.rows(cypher.OPEN_ROWS, reads=portion):
                 row = codec.row(record["row"], codec.claim(record["claim"]))
-                found[record["place"]].append(row)
+                found[int(record["place"])].append(row)
         return tuple(map(tuple, found))
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:

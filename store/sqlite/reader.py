@@ -103,10 +103,6 @@ class SqliteReader:
         """Return rows opened or closed in (after, until]; cost follows the changes."""
         return self._timelines.changes(after_us, until_us, sight=sight, subjects=subjects)
 
-    def slot_in_use(self, name: str) -> bool:
-        """Tell whether any claim of a slot of this name was ever stored."""
-        return bool(self._db.execute(sql.SLOT_IN_USE, (name,)).fetchone()[0])
-
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, with all content, by vid."""
         return self._timelines.decaying(point=point)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from tenure.store.neo4j.reader import Neo4jReader
 from tenure.store.neo4j.store import Neo4jStore
 from tenure.store.neo4j.writer import Neo4jWriteTx
-from tenure.store.port import VectorRow
+from tenure.store.port import Result, VectorRow
 
 
 class ApartStore:
@@ -37,6 +37,9 @@ class ApartStore:
 
     def writing(self, tenant: str) -> AbstractContextManager[Neo4jWriteTx]:
         return self.store.writing(self.real(tenant))
+
+    def transact(self, tenant: str, work: Callable[[Neo4jWriteTx], Result]) -> Result:
+        return self.store.transact(self.real(tenant), work)
 
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         return self.store.define(self.real(tenant), after=after, definition=definition)

@@ -27,9 +27,7 @@ StoreFactory = Callable[[], Store]
 
 
 @pytest.fixture(params=STORES)
-def open_memory(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> Iterator[Callable[..., Memory]]:
+def open_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Memory]]:
     """Return a function that opens a memory over a fresh store."""
     with ExitStack() as stack:
         count = iter(range(1_000_000))

@@ -133,7 +133,9 @@ def test_a_new_permission_set_is_seen_by_the_next_reader(store: Store) -> None:
     commit(store, [Say(object_id="b", slot="team", permissions=FINANCE)], tx=2)
     commit(store, [Say(object_id="c", slot="seat", permissions=SECRET)], tx=3)
     with store.reading(TENANT) as reader:
-        found = reader.versions(Ask(subjects=("e1",)), sight=sight("finance", clearance=0), point=HERE)
+        found = reader.versions(
+            Ask(subjects=("e1",)), sight=sight("finance", clearance=0), point=HERE
+        )
         assert {v.row.claim.object_id: v.visible for v in found.versions} == {
             "a": True,
             "b": True,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import uuid
+from collections.abc import Iterable
 from typing import Final
 
 _SPACE: Final = re.compile(r"\s+")
@@ -37,3 +38,13 @@ def is_id(text: str) -> bool:
 def entity_id(object_id: str, role: str, name: str) -> str:
     """Return the id of an entity that a write creates (settled 6)."""
     return str(uuid.uuid5(uuid.UUID(object_id), f"{role}\n{alias_key(name)}"))
+
+
+def free_ordinal(taken: Iterable[int]) -> int:
+    """Return the smallest number that no live alias of one key has.
+
+    >>> free_ordinal([0, 2]), free_ordinal([])
+    (1, 0)
+    """
+    used = set(taken)
+    return next(number for number in range(len(used) + 1) if number not in used)

@@ -229,6 +229,8 @@ class Version:
     """A source it was derived from has changed since (C-098)."""
     confirm_due: bool = False
     """Waits for a confirmation; kept out of envelopes."""
+    signature: str = ""
+    """The store's signature of (object id, scope), `schema.signing`; the gate checks it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

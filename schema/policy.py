@@ -133,6 +133,54 @@ class CompilePolicy:
     recap_tokens: int = 60
     """Longest goal recap (R5)."""
     history_full_turns: int = 6
+    """Turns at the end of the history that are never folded (R31: full zone)."""
+    text_candidates: int = 256
+    """Text matches a compile asks for: a quarter of what a search may propose, and still several
+    times what an 8K budget holds; each costs time. A cut is noted in the trace."""
+    candidates: int = 1_500
+    """Most candidates of a compile, so that standing objects, slots and neighbours always find
+    room beside text and vectors; a cut is noted in the trace."""
+    standing_candidates: int = 400
+    """Most standing objects, strongest level first: several times what any zone can hold."""
+    neighbour_entities: int = 24
+    """Entities a compile's walk visits, breadth first: two hops around a few mentions."""
+    neighbour_facts: int = 12
+    """Facts read around one visited entity: what a reader needs to place it, no biography."""
+    mention_words: int = 4
+    """Longest run of words of the query that is looked up as a mention: names are short."""
+    query_words: int = 64
+    """Words of the query in which mentions are looked for; a request is a page, not a book."""
+    weakest_level: int = 4
+    """Weakest authority level that may enter an envelope; 4 admits retrieved text."""
+    freshness_floor: float = 0.0
+    """Share of strength left below which an object is `below_floor`; 0: decay alone decides."""
+    commercial_secret_models: tuple[str, ...] = ("generic",)
+    """Models that may read commercial secrets; `generic` stands for the caller's own."""
+    section_items: int = 64
+    """Most items of one section that are converted; more never fit an 8K budget."""
+    rescue_pool: int = 40
+    """Sources whose subunits compete for rescue, best first (bounded pool of SkillRAE)."""
+    rescue_keep: int = 6
+    """Subunits rescued at most: a snippet helps, ten are a document."""
+    rescue_affinity: float = 0.35
+    """Affinity from which a subunit is rescued: above a third of the scale means at least
+    two of the five features speak for it."""
+    rescue_weights: tuple[float, float, float, float, float] = (0.40, 0.10, 0.20, 0.15, 0.15)
+    """Weights of q_rel, f_skill, r_sel, g_same, g_active: the query leads, the graph features
+    together weigh as much as any one other (C-081)."""
+    fidelity_pass: float = 0.90
+    fidelity_lossy: float = 0.75
+    """A shortened text passes from the first, passes marked lossy from the second (R28)."""
+    variety_weight: float = 0.20
+    """Share of relevance that near-copies of chosen evidence lose."""
+    shrink_rounds: int = 12
+    """Rounds in which an assembled text that came out too long is fitted again."""
+    framing_tokens: int = 256
+    """What a provider adds around roles and tools; taken off where the window is known."""
+    datamark_kinds: tuple[str, ...] = ()
+    """Source kinds whose text is datamarked: costs tokens, so none by default."""
+    base64_kinds: tuple[str, ...] = ()
+    """Source kinds whose text is rendered as base64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..resolution.bind import Scorer
 from ..schema.errors import Conflict, TenureError
@@ -20,12 +21,14 @@ from ..schema.policy import Policy
 from ..schema.slots import Vocabulary
 from ..schema.values import canonical_json
 from ..store.admission import Submission
-from ..store.commit import Result, commit
-from ..store.port import Store, WriteTx
+from ..store.port import Reader, Store, WriteTx
 from ..store.queue import CommitQueue
 from .definitions import defined
-from .extracting import Extractor
 from .ids import Clock, Ids, read
+
+if TYPE_CHECKING:
+    from ..store.commit import Result
+    from .extracting import Extractor
 
 Work = Callable[[WriteTx], Any]
 """Something that has a write transaction to itself."""
@@ -39,13 +42,19 @@ class Backend:
     policy: Policy
     clock: Clock
     ids: Ids
-    extractor: Extractor
+    extractor: Extractor | None = None
     scorer: Scorer | None = None
     encoder: Any = None
     tenant_key: bytes | None = None
-    _words: dict[str, Vocabulary] = field(default_factory=dict)
-    _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(default_factory=dict)
+    _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
+    _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
+        default_factory=dict[str, "CommitQueue[Submission | Work, Any]"]
+    )
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _worker: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="tenure")
+    )
+    _pending: list[Future[None]] = field(default_factory=list[Future[None]])
 
     def now_us(self) -> int:
         """Return what the clock says in microseconds UTC."""
@@ -81,6 +90,8 @@ class Backend:
         return [results[id(job)] for job in jobs]
 
     def _commit(self, tx: WriteTx, writes: Sequence[Submission]) -> list[Result]:
+        from ..store.commit import commit
+
         return commit(tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer)
 
     def _run_alone(self, tenant: str, work: Work) -> Any:
@@ -92,10 +103,14 @@ class Backend:
     def vocabulary(self, tenant: str) -> Vocabulary:
         """Return the tenant's newest vocabulary."""
         self.open(tenant)
-        known = self._words.get(tenant, Vocabulary())
         with self.store.reading(tenant) as reader:
-            for _, definition in reader.definitions(known.version):
-                known = defined(known, json.loads(definition))
+            return self.words(tenant, reader)
+
+    def words(self, tenant: str, reader: Reader) -> Vocabulary:
+        """Return the tenant's vocabulary as a snapshot holds it."""
+        known = self._words.get(tenant, Vocabulary())
+        for _, definition in reader.definitions(known.version):
+            known = defined(known, json.loads(definition))
         self._words[tenant] = known
         return known
 
@@ -133,8 +148,23 @@ class Backend:
         with self.store.reading(tenant) as reader:
             return reader.slot_in_use(str(definition.get("name")))
 
+    def later(self, work: Callable[[], None]) -> None:
+        """Do something after the call returns, in order; `settle` and `close` wait for it."""
+        with self._lock:
+            self._pending = [job for job in self._pending if not job.done() or job.exception()]
+            self._pending.append(self._worker.submit(work))
+
+    def settle(self) -> None:
+        """Wait for all that was put off; raise what the first failure raised."""
+        with self._lock:
+            waiting, self._pending = self._pending, []
+        for job in waiting:
+            job.result()
+
     def close(self) -> None:
-        """Finish what is queued and close the store."""
+        """Finish what is queued and put off, and close the store."""
+        self.settle()
+        self._worker.shutdown()
         with self._lock:
             for queue in self._queues.values():
                 queue.close()

@@ -53,9 +53,15 @@ def sanitize(write: Write, desk: Desk, *, object_id: str, referred: Referred) ->
 
 def fingerprint(write: Write) -> str:
     """Return the SHA-256 of a write's canonical request, its idempotency key apart."""
-    held = {f.name: _plain(getattr(write, f.name)) for f in fields(write)}
-    held.pop("idempotency_key")
+    held = {
+        name: _plain(value)
+        for name, unset in _UNSET
+        if (value := getattr(write, name)) is not unset and value != unset
+    }
     return hashlib.sha256(canonical_json(held).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_UNSET = tuple((f.name, f.default) for f in fields(Write) if f.name != "idempotency_key")
 
 
 def _plain(value: Any) -> Any:
@@ -66,7 +72,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(map(str, cast("set[Any]", value)))
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_plain(v) for v in cast("Sequence[Any]", value)]
+        return list(map(_plain, cast("list[Any]", value)))
     return value if isinstance(value, str | int | bool | None) else str(value)
 
 

@@ -33,7 +33,7 @@ from ..schema.errors import NotFound
 from ..schema.principal import Principal, Scope, Sight
 from ..schema.slots import Slot, Vocabulary
 from ..schema.terms import content_terms
-from ..schema.values import moment
+from ..schema.values import micros, moment
 from ..schema.vocabulary import ObjectType, SlotStatus, parse
 from ..store.objects import context_object
 from ..store.port import Ask, Point, Reader
@@ -54,6 +54,8 @@ class View:
     backend: Backend
     principal: Principal
     point: Point
+    words: Vocabulary
+    """The tenant's vocabulary when the view was made."""
 
     @property
     def valid(self) -> datetime | None:
@@ -79,7 +81,7 @@ class View:
             if len(found) != 1:
                 return _nobody(found)
             members = known.members(found[0])
-            state = self._state(reader, members, definition, sight, self.point)
+            state = self._state(reader, members, definition, sight)
             if state.status is SlotStatus.CLEAN and not definition.many:
                 return self._widened(reader, members, definition, sight, state)
             return state
@@ -92,7 +94,7 @@ class View:
             if len(found) != 1:
                 return default
             members = known.members(found[0])
-            state = self._state(reader, members, definition, sight, self.point)
+            state = self._state(reader, members, definition, sight, shaped=False)
             return state.value if state.status is SlotStatus.CLEAN else default
 
     def facts(self, entity: Who) -> dict[str, SlotState]:
@@ -215,10 +217,7 @@ class View:
         return sight_of(self.principal, scope)
 
     def _definition(self, slot: str) -> Slot:
-        return self._words().slot(slot)
-
-    def _words(self) -> Vocabulary:
-        return self.backend.vocabulary(self.principal.tenant)
+        return self.words.slot(slot)
 
     def _find(self, reader: Reader, entity: Who, sight: Sight) -> tuple[tuple[str, ...], Register]:
         return find(reader, entity, sight, self.point.tx_us)
@@ -229,11 +228,16 @@ class View:
         members: tuple[str, ...],
         slot: Slot,
         sight: Sight,
-        point: Point,
+        *,
+        at_us: int | None = None,
+        shaped: bool = True,
     ) -> SlotState:
+        """Return the state of a slot at the view, or at another valid time."""
         ask = Ask(subjects=members, slots=(slot.name,))
+        point = self.point if at_us is None else Point(at_us, self.point.tx_us)
         versions = reader.versions(ask, sight=sight, point=point).versions
-        return slot_state(versions, many=slot.many, shape=self._shaper(reader, versions))
+        shape = self._shaper(reader, versions) if shaped else None
+        return slot_state(versions, many=slot.many, shape=shape)
 
     def _decide(self, reader: Reader, name: str, rows: list[Version]) -> SlotState:
         return slot_state(rows, many=self._definition(name).many, shape=self._shaper(reader, rows))
@@ -247,13 +251,18 @@ class View:
         state: SlotState,
     ) -> SlotState:
         """Return a clean state whose bounds reach over neighbouring rows of the same value."""
-        ask = Ask(subjects=members, slots=(slot.name,), at_valid=False)
-        versions = reader.versions(ask, sight=sight, point=self.point).versions
-        for segment in segments(versions, many=False, shape=self._shaper(reader, versions)):
-            start, end, at = segment.valid_from, segment.valid_until, self.valid
-            if at is None or ((start is None or start <= at) and (end is None or at < end)):
-                return replace(state, valid_from=start, valid_until=end)
-        return state
+        start, end = state.valid_from, state.valid_until
+
+        def same_at(at_us: int) -> SlotState | None:
+            found = self._state(reader, members, slot, sight, at_us=at_us, shaped=False)
+            same = found.status is SlotStatus.CLEAN and found.values == state.values
+            return found if same else None
+
+        while start is not None and (before := same_at(micros(start) - 1)):
+            start = before.valid_from
+        while end is not None and (after := same_at(micros(end))):
+            end = after.valid_until
+        return replace(state, valid_from=start, valid_until=end)
 
     def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Shape:
         """Return a function from versions to objects that reads their entities once."""

@@ -50,8 +50,7 @@ class Writing:
         self._check_size(len(writes))
         if not writes:
             return ()
-        ids = ids or [self._object_id(write) for write in writes]
-        return self._submit(self._drafts(writes, ids), dry_run=dry_run)
+        return self._submit(self.drafts(writes, ids), dry_run=dry_run)
 
     def replay(
         self, writes: Sequence[Write], *, recorded_us: int, events: Sequence[Mapping[str, Any]]
@@ -68,7 +67,7 @@ class Writing:
             replayed(tenant, recorded_us, number, canonical_json(event))
             for number, event in enumerate(events)
         ]
-        return self._submit(self._drafts(writes, ids), stated_tx=recorded_us)
+        return self._submit(self.drafts(writes, ids), stated_tx=recorded_us)
 
     def _submit(
         self,
@@ -112,14 +111,25 @@ class Writing:
                 code="too_large",
             )
 
-    def _object_id(self, write: Write) -> str:
+    def object_id(self, write: Write) -> str:
+        """Return the id the object of a write takes: that of its key, else a new one.
+
+        Raises:
+            InvalidInput: `bad_key`.
+        """
         if write.idempotency_key is None:
             return self.backend.ids()
         if not 1 <= len(write.idempotency_key) <= 256:
             raise InvalidInput("an idempotency key has 1 to 256 characters", code="bad_key")
         return keyed(self.principal.tenant, write.idempotency_key)
 
-    def _drafts(self, writes: Sequence[Write], ids: Sequence[str]) -> list[Draft]:
+    def drafts(self, writes: Sequence[Write], ids: Sequence[str] = ()) -> list[Draft]:
+        """Return the checked drafts of writes; what they refer to is read once.
+
+        Raises:
+            TenureError: what the first write that cannot be taken raises.
+        """
+        ids = ids or [self.object_id(write) for write in writes]
         tenant = self.principal.tenant
         desk = Desk(self.principal, self.backend.vocabulary(tenant), self.backend.policy)
         referred = self._referred(writes)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..resolution.bind import Named, Rules, Scorer, as_ref, bind
-from ..resolution.keys import alias_key, entity_id, is_id
+from ..resolution.keys import alias_key, entity_id, free_ordinal, is_id
 from ..resolution.register import Register
 from ..schema.claim import Assertion, Claim, slot_key, text_key
 from ..schema.entity import Alias, Entity, EntityRef, Identifier, Resolution, Review
@@ -227,7 +227,7 @@ class _Admission:
             same = self.register.named(norm)
             if not norm or any(a.entity_id in family and a.scope_id in reach for a in same):
                 continue
-            ordinal = sum(a.scope_id == self.rules.scope_id for a in same)
+            ordinal = free_ordinal(a.ordinal for a in same if a.scope_id == self.rules.scope_id)
             self.register.learn(aliases=[self._alias(surface, norm, entity, ordinal)])
         held = self.register.held(entity.entity_id)
         self.register.learn(

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from ..resolution.bind import Scorer, lookup_of
 from ..resolution.register import Register
 from ..schema.claim import Edge, Look, Row
-from ..schema.errors import Conflict, InvalidInput, TenureError
-from ..schema.interval import Interval
+from ..schema.errors import Conflict, InvalidInput, NotFound, TenureError
+from ..schema.interval import ALWAYS, Interval
 from ..schema.policy import Policy
 from ..schema.values import iso, moment
 from ..schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
@@ -152,6 +152,12 @@ def _answer_twins(group: Sequence[Submission], work: _Work) -> None:
 def _retry(submission: Submission, found: Sequence[StoredReceipt]) -> Result:
     prints = {receipt.object_id: receipt.fingerprint for receipt in found}
     same = all(prints.get(d.object_id) == d.fingerprint for d in submission.drafts)
+    if not all(receipt.body for receipt in found):
+        return NotFound(
+            "what this idempotency key wrote was erased; take a new key to write again",
+            code="unknown_object",
+            object_ids=sorted(prints),
+        )
     if same:
         return tuple(decode(receipt.body, replayed=True) for receipt in found)
     return Conflict(
@@ -250,7 +256,9 @@ def _settle_ties(tx: WriteTx, work: _Work) -> None:
         if one.planning in work.ledger.unsettled
     }
     for slot, slot_keys in sorted(keys.items()):
-        standing = work.ledger.ties(slot)
+        # a tie may stand outside what the group has read
+        (stored,) = tx.open_rows((SlotRead(slot_keys, ALWAYS, full=False),))
+        standing = work.ledger.ties(slot, stored)
         opened = [a for a in work.actions if a.slot_key in slot_keys]
         for action in (*tx.open_actions(slot_keys=slot_keys), *opened):
             if action.kind is ActionKind.SETTLE_TIE and not stands(action, standing):

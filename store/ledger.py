@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..schema.claim import Claim, Row
+from ..schema.vocabulary import Op
 from .port import Closing
 from .reconcile import TIED, Plan, Reach, Tie, applied, net, plan, ties_of
 
@@ -50,12 +51,14 @@ class Ledger:
         rows = self.slots.setdefault(slot, ())
         self._before.setdefault(slot, rows)
         self._many[slot] = many
-        done = plan(rows, claim, many=many, **({"reach": reach} if reach else {}))
+        read = rows if claim.op.withdraws else [row for row in rows if _decides(row)]
+        done = plan(read, claim, many=many, **({"reach": reach} if reach else {}))
         self.slots[slot] = applied(rows, done)
         return done
 
-    def put(self, slot: PlanningSlot, rows: Sequence[Row]) -> None:
+    def put(self, slot: PlanningSlot, rows: Sequence[Row], *, many: bool) -> None:
         """Replace a slot's rows, as a fold of its claims gives them."""
+        self._many[slot] = many
         self._before.setdefault(slot, self.slots.setdefault(slot, ()))
         self.slots[slot] = tuple(rows)
 
@@ -92,9 +95,15 @@ class Ledger:
             if row.look.head and not _still(row, insert):
                 self.changed.setdefault(row.claim.object_id, tx)
 
-    def ties(self, slot: PlanningSlot) -> tuple[Tie, ...]:
-        """Return the ties that stand in a slot now."""
-        return ties_of(self.slots[slot], many=self._many.get(slot, False))
+    def ties(self, slot: PlanningSlot, stored: Iterable[Row] = ()) -> tuple[Tie, ...]:
+        """Return the ties that stand in a slot now.
+
+        `stored` are its open rows from before the transaction, where it may hold only some.
+        """
+        gone = {closing.vid for closing in self._closed}
+        rows = {row.vid: row for row in stored if row.vid not in gone}
+        rows |= {row.vid: row for row in self.slots[slot]}
+        return ties_of(rows.values(), many=self._many.get(slot, False))
 
     @property
     def closings(self) -> tuple[Closing, ...]:
@@ -105,6 +114,11 @@ class Ledger:
     def rows(self) -> tuple[Row, ...]:
         """Return the new rows by number."""
         return tuple(self._born[vid] for vid in sorted(self._born))
+
+
+def _decides(row: Row) -> bool:
+    """Tell whether a plain write reads a row, so that grouping writes changes no row."""
+    return row.look.head or row.claim.op is Op.DENY
 
 
 def _still(row: Row, insert: Sequence[Row]) -> bool:

@@ -21,7 +21,7 @@ from typing import Protocol, TypeVar
 
 from ..resolution.known import Known, Lookup
 from ..schema.claim import Assertion, Claim, Edge, Row, Version
-from ..schema.entity import Review
+from ..schema.entity import Judgement, Review
 from ..schema.principal import Sight
 from .records import (
     ActionClosing,
@@ -127,6 +127,27 @@ class WriteTx(IdentityReads, Protocol):
         """Return the slots of subjects, by key."""
         ...
 
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return every object whose subject or value is one of these, erased ones left out."""
+        ...
+
+    def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
+        """Return the objects with open rows whose scope has this id, sorted.
+
+        `kind` is `session`, `project` or `user`, whatever other ids the scope holds.
+        """
+        ...
+
+    def decaying(self, *, point: Point) -> tuple[Version, ...]:
+        """Return the clean heads that have a decay rule, with all content, by vid."""
+        ...
+
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
+        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
+        ...
+
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""
         ...
@@ -139,6 +160,10 @@ class WriteTx(IdentityReads, Protocol):
         self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
     ) -> tuple[ActionRecord, ...]:
         """Return the open actions of slots or objects, by action id."""
+        ...
+
+    def action(self, action_id: str) -> ActionRecord | None:
+        """Return an entry of the resolver queue, open or closed."""
         ...
 
     def review(self, review_id: str) -> Review | None:

@@ -39,8 +39,11 @@ class _Standing:
     """(minus effective level, specificity, asserted valid_from); the greatest wins."""
 
 
-def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape) -> SlotState:
-    """Return the state of a slot from its heads at one point, of all visible scopes."""
+def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) -> SlotState:
+    """Return the state of a slot from its heads at one point, of all visible scopes.
+
+    Without `shape` the state carries no object.
+    """
     heads = [v for v in versions if v.row.look.head]
     if not many:
         return _state(_winning(heads), shape)
@@ -67,7 +70,7 @@ def _standing(rows: Sequence[Version]) -> _Standing:
     return _Standing(tuple(rows), (-lead.level, specificity, lead.since_us))
 
 
-def _state(rows: Sequence[Version], shape: Shape) -> SlotState:
+def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
     """Return the state that one deciding set gives, of one value on a `many` slot."""
     if not rows:
         return UNKNOWN
@@ -98,7 +101,7 @@ def _state(rows: Sequence[Version], shape: Shape) -> SlotState:
         reason="",
         value=value,
         values=(value,),
-        object=shape(shown),
+        object=shape(shown) if shape else None,
     )
 
 

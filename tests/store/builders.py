@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tenure.schema.claim import Assertion, Claim, Content, Details, Permissions, Row, slot_key
+from tenure.schema.claim import (
+    Assertion,
+    Claim,
+    Content,
+    Details,
+    Look,
+    Permissions,
+    Row,
+    slot_key,
+)
 from tenure.schema.entity import Alias, Entity
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.layers import DecayRule
@@ -19,6 +28,7 @@ from tenure.schema.vocabulary import (
     Op,
     RetirementRule,
     StateLayer,
+    Status,
 )
 from tenure.store import reconcile
 from tenure.store.port import (
@@ -223,7 +233,7 @@ def commit(
         for ordinal, say in enumerate(given):
             stated = say.assertion(told.tx, ordinal)
             if say.quarantine:
-                look = reconcile.Look(reconcile.Status.QUARANTINED, say.quarantine, False)
+                look = Look(Status.QUARANTINED, say.quarantine, False)
                 rows: tuple[Row, ...] = (
                     Row(0, stated.claim, stated.claim.interval, look, told.tx),
                 )

@@ -21,8 +21,13 @@ def rank(claim: Claim) -> tuple[int, int, int, int]:
     return (-claim.level, claim.since_us, claim.source_authority, claim.confidence)
 
 
-def standing(written: Iterable[Claim], valid: int, many: bool) -> list[Claim]:
-    """Return the claims that cover an instant and that nobody has withdrawn there."""
+def standing(
+    written: Iterable[Claim], valid: int, many: bool, *, apart: bool = False
+) -> list[Claim]:
+    """Return the claims that cover an instant and that nobody has withdrawn there.
+
+    `apart`: a withdrawal acts on claims of its own slot key only, as before a merge.
+    """
     alive: list[Claim] = []
     for claim in written:
         if not claim.interval.start_us <= valid < claim.interval.end_us:
@@ -33,7 +38,9 @@ def standing(written: Iterable[Claim], valid: int, many: bool) -> list[Claim]:
             alive = [
                 old
                 for old in alive
-                if old.level < claim.level or not (everything or old.value_key == value)
+                if old.level < claim.level
+                or not (everything or old.value_key == value)
+                or (apart and old.slot_key != claim.slot_key)
             ]
         if verb in ("assert", "correct", "deny") or (verb == "delete" and not many):
             alive.append(claim)
@@ -60,9 +67,11 @@ def shown(alive: Sequence[Claim]) -> Answer:
     return ("value", frozenset({value}))
 
 
-def painted(written: Iterable[Claim], valid: int, many: bool) -> frozenset[Answer]:
+def painted(
+    written: Iterable[Claim], valid: int, many: bool, *, apart: bool = False
+) -> frozenset[Answer]:
     """Return every answer at an instant: one where a slot holds one value, else one a value."""
-    alive = standing(written, valid, many)
+    alive = standing(written, valid, many, apart=apart)
     if not many:
         return frozenset({shown(alive)})
     values = {c.value_key for c in alive}

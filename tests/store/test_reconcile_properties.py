@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenure.schema.claim import Claim, Row
-from tenure.schema.vocabulary import Op, Status
+from tenure.schema.claim import Claim, Edge, Row
+from tenure.schema.vocabulary import EdgeKind, Op, Status
 from tenure.store.reconcile import Plan, applied, fold, plan, ties_of
 from tenure.tests.store.core_checks import check_history, check_random, check_tiling, says
-from tenure.tests.store.ledger import Ledger, recorded
+from tenure.tests.store.ledger import Ledger, answers, recorded
+from tenure.tests.store.painted_grid import painted, standing, undominated
 from tenure.tests.strategies import DAYS, PLAIN, History, histories
 
 HEAVY = int(os.environ.get("TENURE_HISTORIES", "100000"))
@@ -128,6 +129,24 @@ def test_a_fold_equals_planning_one_by_one(history: History) -> None:
     assert {row.same for row in folded} == {row.same for row in rows}
 
 
+def _own(withdrawal: Claim, claim: Claim) -> bool:
+    return withdrawal.slot_key == claim.slot_key
+
+
+@given(histories(size=7), st.lists(st.sampled_from("st"), min_size=7, max_size=7))
+@settings(max_examples=400)
+def test_a_fold_over_merged_slots_loses_no_claim(history: History, slots: list[str]) -> None:
+    """Also a claim that a stronger one of the other slot repeated for a while."""
+    merged = [replace(c, slot_key=s) for c, s in zip(history.claims, slots, strict=False)]
+    rows = fold(merged, many=history.many, reach=_own)
+    for valid in POINTS:
+        alive = standing(merged, valid, history.many, apart=True)
+        here = [row for row in rows if valid in row.interval]
+        assert sorted(row.claim.object_id for row in here) == sorted(undominated(alive))
+        heads = [row for row in here if row.look.head]
+        assert answers(heads, history.many) == painted(merged, valid, history.many, apart=True)
+
+
 def _last(history: History) -> tuple[Plan, list[Row], Claim]:
     *before, last = history.claims
     rows = recorded(before, many=history.many).live
@@ -209,3 +228,60 @@ def test_a_chain_of_open_changes_reads_two_rows_a_write() -> None:
         rows = [r for r in rows if id(r) not in closed] + list(done.insert)
     assert read == 299
     assert len([r for r in rows if r.look.head]) == 300
+
+
+_LOOKS = {
+    ("clean", "", True),
+    ("clean", "denial", True),
+    ("clean", "denial", False),
+    ("overridden", "denied", True),
+    ("overridden", "lower_authority", False),
+    ("overridden", "newer_valid_from", False),
+    ("disputed", "lower_trust", False),
+    ("disputed", "unresolved_tie", True),
+}
+"""The table of statuses; a quarantine is set elsewhere."""
+
+
+@given(histories())
+@settings(max_examples=200)
+def test_every_row_looks_as_the_table_of_statuses_says(history: History) -> None:
+    for row in recorded(history.claims, many=history.many).rows:
+        assert tuple(row.look) in _LOOKS
+
+
+def _looks_of(rows: tuple[Row, ...], claim_id: str, edge: Edge) -> set[str]:
+    return {
+        row.look.reason or "shown"
+        for row in rows
+        if row.claim.object_id == claim_id and row.interval.overlaps(edge.interval)
+    }
+
+
+@given(histories(verbs=(Op.ASSERT, Op.DENY, Op.CORRECT)))
+@settings(max_examples=400)
+def test_an_edge_tells_what_the_rows_show(history: History) -> None:
+    done, rows, new = _last(history)
+    after = applied(rows, done)
+    for edge in done.edges:
+        found = [_looks_of(after, end, edge) for end in (edge.src, edge.dst)]
+        if edge.kind is EdgeKind.CONFLICTS_WITH:
+            # a new claim that a stored one dominates has no row, and ties through that one
+            assert all("unresolved_tie" in looks for looks in found if looks), (edge, after)
+        if edge.kind is EdgeKind.OVERRIDES:
+            assert edge.dst == new.object_id
+            assert found[1] != {"shown"}, (edge, after)
+        if edge.kind is EdgeKind.SUPERSEDES:
+            assert edge.src == new.object_id
+            assert found[1] != {"shown"}, (edge, after)
+
+
+@given(histories())
+@settings(max_examples=200)
+def test_a_tie_of_the_new_claim_has_an_edge_to_each_member(history: History) -> None:
+    done, rows, new = _last(history)
+    heads = {row.claim.object_id for row in rows if row.look.head or row.claim.op is Op.DENY}
+    linked = {e.dst for e in done.edges if e.kind is EdgeKind.CONFLICTS_WITH}
+    for tie in done.ties:
+        if new.object_id in tie.members:
+            assert (set(tie.members) - {new.object_id}) & heads <= linked

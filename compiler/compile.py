@@ -1,0 +1,151 @@
+"""Compile: the ten stages by name, from a request to an envelope.
+
+    gather -> normalize -> resolve -> gate -> validate -> rank -> rescue -> convert -> contain
+           -> order -> emit
+
+`gather` is the only step that reads; the stages are pure functions of a snapshot and a setting.
+Each returns a value of its own type with its verdicts, and the trace is the collected
+verdicts. The same snapshot and setting give the same bytes on any machine and either store:
+no clock, no random number, no set order. Source 003, "Context compilation"; DESIGN 7; R37.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..schema.compile_terms import OverflowPolicy, Reason
+from ..schema.policy import Policy
+from ..schema.principal import Principal
+from ..schema.slots import Vocabulary
+from ..store.port import Point, Reader
+from .budget import ReservePolicy, compile_budget
+from .capabilities import capability
+from .contain import contain
+from .convert import convert
+from .counting import counter_for
+from .emit import emit
+from .envelope import Envelope
+from .fitting import overflow_of
+from .gate import gate
+from .gather import gather
+from .normalize import normalize
+from .order import order
+from .rank import rank
+from .request import CompileRequest
+from .rescue import rescue
+from .resolve import resolve
+from .setting import Setting, project_of, scopes_of, sealing_epoch
+from .snapshot import BindMentions, Snapshot, VectorIndex
+from .validate import validate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What a compile depends on beside its request: all of it is pinned by the manifest."""
+
+    principal: Principal
+    vocabulary: Vocabulary
+    policy: Policy
+    point: Point
+    keys: Sequence[bytes]
+    """The tenant's keys, one an epoch, oldest first; the newest seals."""
+    encoder_id: str | None = None
+    epoch: int | None = None
+    """Of a replay: the epoch that sealed."""
+    skip: frozenset[str] = frozenset()
+    page: int = 1
+    without: frozenset[str] = frozenset()
+    """Object ids and sections that an ablation leaves out."""
+
+
+def compile(
+    request: CompileRequest,
+    *,
+    reader: Reader,
+    principal: Principal,
+    vocabulary: Vocabulary,
+    policy: Policy,
+    point: Point,
+    keys: Sequence[bytes],
+    resolve_mentions: BindMentions,
+    encoder_id: str | None = None,
+    index: VectorIndex | None = None,
+) -> Envelope:
+    """Return the envelope of a request, read from one consistent snapshot.
+
+    `point` is pinned by the caller; `keys` are the tenant's, oldest first. With an `index` and
+    a query vector the search is hybrid.
+
+    Raises:
+        ContextBudgetExhausted: `required_over_budget`, `ladder_exhausted`.
+        Forbidden: `scope_not_yours`, for a project that is not the caller's.
+        InvalidInput: `unknown_vocabulary` for a task type, `bad_request`.
+    """
+    circumstances = Circumstances(
+        principal=principal,
+        vocabulary=vocabulary,
+        policy=policy,
+        point=point,
+        keys=keys,
+        encoder_id=encoder_id,
+    )
+    setting = setting_of(request, circumstances)
+    return compile_snapshot(gather(setting, reader, bind=resolve_mentions, index=index), setting)
+
+
+def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
+    """Return the setting of a compile: budget, counter, project and scopes worked out."""
+    rules, model = given.policy.compile, capability(request.model)
+    reserve = ReservePolicy(
+        least_tokens=rules.reserve_floor,
+        share_permille=round(1000 * rules.reserve_share),
+        small_window=rules.small_window,
+        framing_tokens=rules.framing_tokens,
+    )
+    budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, reserve)
+    project = project_of(request, given.principal)
+    return Setting(
+        request=request,
+        principal=given.principal,
+        vocabulary=given.vocabulary,
+        policy=given.policy,
+        point=given.point,
+        keys=tuple(given.keys),
+        epoch=sealing_epoch(given.keys, given.epoch),
+        counter=counter_for(request.model),
+        budget=budget.tokens,
+        reserve=budget.reserve_tokens,
+        project=project,
+        scopes=scopes_of(given.principal, project),
+        task_types=given.vocabulary.task_types(request.task),
+        encoder_id=given.encoder_id,
+        skip=given.skip,
+        page=given.page,
+        without=given.without,
+    )
+
+
+def compile_snapshot(snapshot: Snapshot, setting: Setting) -> Envelope:
+    """Run the ten stages."""
+    normalized = normalize(snapshot, setting)
+    resolved = resolve(normalized, setting)
+    gated = gate(resolved, setting)
+    validated = validate(gated, setting)
+    ranked = rank(validated, setting)
+    rescued = rescue(ranked, setting)
+    converted = convert(rescued, setting)
+    contained = contain(converted, setting)
+    ordered = order(contained, setting)
+    envelope = emit(ordered, setting)
+    return _paginated(envelope, snapshot, setting)
+
+
+def _paginated(envelope: Envelope, snapshot: Snapshot, setting: Setting) -> Envelope:
+    """Return the envelope with its next page, when the policy paginates and something waits."""
+    waiting = any(o.reason == Reason.NEXT_PAGE.value for o in envelope.trace.omitted_objects)
+    if overflow_of(setting) is not OverflowPolicy.PAGINATE or not waiting:
+        return envelope
+    shown = frozenset(each.object_id for each in envelope.trace.compiled_objects)
+    following = replace(setting, skip=setting.skip | shown, page=setting.page + 1)
+    return replace(envelope, _turn=lambda: compile_snapshot(snapshot, following))

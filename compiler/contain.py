@@ -1,0 +1,107 @@
+"""Stage 8, contain: text that comes from outside can neither leave its block nor speak as us.
+
+Every text is made canonical: invalid Unicode is refused, hidden characters are stripped. Texts
+of level 4 that the request brought are scanned; a suspected one is set apart, because it never
+passed the ingest that scans what is stored. Channels that the policy names are datamarked or
+put into base64 before anything is counted. Anonymous text of level 4 is refused. That a
+level-4 block is data is a property of its type: `block.Block` has no other constructor.
+
+Invariant: containment is never loosened by what a detector says. Sources: compiler page 1.3;
+settled 10; checklist C-084, C-091, C-163 to C-168; rule R1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ..schema.compile_terms import BlockKind, Reason, SectionName, Stage
+from ..schema.sources import BUILT_IN_KINDS, kind_of
+from .canonical_text import canonicalise
+from .convert import Converted
+from .detect import Channel, scan, verdict
+from .detect import Verdict as Advice
+from .isolation import Isolation, encode
+from .piece import Piece
+from .setting import Setting
+from .verdicts import Verdict
+
+_CHANNELS: Final = {
+    "web": Channel.WEB,
+    "tool": Channel.TOOL,
+    "model": Channel.MODEL,
+    "agent": Channel.AGENT,
+}
+_KINDS: Final = {kind.name: kind for kind in BUILT_IN_KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Contained:
+    """Pieces that may be rendered."""
+
+    converted: Converted
+    pieces: tuple[Piece, ...]
+    isolation: tuple[tuple[str, Isolation], ...]
+    """(object id, isolation) of untrusted pieces, sorted."""
+    stripped: int
+    """Hidden characters taken out of all texts."""
+    verdicts: tuple[Verdict, ...]
+
+
+def contain(converted: Converted, setting: Setting) -> Contained:
+    """Return the pieces with the texts that may be rendered."""
+    pieces: list[Piece] = []
+    verdicts: list[Verdict] = []
+    isolation: dict[str, Isolation] = {}
+    stripped = 0
+    for piece in converted.pieces:
+        canonical = canonicalise(piece.text)
+        stripped += canonical.stripped.total
+        clean = piece._replace(
+            text=canonical.text, label=_clean(piece.label), cell=_clean(piece.cell)
+        )
+        fault = (Reason.INVALID_ENCODING, "") if canonical.refused else _fault(clean, piece)
+        if fault is not None:
+            verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, *fault))
+            continue
+        if clean.kind is BlockKind.DATA and clean.level >= 4:
+            way = isolation_of(clean.origin, setting)
+            isolation[clean.object_id] = way
+            clean = clean._replace(text=encode(clean.text, way))
+        pieces.append(clean)
+    ordered = tuple(sorted(isolation.items()))
+    return Contained(converted, tuple(pieces), ordered, stripped, tuple(verdicts))
+
+
+def _clean(text: str) -> str:
+    return canonicalise(text).text if text else ""
+
+
+def _fault(clean: Piece, raw: Piece) -> tuple[Reason, str] | None:
+    """Return why an untrusted piece may not be rendered."""
+    if clean.level < 4:
+        return None
+    if not clean.origin:
+        return Reason.PROVENANCE_MISSING, ""
+    brought = raw.placed is not None and raw.placed.candidate.given is not None
+    if not brought or clean.section is SectionName.USER_REQUEST:
+        return None
+    channel = channel_of(clean.origin)
+    findings = scan(raw.text, channel)
+    if verdict(findings, channel) is Advice.QUARANTINE:
+        return Reason.INJECTION_SUSPECTED, " ".join(sorted({f.code for f in findings}))
+    return None
+
+
+def channel_of(origin: str) -> Channel:
+    """Return the ingest channel of an origin's kind."""
+    kind = kind_of(origin, _KINDS).name
+    return _CHANNELS.get(kind, Channel.DOCUMENT)
+
+
+def isolation_of(origin: str, setting: Setting) -> Isolation:
+    """Return how the policy isolates untrusted text of an origin."""
+    kind = kind_of(origin, setting.vocabulary.source_kinds).name
+    if kind in setting.rules.base64_kinds:
+        return Isolation.BASE64
+    return Isolation.DATAMARK if kind in setting.rules.datamark_kinds else Isolation.TYPED_SLOT

@@ -1,0 +1,155 @@
+"""Stage 10, emit: the envelope with its trace and manifest, checked once more.
+
+The text is parsed again and must give the same blocks; the budget, the required pieces and the
+provenance of every block are asserted, so that an envelope that breaks an invariant cannot
+leave. The digest is the SHA-256 of the text; the trace is the verdicts of all stages.
+Sources: settled 6 and 10; checklist C-086, C-104 to C-112, C-135, C-168.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from ..schema.compile_terms import GapCode, Reason
+from ..schema.errors import Fault
+from .cache_plan import Plan, segments_of
+from .capabilities import capability
+from .checks import HardConstraint
+from .envelope import Envelope
+from .grammar import check_reparse
+from .manifest import Recorded, TruncationEvent, pinned
+from .normalize import Candidate
+from .order import Ordered
+from .quality import quality
+from .setting import Setting
+from .tracing import Findings, findings, trace_of
+
+_LIMITS = frozenset(
+    {
+        Reason.OVER_BUDGET,
+        Reason.SECTION_CAP,
+        Reason.SECTION_DROPPED,
+        Reason.ITEM_LARGER_THAN_SECTION,
+        Reason.RETRIEVAL_DEFERRED,
+        Reason.NEXT_PAGE,
+    }
+)
+
+
+def emit(ordered: Ordered, setting: Setting) -> Envelope:
+    """Return the envelope.
+
+    Raises:
+        Fault: `envelope_reparse_failed`, `invariant_broken`.
+    """
+    assembled = ordered.assembled
+    check_reparse(assembled.text, assembled.blocks)
+    _check(ordered, setting)
+    found = findings(ordered, setting)
+    manifest = pinned(
+        setting,
+        **_recorded(ordered),
+        compiled=tuple(each.object_id for each in found.compiled),
+        digest=hashlib.sha256(assembled.text.encode()).hexdigest(),
+        valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in found.gaps),
+        model=setting.request.model,
+        window=capability(setting.request.model).window,
+        layer_budgets=tuple((use.name, use.tokens) for use in found.sections),
+        truncation_events=_truncations(found),
+        artifact_uris=tuple(sorted({m.uri for m in setting.request.media})),
+    )
+    trace = trace_of(ordered, setting, found, envelope_id=manifest.envelope_id)
+    return Envelope(
+        envelope_id=manifest.envelope_id,
+        text=assembled.text,
+        tokens=found.tokens,
+        tokens_upper=ordered.tokens,
+        digest=manifest.digest,
+        blocks=assembled.blocks,
+        sections=found.sections,
+        constraints=_constraints(ordered),
+        trace=trace,
+        manifest=manifest,
+        gaps=found.gaps,
+        plan=Plan(
+            segments=segments_of(assembled.text, assembled.blocks, assembled.spans),
+            model=setting.request.model,
+            capability=capability(setting.request.model),
+            counter=setting.counter,
+            cache_key=str(trace.cache_metadata["prompt_cache_key"]),
+        ),
+        _measure=lambda: quality(ordered, setting),
+    )
+
+
+def _check(ordered: Ordered, setting: Setting) -> None:
+    """Assert what must hold of every envelope (C-135)."""
+    placed = {id(piece) for group in ordered.assembled.pieces for piece in group}
+    missing = [p for p in ordered.contained.pieces if p.required and id(p) not in placed]
+    broken = {
+        "the text is above its budget": ordered.tokens > setting.budget,
+        "a required piece is missing": bool(missing),
+        "a block has no origin": any(not block.origin for block in ordered.assembled.blocks),
+        "an object stands in the text twice": len(set(ordered.assembled.anchors.values()))
+        != len(ordered.assembled.anchors),
+    }
+    for what, holds in broken.items():
+        if holds:
+            raise Fault(f"the envelope cannot leave: {what}", code="invariant_broken")
+
+
+def _recorded(ordered: Ordered) -> dict[str, Any]:
+    """Return what the manifest records of the candidates and the snapshot."""
+    ranking = ordered.contained.converted.rescued.ranking
+    resolved = ranking.validated.gated.resolved
+    snapshot = resolved.snapshot
+    texts = dict(ranking.scores)
+    rows: list[Recorded] = []
+    for proposed in snapshot.proposed:
+        row = proposed.version.row
+        object_id = row.claim.object_id
+        vector = snapshot.vectors.get(object_id)
+        content, why = (vector.content, vector.why) if vector is not None else (None, None)
+        text = texts.get(object_id, 0)
+        rows.append(
+            Recorded(object_id, row.vid, int(proposed.via), proposed.hop, text, content, why)
+        )
+    given = (each for each in ranking.items if each.placed.candidate.given is not None)
+    rows += [_given(each.placed.candidate, each.text) for each in given if each.text]
+    return {
+        "candidates": tuple(rows),
+        "named": tuple((b.mention, tuple(b.entities), b.pending) for b in snapshot.named),
+        "spoken": tuple((b.mention, tuple(b.entities), b.pending) for b in snapshot.spoken),
+        "own": tuple(sorted(snapshot.own.items())),
+        "withheld": snapshot.withheld,
+        "cut": snapshot.cut,
+        "capped": snapshot.capped,
+    }
+
+
+def _given(candidate: Candidate, text: int) -> Recorded:
+    return Recorded(candidate.object_id, 0, 0, 0, text, None, None)
+
+
+def _truncations(found: Findings) -> tuple[TruncationEvent, ...]:
+    """Return what limits left out, by section and reason (C-203)."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for verdict in found.verdicts:
+        if verdict.reason in _LIMITS:
+            key = found.section_of.get(verdict.object_id, ""), verdict.reason.value
+            grouped.setdefault(key, []).append(verdict.object_id)
+    return tuple(
+        TruncationEvent(layer, reason, tuple(sorted(grouped[layer, reason])))
+        for layer, reason in sorted(grouped)
+    )
+
+
+def _constraints(ordered: Ordered) -> tuple[HardConstraint, ...]:
+    """Return the rules that code can check on the answer, in the order of the text."""
+    pieces = (piece for group in ordered.assembled.pieces for piece in group)
+    return tuple(
+        HardConstraint(piece.object_id, piece.text, piece.carrier)
+        for piece in pieces
+        if piece.carrier is not None
+    )

@@ -1,0 +1,342 @@
+"""Fitting: which pieces go in, so that the text keeps to its budget.
+
+Required pieces go in first. Then the optional sections of zone 3, each under a cap that looks
+neither at the query nor at history, so that a cached prefix keeps its bytes. The rest of the
+budget is divided between the turn's sections by `allocate`, over the utility curves that their
+items really have; inside a section the exact knapsack, the variety of `facility_location`, or
+the newest turns decide. What is left is filled with what still fits.
+
+Costs are estimates of the parts; `order` measures the assembled text and asks again with more
+`slack`. What happens to the rest depends on the overflow policy. Sources: settled 10
+("Budget"); compiler page 2; checklist C-123, C-124, C-138 to C-141, C-212 to C-217; R38, R42.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..schema.compile_terms import OverflowPolicy, Reason, SectionName
+from .allocate import Section, allocate
+from .items import Item
+from .piece import Piece
+from .relevance import FULL, terms_of
+from .select import Similarity, concave_envelope, facility_location, knapsack
+from .setting import Setting
+from .shortening import Short, excerpt, fold
+from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
+
+_S: Final = SectionName
+ZONE_THREE: Final = (_S.GUIDANCE, _S.MEMORY, _S.PINNED_KNOWLEDGE)
+TURN: Final = (_S.HISTORY, _S.EVIDENCE, _S.TURN_MEMORY, _S.ERRORS, _S.TURN_GUIDANCE)
+_VARIED: Final = 24
+"""Items up to which variety is weighed; beyond it similarity of all pairs would cost too much."""
+_LEAST_EXCERPT: Final = 24
+"""Tokens below which an excerpt says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A piece that stays out."""
+
+    piece: Piece
+    reason: Reason
+    tokens: int
+
+
+@dataclass(slots=True)
+class Fit:
+    """The pieces that go in, and those that do not."""
+
+    setting: Setting
+    room: int
+    """Tokens left."""
+    chosen: list[Piece] = field(default_factory=list[Piece])
+    dropped: list[Dropped] = field(default_factory=list[Dropped])
+    shortened: list[Short] = field(default_factory=list[Short])
+    allocated: dict[str, int] = field(default_factory=dict[str, int])
+    shadow_price: float = 0.0
+    opened: set[SectionName] = field(default_factory=set[SectionName])
+    shared: set[SectionName] = field(default_factory=set[SectionName])
+    labels: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
+
+    def cost(self, piece: Piece) -> int:
+        """Return what a piece adds now, with the frames that it would open."""
+        counter = self.setting.counter
+        tokens = piece_tokens(piece, counter)
+        if piece.section not in self.opened:
+            tokens += heading_tokens(piece.section, counter)
+        if not piece.alone and piece.section not in self.shared:
+            tokens += frame_tokens(piece, counter)
+        if piece.cell and (piece.section, piece.label) not in self.labels:
+            tokens += label_tokens(piece.label, counter)
+        return tokens
+
+    def take(self, piece: Piece) -> None:
+        """Put a piece in."""
+        self.room -= self.cost(piece)
+        self.opened.add(piece.section)
+        if not piece.alone:
+            self.shared.add(piece.section)
+        if piece.cell:
+            self.labels.add((piece.section, piece.label))
+        self.chosen.append(piece)
+
+    def drop(self, piece: Piece, reason: Reason) -> None:
+        """Leave a piece out."""
+        self.dropped.append(Dropped(piece, reason, self.cost(piece)))
+
+
+def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -> Fit:
+    """Return the pieces that fit the budget less a slack.
+
+    The slack falls on the turn; `tight` lets it fall on zone 3 too, when the turn has nothing
+    left to give.
+    """
+    found = Fit(setting, setting.budget)
+    loose: dict[SectionName, list[Piece]] = {}
+    for piece in sorted(pieces, key=lambda p: (p.section.value, p.key)):
+        if piece.required:
+            found.take(piece)
+        elif piece.object_id not in setting.skip:
+            loose.setdefault(piece.section, []).append(piece)
+    shares = dict(setting.rules.section_shares)
+    found.room -= slack if tight else 0
+    for section in ZONE_THREE:
+        _fit_stable(found, loose.get(section, []), shares.get(section.value, 0.0))
+    found.room -= 0 if tight else slack
+    _fit_turn(found, {name: loose.get(name, []) for name in TURN}, shares)
+    return found
+
+
+def bare(pieces: Sequence[Piece], setting: Setting) -> Fit:
+    """Return the required pieces alone."""
+    found = Fit(setting, setting.budget)
+    for piece in sorted(pieces, key=lambda p: (p.section.value, p.key)):
+        if piece.required:
+            found.take(piece)
+        elif piece.object_id not in setting.skip:
+            found.drop(piece, Reason.OVER_BUDGET)
+    return found
+
+
+def _fit_stable(found: Fit, pieces: Sequence[Piece], share: float) -> None:
+    """Choose the pieces of a section in zone 3 under its cap."""
+    if not pieces:
+        return
+    cap = round(share * found.setting.budget)
+    room = min(cap, found.room)
+    chosen = _packed(found, pieces, room)
+    for piece in pieces:
+        if piece.object_id in chosen:
+            found.take(piece)
+        elif found.cost(piece) > cap:
+            found.drop(piece, Reason.ITEM_LARGER_THAN_SECTION)
+        else:
+            found.drop(piece, Reason.SECTION_CAP if room == cap else Reason.OVER_BUDGET)
+
+
+def _packed(found: Fit, pieces: Sequence[Piece], room: int) -> frozenset[str]:
+    """Return the most valuable pieces that fit a room, frames counted once."""
+    costs = {piece.object_id: found.cost(piece) for piece in pieces}
+    if sum(costs.values()) <= room:
+        return frozenset(costs)
+    shared = max((costs[p.object_id] - _bare(found, p) for p in pieces), default=0)
+    items = [Item(p.object_id, _bare(found, p), max(p.value, 1)) for p in pieces]
+    return frozenset(knapsack(items, max(0, room - shared)))
+
+
+def _bare(found: Fit, piece: Piece) -> int:
+    return piece_tokens(piece, found.setting.counter)
+
+
+def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]], shares: dict[str, float]) -> None:
+    """Divide what is left between the sections of the turn."""
+    sizes = {name: _size(found, pieces) for name, pieces in loose.items() if pieces}
+    if sum(sizes.values()) <= found.room:
+        for name in sizes:
+            for piece in loose[name]:
+                found.take(piece)
+        return
+    rations = _rations(found, loose, sizes, shares)
+    left: list[tuple[Piece, Reason]] = []
+    for name in sizes:
+        pieces, ration = loose[name], rations.get(name, 0)
+        chosen = _chosen(found, name, pieces, ration)
+        for piece in pieces:
+            if piece.object_id in chosen and found.cost(piece) <= found.room:
+                found.take(piece)
+            else:
+                reason = Reason.OVER_BUDGET if ration else Reason.SECTION_DROPPED
+                left.append((piece, reason))
+    _fill(found, left)
+
+
+def _size(found: Fit, pieces: Sequence[Piece]) -> int:
+    if not pieces:
+        return 0
+    bare = sum(_bare(found, piece) for piece in pieces)
+    labels = {piece.label for piece in pieces if piece.cell}
+    frames = max(found.cost(piece) - _bare(found, piece) for piece in pieces)
+    return bare + frames + sum(label_tokens(x, found.setting.counter) for x in sorted(labels))
+
+
+def _rations(
+    found: Fit,
+    loose: dict[SectionName, list[Piece]],
+    sizes: dict[SectionName, int],
+    shares: dict[str, float],
+) -> dict[SectionName, int]:
+    """Return the tokens of each section by the exact allocator."""
+    weights = dict(found.setting.rules.section_weights)
+    sections: list[Section] = []
+    for name in sizes:
+        curve = concave_envelope(_trace(found, name, loose[name]))
+        if len(curve) < 2:
+            continue
+        cap = round(shares.get(name.value, 1.0) * found.setting.budget)
+        scaled = tuple((tokens, value / FULL) for tokens, value in curve)
+        sections.append(
+            Section(
+                name.value,
+                w=weights.get(name.value, 0.5),
+                alpha=1.0,
+                beta=1.0,
+                t_min=0,
+                t_max=min(sizes[name], cap, scaled[-1][0]),
+                curve=scaled,
+            )
+        )
+    answer = allocate(sections, max(0, found.room))
+    found.allocated.update(answer.tokens)
+    found.shadow_price = answer.shadow_price
+    return {SectionName(name): tokens for name, tokens in answer.tokens.items()}
+
+
+def _trace(found: Fit, name: SectionName, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """Return (tokens, value) after each item, taken in the order in which it pays most."""
+    if name is _S.HISTORY:
+        ranked = [piece for unit in _units(pieces) for piece in unit]
+        values = _recency(len(ranked), found.setting.rules.history_full_turns)
+    else:
+        ranked = sorted(
+            pieces, key=lambda p: (-p.value * 1000 // max(1, _bare(found, p)), p.object_id)
+        )
+        values = [max(1, piece.value) for piece in ranked]
+    points: list[tuple[int, int]] = []
+    tokens = value = 0
+    for piece, worth in zip(ranked, values, strict=True):
+        tokens += _bare(found, piece)
+        value += worth
+        points.append((tokens, value))
+    return points
+
+
+def _recency(count: int, half: int) -> list[int]:
+    return [round(FULL * 2.0 ** (-age / max(1, half))) for age in range(count)]
+
+
+def _units(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """Return the turns newest first, those of one tool call together."""
+    units: list[list[Piece]] = []
+    for piece in sorted(pieces, key=lambda p: p.key, reverse=True):
+        if units and piece.pair and units[-1][-1].pair == piece.pair:
+            units[-1].append(piece)
+        else:
+            units.append([piece])
+    return units
+
+
+def _chosen(found: Fit, name: SectionName, pieces: Sequence[Piece], ration: int) -> frozenset[str]:
+    """Return the items of a section that its ration takes."""
+    if name is _S.HISTORY:
+        return _newest(found, pieces, ration)
+    items = [Item(p.object_id, _bare(found, p), max(1, p.value)) for p in pieces]
+    if name is _S.EVIDENCE and len(items) <= _VARIED:
+        words = {p.object_id: terms_of(p.text) for p in pieces}
+        covers = _checklist(pieces)
+        picked = facility_location(items, _likeness(words), ration, checklist=covers)
+        return frozenset(picked.ids)
+    return frozenset(knapsack(items, ration))
+
+
+def _likeness(words: dict[str, frozenset[str]]) -> Similarity:
+    def alike(a: str, b: str) -> int:
+        one, other = words[a], words[b]
+        union = len(one | other)
+        return 1000 * len(one & other) // union if union else 1000
+
+    return alike
+
+
+def _checklist(pieces: Iterable[Piece]) -> dict[str, dict[str, int]]:
+    """Return how far evidence bears on acceptance items, as its own provenance states."""
+    covers: dict[str, dict[str, int]] = {}
+    for piece in pieces:
+        given = piece.placed.candidate.given if piece.placed is not None else None
+        for entry in getattr(given.item, "covers", ()) if given is not None else ():
+            covers.setdefault(entry, {})[piece.object_id] = FULL * 1000
+    return covers
+
+
+def _newest(found: Fit, pieces: Sequence[Piece], ration: int) -> frozenset[str]:
+    """Return the newest turns that fit, a tool call and its result together."""
+    kept: set[str] = set()
+    room = ration
+    for unit in _units(pieces):
+        need = sum(_bare(found, piece) for piece in unit)
+        if need > room:
+            break
+        room -= need
+        kept.update(piece.object_id for piece in unit)
+    return frozenset(kept)
+
+
+def _fill(found: Fit, left: list[tuple[Piece, Reason]]) -> None:
+    """Use what is left of the room, then shorten or drop what is left of the pieces."""
+    policy = overflow_of(found.setting)
+    rest: list[tuple[Piece, Reason]] = []
+    for piece, reason in sorted(left, key=lambda pair: (-pair[0].value, pair[0].object_id)):
+        if piece.section is not _S.HISTORY and found.cost(piece) <= found.room:
+            found.take(piece)
+        else:
+            rest.append((piece, reason))
+    if policy is OverflowPolicy.CASCADE_COMPRESS:
+        rest = _compressed(found, rest)
+    for piece, reason in rest:
+        found.drop(piece, _reason(piece, reason, policy))
+
+
+def overflow_of(setting: Setting) -> OverflowPolicy:
+    """Return the overflow policy: a safety-critical pack fails loud (C-139)."""
+    return OverflowPolicy.FAIL_LOUD if setting.rules.safety_critical else setting.rules.overflow
+
+
+def _reason(piece: Piece, reason: Reason, policy: OverflowPolicy) -> Reason:
+    if policy is OverflowPolicy.PAGINATE:
+        return Reason.NEXT_PAGE
+    if policy is OverflowPolicy.DEFER_RETRIEVAL and piece.section is _S.EVIDENCE:
+        return Reason.RETRIEVAL_DEFERRED
+    return reason
+
+
+def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piece, Reason]]:
+    """Take shorter forms of what did not fit: folded turns, then excerpts of texts."""
+    turns = [piece for piece, _ in rest if piece.section is _S.HISTORY]
+    folded = fold(turns, room=found.room, counter=found.setting.counter)
+    taken: set[str] = set()
+    if folded is not None and found.cost(folded.piece) <= found.room:
+        found.take(folded.piece)
+        found.shortened.append(folded)
+        taken.update(folded.object_ids)
+    for piece, _ in rest:
+        room = found.room - frame_tokens(piece, found.setting.counter)
+        if piece.section is _S.HISTORY or not piece.alone or room < _LEAST_EXCERPT:
+            continue
+        short = excerpt(piece, room=room, setting=found.setting)
+        if short is not None and found.cost(short.piece) <= found.room:
+            found.take(short.piece)
+            found.shortened.append(short)
+            taken.add(piece.object_id)
+    return [(piece, reason) for piece, reason in rest if piece.object_id not in taken]

@@ -1,0 +1,356 @@
+"""Gather: ask the store for everything a compile may need, in few batched reads.
+
+The only step of a compile that reads. It decides nothing but caps: which rows are proposed is
+settled by the text, the vectors, the entities that the request names with their surroundings,
+and what stands without any query. Whether a row is current, visible, relevant or fits is the
+business of the stages, so that losers and expired rows reach the trace.
+
+What the walk visits is capped by the policy, breadth first, in the order in which the store
+ranks the facts around an entity. Sources: settled 8 ("Candidates of a compile"), 3 and 10;
+checklist C-076, C-092.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from string import Formatter
+from typing import Final
+
+from ..resolution.known import Known, Lookup
+from ..schema.claim import Version, slot_key
+from ..schema.principal import Sight
+from ..schema.terms import STOP_WORDS, content_terms
+from ..store.port import Ask, Found, Reader
+from .setting import Setting
+from .snapshot import (
+    NO_VECTORS,
+    BindMentions,
+    Bound,
+    Proposed,
+    Snapshot,
+    VectorIndex,
+    VectorScore,
+    Via,
+    members_of,
+    root_of,
+)
+
+_EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
+
+
+@dataclass(slots=True)
+class _Net:
+    """What has been caught so far, by (object id, vid)."""
+
+    setting: Setting
+    sight: Sight
+    rows: dict[tuple[str, int], Proposed] = field(default_factory=dict[tuple[str, int], Proposed])
+    withheld: dict[str, int] = field(default_factory=dict[str, int])
+    cut: bool = False
+    reads: int = 0
+
+    def take(self, source: str, found: Found, via: Via, *, hop: int = 0) -> None:
+        """Add what a read found."""
+        self.reads += 1
+        self.cut |= found.cut
+        if found.withheld:
+            self.withheld[source] = self.withheld.get(source, 0) + found.withheld
+        self.add(found.versions, via, hop=hop)
+
+    def add(self, versions: Iterable[Version], via: Via, *, hop: int = 0) -> None:
+        """Add rows; ways of finding a row add up, the fewest hops count."""
+        rows = self.rows
+        for version in versions:
+            row = version.row
+            key = row.claim.object_id, row.vid
+            known = rows.get(key)
+            if known is None:
+                rows[key] = Proposed(version, via.value, hop)
+            else:
+                rows[key] = Proposed(known.version, known.via | via.value, min(known.hop, hop))
+
+
+def gather(
+    setting: Setting,
+    reader: Reader,
+    *,
+    bind: BindMentions,
+    index: VectorIndex | None = None,
+) -> Snapshot:
+    """Return the snapshot of a compile, from one consistent reader."""
+    request, net = setting.request, _Net(setting, setting.principal.sight(setting.scopes))
+    words = tuple(spoken_mentions(setting))
+    answers = tuple(bind((*request.entities, *words)))
+    named = answers[: len(request.entities)]
+    spoken = tuple(bound for bound in answers[len(request.entities) :] if bound.entities)
+    own, known = _own_entities(setting, reader)
+    roots = _roots((*named, *spoken))
+    known = _joined(known, reader.entities(roots, tx_us=setting.point.tx_us)) if roots else known
+    net.reads += 2 + bool(roots)
+    _find_text(net, reader, names=[known.entities[r].name for r in roots if r in known.entities])
+    vectors = _find_vectors(net, reader, index)
+    _find_standing(net, reader)
+    _find_slots(net, reader, known, roots=sorted({*roots, *own.values()}))
+    _walk(net, reader, known, roots)
+    _find_pinned(net, reader)
+    capped = _cap(net)
+    _find_placeholders(net, reader)
+    _find_rivals(net, reader)
+    vectors = _score_rest(net, index, vectors)
+    ids = _entity_ids(net.rows.values())
+    known = _joined(known, reader.entities(ids, tx_us=setting.point.tx_us)) if ids else known
+    return Snapshot(
+        proposed=tuple(net.rows[key] for key in sorted(net.rows)),
+        named=named,
+        spoken=spoken,
+        own=own,
+        known=known,
+        vectors=vectors,
+        withheld=tuple(sorted(net.withheld.items())),
+        cut=net.cut,
+        capped=capped,
+        round_trips=net.reads + bool(ids),
+    )
+
+
+def spoken_mentions(setting: Setting) -> list[str]:
+    """Return the runs of words of the query and the request that may be names, each once."""
+    found: dict[str, None] = {}
+    texts = dict.fromkeys((setting.request.query, setting.request.user_request))
+    for text in texts:
+        words = text.split()[: setting.rules.query_words]
+        for size in range(setting.rules.mention_words, 0, -1):
+            for start in range(len(words) - size + 1):
+                run = " ".join(words[start : start + size]).strip(_EDGE)
+                bare = [word.strip(_EDGE).casefold() for word in words[start : start + size]]
+                if run and bare[0] not in STOP_WORDS and bare[-1] not in STOP_WORDS:
+                    found.setdefault(run)
+    return list(found)
+
+
+def question(setting: Setting, names: Iterable[str] = ()) -> frozenset[str]:
+    """Return the content terms a compile asks with."""
+    request = setting.request
+    return content_terms("\n".join((request.query, request.user_request, request.goal, *names)))
+
+
+def _roots(bound: Sequence[Bound]) -> tuple[str, ...]:
+    return tuple(
+        sorted(
+            {entity for each in bound for entity in each.entities[:1] if len(each.entities) == 1}
+        )
+    )
+
+
+def _own_entities(setting: Setting, reader: Reader) -> tuple[dict[str, str], Known]:
+    """Find the entities that are the caller, the request's project and the tenant."""
+    who = {
+        "user": setting.principal.user,
+        "project": setting.project,
+        "tenant": setting.principal.tenant,
+    }
+    pairs = tuple(sorted((scheme, value) for scheme, value in who.items() if value))
+    known = reader.known(
+        Lookup(identifiers=pairs), scopes=sorted(setting.scopes), tx_us=setting.point.tx_us
+    )
+    asked = set(pairs)
+    own = {
+        i.scheme: root_of(known, i.entity_id)
+        for i in known.identifiers
+        if (i.scheme, i.value) in asked
+    }
+    return own, known
+
+
+def _joined(a: Known, b: Known) -> Known:
+    return Known(
+        entities={**a.entities, **b.entities},
+        canonical={**a.canonical, **b.canonical},
+        identifiers=tuple(dict.fromkeys((*a.identifiers, *b.identifiers))),
+    )
+
+
+def _find_text(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
+    terms = sorted(question(net.setting, names))
+    if terms:
+        policy = net.setting.policy
+        limit = min(policy.compile.text_candidates, policy.read.text_candidates)
+        point = net.setting.point
+        found = reader.matching(terms, sight=net.sight, point=point, limit=limit)
+        net.take("text", found, Via.TEXT)
+
+
+def _find_vectors(
+    net: _Net, reader: Reader, index: VectorIndex | None
+) -> Mapping[str, VectorScore]:
+    query = net.setting.request.query_vector
+    if index is None or query is None:
+        return NO_VECTORS
+    best = index.nearest(query, limit=net.setting.policy.read.vector_candidates)
+    ids = tuple(sorted(score.object_id for score in best))
+    if ids:
+        ask = Ask(objects=ids, heads=False, at_valid=False)
+        net.take(
+            "vector", reader.versions(ask, sight=net.sight, point=net.setting.point), Via.VECTOR
+        )
+    return {score.object_id: score for score in best}
+
+
+def _score_rest(
+    net: _Net, index: VectorIndex | None, found: Mapping[str, VectorScore]
+) -> Mapping[str, VectorScore]:
+    query = net.setting.request.query_vector
+    if index is None or query is None:
+        return found
+    rest = sorted({object_id for object_id, _ in net.rows} - found.keys())
+    return {**found, **{score.object_id: score for score in index.scores(query, rest)}}
+
+
+def _find_standing(net: _Net, reader: Reader) -> None:
+    setting = net.setting
+    mine = sorted(setting.scopes - {"tenant"})
+    found = reader.standing(sight=net.sight, point=setting.point, scopes=mine)
+    limit = setting.rules.standing_candidates
+    if len(found.versions) > limit:
+        kept = sorted(found.versions, key=_strongest)[:limit]
+        found = Found(tuple(kept), found.withheld, cut=True)
+    net.take("standing", found, Via.STANDING)
+
+
+def _strongest(version: Version) -> tuple[int, int, str]:
+    claim = version.row.claim
+    return int(version.details.authority_level), -claim.tx, claim.object_id
+
+
+def _find_slots(net: _Net, reader: Reader, known: Known, *, roots: Sequence[str]) -> None:
+    """Read the slots of entities: all heads at the instant, and the newest other rows."""
+    subjects = sorted({raw for root in roots for raw in members_of(known, root)})
+    if not subjects:
+        return
+    ask = Ask(subjects=tuple(subjects), heads=False, at_valid=False)
+    found = reader.versions(ask, sight=net.sight, point=net.setting.point)
+    valid, extras = net.setting.point.valid_us, net.setting.policy.read.slot_extras
+    kept: list[Version] = []
+    ordered = sorted(found.versions, key=lambda v: (v.row.claim.slot_key, -v.row.vid))
+    for _, rows in groupby(ordered, key=lambda v: v.row.claim.slot_key):
+        others = extras
+        for version in rows:
+            if version.row.look.head and valid in version.row.interval:
+                kept.append(version)
+            elif others:
+                others -= 1
+                kept.append(version)
+    net.take("slot", Found(tuple(kept), found.withheld, found.cut), Via.SLOT)
+
+
+def _walk(net: _Net, reader: Reader, known: Known, roots: Sequence[str]) -> None:
+    """Visit what stands around the named entities: two hops, breadth first, capped."""
+    setting = net.setting
+    seen = dict.fromkeys(raw for root in roots for raw in members_of(known, root))
+    edge, room = list(seen), setting.rules.neighbour_entities
+    for hop in (1, 2):
+        if not edge:
+            return
+        found = reader.around(
+            edge, sight=net.sight, point=setting.point, limit=setting.rules.neighbour_facts
+        )
+        net.take("neighbour", found, Via.NEIGHBOUR, hop=hop)
+        ends = (
+            end
+            for version in found.versions
+            for end in (version.details.subject_id, version.details.value_entity_id)
+            if end
+        )
+        fresh = [end for end in dict.fromkeys(ends) if end not in seen]
+        net.cut |= len(fresh) > room
+        edge = fresh[:room]
+        room -= len(edge)
+        seen.update(dict.fromkeys(edge))
+
+
+def _find_pinned(net: _Net, reader: Reader) -> None:
+    ids = net.setting.request.pinned_ids
+    if ids:
+        found = reader.versions(Ask(objects=ids), sight=net.sight, point=net.setting.point)
+        net.take("pinned", found, Via.PINNED)
+
+
+def _cap(net: _Net) -> tuple[str, ...]:
+    """Leave out neighbours, the farthest first, then text matches, beyond the cap."""
+    over = len(net.rows) - net.setting.rules.candidates
+    if over <= 0:
+        return ()
+    loose = [
+        (proposed.via & ~Via.NEIGHBOUR != 0, -proposed.hop, key)
+        for key, proposed in net.rows.items()
+        if not proposed.via & ~(Via.NEIGHBOUR | Via.TEXT)
+    ]
+    dropped = [key for _, _, key in sorted(loose)[:over]]
+    for key in dropped:
+        del net.rows[key]
+    net.cut = True
+    return tuple(sorted({object_id for object_id, _ in dropped}))
+
+
+def _find_placeholders(net: _Net, reader: Reader) -> None:
+    """Read the slots that instruction templates of the candidates ask for."""
+    setting, wanted, subjects = net.setting, dict[str, None](), dict[str, None]()
+    for proposed in net.rows.values():
+        details = proposed.version.details
+        if details.slot is None or details.subject_id is None:
+            continue
+        for name in placeholders_of(setting, details.slot):
+            wanted.setdefault(name)
+            subjects.setdefault(details.subject_id)
+    if wanted:
+        ask = Ask(subjects=tuple(sorted(subjects)), slots=tuple(sorted(wanted)))
+        found = reader.versions(ask, sight=net.sight, point=setting.point)
+        net.take("template", found, Via.TEMPLATE)
+
+
+def placeholders_of(setting: Setting, slot: str) -> tuple[str, ...]:
+    """Return the other slots that a slot's template of the active task names, in order."""
+    definition = setting.vocabulary.slots.get(slot)
+    template = definition.template(setting.task_types) if definition else None
+    if template is None:
+        return ()
+    names = [name for _, name, _, _ in Formatter().parse(template) if name]
+    return tuple(dict.fromkeys(name for name in names if name not in ("value", slot)))
+
+
+def _find_rivals(net: _Net, reader: Reader) -> None:
+    """Read the heads of the candidates' slots in the other visible scopes.
+
+    A slot's answer is decided across scopes, and a rival may share no word with the query.
+    """
+    setting = net.setting
+    if len(setting.scopes) < 2:
+        return
+    keys = {
+        slot_key(details.subject_id, details.slot, scope)
+        for details in (proposed.version.details for proposed in net.rows.values())
+        if details.slot is not None and details.subject_id is not None
+        for scope in setting.scopes
+        if scope != details.scope.scope_id
+    }
+    held = {proposed.version.row.claim.slot_key for proposed in net.rows.values()}
+    missing = sorted(keys - held)
+    records = reader.slot_records(missing) if missing else ()
+    net.reads += bool(missing)
+    rivals = [record for record in records if record.subject_id and record.slot]
+    if rivals:
+        ask = Ask(
+            subjects=tuple(sorted({str(record.subject_id) for record in rivals})),
+            slots=tuple(sorted({str(record.slot) for record in rivals})),
+        )
+        net.take("rival", reader.versions(ask, sight=net.sight, point=setting.point), Via.RIVAL)
+
+
+def _entity_ids(rows: Iterable[Proposed]) -> list[str]:
+    found: set[str] = set()
+    for proposed in rows:
+        details = proposed.version.details
+        found.update(e for e in (details.subject_id, details.value_entity_id) if e)
+    return sorted(found)

@@ -1,0 +1,66 @@
+"""The core metrics of a compile, from its stages alone (D6).
+
+Without labels precision is the token-weighted mean relevance of the optional objects that were
+compiled, and recall the share of acceptance items and asked slots that have a clean object.
+Latency is no part of it: it stands in the sidecar. Attribution: low recall means retrieval, low
+precision compilation, conflicts entity mapping (C-113). Checklist C-103.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..schema.compile_terms import Reason
+from .order import Ordered
+from .relevance import FULL, terms_of
+from .setting import Setting
+from .verdicts import Verdict
+
+
+def core_metrics(
+    ordered: Ordered, setting: Setting, verdicts: Iterable[Verdict]
+) -> dict[str, float]:
+    """Return the metrics of D6 that do not depend on a clock, rounded to 4 digits."""
+    decayed = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
+    resolved = ordered.contained.converted.rescued.ranking.validated.gated.resolved
+    bound = (*resolved.snapshot.named, *resolved.snapshot.spoken)
+    return {
+        "context_precision": _precision(ordered, setting),
+        "context_recall": _recall(ordered, setting),
+        "state_decay_evictions": sum(verdict.reason in decayed for verdict in verdicts),
+        "entity_resolution_conflicts": sum(b.pending or len(b.entities) > 1 for b in bound),
+    }
+
+
+def _precision(ordered: Ordered, setting: Setting) -> float:
+    tokens = weighed = 0
+    for group in ordered.assembled.pieces:
+        for piece in group:
+            if piece.required or not piece.relevance:
+                continue
+            size = setting.counter.count(piece.text)
+            tokens += size
+            weighed += size * piece.relevance
+    return round(weighed / tokens / FULL, 4) if tokens else 1.0
+
+
+def _recall(ordered: Ordered, setting: Setting) -> float:
+    """Return the share of acceptance items and named entities that something speaks to."""
+    texts = [
+        terms_of(piece.text)
+        for group in ordered.assembled.pieces
+        for piece in group
+        if not piece.required
+    ]
+    resolved = ordered.contained.converted.rescued.ranking.validated.gated.resolved
+    subjects = {
+        piece.placed.subject
+        for group in ordered.assembled.pieces
+        for piece in group
+        if piece.placed is not None
+    }
+    asked = [terms_of(item.text) for item in setting.request.acceptance]
+    met = sum(any(terms & text for text in texts) for terms in asked)
+    met += sum(entity in subjects for entity in resolved.active)
+    whole = len(asked) + len(resolved.active)
+    return round(met / whole, 4) if whole else 1.0

@@ -1,0 +1,254 @@
+"""Stage 5, rank: what the active task needs, how much, and why the rest stays out.
+
+First the activation gate: a remembered object of levels 2 to 4 enters only if the active task
+type is one of its own *and* the request matches it: a shared content term with its condition
+`why_it_matters`, its claim or its slot, or a near vector. Preferences and directives pass on
+the task type alone. What stands without the query is marked `by_task`: it may live in a
+cached zone. Then a composite score of relevance, authority and freshness gives the tier.
+
+Invariant: a score is a whole number of millionths; ties never depend on a float.
+Sources: settled 10 ("Activation"); checklist C-032, C-079, C-133, C-134.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..schema.claim import Version
+from ..schema.compile_terms import PriorityTier, Reason, SectionName, Stage
+from ..schema.vocabulary import ObjectType, SlotKind
+from .gather import question
+from .relevance import FULL, fused, lexical, micro, term_text, terms_of
+from .resolve import Placed
+from .setting import Setting
+from .snapshot import Snapshot, Via
+from .validate import Validated
+from .verdicts import Verdict
+
+_DAY_US = 86_400_000_000
+_STANDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
+_STANDING_TYPES = frozenset(
+    {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE}
+)
+
+
+class Ranked(NamedTuple):
+    """A candidate with its scores."""
+
+    placed: Placed
+    score: int
+    """Composite, in millionths; of a `by_task` object without any look at the query."""
+    relevance: int
+    """In millionths."""
+    text: int
+    """Lexical relevance, in millionths of the best."""
+    tier: PriorityTier
+    by_task: bool
+    """Whether it stands on the task type alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What is relevant."""
+
+    validated: Validated
+    items: tuple[Ranked, ...]
+    passed_over: tuple[tuple[Ranked, Verdict], ...]
+    """Passages that scored too low as a whole, best first: the pool of the rescue."""
+    scores: tuple[tuple[str, int], ...]
+    """(object id, lexical relevance) of everything that was scored."""
+    verdicts: tuple[Verdict, ...]
+
+
+def rank(validated: Validated, setting: Setting) -> Ranking:
+    """Return the relevant candidates with their scores, and verdicts on the others."""
+    test = _Activation(setting, validated.gated.resolved.snapshot)
+    gated: list[tuple[Placed, bool]] = []
+    verdicts: list[Verdict] = []
+    for placed in validated.placed:
+        detail, by_task = test.answer(placed)
+        if detail:
+            reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
+            object_id = placed.candidate.object_id
+            tier = PriorityTier.IRRELEVANT.value
+            verdicts.append(Verdict(Stage.RANK, object_id, reason, detail, None, tier))
+        else:
+            gated.append((placed, by_task))
+    scored = _scored(gated, test, setting)
+    items: list[Ranked] = []
+    below: list[tuple[Ranked, Verdict]] = []
+    for ranked in scored:
+        verdict = _below(ranked, setting)
+        if verdict is None:
+            items.append(ranked)
+        elif ranked.placed.candidate.is_passage:
+            below.append((ranked, verdict))
+        else:
+            verdicts.append(verdict)
+    below += [(_archival(placed), _demoted(placed)) for placed in validated.archival]
+    below.sort(key=lambda pair: (-pair[0].relevance, pair[0].placed.candidate.object_id))
+    scores = tuple((r.placed.candidate.object_id, r.text) for r in scored if r.text)
+    return Ranking(validated, tuple(items), tuple(below), scores, tuple(verdicts))
+
+
+class _Activation:
+    """The activation gate of one compile."""
+
+    def __init__(self, setting: Setting, snapshot: Snapshot) -> None:
+        self.setting = setting
+        self.snapshot = snapshot
+        entities = snapshot.known.entities
+        bound = (*snapshot.named, *snapshot.spoken)
+        names = [
+            entities[b.entities[0]].name
+            for b in bound
+            if len(b.entities) == 1 and b.entities[0] in entities
+        ]
+        self.asked = question(setting, names)
+        self.tasks = frozenset(setting.task_types)
+        self.near = round(setting.rules.activation_cosine * 16_000_000)
+        self.strict = setting.rules.activation == "strict"
+
+    def answer(self, placed: Placed) -> tuple[str, bool]:
+        """Return why an object is not active, empty when it is, and whether the task sufficed."""
+        version, via = placed.candidate.version, placed.candidate.via
+        if version is None or via & Via.PINNED:
+            return "", False
+        details = version.details
+        stands = bool(via & Via.STANDING)
+        if details.authority_level <= 1:
+            return "", stands
+        if details.applicable_task_types and self.tasks.isdisjoint(details.applicable_task_types):
+            return "task_type", False
+        if details.object_type is ObjectType.TOOL_SCHEMA:
+            return "", stands
+        if self._stands_alone(version):
+            return "", stands
+        return ("" if self._matches(version) else "activation"), False
+
+    def _stands_alone(self, version: Version) -> bool:
+        details = version.details
+        if details.slot is None:
+            return details.object_type in _STANDING_TYPES
+        definition = self.setting.vocabulary.slots.get(details.slot)
+        return definition is not None and definition.kind in _STANDS
+
+    def _matches(self, version: Version) -> bool:
+        content = version.content
+        if content is None:
+            return False
+        vector = self.snapshot.vectors.get(version.row.claim.object_id)
+        if vector is not None and vector.why >= self.near:
+            return True
+        if not self.asked.isdisjoint(terms_of(content.why_it_matters)):
+            return True
+        if self.strict:
+            return False
+        slot = version.details.slot
+        definition = self.setting.vocabulary.slots.get(slot) if slot else None
+        if definition and not self.asked.isdisjoint(terms_of(definition.description)):
+            return True
+        if self.asked.isdisjoint(content.terms.split()):
+            return False
+        claim = content.normalized_claim or content.text
+        return not self.asked.isdisjoint(terms_of(claim))
+
+
+def _scored(gated: list[tuple[Placed, bool]], test: _Activation, setting: Setting) -> list[Ranked]:
+    rules = setting.rules
+    competing = [placed for placed, by_task in gated if not by_task and _competes(placed)]
+    recorded = test.snapshot.texts
+    if recorded is None:
+        documents = [_document(placed, setting) for placed in competing]
+        scores = lexical(test.asked, documents, k1=rules.bm25_k1, b=rules.bm25_b)
+    else:
+        scores = [recorded.get(placed.candidate.object_id, 0) for placed in competing]
+    texts = dict(zip(map(id, competing), scores, strict=True))
+    return [_ranked(placed, by_task, texts.get(id(placed)), test) for placed, by_task in gated]
+
+
+def _competes(placed: Placed) -> bool:
+    given = placed.candidate.given
+    return given is None or given.section is SectionName.EVIDENCE
+
+
+def _document(placed: Placed, setting: Setting) -> str:
+    """Return the terms a candidate is scored by: its own, its condition's and its slot's."""
+    version = placed.candidate.version
+    if version is None:
+        return term_text(placed.candidate.text)
+    content = version.content
+    if content is None:
+        return ""
+    definition = setting.vocabulary.slots.get(version.details.slot or "")
+    about = dict.fromkeys((content.why_it_matters, definition.description if definition else ""))
+    return " ".join((content.terms, *(term_text(text) for text in about if text)))
+
+
+def _ranked(placed: Placed, by_task: bool, text: int | None, test: _Activation) -> Ranked:
+    rules, candidate = test.setting.rules, placed.candidate
+    merit = _merit(placed, test.setting)
+    if text is None:
+        tier = PriorityTier.CRITICAL if candidate.level <= 1 else PriorityTier.IMPORTANT
+        return Ranked(placed, merit, 0, 0, tier, by_task)
+    vector = test.snapshot.vectors.get(candidate.object_id)
+    cosine = vector.content if vector is not None else None
+    relevance = fused(text, cosine, lexical_weight=rules.lexical_weight)
+    share = round(rules.relevance_weight * 1000)
+    score = (share * relevance + (1000 - share) * merit) // 1000
+    return Ranked(placed, score, relevance, text, _tier(score, rules.tier_cuts), by_task)
+
+
+def _merit(placed: Placed, setting: Setting) -> int:
+    """Return authority and freshness, weighed, without a look at the query."""
+    rules = setting.rules
+    whole = rules.authority_weight + rules.freshness_weight
+    share = round(1000 * rules.authority_weight / whole) if whole else 500
+    authority = (4 - placed.candidate.level) * FULL // 4
+    return (share * authority + (1000 - share) * freshness(placed, setting)) // 1000
+
+
+def freshness(placed: Placed, setting: Setting) -> int:
+    """Return the share of strength that decay has left, in millionths."""
+    version = placed.candidate.version
+    rule = version.details.decay_rule if version is not None else None
+    if version is None or rule is None:
+        return FULL
+    seen = version.last_confirmed_us
+    age = setting.point.valid_us - (version.row.claim.tx if seen is None else seen)
+    return micro(rule.strength(age))
+
+
+def _tier(score: int, cuts: tuple[float, float, float]) -> PriorityTier:
+    for cut, tier in zip(cuts, PriorityTier, strict=False):
+        if score >= micro(cut):
+            return tier
+    return PriorityTier.MINIMAL
+
+
+def _below(ranked: Ranked, setting: Setting) -> Verdict | None:
+    """Return the floor that an object is below; pinned, standing and given ones have none."""
+    candidate = ranked.placed.candidate
+    if ranked.by_task or candidate.via & Via.PINNED or candidate.version is None:
+        return None
+    floor = micro(setting.rules.relevance_floor)
+    if ranked.relevance == 0:
+        reason, detail = Reason.IRRELEVANT_TO_ACTIVE_TASK, "score"
+    elif ranked.relevance < floor:
+        reason, detail = Reason.BELOW_FLOOR, "relevance"
+    elif freshness(ranked.placed, setting) < micro(setting.rules.freshness_floor):
+        reason, detail = Reason.BELOW_FLOOR, "freshness"
+    else:
+        return None
+    tier = PriorityTier.IRRELEVANT.value
+    return Verdict(Stage.RANK, candidate.object_id, reason, detail, ranked.score, tier)
+
+
+def _archival(placed: Placed) -> Ranked:
+    return Ranked(placed, 0, 0, 0, PriorityTier.IRRELEVANT, False)
+
+
+def _demoted(placed: Placed) -> Verdict:
+    object_id = placed.candidate.object_id
+    return Verdict(Stage.VALIDATE, object_id, Reason.RETIRED, "demoted")

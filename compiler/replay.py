@@ -1,0 +1,140 @@
+"""Replay: the same bytes again from a manifest, without searching or scoring anew.
+
+The manifest's rows are read by object id, the recorded scores stand in for every search, and
+the ten stages run as the recorded principal. Permissions are those of today: if the caller may
+not read every recorded object now, the replay is refused. What was erased since is missing from
+the answer, which says so by a gap; it never says something wrong.
+Sources: settled 6; DESIGN 7; checklist C-199.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..schema.errors import Forbidden
+from ..schema.policy import Policy
+from ..schema.principal import Principal, Sight
+from ..schema.slots import Vocabulary
+from ..store.port import Ask, Point, Reader
+from .compile import Circumstances, compile_snapshot, setting_of
+from .envelope import Envelope
+from .manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
+from .request_parsing import request_from_json
+from .setting import Setting
+from .snapshot import Bound, Proposed, Snapshot, VectorScore
+
+
+def replay(
+    manifest: Manifest,
+    *,
+    reader: Reader,
+    caller: Principal,
+    vocabulary: Vocabulary,
+    policy: Policy,
+    keys: Sequence[bytes],
+) -> Envelope:
+    """Return the envelope of a manifest.
+
+    `vocabulary` and `policy` are those whose version and hash the manifest pins.
+
+    Raises:
+        InvalidInput: `bad_manifest`, when it was tampered with, is of another compiler, or
+            pins another policy, vocabulary or counter than given.
+        Forbidden: `privilege_required`, when the caller may not read every object in it today;
+            `tenant_mismatch` for a caller of another tenant.
+    """
+    checked(manifest)
+    principal = principal_of(manifest)
+    if principal.tenant != caller.tenant:
+        raise Forbidden("the manifest belongs to another tenant", code="tenant_mismatch")
+    request = request_from_json(manifest.request)
+    setting = setting_of(
+        request,
+        Circumstances(
+            principal=principal,
+            vocabulary=vocabulary,
+            policy=policy,
+            point=Point(manifest.valid_us, manifest.tx_us),
+            keys=keys,
+            encoder_id=manifest.encoder_id,
+            epoch=manifest.key_epoch,
+            skip=frozenset(manifest.skip),
+            page=manifest.page,
+            without=frozenset(manifest.without),
+        ),
+    )
+    _check_pins(manifest, setting)
+    return compile_snapshot(_recorded(manifest, setting, reader, caller), setting)
+
+
+def _check_pins(manifest: Manifest, setting: Setting) -> None:
+    stated = {
+        "policy": (manifest.policy_hash, setting.policy.digest),
+        "vocabulary": (manifest.vocabulary_version, setting.vocabulary.version),
+        "counter": (manifest.counter, setting.counter.identity),
+        "envelope id": (manifest.envelope_id, envelope_id(setting)),
+    }
+    for what, (pinned, given) in stated.items():
+        if pinned != given:
+            raise bad_manifest(f"it pins {what} {pinned!r}, and {given!r} was found")
+
+
+def _recorded(manifest: Manifest, setting: Setting, reader: Reader, caller: Principal) -> Snapshot:
+    """Return the snapshot that the manifest recorded, with the content of today."""
+    rows = {(r.object_id, r.vid): r for r in manifest.candidates if r.vid}
+    proposed = _proposed(rows, setting, reader, sight=_sight(caller, setting))
+    ids = {
+        entity
+        for p in proposed
+        for entity in (p.version.details.subject_id, p.version.details.value_entity_id)
+        if entity
+    }
+    bound = (*manifest.named, *manifest.spoken)
+    ids |= {entity for _, entities, _ in bound for entity in entities}
+    known = reader.entities(sorted(ids), tx_us=setting.point.tx_us) if ids else None
+    snapshot = Snapshot(
+        proposed=proposed,
+        named=tuple(Bound(*each) for each in manifest.named),
+        spoken=tuple(Bound(*each) for each in manifest.spoken),
+        own=dict(manifest.own),
+        vectors={
+            r.object_id: VectorScore(r.object_id, r.content, r.why)
+            for r in manifest.candidates
+            if r.content is not None and r.why is not None
+        },
+        texts={r.object_id: r.text for r in manifest.candidates},
+        withheld=manifest.withheld,
+        cut=manifest.cut,
+        capped=manifest.capped,
+    )
+    return snapshot if known is None else replace(snapshot, known=known)
+
+
+def _sight(caller: Principal, setting: Setting) -> Sight:
+    """Return what the caller sees of the scopes that were compiled."""
+    own = caller.sight().scopes
+    scopes = setting.scopes if caller.privileged else setting.scopes & set(own)
+    return caller.sight(scopes)
+
+
+def _proposed(
+    rows: dict[tuple[str, int], Recorded], setting: Setting, reader: Reader, *, sight: Sight
+) -> tuple[Proposed, ...]:
+    if not rows:
+        return ()
+    ids = tuple(sorted({object_id for object_id, _ in rows}))
+    ask = Ask(objects=ids, heads=False, at_valid=False)
+    found = {
+        (v.row.claim.object_id, v.row.vid): v
+        for v in reader.versions(ask, sight=sight, point=setting.point).versions
+    }
+    unseen = [key for key in rows if key not in found or not found[key].visible]
+    if unseen:
+        raise Forbidden(
+            f"{len(unseen)} of the {len(rows)} recorded rows may not be read by this caller today; "
+            "ask someone who may read them all",
+            code="privilege_required",
+            withheld=len(unseen),
+        )
+    return tuple(Proposed(found[key], rows[key].via, rows[key].hop) for key in sorted(rows))

@@ -1,0 +1,218 @@
+"""What a caller asks of a compile: one frozen value with typed items.
+
+`CompileRequest` holds only canonical values, so that its JSON is part of the manifest and of the
+envelope's identity; `request_parsing` is the edge that makes one from what a caller passed.
+Set-like inputs (entities, tools, evidence, pinned, skills) are kept sorted: their order in the
+call never changes a byte. History, constraints, acceptance, progress and errors keep theirs.
+
+Nothing here is trusted: which level an item gets is decided by `given` from the caller's
+ceiling. Sources: API "Compiling"; settled 10; checklist C-126 to C-128, C-146, C-216.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from ..schema.errors import InvalidInput
+from ..schema.values import canonical_json
+from ..schema.vocabulary import Enforcement
+
+MAX_TEXT: Final = 1_000_000
+"""Characters of one item; a longer text is a document to be ingested, not a request."""
+
+MAX_ITEMS: Final = 5_000
+"""Items of one list."""
+
+VECTOR_SCALE: Final = 4_000
+"""A vector is kept as whole numbers, `rint(4000 x)` of the normalised one (settled 8)."""
+
+
+class Role(StrEnum):
+    """Who spoke a turn."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    SYSTEM = "system"
+
+
+class MediaKind(StrEnum):
+    """What a media item holds."""
+
+    IMAGE = "image"
+    AUDIO = "audio"
+    VIDEO = "video"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A turn of the conversation, verbatim."""
+
+    text: str
+    role: Role = Role.USER
+    name: str = ""
+    """The tool's name, for a tool result."""
+    call_id: str = ""
+    """Joins a tool call to its result; the two are never parted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A retrieved text with its provenance (C-127)."""
+
+    text: str
+    origin: str = "request://evidence"
+    title: str = ""
+    authority_level: int | None = None
+    """None: 4. A stronger level is taken only as far as the caller's own ceiling."""
+    source_authority: float | None = None
+    retrieved_at: str = ""
+    span: str = ""
+    """Where in the source the text stands, in the caller's words."""
+    lineage: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    """Acceptance items this text bears on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """A picture, recording or film; the envelope's text holds its description."""
+
+    kind: MediaKind
+    uri: str
+    description: str = ""
+    width: int = 0
+    """Pixels."""
+    height: int = 0
+    """Pixels."""
+    seconds: float = 0.0
+    origin: str = "request://media"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool the model may call (C-128)."""
+
+    name: str
+    description: str = ""
+    input_schema: str = "{}"
+    """Canonical JSON."""
+    output_schema: str = "{}"
+    """Canonical JSON."""
+    protocol: str = ""
+    authorization_scope: str = ""
+    timeout_class: str = ""
+    origin: str = "request://tools"
+    authority_level: int | None = None
+    """None: the weaker of the caller's ceiling and 2."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """A rule for the answer and how code enforces it (C-146, D1)."""
+
+    text: str
+    enforcement: Enforcement = Enforcement.STATED
+    spec: str = "{}"
+    """Canonical JSON of what the enforcement needs."""
+    hard: bool = True
+    positive: bool = True
+    explicit: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A short named text: a skill, a step of progress, a lesson of an error."""
+
+    text: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileRequest:
+    """One compile, as asked."""
+
+    task: str
+    """A task type of the vocabulary."""
+    query: str = ""
+    """What is searched for; also the request when no `user_request` is given."""
+    user_request: str = ""
+    """The user's words, verbatim."""
+    goal: str = ""
+    step: str = ""
+    """What is being done now; without `acceptance` it leaves a gap."""
+    acceptance: tuple[Constraint, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    entities: tuple[str, ...] = ()
+    """Mentions or entity ids, sorted."""
+    tools: tuple[Tool, ...] = ()
+    history: tuple[Turn, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    media: tuple[Media, ...] = ()
+    skills: tuple[Note, ...] = ()
+    pinned: tuple[Evidence, ...] = ()
+    pinned_ids: tuple[str, ...] = ()
+    """Stored objects that the request pins, sorted."""
+    progress: tuple[Note, ...] = ()
+    errors: tuple[Note, ...] = ()
+    project: str | None = None
+    query_vector: tuple[int, ...] | None = None
+    budget_tokens: int = 8_000
+    reserve_tokens: int | None = None
+    model: str = "generic"
+    profile: str = "default"
+    valid_us: int | None = None
+    """None: the newest instant the store knows."""
+    tx_us: int | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("entities", "pinned_ids"):
+            put(self, name, tuple(sorted(set(getattr(self, name)))))
+        for name in ("tools", "evidence", "media", "skills", "pinned"):
+            put(self, name, tuple(sorted(getattr(self, name), key=_canonical)))
+        _check_numbers(self)
+
+    @property
+    def wish(self) -> str:
+        """Return the user's words: the stated request, else the query."""
+        return self.user_request or self.query
+
+    def to_json(self) -> str:
+        """Return the request as canonical JSON, the form that a manifest pins."""
+        return canonical_json(asdict(self))
+
+
+def quantised(vector: Sequence[float]) -> tuple[int, ...]:
+    """Return a vector as the whole numbers that searches multiply (settled 8).
+
+    >>> quantised([3.0, 4.0])
+    (2400, 3200)
+    """
+    length = math.sqrt(math.fsum(x * x for x in vector))
+    if not vector or not math.isfinite(length) or length <= 0:
+        raise bad_request("query_vector", "it must hold finite numbers that are not all zero")
+    return tuple(round(VECTOR_SCALE * x / length) for x in vector)
+
+
+def bad_request(where: str, why: str) -> InvalidInput:
+    """Return the error that names a field of the request and what is wrong with it."""
+    return InvalidInput(f"{where}: {why}", code="bad_request", field=where)
+
+
+def _canonical(item: Any) -> str:
+    return canonical_json(asdict(item))
+
+
+def _check_numbers(request: CompileRequest) -> None:
+    if request.budget_tokens < 1:
+        raise bad_request("budget_tokens", "give at least 1")
+    vector = request.query_vector
+    if vector is not None and any(abs(x) > VECTOR_SCALE for x in vector):
+        raise bad_request(
+            "query_vector", f"its whole numbers lie in -{VECTOR_SCALE} to {VECTOR_SCALE}"
+        )

@@ -1,0 +1,142 @@
+"""Shortening: the forms a piece may take when its whole does not fit.
+
+`excerpt` keeps the sentences of a text that answer the query best, verbatim and in order, with a
+mark where something is missing. `fold` puts old turns into one data block of one line each, head
+and tail. Fidelity is the token-weighted share of propositions whose numbers, names, dates and
+negations stand verbatim in the result (settled 10); below the policy's floor a shorter form of
+a fact-like text is refused. Nothing is rephrased. Checklist C-130, C-149, C-153, C-156; R28, R31.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..schema.compile_terms import BlockKind, Conversion
+from .counting import TokenCounter
+from .gather import question
+from .ladder import one_line
+from .piece import Piece
+from .relevance import terms_of
+from .setting import Setting
+from .subunits import facts_of, subunits
+
+MISSING: Final = "[…]"
+_HEAD: Final = 80
+_TAIL: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A shorter form of one piece or of several turns."""
+
+    piece: Piece
+    object_ids: tuple[str, ...]
+    """What it stands for."""
+    conversion: Conversion
+    original_tokens: int
+    compressed_tokens: int
+    fidelity: float
+    """0 to 1, rounded to 3 digits."""
+
+
+def fidelity(original: str, result: str, counter: TokenCounter) -> float:
+    """Return the token-weighted share of propositions whose facts stand in the result.
+
+    A proposition without any number, name, date or negation counts as kept when its words are.
+    """
+    kept = total = 0
+    for proposition in subunits(original):
+        tokens = counter.count(proposition)
+        facts = facts_of(proposition)
+        held = facts <= facts_of(result) if facts else proposition in result
+        total += tokens
+        kept += tokens if held else 0
+    return round(kept / total, 3) if total else 1.0
+
+
+def excerpt(piece: Piece, *, room: int, setting: Setting) -> Short | None:
+    """Return the best sentences of a text that fit a room; None when none does."""
+    units = subunits(piece.text)
+    if len(units) < 2:
+        return None
+    counter, asked = setting.counter, question(setting)
+    ranked = sorted(
+        range(len(units)), key=lambda place: (-len(asked & terms_of(units[place])), place)
+    )
+    kept: list[int] = []
+    left = room - counter.upper_bound(MISSING) * 2
+    for place in ranked:
+        tokens = counter.upper_bound(units[place]) + 4
+        if asked & terms_of(units[place]) and tokens <= left:
+            left -= tokens
+            kept.append(place)
+    if not kept:
+        return None
+    text = _joined(units, sorted(kept))
+    short = piece._replace(text=text)
+    return Short(
+        short,
+        piece.object_ids,
+        Conversion.TRUNCATED,
+        counter.count(piece.text),
+        counter.count(text),
+        fidelity(piece.text, text, counter),
+    )
+
+
+def _joined(units: Sequence[str], kept: Sequence[int]) -> str:
+    lines: list[str] = []
+    last = -1
+    for place in kept:
+        if place != last + 1:
+            lines.append(MISSING)
+        lines.append(units[place])
+        last = place
+    if last != len(units) - 1:
+        lines.append(MISSING)
+    return "\n".join(lines)
+
+
+def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short | None:
+    """Return old turns as one line each in one data block, the newest that fit; None for none."""
+    lines: list[tuple[Piece, str]] = []
+    used = 80
+    for turn in sorted(turns, key=lambda piece: piece.key, reverse=True):
+        line = folded_line(turn)
+        used += counter.upper_bound(line) + 1
+        if used > room:
+            break
+        lines.append((turn, line))
+    if not lines:
+        return None
+    lines.reverse()
+    kept = [turn for turn, _ in lines]
+    text = "\n".join(line for _, line in lines)
+    original = "\n".join(turn.text for turn in kept)
+    piece = kept[0]._replace(
+        object_ids=tuple(turn.object_id for turn in kept),
+        kind=BlockKind.DATA,
+        level=max(turn.level for turn in kept),
+        origin="tenure://folded",
+        text=text,
+        pair="",
+    )
+    return Short(
+        piece,
+        piece.object_ids,
+        Conversion.FOLDED,
+        counter.count(original),
+        counter.count(text),
+        fidelity(original, text, counter),
+    )
+
+
+def folded_line(turn: Piece) -> str:
+    """Return a turn as one line: who, the head, and the tail when it is long."""
+    text = one_line(turn.text)
+    who = turn.origin.partition("://")[0]
+    if len(text) > _HEAD + _TAIL + 5:
+        text = f"{text[:_HEAD].rstrip()} {MISSING} {text[-_TAIL:].lstrip()}"
+    return f"{who}: {text}"

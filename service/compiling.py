@@ -1,0 +1,182 @@
+"""The compile use-case: one snapshot, one envelope, and its manifest kept.
+
+The compiler is handed everything it depends on; what belongs to the run alone (run id, wall
+time, latency) is laid beside the envelope afterwards. The manifest is stored through the
+backend's worker after the call returns; closing the store waits for it.
+Sources: API "Compiling"; settled 6 and 10; R34.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..compiler.binding import ExactBinder
+from ..compiler.compile import compile as compile_envelope
+from ..compiler.envelope import Envelope
+from ..compiler.manifest import Manifest, manifest_from_json
+from ..compiler.replay import replay
+from ..compiler.request_parsing import parse_request
+from ..schema.errors import InvalidInput, NotFound
+from ..schema.policy import Policy
+from ..schema.principal import Principal
+from ..schema.values import moment
+from ..store.port import Reader
+from .backend import Backend
+from .packs import policy_from_json
+from .times import instant
+from .view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """The compile use-case of one caller."""
+
+    backend: Backend
+    principal: Principal
+
+    def compile(self, view: View, task: str, given: Mapping[str, Any]) -> Envelope:
+        """Return the envelope of a task at a view, and store its manifest."""
+        began = time.perf_counter()
+        request = parse_request(task, **_moments(given))
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            envelope = compile_envelope(
+                request,
+                reader=reader,
+                principal=self.principal,
+                vocabulary=view.words,
+                policy=self.backend.policy,
+                point=view.point,
+                keys=reader.keys(),
+                resolve_mentions=self._binder(reader, self.principal, view.point.tx_us),
+            )
+        self._keep(envelope)
+        return self._measured(envelope, began)
+
+    def replay(self, manifest: Manifest | Envelope | Mapping[str, Any] | str) -> Envelope:
+        """Return the same bytes again from a manifest, an envelope, or an envelope id.
+
+        Raises:
+            NotFound: `unknown_object` for an envelope id that is not stored.
+            InvalidInput: `bad_manifest`.
+            Forbidden: when the caller may not read today all that it holds.
+        """
+        began = time.perf_counter()
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            pinned = self._manifest(reader, manifest)
+            envelope = replay(
+                pinned,
+                reader=reader,
+                caller=self.principal,
+                vocabulary=self.backend.vocabulary_at(
+                    self.principal.tenant, pinned.vocabulary_version
+                ),
+                policy=self._policy(reader, pinned.policy_hash),
+                keys=reader.keys(),
+            )
+        return self._measured(envelope, began)
+
+    def _manifest(
+        self, reader: Reader, given: Manifest | Envelope | Mapping[str, Any] | str
+    ) -> Manifest:
+        if isinstance(given, Manifest):
+            return given
+        if isinstance(given, Envelope):
+            return given.manifest
+        if isinstance(given, Mapping):
+            return manifest_from_json(json.dumps(given))
+        if given.lstrip().startswith("{"):
+            return manifest_from_json(given)
+        stored = reader.manifest(given)
+        if stored is None:
+            raise NotFound(
+                f"there is no envelope {given}; list them with memory.envelopes.list()",
+                code="unknown_object",
+            )
+        return manifest_from_json(stored)
+
+    def _policy(self, reader: Reader, digest: str) -> Policy:
+        if digest == self.backend.policy.digest:
+            return self.backend.policy
+        pack = reader.policy_pack(digest)
+        if pack is None:
+            raise InvalidInput(
+                f"the manifest pins policy {digest[:12]}, which this store does not hold; "
+                "connect with that policy",
+                code="bad_manifest",
+            )
+        return policy_from_json(pack)
+
+    def _binder(self, reader: Reader, principal: Principal, tx_us: int) -> ExactBinder:
+        return ExactBinder(reader, frozenset(principal.sight().scopes), tx_us)
+
+    def _keep(self, envelope: Envelope) -> None:
+        """Store the manifest and the use of its objects, after the call."""
+        store, tenant, now = self.backend.store, self.principal.tenant, self.backend.now_us()
+        stored = {c.object_id for c in envelope.manifest.candidates if c.vid}
+        used = [i for i in envelope.manifest.compiled if i in stored]
+
+        def keep() -> None:
+            store.put_manifest(
+                tenant,
+                envelope_id=envelope.envelope_id,
+                manifest=envelope.manifest.to_json(),
+                objects=used,
+                pack=self.backend.policy.to_json(),
+            )
+            store.log_usage(tenant, used, at_us=now)
+
+        self.backend.later(keep)
+
+    def _measured(self, envelope: Envelope, began: float) -> Envelope:
+        return envelope.beside(
+            run_id=self.backend.ids(),
+            at=moment(self.backend.now_us()),
+            compilation_latency_ms=round((time.perf_counter() - began) * 1000, 3),
+        )
+
+
+def _moments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters with valid and tx as datetimes, as the compiler takes them."""
+    stated = dict(given)
+    for name in ("valid", "tx"):
+        if stated.get(name) is not None:
+            stated[name] = moment(instant(stated[name], what=name))
+    return stated
+
+
+@dataclass(frozen=True, slots=True)
+class Envelopes:
+    """The stored manifests of one tenant, as one caller sees them."""
+
+    backend: Backend
+    principal: Principal
+
+    def list(self, limit: int = 100) -> tuple[Manifest, ...]:
+        """Return the newest manifests first; those of other users only with a privilege."""
+        self.backend.settle()
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            found = reader.manifests(limit=limit)
+        kept = [manifest_from_json(text) for _, text in found]
+        return tuple(m for m in kept if self._mine(m))
+
+    def get(self, envelope_id: str) -> Manifest:
+        """Return one manifest.
+
+        Raises:
+            NotFound: `unknown_object`.
+        """
+        self.backend.settle()
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            text = reader.manifest(envelope_id)
+        found = manifest_from_json(text) if text is not None else None
+        if found is None or not self._mine(found):
+            raise NotFound(f"there is no envelope {envelope_id}", code="unknown_object")
+        return found
+
+    def _mine(self, manifest: Manifest) -> bool:
+        user = json.loads(manifest.principal)["user"]
+        return self.principal.privileged or user == self.principal.user

@@ -1,0 +1,305 @@
+"""Reviews: is a pending entity one of its candidates? A person says, and may take it back.
+
+Accept merges the pending entity into a candidate; reject makes it an entity of its own and
+says so by NON_MATCH rows; unsure records that somebody looked. Undo is a compensating
+un-merge without a time limit: the entity waits again and the case may be decided anew, over
+the judgements of its own earlier decision. A decision on an older version is refused.
+Sources: resolution 9; settled 9; vocabulary 4; checklist C-051.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+
+from ...resolution.clusters import pair
+from ...resolution.keys import alias_key, free_ordinal
+from ...resolution.known import Known, Lookup
+from ...schema.entity import Alias, EntityCandidate, Judgement, Review
+from ...schema.errors import Conflict, InvalidInput, NotFound
+from ...schema.interval import ALWAYS, INF_US
+from ...schema.operation import ReviewReceipt
+from ...schema.policy import ResolutionPolicy
+from ...schema.principal import TENANT_SCOPE
+from ...schema.values import canonical_json
+from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
+from ..port import WriteTx
+from .change import Change, Mandate, begin, derived_id
+from .erase import WAITING, decided
+from .merge import merge_at, unmerge_into
+
+
+class Remember(StrEnum):
+    """What an accepted case teaches about its surface."""
+
+    SCOPE = "scope"
+    """It names the entity in its own scope from now on."""
+    ALL = "all"
+    """It names the entity in every scope."""
+    NO = "no"
+    """It is no alias for later mentions."""
+
+
+def accept(
+    tx: WriteTx,
+    review_id: str,
+    *,
+    mandate: Mandate,
+    policy: ResolutionPolicy,
+    entity: str | None = None,
+    remember: Remember = Remember.SCOPE,
+    version: int | None = None,
+) -> ReviewReceipt | Conflict:
+    """Merge the pending entity into a candidate, by default the best one.
+
+    `mandate.operation_id` becomes the merge id.
+
+    Raises:
+        NotFound: `unknown_review`, `unknown_entity`.
+        Conflict: `stale_version`, `already_decided`, `cluster_too_large`; a standing NON_MATCH
+            is returned, because its action is recorded.
+        InvalidInput: `entity_required` when the case has no candidate.
+    """
+    change = begin(tx.lock(), mandate, "review_accept")
+    case = _case(tx, review_id, version)
+    target = entity or _best(case)
+    own = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
+    done = replace(
+        decided(case, ReviewState.ACCEPTED, change, note=mandate.reason),
+        decided_entity=target,
+        merge_id=mandate.operation_id,
+    )
+    change.reviews.append(done)
+    _remember(tx, change, case, remember)
+    merged = merge_at(
+        tx,
+        change.clock,
+        case.entity_id,
+        target,
+        mandate=mandate,
+        policy=policy,
+        judged_by=JudgedBy.HUMAN,
+        lifted=[row.judgement_id for row in own],
+        into=change,
+    )
+    if isinstance(merged, Conflict):
+        return merged
+    if merged.replayed:  # they were one already, so the merge has written nothing
+        tx.apply(change.batch())
+    return ReviewReceipt(review=done, tx=change.at, canonical_id=merged.canonical_id, merge=merged)
+
+
+def reject(
+    tx: WriteTx, review_id: str, *, mandate: Mandate, version: int | None = None
+) -> ReviewReceipt:
+    """Make the pending entity one of its own, different from every candidate.
+
+    Raises:
+        NotFound: `unknown_review`.
+        Conflict: `stale_version`, `already_decided`.
+    """
+    change = begin(tx.lock(), mandate, "review_reject")
+    case = _case(tx, review_id, version)
+    known = _judge(tx, change, case, JudgementVerdict.NON_MATCH)
+    _restate(change, known, case, EntityState.ACTIVE)
+    return _decide(tx, change, case, known, ReviewState.REJECTED)
+
+
+def unsure(
+    tx: WriteTx, review_id: str, *, mandate: Mandate, version: int | None = None
+) -> ReviewReceipt:
+    """Record that somebody looked and could not say; the entity stays pending.
+
+    Raises:
+        NotFound: `unknown_review`.
+        Conflict: `stale_version`, `already_decided`.
+    """
+    change = begin(tx.lock(), mandate, "review_unsure")
+    case = _case(tx, review_id, version)
+    known = _judge(tx, change, case, JudgementVerdict.UNSURE)
+    return _decide(tx, change, case, known, ReviewState.UNSURE)
+
+
+def undo(
+    tx: WriteTx, review_id: str, *, mandate: Mandate, version: int | None = None
+) -> ReviewReceipt:
+    """Take the last decision back, however long ago it was.
+
+    Raises:
+        NotFound: `unknown_review`.
+        Conflict: `stale_version`, `not_decided`, `still_connected`.
+    """
+    change = begin(tx.lock(), mandate, "review_undo")
+    case = _case(tx, review_id, version, waiting=False)
+    if case.state in (ReviewState.OPEN, ReviewState.UNDONE):
+        raise Conflict(
+            f"review {review_id} has no decision to undo; it is {case.state.value}",
+            code="not_decided",
+            state=case.state.value,
+        )
+    known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
+    unmerged = None
+    rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
+    standing = [row for row in rows if row.tx_end == INF_US]
+    if any(row.verdict is JudgementVerdict.MATCH for row in standing):
+        assert case.merge_id is not None  # it has rows
+        unmerged = unmerge_into(
+            tx, change, case.merge_id, JudgedBy.HUMAN, pending=(case.entity_id,)
+        )
+    elif case.state is not ReviewState.ACCEPTED:  # an accepted one was un-merged by hand
+        change.closed_judgements += [row.judgement_id for row in standing]
+        _restate(change, known, case, EntityState.PENDING)
+    _teach_again(tx, change, case, known)
+    done = replace(
+        decided(case, ReviewState.UNDONE, change, note=mandate.reason), decided_entity=None
+    )
+    change.reviews.append(done)
+    change.objects.append(case.entity_id)
+    tx.apply(change.batch())
+    return ReviewReceipt(review=done, tx=change.at, canonical_id=case.entity_id, unmerge=unmerged)
+
+
+def _case(tx: WriteTx, review_id: str, version: int | None, *, waiting: bool = True) -> Review:
+    case = tx.review(review_id)
+    if case is None:
+        raise NotFound(f"there is no review {review_id}; list the open ones", code="unknown_review")
+    if version is not None and version != case.version:
+        raise Conflict(
+            f"review {review_id} is at version {case.version}, not {version}; look again",
+            code="stale_version",
+            version=case.version,
+        )
+    if waiting and case.state not in WAITING:
+        raise Conflict(
+            f"review {review_id} was {case.state.value} by {case.decided_by}; undo that first",
+            code="already_decided",
+            state=case.state.value,
+        )
+    return case
+
+
+def _best(case: Review) -> str:
+    if not case.candidates:
+        raise InvalidInput(
+            f"review {case.review_id} has no candidate; say entity=", code="entity_required"
+        )
+    return min(case.candidates, key=lambda c: (-c.score, -c.log_odds, c.entity)).entity
+
+
+def _decide(
+    tx: WriteTx, change: Change, case: Review, known: Known, state: ReviewState
+) -> ReviewReceipt:
+    done = replace(
+        decided(case, state, change, note=change.mandate.reason),
+        merge_id=change.mandate.operation_id,
+    )
+    change.reviews.append(done)
+    change.objects.append(case.entity_id)
+    tx.apply(change.batch())
+    root = known.canonical.get(case.entity_id, case.entity_id)
+    return ReviewReceipt(review=done, tx=change.at, canonical_id=root)
+
+
+def _restate(change: Change, known: Known, case: Review, state: EntityState) -> None:
+    entity = known.entities[case.entity_id]
+    alone = case.entity_id not in known.canonical
+    if alone and entity.state in (EntityState.ACTIVE, EntityState.PENDING):
+        change.entities.append(replace(entity, state=state))
+
+
+def _judge(tx: WriteTx, change: Change, case: Review, verdict: JudgementVerdict) -> Known:
+    """Record the verdict between the pending entity and each candidate it is apart from."""
+    ids = (case.entity_id, *(candidate.entity for candidate in case.candidates))
+    known = tx.entities(ids, tx_us=change.clock.last_us)
+    mine = known.canonical.get(case.entity_id, case.entity_id)
+    held = {(j.left_id, j.right_id): j for j in known.judgements}
+    for candidate in case.candidates:
+        root = known.canonical.get(candidate.entity, candidate.entity)
+        if root == mine or root not in known.entities:
+            continue
+        before = held.get(pair(case.entity_id, root))
+        if before and before.verdict is JudgementVerdict.NON_MATCH:
+            continue
+        if before:
+            change.closed_judgements.append(before.judgement_id)
+        change.judgements.append(_row(change, case, root, candidate, verdict))
+    return known
+
+
+def _row(
+    change: Change,
+    case: Review,
+    root: str,
+    candidate: EntityCandidate,
+    verdict: JudgementVerdict,
+) -> Judgement:
+    left, right = pair(case.entity_id, root)
+    features = [[f.name, f.score, f.weight, f.detail] for f in candidate.features]
+    return Judgement(
+        judgement_id=derived_id(change.mandate.operation_id, f"review/{left}/{right}"),
+        merge_id=change.mandate.operation_id,
+        left_id=left,
+        right_id=right,
+        verdict=verdict,
+        judged_by=JudgedBy.HUMAN,
+        actor=change.mandate.actor,
+        score=candidate.score,
+        log_odds=candidate.log_odds,
+        evidence=canonical_json({"features": features, "vetoes": list(candidate.vetoes)}),
+        model_version="",
+        reason=change.mandate.reason,
+        tx_start=change.stamp,
+    )
+
+
+def _remember(tx: WriteTx, change: Change, case: Review, remember: Remember) -> None:
+    norm = alias_key(case.mention)
+    known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
+    mine = [a for a in known.aliases if a.entity_id == case.entity_id and a.norm == norm]
+    if remember is Remember.NO:
+        change.closed_aliases += mine
+    everywhere = TENANT_SCOPE.scope_id
+    if remember is Remember.ALL and all(a.scope_id != everywhere for a in mine):
+        change.aliases.append(
+            _alias(tx, change, case, everywhere, merge_id=change.mandate.operation_id)
+        )
+
+
+def _teach_again(tx: WriteTx, change: Change, case: Review, known: Known) -> None:
+    """Let the surface name the waiting entity again, when the decision had closed that."""
+    norm = alias_key(case.mention)
+    kept = [
+        a
+        for a in known.aliases
+        if a.entity_id == case.entity_id
+        and (a.norm, a.scope_id) == (norm, case.scope_id)
+        and a not in change.closed_aliases
+    ]
+    if not kept:
+        change.aliases.append(_alias(tx, change, case, case.scope_id))
+
+
+def _alias(
+    tx: WriteTx,
+    change: Change,
+    case: Review,
+    scope_id: str,
+    *,
+    merge_id: str | None = None,
+) -> Alias:
+    norm = alias_key(case.mention)
+    found = tx.known(Lookup(norms=(norm,)), scopes=(scope_id,), tx_us=change.clock.last_us)
+    taken = {a.ordinal for a in found.aliases if a.norm == norm}
+    return Alias(
+        entity_id=case.entity_id,
+        surface=case.mention,
+        norm=norm,
+        type=case.type,
+        scope_id=scope_id,
+        ordinal=free_ordinal(taken),
+        valid_from=ALWAYS.start_us,
+        valid_until=INF_US,
+        tx_start=change.stamp,
+        object_id=case.object_id,
+        merge_id=merge_id,
+    )

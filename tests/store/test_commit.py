@@ -1,0 +1,272 @@
+"""Committing groups of writes: stamps, retries, refusals, netting, ties, staleness, pending."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tenure.schema.entity import EntityRef
+from tenure.schema.errors import Conflict, InvalidInput, NotFound, TenureError
+from tenure.schema.interval import INF_US, Interval
+from tenure.schema.vocabulary import ActionKind, EntityState, ObjectType, Op, Outcome, Status
+from tenure.store.port import Point
+from tenure.tests.store.drafts import draft, submission, uid, write, write_all
+from tenure.tests.store.memory_store import MemoryStore
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+def open_rows(store: MemoryStore) -> list[Any]:
+    return [row for _, row in sorted(store.state.rows.items()) if row.live]
+
+
+def shown(store: MemoryStore, at: int, slot: str = "office") -> list[str]:
+    """Return the value keys that an instant shows now, over all subjects."""
+    return sorted(
+        row.claim.value_key
+        for row in open_rows(store)
+        if row.look.head
+        and row.look.status is Status.CLEAN
+        and row.claim.op is not Op.DENY
+        and at in row.interval
+        and store.state.claims[row.claim.object_id].details.slot == slot
+    )
+
+
+def opened(store: MemoryStore, kind: ActionKind) -> list[Any]:
+    return [a for a in store.state.actions.values() if a.kind is kind and a.tx_end == INF_US]
+
+
+def test_each_write_of_a_group_has_its_own_stamp(store: MemoryStore) -> None:
+    results = write_all(
+        store,
+        submission(draft("a", value="NYC", span=(0, INF_US))),
+        submission(draft("b", value="Rome", span=(10, INF_US))),
+        now=100,
+    )
+    assert [type(r) for r in results] == [tuple, tuple]
+    assert [e.tx for e in store.state.events] == [100, 101]
+    assert shown(store, 5) == ["s:NYC"]
+    assert shown(store, 15) == ["s:Rome"]
+    born_closed = [row for row in store.state.rows.values() if row.tx_end == 101]
+    assert [row.tx_start for row in born_closed] == [100]
+
+
+def test_a_slow_clock_never_stops_the_stamps(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC"), now=100)
+    write(store, draft("b", value="Rome", span=(1, INF_US)), now=50)
+    assert [e.tx for e in store.state.events] == [100, 101]
+
+
+def test_rows_do_not_depend_on_how_writes_are_grouped() -> None:
+    drafts = [
+        draft("a", value="NYC", span=(0, INF_US), level=2),
+        draft("b", value="Rome", span=(5, INF_US), level=1),
+        draft("c", value="NYC", span=(0, 8), op="retract", level=2),
+        draft("d", value="Oslo", span=(2, 20), level=3),
+        draft("e", value="Bern", span=(1, 30), op="correct", level=3),
+        draft("f", value="Rome", span=(7, 9), level=0),
+    ]
+    alone, together = MemoryStore(), MemoryStore()
+    for one in drafts:
+        write(alone, one)
+    write_all(together, *(submission(one) for one in drafts))
+    assert alone.state.rows == together.state.rows
+    assert alone.state.edges == together.state.edges
+
+
+def test_a_retry_returns_the_first_receipt(store: MemoryStore) -> None:
+    once = draft("a", value="NYC", idempotency_key="k")
+    (first,) = write(store, once)
+    (again,) = write(store, once, now=99)
+    assert again.replayed
+    assert (again.object_id, again.tx, again.outcome) == (first.object_id, first.tx, first.outcome)
+    assert store.state.clock.seq == 1
+
+
+def test_a_known_key_with_another_body_is_refused(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC", idempotency_key="k"))
+    with pytest.raises(Conflict) as refusal:
+        write(store, draft("a", value="Rome", idempotency_key="k", fingerprint="other"))
+    assert refusal.value.code == "idempotency_mismatch"
+
+
+def test_a_retry_of_what_was_erased_says_so(store: MemoryStore) -> None:
+    once = draft("a", value="NYC", idempotency_key="k")
+    write(store, once)
+    with store.writing() as tx:
+        tx.empty([uid("a")], [])
+    with pytest.raises(NotFound):
+        write(store, once)
+
+
+def test_twins_in_one_group_are_written_once(store: MemoryStore) -> None:
+    once = draft("a", value="NYC", idempotency_key="k")
+    other = draft("a", value="Rome", idempotency_key="k", fingerprint="other")
+    first, twin, clash = write_all(store, submission(once), submission(once), submission(other))
+    assert isinstance(first, tuple)
+    assert isinstance(twin, tuple)
+    assert isinstance(clash, Conflict)
+    assert not first[0].replayed
+    assert twin[0].replayed
+    assert store.state.clock.seq == 1
+
+
+def test_the_twin_of_a_refused_write_is_refused_alike(store: MemoryStore) -> None:
+    bad = draft("a", subject=uid("nobody"), value="NYC", idempotency_key="k")
+    first, twin = write_all(store, submission(bad), submission(bad))
+    assert isinstance(first, NotFound)
+    assert twin is first
+
+
+def test_a_refused_write_takes_no_neighbour_down_and_no_stamp(store: MemoryStore) -> None:
+    good, bad, also_good = write_all(
+        store,
+        submission(draft("a", value="NYC")),
+        submission(draft("b", subject="New", value="X"), draft("c", subject=uid("no"), value="X")),
+        submission(draft("d", value="Rome", span=(3, INF_US))),
+        now=100,
+    )
+    assert isinstance(bad, NotFound)
+    assert isinstance(good, tuple)
+    assert isinstance(also_good, tuple)
+    assert [e.tx for e in store.state.events] == [100, 101]
+    assert [e.name for e in store.state.entities.values()] == ["Ann"]  # nothing left of "New"
+
+
+def test_a_dry_run_writes_nothing_and_says_what_would_happen(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC"))
+    before = store.state
+    (found,) = write_all(
+        store, submission(draft("b", value="Rome", span=(5, INF_US))), now=50, dry_run=True
+    )
+    assert isinstance(found, tuple)
+    assert found[0].dry_run
+    assert found[0].superseded == (uid("a"),)
+    assert store.state == before
+
+
+def test_a_replay_takes_rising_stamps_only(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC"), stated_tx=500)
+    with pytest.raises(InvalidInput) as refusal:
+        write(store, draft("b", value="Rome"), stated_tx=500)
+    assert refusal.value.code == "tx_backwards"
+    assert [(e.tx, e.op) for e in store.state.events] == [(500, "replay")]
+
+
+def test_a_repeated_replay_group_is_skipped(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC"), stated_tx=500)
+    (again,) = write(store, draft("a", value="NYC"), stated_tx=500)
+    assert again.replayed
+    assert store.state.clock.seq == 1
+
+
+def test_one_write_is_netted_under_one_stamp(store: MemoryStore) -> None:
+    write(store, draft("base", value="base"), now=1)
+    write(
+        store,
+        draft("oops", value="oops", span=(10, INF_US)),
+        draft("undo", value="oops", op="retract", span=(10, INF_US)),
+        now=100,
+    )
+    assert shown(store, 20) == ["s:base"]
+    assert uid("oops") not in {row.claim.object_id for row in store.state.rows.values()}
+    assert len(store.state.claims) == 3
+    assert {e.tx for e in store.state.events} == {1, 100}
+
+
+def test_a_start_that_is_not_stated_is_the_writes_own_stamp(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC", span=(None, INF_US)), now=70)
+    assert [row.interval for row in open_rows(store)] == [Interval(70, INF_US)]
+
+
+def test_a_tie_opens_an_action_and_its_end_closes_it(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC", span=(0, 20)))
+    (tied,) = write(store, draft("b", value="Rome", span=(0, 10)))
+    (action,) = opened(store, ActionKind.SETTLE_TIE)
+    assert tied.outcome is Outcome.DISPUTED
+    assert tied.actions == (action.action_id,)
+    assert action.interval == Interval(0, 10)
+    assert action.members == tuple(sorted((uid("a"), uid("b"))))
+    write(store, draft("c", value="Rome", span=(0, 10), op="correct"))
+    assert opened(store, ActionKind.SETTLE_TIE) == []
+    assert store.state.actions[action.action_id].outcome == "settled"
+
+
+def test_settling_one_tie_leaves_another_of_the_slot_open(store: MemoryStore) -> None:
+    for name, value, span in (
+        ("a", "NYC", (0, 10)),
+        ("b", "Rome", (0, 10)),
+        ("c", "Oslo", (100, 110)),
+        ("d", "Bern", (100, 110)),
+    ):
+        write(store, draft(name, value=value, span=span))
+    write(store, draft("e", value="Rome", span=(0, 10), op="correct"))
+    (left,) = opened(store, ActionKind.SETTLE_TIE)
+    assert left.interval == Interval(100, 110)
+
+
+def test_what_was_derived_from_a_changed_object_is_flagged_stale(store: MemoryStore) -> None:
+    belief = {"object_type": ObjectType.INFERRED_BELIEF, "derived_from": (uid("a"),)}
+    write(store, draft("a", value="NYC"))
+    write(store, draft("b", slot=None, value_key="text", **belief))
+    write(store, draft("c", slot=None, value_key="text", derived_from=(uid("b"),)))
+    write(store, draft("d", value="Rome", span=(5, INF_US)))
+    assert {(f.object_id, f.kind) for f in store.state.flags} == {
+        (uid("b"), "stale"),
+        (uid("c"), "stale"),
+    }
+    assert [a.object_id for a in opened(store, ActionKind.REVERIFY_BELIEF)] == [uid("b")]
+    assert [a.object_id for a in opened(store, ActionKind.REGENERATE_SUMMARY)] == [uid("c")]
+
+
+def test_a_quarantined_claim_never_competes_and_waits_for_a_person(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC"))
+    (held,) = write(
+        store, draft("b", value="Rome", span=(5, INF_US), quarantine="injection_suspected")
+    )
+    assert held.outcome is Outcome.QUARANTINED
+    assert shown(store, 9) == ["s:NYC"]
+    write(store, draft("c", value="Oslo", span=(6, INF_US)))
+    assert shown(store, 9) == ["s:Oslo"]
+    assert [a.object_id for a in opened(store, ActionKind.REVIEW_QUARANTINE)] == [uid("b")]
+
+
+def test_two_of_one_name_make_a_pending_entity_and_a_review(store: MemoryStore) -> None:
+    for name, scheme in (("a", "1"), ("b", "2")):
+        who = EntityRef(name="Sam Rivera", type="person", external_ids={"hr": scheme})
+        write(store, draft(name, subject=who, value="NYC"))
+    (receipt,) = write(store, draft("c", subject="Sam Rivera", value="Rome"))
+    assert receipt.outcome is Outcome.PENDING_REVIEW
+    (case,) = store.state.reviews.values()
+    assert receipt.reviews == (case.review_id,)
+    assert store.state.entities[case.entity_id].state is EntityState.PENDING
+    assert len(case.candidates) == 2
+    (again,) = write(store, draft("d", subject="Sam Rivera", value="Oslo", span=(4, INF_US)))
+    assert again.outcome is Outcome.PENDING_REVIEW
+    assert len(store.state.reviews) == 1  # the pending entity is reused
+
+
+def test_sixteen_writers_naming_one_new_entity_make_one(store: MemoryStore) -> None:
+    group = [
+        submission(draft(f"w{n}", subject="Nova Project", slot="deployed_in", value=f"v{n}"))
+        for n in range(16)
+    ]
+    results = write_all(store, *group)
+    assert not any(isinstance(result, TenureError) for result in results)
+    assert len(store.state.entities) == 1
+    assert store.state.clock.seq == 16
+    assert len(shown(store, 1, "deployed_in")) == 16
+
+
+def test_a_view_of_the_past_is_not_changed_by_later_writes(store: MemoryStore) -> None:
+    write(store, draft("a", value="NYC"), now=10)
+    with store.reading() as before:
+        past = before.decaying(point=Point(5, 10))
+    write(store, draft("b", value="Rome", span=(1, INF_US)), now=20)
+    with store.reading() as after:
+        assert after.decaying(point=Point(5, 10)) == past

@@ -18,7 +18,6 @@ def caller(memory: Memory, **given: Any) -> Memory:
     return memory.bind(Principal(**{"tenant": memory.principal.tenant, **given}))
 
 
-
 def test_a_view_never_changes(open_memory: Open) -> None:
     memory = open_memory()
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
@@ -124,7 +123,9 @@ def test_a_tie_is_settled_by_a_person(open_memory: Open) -> None:
 
 def test_tenants_share_nothing(open_memory: Open) -> None:
     memory = open_memory(tenants=True)
-    other = caller(memory, tenant=f"{memory.principal.tenant}-b", roles={"owner"}, authority_level=0)
+    other = caller(
+        memory, tenant=f"{memory.principal.tenant}-b", roles={"owner"}, authority_level=0
+    )
     mine = memory.write(subject="Sam", slot="office", value="Canary-A")
     theirs = other.write(subject="Sam", slot="office", value="Canary-B")
     assert mine.entity != theirs.entity

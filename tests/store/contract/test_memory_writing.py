@@ -29,7 +29,6 @@ def caller(memory: Memory, **given: Any) -> Memory:
     return memory.bind(Principal(**{"tenant": memory.principal.tenant, **given}))
 
 
-
 def test_a_first_claim_is_accepted_and_shown(open_memory: Open) -> None:
     memory = open_memory()
     receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago", valid_from=JAN)

@@ -52,7 +52,8 @@ def bench_of(case: dict[str, Any]) -> Bench:
         for k, v in case.get("principal", {"user": "ann"}).items()
     }
     bench = Bench(principal=Principal(**principal), vocabulary=vocabulary)
-    bench.rules(**case.get("policy", {}))
+    policy = {k: tuple(v) if isinstance(v, list) else v for k, v in case.get("policy", {}).items()}
+    bench.rules(**policy)
     for each in case.get("entities", ()):
         bench.world.person(**each)
     for group in case.get("merged", ()):
@@ -189,7 +190,7 @@ def _stored(placed: Iterable[Placed], names: Names) -> list[str]:
 
 
 def _piece(piece: Piece, names: Names) -> list[Any]:
-    shown = piece.cell and f"{piece.label} | {piece.cell}" or piece.text
+    shown = (piece.cell and f"{piece.label} | {piece.cell}") or piece.text
     return [
         names(piece.object_id),
         piece.section.value,

@@ -17,12 +17,13 @@ from ..schema.policy import Policy
 from ..schema.principal import Principal, Sight
 from ..schema.slots import Vocabulary
 from ..store.port import Ask, Point, Reader
+from ..store.quantise import VectorScore
 from .compile import Circumstances, compile_snapshot, setting_of
 from .envelope import Envelope
 from .manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
 from .request_parsing import request_from_json
 from .setting import Setting
-from .snapshot import Bound, Proposed, Snapshot, VectorScore
+from .snapshot import Bound, Proposed, Snapshot
 
 
 def replay(

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, Protocol
 
 from ..resolution.known import Known
 from ..schema.claim import Version
+from ..store.quantise import VectorScore
 
 
 class Via(IntEnum):
@@ -44,16 +45,6 @@ class Proposed(NamedTuple):
     """`Via` flags."""
     hop: int = 0
     """Steps from an entity that the request names; 0 for none."""
-
-
-class VectorScore(NamedTuple):
-    """Cosines of a claim to the query, in units of 1 / 16,000,000."""
-
-    object_id: str
-    content: int
-    """Best of its chunks."""
-    why: int
-    """Of `why_it_matters`."""
 
 
 class Bound(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from .compile_terms import InjectionPolicy, OverflowPolicy
@@ -195,11 +196,16 @@ class Policy:
     @property
     def digest(self) -> str:
         """Return the SHA-256 of the pack's canonical JSON."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return _digest(self)
 
     def to_json(self) -> str:
         """Return the pack as canonical JSON, the form that is stored by hash."""
         return canonical_json(asdict(self))
+
+
+@lru_cache(maxsize=64)
+def _digest(policy: Policy) -> str:
+    return hashlib.sha256(policy.to_json().encode()).hexdigest()
 
 
 DEFAULT: Final = Policy()

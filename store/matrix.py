@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ..schema.errors import Fault
 from .port import Clock, VectorRow
-from .quantise import SQUARE_LIMIT, checked
+from .quantise import SQUARE_LIMIT, VectorScore, checked
 from .vector_rows import DEAD, Floats, Ints, Scan, VectorRows
 
 WHY: Final = "why"
@@ -39,16 +39,6 @@ RING_SHARE: Final = 16
 """Rows of a ring for each claim that is asked for."""
 _STEP: Final = 50_000
 """Rows turned into numbers at once: 77 MB at 384 dimensions."""
-
-
-class VectorScore(NamedTuple):
-    """Cosines of a claim to a query, in units of 1 / 16,000,000."""
-
-    object_id: str
-    content: int
-    """Best of its chunks; 0 without one."""
-    why: int
-    """Of `why_it_matters`; 0 without one."""
 
 
 class Hit(NamedTuple):

@@ -207,7 +207,8 @@ class Reader(IdentityReads, Protocol):
         """Return heads at the point whose claim shares a term, most shared terms first.
 
         Of equally many the newest claim comes first; at most `limit` visible ones. What is
-        withheld is counted up to there.
+        withheld is counted up to there. A term that more than twice `limit` claims hold
+        proposes nothing, unless all are so common: then the alphabetically first one does.
         """
         ...
 

@@ -15,7 +15,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from ...schema.entity import Judgement
 from .. import clusters
@@ -26,6 +26,9 @@ from . import register_sql as register
 
 _SHOWN: Final = 5
 """Examples named in a sentence."""
+
+_LONGEST: Final = 32_768
+"""Bytes of a term that FTS5 keeps."""
 
 Span = tuple[int, int, int, int]
 """valid_from, valid_until, tx_start, tx_end."""
@@ -121,18 +124,20 @@ def _texts(db: sqlite3.Connection) -> Iterator[str]:
         db.execute(
             f"CREATE VIRTUAL TABLE temp.{vocabulary} USING fts5vocab(main, {index}, instance)"
         )
-        held = _checksum(db.execute(f"SELECT doc, term FROM temp.{vocabulary}"))
+        held = _checksum(db.execute(f"SELECT doc, CAST(term AS BLOB) FROM temp.{vocabulary}"))
         meant = _checksum(
-            (number, term) for number, terms in db.execute(statement) for term in set(terms.split())
+            (number, term)
+            for number, terms in db.execute(statement)
+            for term in {word.encode()[:_LONGEST] for word in terms.split()}
         )
         db.execute(f"DROP TABLE temp.{vocabulary}")
         if held != meant:
             yield f"the index {index} does not hold the terms of its claims"
 
 
-def _checksum(pairs: Iterable[tuple[Any, Any]]) -> tuple[int, int]:
+def _checksum(pairs: Iterable[tuple[int, bytes]]) -> tuple[int, int]:
     count = total = 0
     for number, term in pairs:
         count += 1
-        total ^= zlib.crc32(f"{number} {term}".encode())
+        total ^= zlib.crc32(term, number & 0xFFFFFFFF)
     return count, total

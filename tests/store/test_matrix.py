@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tenure.schema.errors import Fault, InvalidInput
 from tenure.store import matrix as module
 from tenure.store.matrices import Matrices
-from tenure.store.matrix import Matrix, VectorScore
+from tenure.store.matrix import Matrix
 from tenure.store.port import Clock, VectorRow
-from tenure.store.quantise import packed, quantise, to16
+from tenure.store.quantise import VectorScore, packed, quantise, to16
 from tenure.store.vector_rows import BLOCK, VectorRows, sign_bits
 
 ENCODER = "test@1"

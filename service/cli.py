@@ -17,7 +17,16 @@ import typer
 from typer.core import TyperGroup
 
 from ..schema.errors import TenureError
-from . import cli_audit, cli_compile, cli_demo, cli_read, cli_settings, cli_transfer, cli_write
+from . import (
+    cli_audit,
+    cli_compile,
+    cli_demo,
+    cli_operate,
+    cli_read,
+    cli_settings,
+    cli_transfer,
+    cli_write,
+)
 from .cli_frame import FLAGS, Frame, examples, fail, frame_of
 
 _EPILOG = examples(
@@ -54,6 +63,7 @@ _PARTS = (
     cli_read,
     cli_audit,
     cli_compile,
+    cli_operate,
     cli_transfer,
     cli_settings,
 )

@@ -216,15 +216,15 @@ def _show_review(out: Console, review: Review, tour: Tour) -> None:
             tour.titles[c.entity],
             f"{c.score:.2f}",
             _evidence(c.features),
-            ", ".join(c.vetoes),
+            _but(c.vetoes),
         )
         for c in review.candidates
     ]
     table(out, ("is it", "who is", "score", "evidence", "but"), rows)
     out.print(
-        f"\nreview {review.review_id}, {review.state.value}: a steward accepts or rejects it,"
+        f"\nreview {review.review_id}, {review.state.value}: a steward accepts or rejects\n"
+        "it, and may undo that later."
     )
-    out.print("and may undo that later.")
 
 
 def _evidence(features: Sequence[Any]) -> str:

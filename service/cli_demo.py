@@ -295,7 +295,7 @@ def _same(digest: str, first: str) -> str:
 
 def _show_replay(out: Console, tour: Tour) -> None:
     out.print(
-        "Then the HR system corrected Sam Rivera's office to Denver, since 1 July. A new compile\n"
+        "Then billing corrected Orchid Foods to enterprise, since 1 July already. A new compile\n"
         "knows it; a replay of the first envelope still gives the very bytes the agent read:\n"
     )
     first = tour.envelope.digest

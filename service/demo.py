@@ -37,7 +37,7 @@ MIRA: Final = Principal(
 )
 """Whose agent compiles the envelope."""
 
-BUDGET_TOKENS: Final = 740
+BUDGET_TOKENS: Final = 748
 """Less than all that would fit the question, so that something must stay out."""
 
 REQUEST: Final[Mapping[str, Any]] = {
@@ -137,12 +137,12 @@ def take_tour(store: str) -> Tour:
         mira = memory.bind(MIRA)
         envelope = mira.compile(**REQUEST)
         memory.write(
-            subject="Sam Rivera",
-            slot="office",
-            value="Denver",
+            subject="Orchid Foods",
+            slot="pricing_tier",
+            value="enterprise",
             op="correct",
             valid_from="2026-07-01T00:00:00Z",
-            source_origin="record://hr/people",
+            source_origin="record://billing/accounts",
         )
         return Tour(
             entries=entries,

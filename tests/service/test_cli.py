@@ -185,14 +185,14 @@ SAM = {"subject": "Sam Rivera", "slot": "office", "value": "Austin", "valid_from
 def test_an_import_reports_what_it_did(run: Run, tmp_path: Path) -> None:
     path = events(tmp_path, SAM, SAM | {"value": "Chicago", "valid_from": JUNE})
     shown = run("ingest", path).stdout
-    assert re.match(r"2 events written in 1 transactions, \d", shown)
+    assert re.match(r"2 events written in 1 transaction, \d", shown)
     assert told(run, "ingest", path)["outcomes"] == {"clipped": 1, "confirmed": 1}
 
 
 def test_a_replay_is_resumed(run: Run, tmp_path: Path) -> None:
     path = events(tmp_path, {**SAM, "recorded_at": MAY}, {**SAM, "recorded_at": JUNE})
     assert told(run, "ingest", path, "--replay")["transactions"] == 2
-    assert "2 events in 2 groups were stored before" in run("ingest", path, "--replay").stdout
+    assert "2 events in 2 groups stored before" in run("ingest", path, "--replay").stdout
 
 
 def test_refused_lines_are_told_and_kept(run: Run, tmp_path: Path) -> None:

@@ -67,7 +67,9 @@ SHOWN, HIDDEN = Look(Status.CLEAN, "", True), Look(Status.OVERRIDDEN, "newer_val
 WORDS = [f"word{n}" for n in range(5_000)]
 
 
-def assertion(number: int, subject: int, slot: int, since: int, tx: int, rng: random.Random) -> Assertion:
+def assertion(
+    number: int, subject: int, slot: int, since: int, tx: int, rng: random.Random
+) -> Assertion:
     """Return a claim with about 25 words of content."""
     text = " ".join(rng.choices(WORDS, k=25))
     about = f"entity-{subject}"
@@ -120,7 +122,9 @@ def assertion(number: int, subject: int, slot: int, since: int, tx: int, rng: ra
     )
 
 
-def history(versions: int) -> Iterator[tuple[Assertion, tuple[Closing, ...], tuple[Row, ...], bool]]:
+def history(
+    versions: int,
+) -> Iterator[tuple[Assertion, tuple[Closing, ...], tuple[Row, ...], bool]]:
     """Yield writes of a history that holds so many rows: what a plan would make of them."""
     rng = random.Random(7)
     entities = max(versions // (SLOTS * (1 + 3 * (GENERATIONS - 1))), 1)
@@ -153,7 +157,13 @@ def fill(store: Store, versions: int) -> tuple[int, float]:
     while part := list(islice(source, BATCH)):
         last = part[-1][0].claim.tx
         events = tuple(
-            TxEvent(seq=c.claim.tx, tx=c.claim.tx, actor="ann", op="write", object_ids=(c.claim.object_id,))
+            TxEvent(
+                seq=c.claim.tx,
+                tx=c.claim.tx,
+                actor="ann",
+                op="write",
+                object_ids=(c.claim.object_id,),
+            )
             for c, *_ in part
         )
         batch = Batch(
@@ -178,7 +188,9 @@ def fill(store: Store, versions: int) -> tuple[int, float]:
     return written, spent
 
 
-def _netted(part: Sequence[tuple[Assertion, tuple[Closing, ...], tuple[Row, ...], bool]]) -> Iterator[Row]:
+def _netted(
+    part: Sequence[tuple[Assertion, tuple[Closing, ...], tuple[Row, ...], bool]],
+) -> Iterator[Row]:
     """Yield the rows of a batch, those that it closes itself born closed."""
     closed = {x.vid: x.tx for _, close, _, _ in part for x in close}
     for _, _, rows, _ in part:
@@ -238,7 +250,9 @@ def reads(reader: Reader, entities: int, last: int) -> dict[str, Callable[[int],
     return {
         "slot now": lambda _: slot(True),
         "slot as of": lambda _: slot(False),
-        "facts now": lambda _: reader.versions(Ask(subjects=(who(),)), sight=SIGHT, point=point(now=True)),
+        "facts now": lambda _: reader.versions(
+            Ask(subjects=(who(),)), sight=SIGHT, point=point(now=True)
+        ),
         "facts as of": lambda _: reader.versions(
             Ask(subjects=(who(),)), sight=SIGHT, point=point(now=False)
         ),
@@ -257,7 +271,10 @@ def measure(versions: int, folder: Path) -> dict[str, float]:
     store = SqliteStore(path)
     claims, spent = fill(store, versions)
     size = sum(p.stat().st_size for p in folder.glob(f"{path.name}*")) / 1e6
-    print(f"\n{versions:,} rows, {claims:,} claims, {size:.0f} MB: {claims / spent:,.0f} writes/s in batches of {BATCH}")
+    print(
+        f"\n{versions:,} rows, {claims:,} claims, {size:.0f} MB: "
+        f"{claims / spent:,.0f} writes/s in batches of {BATCH}"
+    )
     found = {}
     with store.reading(TENANT) as reader:
         entities = max(claims // (SLOTS * GENERATIONS), 1)
@@ -331,9 +348,25 @@ def group_commit(folder: Path, threads: int = 16, each: int = 150) -> None:
                     number = clock.seq + place
                     one = assertion(number, worker * 1_000 + step, 1, 0, number, rng)
                     stated.append(one)
-                    slots.append(SlotRecord(one.claim.slot_key, one.details.subject_id, "slot1", "tenant", False))
-                    events.append(TxEvent(seq=number, tx=number, actor="a", op="write", object_ids=(one.claim.object_id,)))
-                    rows.append(Row(clock.next_vid + place - 1, one.claim, one.claim.interval, SHOWN, number))
+                    slots.append(
+                        SlotRecord(
+                            one.claim.slot_key, one.details.subject_id, "slot1", "tenant", False
+                        )
+                    )
+                    events.append(
+                        TxEvent(
+                            seq=number,
+                            tx=number,
+                            actor="a",
+                            op="write",
+                            object_ids=(one.claim.object_id,),
+                        )
+                    )
+                    rows.append(
+                        Row(
+                            clock.next_vid + place - 1, one.claim, one.claim.interval, SHOWN, number
+                        )
+                    )
                 tx.open_rows([SlotRead((s.slot_key,), Interval(0, 9), False) for s in slots])
                 last = clock.seq + len(jobs)
                 tx.apply(
@@ -367,7 +400,9 @@ def group_commit(folder: Path, threads: int = 16, each: int = 150) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=[10_000, 100_000])
-    parser.add_argument("--folder", type=Path, help="where the files are made; default: a temporary one")
+    parser.add_argument(
+        "--folder", type=Path, help="where the files are made; default: a temporary one"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
         folder = Path(name)

@@ -310,7 +310,8 @@ def _fill(found: Fit, left: list[tuple[Piece, Reason]]) -> None:
 
 def overflow_of(setting: Setting) -> OverflowPolicy:
     """Return the overflow policy: a safety-critical pack fails loud (C-139)."""
-    return OverflowPolicy.FAIL_LOUD if setting.rules.safety_critical else setting.rules.overflow
+    rules = setting.rules
+    return OverflowPolicy.FAIL_LOUD if rules.safety_critical else OverflowPolicy(rules.overflow)
 
 
 def _reason(piece: Piece, reason: Reason, policy: OverflowPolicy) -> Reason:

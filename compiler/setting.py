@@ -7,7 +7,7 @@ are values here; nothing in the compiler reads a clock or an environment.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..schema.errors import Forbidden, InvalidInput
@@ -52,6 +52,14 @@ class Setting:
     page: int = 1
     without: frozenset[str] = frozenset()
     """Object ids and sections that an ablation leaves out."""
+    policy_hash: str = field(init=False)
+    request_json: str = field(init=False)
+    """The request as canonical JSON."""
+
+    def __post_init__(self) -> None:
+        # both are asked for several times, and neither is cheap
+        object.__setattr__(self, "policy_hash", self.policy.digest)
+        object.__setattr__(self, "request_json", self.request.to_json())
 
     @property
     def rules(self) -> CompilePolicy:

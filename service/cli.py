@@ -21,6 +21,7 @@ from . import (
     cli_audit,
     cli_compile,
     cli_demo,
+    cli_embed,
     cli_operate,
     cli_read,
     cli_settings,
@@ -65,6 +66,7 @@ _PARTS = (
     cli_compile,
     cli_operate,
     cli_transfer,
+    cli_embed,
     cli_settings,
 )
 """Where the commands stand, in the order of `--help`."""

@@ -22,12 +22,14 @@ StoreFactory = Callable[[], Store]
 
 @pytest.fixture
 def open_memory(tmp_path: Path) -> Iterator[Callable[..., Memory]]:
-    """Return a function that opens a memory over a fresh store."""
+    """Return a function that opens a memory over a fresh store, of many tenants if asked."""
     with ExitStack() as stack:
         count = iter(range(1_000_000))
 
-        def open_one(**options: Any) -> Memory:
-            return stack.enter_context(connect(str(tmp_path / f"{next(count)}.db"), **options))
+        def open_one(*, tenants: bool = False, **options: Any) -> Memory:
+            path = tmp_path / f"{next(count)}{'' if tenants else '.db'}"
+            url = f"{path}/" if tenants else str(path)
+            return stack.enter_context(connect(url, **options))
 
         yield open_one
 

@@ -189,7 +189,7 @@ def _stored(placed: Iterable[Placed], names: Names) -> list[str]:
 
 
 def _piece(piece: Piece, names: Names) -> list[Any]:
-    shown = piece.cell and f"{piece.label} | {piece.cell}" or piece.text
+    shown = (piece.cell and f"{piece.label} | {piece.cell}") or piece.text
     return [
         names(piece.object_id),
         piece.section.value,

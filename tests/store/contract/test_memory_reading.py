@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,11 @@ from tenure import Forbidden, Memory, NotFound, Principal
 
 Open = Callable[..., Memory]
 JAN, JUN = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
+
+
+def caller(memory: Memory, **given: Any) -> Memory:
+    """Return the same store for a caller of the same tenant, unless another is named."""
+    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **given}))
 
 
 def test_a_view_never_changes(open_memory: Open) -> None:
@@ -25,12 +31,12 @@ def test_a_view_never_changes(open_memory: Open) -> None:
 def test_a_narrower_scope_wins_and_others_never_see_it(open_memory: Open) -> None:
     memory = open_memory()
     memory.write(subject="Acme", slot="jurisdiction", value="US", valid_from=JAN)
-    ann = memory.bind(Principal(user="ann"))
+    ann = caller(memory, user="ann")
     ann.write(subject="Acme", slot="jurisdiction", value="EU", valid_from=JAN,
               scope={"user": "ann"})  # fmt: skip
     assert ann.as_of().value("Acme", "jurisdiction") == "EU"
     assert memory.as_of().value("Acme", "jurisdiction") == "US"
-    bob = memory.bind(Principal(user="bob"))
+    bob = caller(memory, user="bob")
     assert bob.as_of().value("Acme", "jurisdiction") == "US"
     with pytest.raises(Forbidden):
         bob.write(subject="Acme", slot="jurisdiction", value="UK", scope={"user": "ann"})
@@ -41,7 +47,7 @@ def test_what_decides_and_may_not_be_seen_is_withheld(open_memory: Open) -> None
     memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
     memory.write(subject="Sam", slot="office", value="Area 51", valid_from=JUN,
                  security_classification="highly_restricted")  # fmt: skip
-    low = memory.bind(Principal(user="low", clearance="public"))
+    low = caller(memory, user="low", clearance="public")
     state = low.as_of().slot("Sam", "office")
     assert (state.status, state.reason) == ("unknown", "withheld")
     assert "Area 51" not in repr(state)
@@ -52,7 +58,7 @@ def test_deny_wins_and_todays_permissions_hold_for_the_past(open_memory: Open) -
     memory = open_memory()
     receipt = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN,
                            allow_roles=["engineer"])  # fmt: skip
-    engineer = memory.bind(Principal(user="e", roles={"engineer"}))
+    engineer = caller(memory, user="e", roles={"engineer"})
     assert engineer.as_of().value("Sam", "office") == "NYC"
     old = engineer.as_of()
     memory.reclassify(receipt.object_id, deny_roles=["engineer"])
@@ -79,7 +85,7 @@ def test_only_the_privileged_erase(open_memory: Open) -> None:
     memory = open_memory()
     receipt = memory.write(subject="Sam", slot="office", value="NYC")
     with pytest.raises(Forbidden) as caught:
-        memory.bind(Principal(user="x")).erase(receipt.object_id, reason="spite")
+        caller(memory, user="x").erase(receipt.object_id, reason="spite")
     assert caught.value.code == "privilege_required"
     assert memory.as_of().value("Sam", "office") == "NYC"
 
@@ -117,7 +123,9 @@ def test_a_tie_is_settled_by_a_person(open_memory: Open) -> None:
 
 def test_tenants_share_nothing(open_memory: Open) -> None:
     memory = open_memory(tenants=True)
-    other = memory.bind(Principal(tenant="b", roles={"owner"}, authority_level=0))
+    other = caller(
+        memory, tenant=f"{memory.principal.tenant}-b", roles={"owner"}, authority_level=0
+    )
     mine = memory.write(subject="Sam", slot="office", value="Canary-A")
     theirs = other.write(subject="Sam", slot="office", value="Canary-B")
     assert mine.entity != theirs.entity

@@ -24,6 +24,11 @@ Open = Callable[..., Memory]
 JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
 
 
+def caller(memory: Memory, **given: Any) -> Memory:
+    """Return the same store for a caller of the same tenant, unless another is named."""
+    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **given}))
+
+
 def test_a_first_claim_is_accepted_and_shown(open_memory: Open) -> None:
     memory = open_memory()
     receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago", valid_from=JAN)
@@ -160,7 +165,7 @@ def test_text_without_relevance_is_refused(open_memory: Open) -> None:
 
 def test_authority_comes_from_the_channel(open_memory: Open) -> None:
     memory = open_memory()
-    agent = memory.bind(Principal(user="bot", authority_level=3))
+    agent = caller(memory, user="bot", authority_level=3)
     with pytest.raises(Forbidden) as caught:
         agent.write(subject="Sam", slot="office", value="NYC", authority_level=1)
     assert caught.value.code == "authority_above_ceiling"

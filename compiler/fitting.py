@@ -99,7 +99,7 @@ def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -
     for piece in sorted(pieces, key=lambda p: (p.section.value, p.key)):
         if piece.required:
             found.take(piece)
-        elif piece.object_id not in setting.skip:
+        else:
             loose.setdefault(piece.section, []).append(piece)
     found.room -= slack if tight else 0
     for section in ZONE_THREE:
@@ -115,7 +115,7 @@ def bare(pieces: Sequence[Piece], setting: Setting) -> Fit:
     for piece in sorted(pieces, key=lambda p: (p.section.value, p.key)):
         if piece.required:
             found.take(piece)
-        elif piece.object_id not in setting.skip:
+        else:
             found.drop(piece, Reason.OVER_BUDGET)
     return found
 

@@ -52,10 +52,11 @@ class Candidate(NamedTuple):
     @property
     def is_passage(self) -> bool:
         """Tell whether it is text that is quoted, not a fact that is stated."""
-        if self.version is None:
-            return True
-        details = self.version.details
-        return details.object_type is ObjectType.RETRIEVED_PASSAGE and details.slot is None
+        version = self.version
+        return version is None or (
+            version.details.object_type is ObjectType.RETRIEVED_PASSAGE
+            and version.details.slot is None
+        )
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ import pytest
 from tenure.compiler.affordances import bare as bare_schema
 from tenure.compiler.affordances import untrusted_tool
 from tenure.compiler.binding import ExactBinder
-from tenure.compiler.compile import Circumstances, setting_of
+from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
 from tenure.compiler.contain import contain
 from tenure.compiler.convert import convert
 from tenure.compiler.duplicates import Text, duplicates, shingle_list
@@ -25,13 +25,14 @@ from tenure.compiler.request import Media, MediaKind
 from tenure.compiler.request_parsing import parse_request
 from tenure.compiler.rescue import rescue
 from tenure.compiler.resolve import resolve
-from tenure.compiler.setting import Setting
-from tenure.compiler.snapshot import VectorScore
+from tenure.compiler.setting import Setting, project_of, sealing_epoch
+from tenure.compiler.shortening import excerpt
 from tenure.compiler.validate import validate
 from tenure.schema.errors import ContextBudgetExhausted, Fault, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Vocabulary
 from tenure.store.port import Point
+from tenure.store.quantise import VectorScore
 from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, Reading, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
@@ -184,6 +185,16 @@ def test_origins_may_be_given_whole_or_as_hosts() -> None:
             object_type="identity_fact",
         )
     assert sorted(bench.compiled(bench.compile(query="alpha"))) == ["a", "b"]
+
+
+def test_a_row_of_another_time_is_expired_or_not_yet_valid() -> None:
+    bench = Bench()
+    bench.world.add("past", subject="Sam", slot="office", value="a", valid=(0, NOW))
+    bench.world.add("future", subject="Sam", slot="office", value="b", valid=(NOW + 1, NOW + 9))
+    assert bench.omitted(bench.compile(query="x", entities=["Sam"])) == {
+        "past": ("expired_valid_time", ""),
+        "future": ("not_yet_valid", ""),
+    }
 
 
 def test_a_row_that_was_closed_by_the_asked_time_is_superseded() -> None:
@@ -433,6 +444,7 @@ def test_duplicates_need_equal_guards() -> None:
 def test_media_come_off_the_budget() -> None:
     image = Media(kind=MediaKind.IMAGE, uri="a", width=280, height=280)
     assert media_tokens([image]) == 100
+    assert media_tokens([Media(kind=MediaKind.AUDIO, uri="s", seconds=1)]) == 40
     film = Media(kind=MediaKind.VIDEO, uri="v", width=28, height=28, seconds=2)
     assert media_tokens([film]) == 2 + 80
     assert media_tokens([Media(kind=MediaKind.VIDEO, uri="v")]) > 60 * 1_000
@@ -466,7 +478,7 @@ def test_a_model_with_a_window_keeps_a_reserve() -> None:
 
 def test_a_text_without_an_apt_sentence_is_dropped_whole() -> None:
     words = " ".join(f"Sentence number {i} is here." for i in range(80))
-    envelope = Bench().compile(query="zebra", evidence=[words, "zebra"], budget_tokens=260)
+    envelope = Bench().compile(query="zebra", evidence=[words, "zebra"], budget_tokens=330)
     reasons = [o.reason for o in envelope.trace.omitted_objects]
     assert reasons == ["over_budget"]
 
@@ -475,6 +487,42 @@ def test_what_fits_in_the_rest_is_taken() -> None:
     bench = full_bench()
     envelope = bench.compile(query="nightly deploy report vault", budget_tokens=1_500)
     assert envelope.tokens_upper > 1_300
+
+
+def test_an_excerpt_keeps_apt_sentences_verbatim_and_in_order() -> None:
+    found, setting = ordered(Bench(), query="alpha", evidence=["one alpha. Two beta. Three alpha."])
+    piece = next(p for group in found.assembled.pieces for p in group if p.section == "evidence")
+
+    def short(text: str, room: int = 200) -> str | None:
+        made = excerpt(piece._replace(text=text), room=room, setting=setting)
+        return None if made is None else made.piece.text
+
+    assert short("One alpha. Two beta. Three alpha.") == "One alpha.\n[…]\nThree alpha."
+    assert short("One beta. Two alpha. Three beta.") == "[…]\nTwo alpha.\n[…]"
+    assert short("One alpha only") is None
+    assert short("One beta. Two beta.") is None
+    assert short("One alpha. Two beta.", room=6) is None
+
+
+def test_a_text_that_comes_out_longer_than_its_parts_is_fitted_again() -> None:
+    class Bumpy:
+        identity = "bumpy"
+
+        def count(self, text: str) -> int:
+            return len(text) // 4
+
+        def upper_bound(self, text: str) -> int:
+            return len(text) // 4 + (300 if len(text) > 4_000 else 0)
+
+        def lower_bound(self, text: str) -> int:
+            return len(text) // 4
+
+    plain = full_bench().setting(parse_request("code_generation", **REQUEST))
+    setting = replace(plain, counter=Bumpy(), budget=1_250)
+    snapshot = full_bench().snapshot(setting)
+    envelope = compile_snapshot(snapshot, setting)
+    assert envelope.tokens_upper <= 1_250
+    assert "evidence" in {use.name for use in envelope.sections}
 
 
 def test_tool_pairs_are_never_parted() -> None:
@@ -593,6 +641,19 @@ def test_an_object_that_lost_with_an_older_row_is_listed_once() -> None:
     envelope = bench.compile(query="alpha", entities=["Sam"])
     assert next(o.object_id for o in envelope.trace.compiled_objects) == uid("now")
     assert envelope.trace.omitted_objects == ()
+
+
+def test_a_key_epoch_of_the_future_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="names key epoch 1"):
+        sealing_epoch((KEY,), 1)
+    assert sealing_epoch((KEY, KEY), None) == 1
+    assert sealing_epoch((KEY, KEY), 0) == 0
+
+
+def test_a_stated_project_of_ours_is_the_project() -> None:
+    ours = Principal(projects=frozenset({"nova", "atlas"}))
+    assert project_of(parse_request("t", project="nova"), ours) == "nova"
+    assert project_of(parse_request("t"), ours) is None
 
 
 def test_a_compile_without_a_key_is_refused() -> None:

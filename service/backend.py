@@ -29,7 +29,7 @@ from .ids import Clock, Ids, read
 if TYPE_CHECKING:
     from ..store.commit import Result
     from .embedding import Embedding
-    from .encoder import Encoder
+    from .encoders import Encoder
     from .extracting import Extractor
 
 Work = Callable[[WriteTx], Any]
@@ -96,22 +96,21 @@ class Backend:
         writes = [job for job in jobs if isinstance(job, Submission)]
         results: dict[int, Any] = {}
         if writes:
-            from ..store.commit import commit
-
-            with self.store.writing(tenant) as tx:
-                done = commit(
-                    tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer
-                )
+            done = self.store.transact(tenant, lambda tx: self._commit(tx, writes))
             results.update({id(job): result for job, result in zip(writes, done, strict=True)})
         for job in jobs:
             if not isinstance(job, Submission):
                 results[id(job)] = self._run_alone(tenant, job)
         return [results[id(job)] for job in jobs]
 
+    def _commit(self, tx: WriteTx, writes: Sequence[Submission]) -> list[Result]:
+        from ..store.commit import commit
+
+        return commit(tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer)
+
     def _run_alone(self, tenant: str, work: Work) -> Any:
         try:
-            with self.store.writing(tenant) as tx:
-                return work(tx)
+            return self.store.transact(tenant, work)
         except TenureError as refusal:
             return refusal
 

@@ -19,7 +19,7 @@ from .ids import Clock, Ids, uuid7, wall_clock
 from .memory import Memory
 
 if TYPE_CHECKING:
-    from .encoder import Encoder
+    from .encoders import Encoder
     from .extracting import Extractor
 
 _SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
@@ -69,7 +69,7 @@ def connect(
 def _encoder(given: Encoder | str | None) -> Encoder | None:
     if given is None:
         return None
-    from .encoders import encoder_of
+    from .encoder_choice import encoder_of
 
     return encoder_of(given)
 

@@ -27,7 +27,7 @@ from ..store.matrix import WHY, Matrix
 from ..store.port import Reader, RecordKind, Store, VectorRow
 from ..store.quantise import bad_vector, quantise, to16
 from .chunking import chunked
-from .encoder import CountsTokens, Encoder
+from .encoders import CountsTokens, Encoder
 
 MOST_WAITING: Final = 20_000
 """Claims in the queue: some 20 MB of text, half a minute of an encoder on a small machine."""

@@ -12,7 +12,7 @@ from ..schema.errors import InvalidInput
 from ..schema.principal import OPERATE, Principal
 from .backend import Backend
 from .embedding import Embedding, Progress, ShowProgress
-from .encoder import Encoder
+from .encoders import Encoder
 
 
 def re_embed(

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from .encoder import bad_encoder
+from .encoders import bad_encoder
 
 _WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".json")
 _PIECE: Final = 1 << 20

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
@@ -20,6 +19,7 @@ from typing import Final
 from ...schema.entity import Judgement
 from .. import clusters
 from ..audit import GENESIS, chained
+from ..overlaps import overlapping
 from . import check_sql as sql
 from . import codec, register_codec, statements
 from . import register_sql as register
@@ -29,9 +29,6 @@ _SHOWN: Final = 5
 
 _LONGEST: Final = 32_768
 """Bytes of a term that FTS5 keeps."""
-
-Span = tuple[int, int, int, int]
-"""valid_from, valid_until, tx_start, tx_end."""
 
 
 def broken(db: sqlite3.Connection) -> Iterator[str]:
@@ -60,30 +57,6 @@ def _overlaps(db: sqlite3.Connection, statement: str, what: str) -> Iterator[str
     for key, lines in groupby(db.execute(statement), key=lambda line: str(line[0])):
         if overlapping(line[1:] for line in lines):
             yield f"{what} {key}"
-
-
-def overlapping(spans: Iterable[Span]) -> bool:
-    """Tell whether two rectangles share a point; a sweep along transaction time.
-
-    >>> overlapping([(0, 5, 0, 9), (5, 9, 0, 9), (0, 5, 9, 12)])
-    False
-    >>> overlapping([(0, 5, 0, 9), (4, 9, 3, 4)])
-    True
-    """
-    steps: list[tuple[int, int, int, int]] = []
-    for start, until, began, ended in spans:
-        steps.append((began, 1, start, until))
-        steps.append((ended, 0, start, until))
-    active: list[tuple[int, int]] = []
-    for _, opens, start, until in sorted(steps):
-        at = bisect_left(active, (start, until))
-        if not opens:
-            active.pop(at)
-        elif (at < len(active) and active[at][0] < until) or (at and active[at - 1][1] > start):
-            return True
-        else:
-            active.insert(at, (start, until))
-    return False
 
 
 def _log(db: sqlite3.Connection) -> Iterator[str]:

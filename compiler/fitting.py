@@ -52,6 +52,8 @@ class Fit:
     setting: Setting
     room: int
     """Tokens left."""
+    page: int = 0
+    """Tokens that the turn's items had to begin with."""
     chosen: list[Piece] = field(default_factory=list[Piece])
     dropped: list[Dropped] = field(default_factory=list[Dropped])
     shortened: list[Short] = field(default_factory=list[Short])
@@ -105,6 +107,7 @@ def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -
     for section in ZONE_THREE:
         _fit_stable(found, section, loose.get(section, []))
     found.room -= 0 if tight else slack
+    found.page = found.room
     _fit_turn(found, {name: loose.get(name, []) for name in TURN})
     return found
 
@@ -307,7 +310,7 @@ def _fill(found: Fit, left: list[tuple[Piece, Reason]]) -> None:
     if policy is OverflowPolicy.CASCADE_COMPRESS:
         rest = _compressed(found, rest)
     for piece, reason in rest:
-        found.drop(piece, _reason(piece, reason, policy))
+        found.drop(piece, _reason(found, piece, reason, policy))
 
 
 def overflow_of(setting: Setting) -> OverflowPolicy:
@@ -316,9 +319,10 @@ def overflow_of(setting: Setting) -> OverflowPolicy:
     return OverflowPolicy.FAIL_LOUD if rules.safety_critical else OverflowPolicy(rules.overflow)
 
 
-def _reason(piece: Piece, reason: Reason, policy: OverflowPolicy) -> Reason:
+def _reason(found: Fit, piece: Piece, reason: Reason, policy: OverflowPolicy) -> Reason:
     if policy is OverflowPolicy.PAGINATE:
-        return Reason.NEXT_PAGE
+        larger = found.cost(piece) > found.page
+        return Reason.ITEM_LARGER_THAN_SECTION if larger else Reason.NEXT_PAGE
     if policy is OverflowPolicy.DEFER_RETRIEVAL and piece.section is _S.EVIDENCE:
         return Reason.RETRIEVAL_DEFERRED
     return reason

@@ -218,6 +218,20 @@ def test_pages_show_every_relevant_object_once() -> None:
     assert set(seen) == {n for n, s in whole.items() if s == "evidence"}
 
 
+def test_pages_end_even_when_an_item_fits_on_none() -> None:
+    bench = full_bench().rules(overflow=OverflowPolicy.PAGINATE)
+    texts = ["deploy " * 3_000, *(f"deploy report {i} " + "word " * 60 for i in range(5))]
+    page = bench.compile(query="deploy report", evidence=texts, budget_tokens=900)
+    pages = [page]
+    while (following := pages[-1].next) is not None:
+        pages.append(following)
+        assert len(pages) < 20
+    assert "guidance" in {use.name for use in pages[-1].sections}
+    reasons = [o.reason for o in pages[-1].trace.omitted_objects]
+    assert "item_larger_than_section" in reasons
+    assert "next_page" not in reasons
+
+
 def test_a_step_without_acceptance_is_a_gap() -> None:
     envelope = full_bench().compile(query="office", step="look")
     assert [gap.code.value for gap in envelope.gaps] == ["acceptance_missing"]

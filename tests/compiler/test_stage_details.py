@@ -585,7 +585,9 @@ def test_zone_three_keeps_to_its_cap() -> None:
 
 
 def test_stated_cover_of_acceptance_items_is_weighed_and_missing_cover_a_gap() -> None:
-    texts: list[dict[str, Any]] = [{"text": f"alpha text {i} " + "word " * 30, "origin": f"doc://{i}"} for i in range(8)]
+    texts: list[dict[str, Any]] = [
+        {"text": f"alpha text {i} " + "word " * 30, "origin": f"doc://{i}"} for i in range(8)
+    ]
     texts[7]["covers"] = ["has alpha"]
     envelope = Bench().compile(
         query="alpha text",

@@ -188,14 +188,10 @@ def _find_vectors(
     query = net.setting.request.query_vector
     if index is None or query is None:
         return NO_VECTORS
-    best = index.nearest(query, limit=net.setting.policy.read.vector_candidates)
-    ids = tuple(sorted(score.object_id for score in best))
-    if ids:
-        ask = Ask(objects=ids, heads=False, at_valid=False)
-        net.take(
-            "vector", reader.versions(ask, sight=net.sight, point=net.setting.point), Via.VECTOR
-        )
-    return {score.object_id: score for score in best}
+    near = index.nearest(query, limit=net.setting.policy.read.vector_candidates)
+    if near.versions:
+        net.take("vector", Found(tuple(near.versions), 0), Via.VECTOR)
+    return {score.object_id: score for score in near.scores}
 
 
 def _score_rest(

@@ -18,11 +18,12 @@ from typing import NamedTuple
 from ..schema.claim import Version
 from ..schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ..schema.vocabulary import ObjectType, SlotKind
+from ..store.quantise import VectorScore
 from .gather import question
 from .relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
 from .resolve import Placed
 from .setting import Setting
-from .snapshot import Snapshot, VectorScore, Via
+from .snapshot import Snapshot, Via
 from .validate import Validated
 from .verdicts import Verdict
 

@@ -52,7 +52,8 @@ def bench_of(case: dict[str, Any]) -> Bench:
         for k, v in case.get("principal", {"user": "ann"}).items()
     }
     bench = Bench(principal=Principal(**principal), vocabulary=vocabulary)
-    bench.rules(**case.get("policy", {}))
+    policy = {k: tuple(v) if isinstance(v, list) else v for k, v in case.get("policy", {}).items()}
+    bench.rules(**policy)
     for each in case.get("entities", ()):
         bench.world.person(**each)
     for group in case.get("merged", ()):

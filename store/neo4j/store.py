@@ -278,7 +278,7 @@ class Neo4jStore:
 
 
 def _keep(tx: Neo4jWriteTx) -> None:
-    tx.calls.rows(cypher.SET_CLOCK, clock=tx.counters.props)
+    tx.counters.store(tx.calls)
 
 
 def open_store(

@@ -10,7 +10,7 @@ import pytest
 
 from tenure.schema.interval import INF_US
 from tenure.store.sqlite import SqliteStore
-from tenure.store.sqlite.check import overlapping
+from tenure.store.overlaps import overlapping
 from tenure.tests.store.builders import TENANT, Say
 from tenure.tests.store.contract.test_port_transfer import lived_in
 

@@ -272,7 +272,8 @@ def measure(versions: int, folder: Path) -> dict[str, float]:
     claims, spent = fill(store, versions)
     size = sum(p.stat().st_size for p in folder.glob(f"{path.name}*")) / 1e6
     print(
-        f"\n{versions:,} rows, {claims:,} claims, {size:.0f} MB: {claims / spent:,.0f} writes/s in batches of {BATCH}"
+        f"\n{versions:,} rows, {claims:,} claims, {size:.0f} MB: "
+        f"{claims / spent:,.0f} writes/s in batches of {BATCH}"
     )
     found = {}
     with store.reading(TENANT) as reader:

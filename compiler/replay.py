@@ -71,7 +71,7 @@ def replay(
 
 def _check_pins(manifest: Manifest, setting: Setting) -> None:
     stated = {
-        "policy": (manifest.policy_hash, setting.policy.digest),
+        "policy": (manifest.policy_hash, setting.policy_hash),
         "vocabulary": (manifest.vocabulary_version, setting.vocabulary.version),
         "counter": (manifest.counter, setting.counter.identity),
         "envelope id": (manifest.envelope_id, envelope_id(setting)),
@@ -105,6 +105,7 @@ def _recorded(manifest: Manifest, setting: Setting, reader: Reader, caller: Prin
             if r.content is not None and r.why is not None
         },
         texts={r.object_id: r.text for r in manifest.candidates},
+        gates={key: recorded.withheld for key, recorded in rows.items()},
         withheld=manifest.withheld,
         cut=manifest.cut,
         capped=manifest.capped,
@@ -130,7 +131,11 @@ def _proposed(
         (v.row.claim.object_id, v.row.vid): v
         for v in reader.versions(ask, sight=sight, point=setting.point).versions
     }
-    unseen = [key for key in rows if key not in found or not found[key].visible]
+    unseen = [
+        key
+        for key, recorded in rows.items()
+        if key not in found or not (found[key].visible or recorded.withheld)
+    ]
     if unseen:
         raise Forbidden(
             f"{len(unseen)} of the {len(rows)} recorded rows may not be read by this caller today; "

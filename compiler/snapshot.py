@@ -100,6 +100,8 @@ class Snapshot:
     vectors: Mapping[str, VectorScore] = field(default_factory=lambda: NO_VECTORS)
     texts: Mapping[str, int] | None = None
     """Of a replay: recorded text relevance in millionths by object id."""
+    gates: Mapping[tuple[str, int], str] | None = None
+    """Of a replay: what the gate said of each row then, by (object id, vid); empty: it passed."""
     withheld: tuple[tuple[str, int], ...] = ()
     """How many objects the store withheld, by source of candidates."""
     cut: bool = False

@@ -29,19 +29,23 @@ app = typer.Typer()
 def re_embed(
     context: typer.Context,
     encoder: Annotated[
-        str,
-        typer.Option(help="onnx, or sentence-transformers: and a folder. Nothing is downloaded."),
-    ] = "onnx",
+        str | None,
+        typer.Option(
+            help="onnx, or sentence-transformers: and a folder; nothing is downloaded. "
+            "[default: the setting `encoder`, else onnx]"
+        ),
+    ] = None,
 ) -> None:
     """Make vectors for every claim that has none of an encoder; stop and run it again at will."""
-    from .encoders import encoder_of
+    from .encoder_choice import encoder_of
     from .re_embed import re_embed as run
 
     with opened(context) as memory, _Shown() as shown:
-        chosen = encoder_of(encoder)
+        own = memory.backend.encoder
+        chosen = own if encoder is None and own else encoder_of(encoder or "onnx")
         done = run(memory.backend, memory.principal, chosen, progress=shown)
         held = {"encoder": chosen.id if chosen else None, "claims": done.done}
-        answer(context, held, lambda out: out.print(f"{done.done} claims embedded: {encoder}"))
+        answer(context, held, lambda out: out.print(f"{done.done} claims embedded"))
 
 
 class _Shown:

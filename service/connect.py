@@ -69,7 +69,7 @@ def connect(
 def _encoder(given: Encoder | str | None) -> Encoder | None:
     if given is None:
         return None
-    from .encoders import encoder_of
+    from .encoder_choice import encoder_of
 
     return encoder_of(given)
 

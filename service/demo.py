@@ -37,7 +37,7 @@ MIRA: Final = Principal(
 )
 """Whose agent compiles the envelope."""
 
-BUDGET_TOKENS: Final = 640
+BUDGET_TOKENS: Final = 748
 """Less than all that would fit the question, so that something must stay out."""
 
 REQUEST: Final[Mapping[str, Any]] = {
@@ -47,6 +47,28 @@ REQUEST: Final[Mapping[str, Any]] = {
     "reaches Sam Rivera.",
     "goal": "a renewal note that Mira can send today",
     "entities": ("Orchid Foods", "Sam Rivera", "Atlas"),
+    "evidence": (
+        {
+            "title": "minutes of the renewal call",
+            "origin": "doc://minutes/2026-07-14",
+            "text": " ".join(
+                f"Item {number}: {what}."
+                for number, what in enumerate(
+                    (
+                        "Orchid Foods asks whether the renewal can start before the autumn rush",
+                        "their buyer compares our premium tier with two offers from elsewhere",
+                        "the bakery needs delivery windows before six in the morning",
+                        "nobody could say which day in the autumn the renewal is due",
+                        "a new contact person will be named for the second bakery",
+                        "the buyer repeats that a short renewal note is enough for now",
+                        "packaging complaints from spring are settled and need no mention",
+                        "the next call about the renewal takes place when the note is out",
+                    ),
+                    start=1,
+                )
+            ),
+        },
+    ),
     "budget_tokens": BUDGET_TOKENS,
 }
 
@@ -86,6 +108,8 @@ class Tour:
     """Everything the tour shows."""
 
     entries: tuple[Entry, ...]
+    nickname: str
+    """Who Bill Nakamura is."""
     questions: tuple[Question, ...]
     reviews: tuple[Review, ...]
     titles: Mapping[str, str]
@@ -113,15 +137,16 @@ def take_tour(store: str) -> Tour:
         mira = memory.bind(MIRA)
         envelope = mira.compile(**REQUEST)
         memory.write(
-            subject="Sam Rivera",
-            slot="office",
-            value="Denver",
+            subject="Orchid Foods",
+            slot="pricing_tier",
+            value="enterprise",
             op="correct",
             valid_from="2026-07-01T00:00:00Z",
-            source_origin="record://hr/people",
+            source_origin="record://billing/accounts",
         )
         return Tour(
             entries=entries,
+            nickname=memory.as_of().entity("Bill Nakamura").name,
             questions=questions,
             reviews=reviews,
             titles=_titles(memory, reviews),

@@ -185,14 +185,14 @@ SAM = {"subject": "Sam Rivera", "slot": "office", "value": "Austin", "valid_from
 def test_an_import_reports_what_it_did(run: Run, tmp_path: Path) -> None:
     path = events(tmp_path, SAM, SAM | {"value": "Chicago", "valid_from": JUNE})
     shown = run("ingest", path).stdout
-    assert re.match(r"2 events written in 1 transactions, \d", shown)
+    assert re.match(r"2 events written in 1 transaction, \d", shown)
     assert told(run, "ingest", path)["outcomes"] == {"clipped": 1, "confirmed": 1}
 
 
 def test_a_replay_is_resumed(run: Run, tmp_path: Path) -> None:
     path = events(tmp_path, {**SAM, "recorded_at": MAY}, {**SAM, "recorded_at": JUNE})
     assert told(run, "ingest", path, "--replay")["transactions"] == 2
-    assert "2 events in 2 groups were stored before" in run("ingest", path, "--replay").stdout
+    assert "2 events in 2 groups stored before" in run("ingest", path, "--replay").stdout
 
 
 def test_refused_lines_are_told_and_kept(run: Run, tmp_path: Path) -> None:
@@ -473,3 +473,84 @@ def test_help_is_quick_and_names_every_command() -> None:
         [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+# ---- actions and operations
+
+
+def tied(run: Run) -> dict[str, Any]:
+    run("write", "Sam Rivera", "office", "Austin", "--from", MAY)
+    run("write", "Sam Rivera", "office", "Boston", "--from", MAY)
+    (action,) = told(run, "actions", "list")
+    return dict(action)
+
+
+def test_a_tie_is_settled_by_a_winner_or_a_value(run: Run) -> None:
+    action = tied(run)
+    shown = run("actions", "resolve", action["action_id"], "--winner", action["members"][0])
+    assert "accepted" in shown.stdout
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
+    assert told(run, "actions", "list") == []
+    again = run("actions", "resolve", action["action_id"], "--value", "Boston", code=1)
+    assert "[already_decided]" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ((), "wrong_action"),
+        (("--winner", "x", "--value", "y"), "wrong_action"),
+        (("--winner", "0190e3a2-7c1f-7000-8000-000000000001"), "not_a_member"),
+    ],
+)
+def test_a_tie_needs_one_answer(run: Run, words: tuple[str, ...], code: str) -> None:
+    action = tied(run)
+    assert f"[{code}]" in run("actions", "resolve", action["action_id"], *words, code=1).stderr
+
+
+def test_a_sweep_says_what_is_due(run: Run, tmp_path: Path) -> None:
+    decay = {"half_life_days": 1, "minimum_threshold": 0.5}
+    old = SAM | {"recorded_at": "2020-01-01T00:00:00Z", "valid_from": "2020-01-01T00:00:00Z"}
+    run(
+        *("ingest", "--replay"),
+        events(tmp_path, old | {"decay_rule": decay, "retirement_rule": "archive"}),
+    )
+    assert "would be archived" in run("sweep", "--dry-run").stdout
+    assert len(told(run, "sweep", "--dry-run")["archived"]) == 1
+    assert "archived: " in run("sweep").stdout
+    assert run("sweep").stdout == "nothing is due\n"
+    assert told(run, "get", "Sam Rivera", "office")["status"] == "unknown"
+
+
+def test_an_erasure_asks_first_and_leaves_a_tombstone(run: Run) -> None:
+    receipt = moved(run)
+    aborted = RUNNER.invoke(app, ["erase", receipt["object_id"], "--reason", "r"], input="n\n")
+    assert aborted.exit_code == 1
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Chicago"
+    assert "[missing_reason]" in run("erase", receipt["object_id"], "--yes", code=1).stderr
+    shown = run("erase", receipt["object_id"], "--reason", "case 17", "--yes").stdout
+    assert "case 17" in shown
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
+    all_of_sam = told(run, "erase", "--entity", "Sam Rivera", "--reason", "case 18", "--yes")
+    assert all_of_sam["entity_ids"] == [receipt["entity"]]
+    assert told(run, "facts", "Sam Rivera") == {}
+    assert run("doctor").exit_code == 0
+
+
+def test_a_reclassification_hides_an_object_at_all_times(run: Run) -> None:
+    receipt = moved(run)
+    shown = run("reclassify", receipt["object_id"], "--as", "restricted", "--allow-role", "auditor")
+    assert shown.stdout.strip().endswith("restricted, for auditor")
+    assert told(run, "--role", "viewer", "get", "Sam Rivera", "office")["reason"] == "withheld"
+    denied = told(run, "reclassify", receipt["object_id"], "--deny-role", "viewer")
+    assert denied["permissions"]["deny"] == ["viewer"]
+    assert "not for viewer" in run("reclassify", receipt["object_id"]).stdout
+
+
+def test_an_envelope_is_rendered_for_a_provider(run: Run) -> None:
+    moved(run)
+    words = ("compile", "--task", "code_generation", "--query", "Sam Rivera", "--render")
+    held = json.loads(run(*words, "anthropic").stdout)
+    assert "messages" in held
+    assert "Chicago" in run(*words, "text").stdout
+    assert "[unknown_vocabulary]" in run(*words, "telex", code=1).stderr

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tenure.schema.entity import EntityRef
 from tenure.schema.errors import Conflict, InvalidInput, NotFound
 from tenure.schema.interval import ALWAYS, INF_US
-from tenure.schema.operation import ReviewReceipt
+from tenure.schema.operation import ActionReceipt, ReviewReceipt
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.principal import Scope
 from tenure.schema.vocabulary import (
@@ -260,6 +260,8 @@ def test_a_standing_judgement_refuses_and_opens_one_action(store: Any) -> None:
             policy=POLICY,
             powers=Powers(),
         )
+    assert isinstance(done, ActionReceipt)
+    assert done.merge is not None
     assert done.merge.canonical_id == a
     assert roots(store, [a, b]) == [a, a]
     assert opened(store, ActionKind.MERGE_CONFLICT) == []
@@ -332,7 +334,7 @@ def test_unmerge_refuses_while_other_merges_hold_the_sides_together() -> None:
     merged(store, a, b, "m1")
     merged(store, a, c, "m2")
     (row,) = (j for j in store.state.judgements.values() if j.merge_id == uid("m2"))
-    other = {"judgement_id": uid("j"), "merge_id": uid("m3")}
+    other: dict[str, Any] = {"judgement_id": uid("j"), "merge_id": uid("m3")}
     left, right = sorted((b, c))
     store.state.judgements[uid("j")] = replace(row, left_id=left, right_id=right, **other)
     with pytest.raises(Conflict) as refusal:

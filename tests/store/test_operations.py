@@ -148,7 +148,7 @@ def test_a_withdrawal_that_reached_another_claim_stays_in_force(store: Any) -> N
 def test_derived_objects_are_erased_or_flagged_stale(store: Any) -> None:
     write(store, draft("a", value="Rome"), now=10)
     write(store, draft("b", subject="Bob", value="Oslo"), now=11)
-    text = {"slot": None, "subject": None}
+    text: dict[str, Any] = {"slot": None, "subject": None}
     write(store, draft("c", text="alone", derived_from=(uid("a"),), **text), now=12)
     both = (uid("a"), uid("b"))
     write(store, draft("d", text="She sits in Rome", derived_from=both, **text), now=13)
@@ -226,7 +226,7 @@ def test_a_reclassified_object_takes_its_dependants_along_and_never_widens_them(
 ) -> None:
     write(store, draft("a", value="Rome"), now=10)
     secret = Permissions(classification=Classification.CONFIDENTIAL, allow=("hr", "legal"))
-    text = {"slot": None, "subject": None, "text": "t", "derived_from": (uid("a"),)}
+    text: dict[str, Any] = {"slot": None, "subject": None, "text": "t", "derived_from": (uid("a"),)}
     write(store, draft("b", permissions=Permissions(allow=("legal", "sales")), **text), now=11)
     with store.writing("default") as tx:
         receipt = reclassify(tx, uid("a"), secret, mandate=order("r1", now=20))
@@ -247,7 +247,11 @@ def test_a_reclassified_object_takes_its_dependants_along_and_never_widens_them(
 
 
 def decaying(name: str, rule: RetirementRule, **more: Any) -> Any:
-    given = {"value": name, "decay_rule": decay(1, 0.5), "retirement_rule": rule} | more
+    given: dict[str, Any] = {
+        "value": name,
+        "decay_rule": decay(1, 0.5),
+        "retirement_rule": rule,
+    } | more
     return draft(name, **given)
 
 
@@ -278,7 +282,7 @@ def test_archive_leaves_a_gap_from_now_on_and_nothing_resurfaces(store: Any) -> 
 
 
 def test_archive_touches_no_other_value_of_the_slot(store: Any) -> None:
-    more = {"slot": "skill", "subject": "Ann"}
+    more: dict[str, Any] = {"slot": "skill", "subject": "Ann"}
     write(store, decaying("a", RetirementRule.ARCHIVE, **more), now=0)
     write(store, draft("b", value="Go", **more), now=1)
     swept(store, 3 * DAY)
@@ -295,7 +299,7 @@ def test_an_archived_claim_stays_away_when_the_slot_is_folded_again(store: Any) 
 
 
 def test_an_old_passage_is_archived_like_any_claim(store: Any) -> None:
-    passage = {"slot": None, "subject": None, "text": "old news"}
+    passage: dict[str, Any] = {"slot": None, "subject": None, "text": "old news"}
     write(store, decaying("a", RetirementRule.ARCHIVE, **passage), now=0)
     assert swept(store, 3 * DAY).archived == (uid("a"),)
     assert shown(store, 3 * DAY, slot=None) == ["gap"]
@@ -347,7 +351,7 @@ def test_numbers_and_relations_are_erased_like_words(store: Any) -> None:
     nova = EntityRef(name="Nova", type="project")
     write(store, draft("a", subject=nova, slot="budget", value=125000), now=10)
     write(store, draft("z", slot=None, subject=None, text="a source"), now=10)
-    text = {"slot": None, "subject": None, "derived_from": (uid("a"), uid("z"))}
+    text: dict[str, Any] = {"slot": None, "subject": None, "derived_from": (uid("a"), uid("z"))}
     write(store, draft("b", text="It has 125000 to spend", **text), now=11)
     write(store, draft("c", text="It has money", **text), now=12)
     write(store, draft("d", subject="Bob", slot="manager", value="Ann"), now=13)
@@ -358,9 +362,13 @@ def test_numbers_and_relations_are_erased_like_words(store: Any) -> None:
 
 
 def test_an_erased_text_lists_its_corrections(store: Any) -> None:
-    passage = {"slot": None, "subject": None}
+    passage: dict[str, Any] = {"slot": None, "subject": None}
     write(store, draft("a", text="one", **passage), now=10)
-    addressed = {"slot_key": f"text:{uid('a')}", "op": "correct", "span": (5, INF_US)}
+    addressed: dict[str, Any] = {
+        "slot_key": f"text:{uid('a')}",
+        "op": "correct",
+        "span": (5, INF_US),
+    }
     write(store, draft("b", text="two", **passage, **addressed), now=20)
     assert erased(store, "a").independent == (uid("b"),)
     assert shown(store, 9, slot=None) == ["b"]
@@ -557,7 +565,10 @@ def test_a_rejected_claim_stays_out(store: Any) -> None:
 @pytest.mark.parametrize("accept", [True, False])
 def test_a_stale_belief_is_verified_or_archived(store: Any, accept: bool) -> None:
     write(store, draft("a", value="NYC"), now=10)
-    derived = {"derived_from": (uid("a"),), "object_type": ObjectType.INFERRED_BELIEF}
+    derived: dict[str, Any] = {
+        "derived_from": (uid("a"),),
+        "object_type": ObjectType.INFERRED_BELIEF,
+    }
     write(store, draft("b", subject="Bob", value="near", **derived), now=11)
     write(store, draft("c", value="Rome", span=(5, INF_US)), now=20)
     (action,) = actions(store, ActionKind.REVERIFY_BELIEF)

@@ -28,14 +28,15 @@ StoreFactory = Callable[[], Store]
 
 @pytest.fixture(params=STORES)
 def open_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Memory]]:
-    """Return a function that opens a memory over a fresh store."""
+    """Return a function that opens a memory over a fresh store, of many tenants if asked."""
     with ExitStack() as stack:
         count = iter(range(1_000_000))
 
-        def in_file(**options: Any) -> Memory:
-            return stack.enter_context(connect(str(tmp_path / f"{next(count)}.db"), **options))
+        def in_file(*, tenants: bool = False, **options: Any) -> Memory:
+            path = tmp_path / f"{next(count)}{'' if tenants else '.db'}"
+            return stack.enter_context(connect(f"{path}/" if tenants else str(path), **options))
 
-        def on_server(**options: Any) -> Memory:
+        def on_server(*, tenants: bool = False, **options: Any) -> Memory:
             """A tenant that nobody else has is as good as a server that nobody else has."""
             tenant = f"test-{secrets.token_hex(8)}"
             server = request.getfixturevalue("neo4j_server")

@@ -194,9 +194,11 @@ def test_a_read_only_file_cannot_be_written(tmp_path: Path) -> None:
     store = SqliteStore(path)
     store.ensure(TENANT)
     store.close()
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-        with pytest.raises(sqlite3.OperationalError) as caught:
-            db.execute("CREATE TABLE t (x)")
+    with (
+        closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db,
+        pytest.raises(sqlite3.OperationalError) as caught,
+    ):
+        db.execute("CREATE TABLE t (x)")
     assert meaning(caught.value, path).code == "store_read_only"
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, LiteralString
 
@@ -57,6 +57,8 @@ class Counters:
     definitions: int
     digest: bytes
     """The digest of the last event."""
+    stored: Properties = field(default_factory=dict[str, Any])
+    """What this transaction last wrote to the clock node."""
 
     @classmethod
     def of(cls, held: Mapping[str, Any]) -> Counters:
@@ -85,6 +87,12 @@ class Counters:
             "digest": self.digest,
         }
 
+    def store(self, calls: Writes) -> None:
+        """Write the counters, when they are not written yet."""
+        if self.props != self.stored:
+            self.stored = self.props
+            calls.rows(cypher.SET_CLOCK, clock=self.stored)
+
 
 def clock_of(held: Mapping[str, Any]) -> Clock:
     """Return the counters of the port."""
@@ -106,7 +114,7 @@ def batch(calls: Writes, counters: Counters, given: Batch) -> None:
     _judgements(calls, given)
     _queue(calls, counters, given)
     _restored(calls, counters, given)
-    calls.rows(cypher.SET_CLOCK, clock=counters.props)
+    counters.store(calls)
 
 
 def _require(held: bool, what: str) -> None:
@@ -132,11 +140,11 @@ def _check(now: Clock, given: Batch) -> None:
     )
 
 
-def _run(calls: Writes, text: LiteralString, parts: Parts) -> dict[str, int]:
+def _run(calls: Writes, text: LiteralString, parts: Parts, **bound: Any) -> dict[str, int]:
     """Run a statement over its parts, at once where they are few, and add up its counts."""
     counts: dict[str, int] = {}
     for some in _portions(parts):
-        for record in calls.rows(text, inf=INF_US, **some):
+        for record in calls.rows(text, inf=INF_US, **some, **bound):
             for name in record.keys():  # noqa: SIM118 - a record iterates over its values
                 counts[name] = counts.get(name, 0) + int(record[name])
     return counts
@@ -186,7 +194,12 @@ def _facts(calls: Writes, counters: Counters, given: Batch) -> None:
         "rows": [codec.version_row(row) for row in given.rows],
         "receipts": [register_codec.receipt_row(r, number()) for r in given.receipts],
     }
-    done = _run(calls, cypher.PUT_FACTS, parts)
+    # what is numbered later takes its numbers from here, so that the clock is written now
+    later = sum(map(len, (given.edges, given.flags, given.permissions, given.manifests)))
+    counters.stored = counters.props | {"serial": counters.serial + later}
+    done = _run(calls, cypher.PUT_FACTS, parts, clock=counters.stored)
+    if not done:
+        counters.stored = {}
     _require(done.get("claims", 0) == len(given.claims), "a claim names an unknown slot")
     _require(done.get("closed", 0) == len(given.close), "a row to close was not open")
     _require(done.get("rows", 0) == len(given.rows), "a row belongs to an unknown claim")

@@ -117,6 +117,8 @@ CALL () {
   CREATE (r:Receipt {tenant_id: $tenant, object_id: row.object_id, n: row.n, tx: row.tx,
     body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
   RETURN count(r) AS receipts }
+MATCH (k:TenantClock {tenant_id: $tenant})
+SET k += $clock
 RETURN events, slots, claims, closed, rows, receipts
 """
 """Every part of an ordinary write in one round trip; an empty list is a part without effect."""

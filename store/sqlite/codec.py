@@ -53,6 +53,7 @@ class Body(NamedTuple):
     """None when erased or veiled."""
     erased: bool
     quarantine: str
+    signature: str
 
 
 def listed(items: Iterable[object]) -> str:
@@ -101,8 +102,8 @@ def permissions(class_rank: int, allow: str, deny: str) -> Permissions:
 
 def body(line: Line) -> Body:
     """Return a whole claim; a line without content columns gives a veiled one."""
-    claim_content = line[35:43]
-    erased = bool(line[34])
+    claim_content = line[36:44]
+    erased = bool(line[35])
     shown = bool(claim_content) and not erased
     return Body(
         _claim(line, claim_content[0] if shown else NOTHING),
@@ -120,6 +121,7 @@ def body(line: Line) -> Body:
         else None,
         erased,
         line[13],
+        line[34] or "",
     )
 
 
@@ -171,7 +173,7 @@ def assertion(line: Line) -> Assertion:
         claim=whole.claim,
         details=whole.details,
         content=whole.content or EMPTIED,
-        permissions=permissions(*line[43:46]),
+        permissions=permissions(*line[44:47]),
         quarantine=whole.quarantine,
         erased=whole.erased,
     )

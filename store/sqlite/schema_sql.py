@@ -112,6 +112,8 @@ CREATE TABLE claim (
   retirement_rule TEXT NOT NULL, update_path TEXT NOT NULL, derived_from TEXT NOT NULL,
   origins TEXT NOT NULL, planned INTEGER NOT NULL, actor TEXT NOT NULL,
   resolved_via TEXT NOT NULL, CHECK (valid_from < valid_until)) STRICT;
+CREATE TABLE claim_signature (
+  claim_id INTEGER PRIMARY KEY REFERENCES claim, signature TEXT NOT NULL) STRICT;
 CREATE INDEX claim_by_slot ON claim (slot_id, tx, ordinal);
 CREATE INDEX claim_by_value ON claim (value_entity_id) WHERE value_entity_id IS NOT NULL;
 CREATE INDEX claim_text_about ON claim (subject_id) WHERE slot IS NULL AND subject_id IS NOT NULL;

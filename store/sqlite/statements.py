@@ -117,6 +117,8 @@ PUT_CLAIM: Final = """
 INSERT INTO claim SELECT ?, ?, slot_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
   ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM slot WHERE slot_key = ?"""
 PUT_CONTENT: Final = "INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_SIGNATURE: Final = "INSERT INTO claim_signature VALUES (?, ?)"
+NEWEST_KEY: Final = "SELECT secret FROM tenant_key ORDER BY epoch DESC LIMIT 1"
 PUT_TEXT: Final = "INSERT INTO text_all (rowid, terms) VALUES (?, ?)"
 _CLAIM: Final = """
 SELECT c.claim_id, c.object_id, s.slot_key, c.op, c.valid_from, c.valid_until, c.since_us, c.level,
@@ -124,7 +126,8 @@ SELECT c.claim_id, c.object_id, s.slot_key, c.op, c.valid_from, c.valid_until, c
   c.scope_id, c.slot, c.subject_id, {pointer}, c.authority_level, c.source_origin,
   c.source_kind, c.object_type, c.layer, c.applicable_task_types, c.sensitivity,
   c.half_life_days, c.minimum_threshold, c.retirement_rule, c.update_path, c.derived_from,
-  c.origins, c.planned, c.actor, c.resolved_via, d.claim_id IS NULL"""
+  c.origins, c.planned, c.actor, c.resolved_via,
+  (SELECT g.signature FROM claim_signature g WHERE g.claim_id = c.claim_id), d.claim_id IS NULL"""
 _CONTENT: Final = """, d.value_key, d.value_json, d.text, d.normalized_claim, d.why_it_matters,
   d.behavioral_implication, d.enforcement, d.terms"""
 _LISTED: Final = """ FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value

@@ -362,6 +362,7 @@ class Timelines:
             demoted="demoted" in marks,
             stale="stale" in marks,
             confirm_due="confirm_due" in marks,
+            signature=whole.signature,
         )
 
 

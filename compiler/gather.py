@@ -21,6 +21,7 @@ from ..resolution.known import Known, Lookup
 from ..schema.claim import Version, slot_key
 from ..schema.principal import Sight
 from ..schema.terms import STOP_WORDS, content_terms
+from ..schema.vocabulary import ActionKind
 from ..store.port import Ask, Found, Reader
 from ..store.quantise import VectorScore
 from .setting import Setting
@@ -89,7 +90,9 @@ def gather(
     roots = _roots((*named, *spoken))
     known = _joined(known, reader.entities(roots, tx_us=setting.point.tx_us)) if roots else known
     net.reads += 2 + bool(roots)
-    _find_text(net, reader, names=[known.entities[r].name for r in roots if r in known.entities])
+    names = [known.entities[root].name for root in roots if root in known.entities]
+    _find_text(net, reader, names=names)
+    _find_quarantined(net, reader, names=names)
     vectors = _find_vectors(net, reader, index)
     _find_standing(net, reader)
     _find_slots(net, reader, known, roots=sorted({*roots, *own.values()}))
@@ -180,6 +183,20 @@ def _find_text(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
         point = net.setting.point
         found = reader.matching(terms, sight=net.sight, point=point, limit=limit)
         net.take("text", found, Via.TEXT)
+
+
+def _find_quarantined(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
+    """Find what was set apart and bears on the question, so that the trace can name it."""
+    setting, asked = net.setting, question(net.setting, names)
+    waiting = reader.actions(open_only=True, tx_us=setting.point.tx_us)
+    held = [a.object_id for a in waiting if a.kind is ActionKind.REVIEW_QUARANTINE]
+    if not held or not asked:
+        return
+    newest = tuple(sorted(held[-setting.rules.standing_candidates :]))
+    ask = Ask(objects=newest, heads=False)
+    found = reader.versions(ask, sight=net.sight, point=setting.point)
+    bearing = [v for v in found.versions if v.content and asked & set(v.content.terms.split())]
+    net.take("quarantined", Found(tuple(bearing), found.withheld), Via.TEXT)
 
 
 def _find_vectors(

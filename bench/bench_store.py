@@ -22,6 +22,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from tenure.schema.claim import (
     Assertion,

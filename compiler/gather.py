@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from string import Formatter
 from typing import Final
 
 from ..resolution.known import Known, Lookup
@@ -36,6 +35,7 @@ from .snapshot import (
     members_of,
     root_of,
 )
+from .templates import placeholders
 
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 
@@ -312,8 +312,7 @@ def placeholders_of(setting: Setting, slot: str) -> tuple[str, ...]:
     template = definition.template(setting.task_types) if definition else None
     if template is None:
         return ()
-    names = [name for _, name, _, _ in Formatter().parse(template) if name]
-    return tuple(dict.fromkeys(name for name in names if name not in ("value", slot)))
+    return tuple(name for name in placeholders(template) if name not in ("value", slot))
 
 
 def _find_rivals(net: _Net, reader: Reader) -> None:

@@ -34,6 +34,8 @@ from ..port import SlotRecord, Tombstone, TxEvent
 Line = tuple[Any, ...]
 """A row as `sqlite3` returns it."""
 
+# made once: `json.dumps` with options of its own makes an encoder a call, a third of a read
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _CLASSES = tuple(Classification)
 _OPS = {op.value: op for op in Op}
 _TYPES = {kind.value: kind for kind in ObjectType}
@@ -55,7 +57,7 @@ class Body(NamedTuple):
 
 def listed(items: Iterable[object]) -> str:
     """Return JSON of a list, to bind or to store."""
-    return json.dumps(list(items), ensure_ascii=False, separators=(",", ":"))
+    return _encode(list(items))
 
 
 @lru_cache(maxsize=4096)

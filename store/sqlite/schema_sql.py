@@ -95,6 +95,7 @@ CREATE TABLE slot (
   scope_id TEXT NOT NULL, many INTEGER NOT NULL) STRICT;
 CREATE INDEX slot_by_subject ON slot (subject_id, slot, scope_id);
 CREATE INDEX slot_by_name ON slot (slot);
+CREATE INDEX slot_by_scope ON slot (scope_id);
 CREATE TABLE permit (
   permit_id INTEGER PRIMARY KEY, scope_id TEXT NOT NULL, class_rank INTEGER NOT NULL,
   allow TEXT NOT NULL, deny TEXT NOT NULL, UNIQUE (scope_id, class_rank, allow, deny)) STRICT;

@@ -131,6 +131,9 @@ _LISTED: Final = """ FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.va
 CROSS JOIN slot s ON s.slot_id = c.slot_id LEFT JOIN content d ON d.claim_id = c.claim_id"""
 _WHOLE: Final = _CLAIM.format(pointer="c.value_entity_id") + _CONTENT
 BODIES: Final = _WHOLE + _LISTED
+BODY: Final = f"""{_WHOLE} FROM claim c CROSS JOIN slot s ON s.slot_id = c.slot_id
+LEFT JOIN content d ON d.claim_id = c.claim_id WHERE c.claim_id = ?"""
+"""One of `BODIES`: a point read needs no list."""
 VEILED_BODIES: Final = _CLAIM.format(pointer="NULL") + _LISTED
 """Bodies of claims the caller may not see: no content and no value ever leaves the file."""
 CLAIMS_OF_SLOTS: Final = (
@@ -159,10 +162,13 @@ CROSS JOIN claim c INDEXED BY claim_text_about
 ON c.subject_id = j.value AND c.slot IS NULL AND c.subject_id IS NOT NULL
 CROSS JOIN content d ON d.claim_id = c.claim_id ORDER BY 1"""
 LIVE_OBJECTS: Final = f"""
-SELECT DISTINCT c.object_id FROM slot s CROSS JOIN claim c INDEXED BY claim_by_slot
-ON c.slot_id = s.slot_id CROSS JOIN version v INDEXED BY version_by_claim
-ON v.claim_id = c.claim_id AND v.tx_end = {_OPEN}
-WHERE instr(',' || s.scope_id || ',', ?) > 0 ORDER BY 1"""
+WITH scopes (scope_id) AS MATERIALIZED (
+  SELECT DISTINCT scope_id FROM permit WHERE instr(',' || scope_id || ',', ?) > 0)
+SELECT DISTINCT c.object_id FROM scopes n
+CROSS JOIN slot s INDEXED BY slot_by_scope ON s.scope_id = n.scope_id
+CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id
+CROSS JOIN version v INDEXED BY version_by_claim
+ON v.claim_id = c.claim_id AND v.tx_end = {_OPEN} ORDER BY 1"""
 ALL_CLAIMS: Final = f"""{_WHOLE}{_WITH_PERMIT} FROM claim c
 CROSS JOIN slot s ON s.slot_id = c.slot_id CROSS JOIN object_permit o ON o.claim_id = c.claim_id
 CROSS JOIN permit p ON p.permit_id = o.permit_id LEFT JOIN content d ON d.claim_id = c.claim_id

@@ -154,8 +154,9 @@ class _Activation:
             return True
         if self.asked.isdisjoint(counted(content.terms)[0]):
             return False
-        claim = content.normalized_claim or content.text
-        return not self.asked.isdisjoint(terms_of(claim))
+        if slot is None or not (content.normalized_claim and content.text):
+            return True  # the shared term is the claim's: there is no other text
+        return not self.asked.isdisjoint(terms_of(content.normalized_claim))
 
 
 def _scored(gated: list[tuple[Placed, bool]], test: _Activation, scale: _Scale) -> list[Ranked]:

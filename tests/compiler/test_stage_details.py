@@ -263,6 +263,23 @@ def test_a_near_condition_activates_without_a_shared_word() -> None:
     assert fused(0, -5, lexical_weight=0.5) == 0
 
 
+def test_raw_words_of_an_observation_alone_activate_nothing() -> None:
+    bench = Bench()
+    bench.world.add(
+        "fact",
+        subject="Sam",
+        slot="office",
+        value="Rome",
+        claim="Sam sits in Rome",
+        text="In alpha weather Sam told me he sits in Rome.",
+        why="w",
+    )
+    assert bench.omitted(bench.compile(query="alpha weather"))["fact"] == (
+        "irrelevant_to_active_task",
+        "activation",
+    )
+
+
 def test_an_object_that_matches_with_no_score_is_irrelevant() -> None:
     class Near:
         def nearest(self, query: Any, *, limit: int) -> list[VectorScore]:

@@ -13,6 +13,7 @@ import random
 import statistics
 from collections.abc import Iterator
 from time import process_time
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -20,6 +21,7 @@ from rich.table import Table
 from tenure import Memory, Write, connect
 from tenure.compiler import compile as driver
 from tenure.compiler.binding import ExactBinder
+from tenure.compiler.gather import gather
 from tenure.compiler.request_parsing import parse_request
 
 STAGES = ("normalize", "resolve", "gate", "validate", "rank", "rescue", "convert", "contain",
@@ -75,7 +77,7 @@ def measured(memory: Memory, query: str) -> dict[str, float]:
             ),
         )  # fmt: skip
         bind = ExactBinder(reader, setting.scopes, view.point.tx_us)
-        value = driver.gather(setting, reader, bind=bind)
+        value: Any = gather(setting, reader, bind=bind)
     times["gather"] = process_time() - began
     for name in STAGES:
         start = process_time()

@@ -27,6 +27,7 @@ from tenure.compiler.rescue import rescue
 from tenure.compiler.resolve import resolve
 from tenure.compiler.setting import Setting, project_of, sealing_epoch
 from tenure.compiler.shortening import excerpt
+from tenure.compiler.snapshot import Near as Hits
 from tenure.compiler.validate import validate
 from tenure.schema.errors import ContextBudgetExhausted, Fault, InvalidInput
 from tenure.schema.principal import Principal
@@ -129,8 +130,8 @@ def test_an_empty_request_searches_nothing() -> None:
 
 def test_an_index_without_hits_and_a_long_mention_are_no_trouble() -> None:
     class Nothing:
-        def nearest(self, query: Any, *, limit: int) -> list[VectorScore]:
-            return []
+        def nearest(self, query: Any, *, limit: int) -> Hits:
+            return Hits([], [])
 
         def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
             return []
@@ -248,8 +249,9 @@ def test_a_demoted_fact_waits_for_a_rescue() -> None:
 
 def test_a_near_condition_activates_without_a_shared_word() -> None:
     class Near:
-        def nearest(self, query: Any, *, limit: int) -> list[VectorScore]:
-            return [VectorScore(uid("far word"), 9_000_000, 4_000_000)]
+        def nearest(self, query: Any, *, limit: int) -> Hits:
+            rows = [v for v in bench.world.rows if v.row.claim.object_id == uid("far word")]
+            return Hits([VectorScore(uid("far word"), 9_000_000, 4_000_000)], rows)
 
         def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
             return []
@@ -282,8 +284,9 @@ def test_raw_words_of_an_observation_alone_activate_nothing() -> None:
 
 def test_an_object_that_matches_with_no_score_is_irrelevant() -> None:
     class Near:
-        def nearest(self, query: Any, *, limit: int) -> list[VectorScore]:
-            return [VectorScore(uid("odd"), 0, 8_000_000)]
+        def nearest(self, query: Any, *, limit: int) -> Hits:
+            rows = [v for v in bench.world.rows if v.row.claim.object_id == uid("odd")]
+            return Hits([VectorScore(uid("odd"), 0, 8_000_000)], rows)
 
         def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
             return []

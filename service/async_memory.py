@@ -64,7 +64,7 @@ class AsyncMemory:
         return self._memory
 
     async def __aenter__(self) -> Self:
-        await self._opened()
+        await self.opened()
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -91,7 +91,7 @@ class _Later:
         return _Later(self._memory, (*self._path, name))
 
     async def __call__(self, *args: Any, **given: Any) -> Any:
-        found = await self._memory._opened()
+        found = await self._memory.opened()
         for name in self._path:
             found = getattr(found, name)
         return await _run(found, *args, **given)

@@ -50,10 +50,10 @@ HIDDEN_DENIAL: Final = 1
 HIDDEN: Final = 2
 """The values of `open` on an open version; closed and quarantined ones have none."""
 
-_ROW_COLUMNS: Final = (
+_ROW_COLUMNS: Final[Sequence[str]] = (
     "vid valid_from valid_until tx_start tx_end status reason head continues".split()
 )
-_CLAIM_COLUMNS: Final = (
+_CLAIM_COLUMNS: Final[Sequence[str]] = (
     "object_id slot_key op valid_from valid_until since_us level source_authority confidence "
     "tx ordinal target quarantine scope_id slot subject_id authority_level source_origin "
     "source_kind object_type layer applicable_task_types sensitivity half_life_days "
@@ -333,8 +333,8 @@ def row(held: Mapping[str, Any], of: Claim, tx_us: int = INF_US) -> Row:
 
 def version(record: Mapping[str, Any], tx_us: int) -> Version:
     """Return a version as a read returns it, veiled where the caller may not see it."""
-    held = dict(zip(_CLAIM_COLUMNS, record["claim"], strict=False))
-    line = dict(zip(_ROW_COLUMNS, record["row"], strict=True))
+    held: Properties = dict(zip(_CLAIM_COLUMNS, record["claim"], strict=False))
+    line: Properties = dict(zip(_ROW_COLUMNS, record["row"], strict=True))
     marks = _marks(record["flags"])
     return Version(
         row=row(line, claim(held), tx_us),

@@ -19,12 +19,14 @@ from typer.core import TyperGroup
 from ..schema.errors import TenureError
 from . import (
     cli_audit,
+    cli_bench,
     cli_compile,
     cli_demo,
     cli_embed,
     cli_operate,
     cli_read,
     cli_settings,
+    cli_steward,
     cli_transfer,
     cli_write,
 )
@@ -63,11 +65,13 @@ _PARTS = (
     cli_write,
     cli_read,
     cli_audit,
+    cli_steward,
     cli_compile,
     cli_operate,
     cli_transfer,
     cli_embed,
     cli_settings,
+    cli_bench,
 )
 """Where the commands stand, in the order of `--help`."""
 

@@ -21,6 +21,7 @@ from typing import Any, Final, LiteralString
 
 from ...schema.errors import Fault
 from ...schema.interval import INF_US
+from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
 from ..audit import GENESIS, chained
 from ..port import Batch, Clock, VectorRow
@@ -183,11 +184,13 @@ def _facts(calls: Writes, counters: Counters, given: Batch) -> None:
     number, token = counters.number, codec.tenant_token(calls.tenant)
     live = {row.claim.object_id for row in given.rows if codec.openness(row) == codec.HEAD}
     fresh = {stated.claim.object_id for stated in given.claims}
+    signatures = _signatures(calls, given)
     parts: Parts = {
         "events": list(_events(counters, given)),
         "slots": [codec.slot_row(slot, number()) for slot in given.slots],
         "claims": [
             codec.claim_row(one, n=number(), live=one.claim.object_id in live, token=token)
+            | {"signature": signatures.get(one.claim.object_id)}
             for one in given.claims
         ],
         "close": [{"vid": closing.vid, "tx": closing.tx} for closing in given.close],
@@ -207,6 +210,18 @@ def _facts(calls: Writes, counters: Counters, given: Batch) -> None:
     moved += [row.vid for row in given.rows if row.claim.object_id not in fresh]
     for vids in _slices(moved):
         calls.rows(cypher.FOLLOW_LIVE, vids=vids)
+
+
+def _signatures(calls: Writes, given: Batch) -> dict[str, str]:
+    """Return the signatures of what belongs to a project, by object id (C-096)."""
+    scoped = [one for one in given.claims if one.details.scope.project is not None]
+    if not scoped:
+        return {}
+    key = bytes(calls.rows(cypher.KEYS)[-1]["secret"])
+    return {
+        one.claim.object_id: sign_scope(key, one.claim.object_id, one.details.scope.scope_id)
+        for one in scoped
+    }
 
 
 def _events(counters: Counters, given: Batch) -> Iterator[Properties]:

@@ -347,6 +347,7 @@ def version(record: Mapping[str, Any], tx_us: int) -> Version:
         demoted="demoted" in marks,
         stale="stale" in marks,
         confirm_due="confirm_due" in marks,
+        signature=held.get("signature") or "",
     )
 
 

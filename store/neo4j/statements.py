@@ -77,7 +77,7 @@ CALL () {
   UNWIND $claims AS row
   MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
   CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})
-  SET c += row.props
+  SET c += row.props, c.signature = row.signature
   FOREACH (_ IN row.text | SET s.about_id = c.subject_id)
   FOREACH (_ IN row.live | SET c:Live)
   FOREACH (_ IN row.standing | SET c:Standing)

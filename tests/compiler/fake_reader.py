@@ -431,8 +431,10 @@ class Bench:
 
     def omitted(self, envelope: Envelope) -> dict[str, tuple[str, str]]:
         """Return (reason, detail) by readable name of what was left out."""
-        out = (*envelope.trace.omitted_objects, *envelope.trace.quarantined_objects)
-        return {self.world.name_of(o.object_id): (o.reason, o.detail) for o in out}
+        trace = envelope.trace
+        left = {o.object_id: (o.reason, o.detail) for o in trace.omitted_objects}
+        left |= {o.object_id: (o.reason, o.detail) for o in trace.quarantined_objects}
+        return {self.world.name_of(object_id): why for object_id, why in left.items()}
 
 
 def digest(text: str) -> str:

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Final
 
+from ...resolution import clusters
 from ...schema.entity import Judgement
-from .. import clusters
 from ..audit import GENESIS, chained
 from . import check_sql as sql
 from . import codec, register_codec, statements

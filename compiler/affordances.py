@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final
 
 from ..schema.values import canonical_json
+from .json_values import fields_of, items_of
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _STRUCTURE: Final = frozenset(
@@ -39,23 +40,19 @@ def bare(schema: object) -> object:
     {'type': 'object', 'properties': {'q': {'type': 'string'}}}
     """
     if isinstance(schema, Mapping):
-        fields = cast("Mapping[str, Any]", schema)
         return {
             key: _members(value) if key in _NAMED else bare(value)
-            for key, value in fields.items()
+            for key, value in fields_of(schema).items()
             if key in _STRUCTURE
         }
     if isinstance(schema, list):
-        items = (bare(item) for item in cast("list[object]", schema))
+        items = (bare(item) for item in items_of(schema))
         return [item for item in items if item is not None]
     return schema if not isinstance(schema, str) else checked_name(schema)
 
 
 def _members(value: object) -> object:
-    if not isinstance(value, Mapping):
-        return None
-    named = cast("Mapping[str, Any]", value)
-    return {key: bare(item) for key, item in named.items() if checked_name(key)}
+    return {key: bare(item) for key, item in fields_of(value).items() if checked_name(key)}
 
 
 def untrusted_tool(text: str) -> tuple[str | None, str]:
@@ -67,7 +64,7 @@ def untrusted_tool(text: str) -> tuple[str | None, str]:
         tool = json.loads(text)
     except ValueError:
         return None, text
-    fields = cast("Mapping[str, Any]", tool) if isinstance(tool, Mapping) else {}
+    fields = fields_of(tool)
     if checked_name(fields.get("name")) is None:
         return None, text
     described = fields.get("description")

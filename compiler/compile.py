@@ -55,6 +55,8 @@ class Circumstances:
     """Of a replay: the epoch that sealed."""
     skip: frozenset[str] = frozenset()
     page: int = 1
+    without: frozenset[str] = frozenset()
+    """Object ids and sections that an ablation leaves out."""
 
 
 def compile(
@@ -120,6 +122,7 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
         encoder_id=given.encoder_id,
         skip=given.skip,
         page=given.page,
+        without=given.without,
     )
 
 

@@ -72,6 +72,10 @@ def convert(rescued: Rescued, setting: Setting) -> Converted:
     maker = _Maker(rescued, setting)
     pieces = [*maker.stored_pieces(), *maker.snippets(), *maker.given_pieces()]
     pieces += [*_own_texts(setting)]
+    if left_out := setting.without:
+        pieces = [
+            p for p in pieces if p.section.value not in left_out and p.object_id not in left_out
+        ]
     pieces = maker.without_quoted(pieces)
     pieces = maker.without_duplicates(pieces)
     pieces = maker.capped(pieces)
@@ -120,7 +124,7 @@ class _Maker:
                 yield from self._stored(ranked, step)
 
     def _best(self, items: list[Ranked]) -> list[Ranked]:
-        """Leave out what could not stand in any section: more would cost time and change nothing."""
+        """Leave out what no section could hold: it would cost time and change nothing."""
         most = self.setting.rules.section_items
         loose = [r for r in items if not r.by_task and not _may_be_rule(r)]
         loose.sort(key=lambda r: (-r.score, r.placed.candidate.object_id))

@@ -38,11 +38,16 @@ class Text(NamedTuple):
 
 @lru_cache(maxsize=4_096)
 def shingles(text: str, words: int) -> frozenset[tuple[str, ...]]:
-    """Return the runs of so many words of a text; a shorter text is one run."""
+    """Return the distinct runs of so many words of a text."""
+    return frozenset(shingle_list(text, words))
+
+
+def shingle_list(text: str, words: int) -> tuple[tuple[str, ...], ...]:
+    """Return the runs of so many words of a text in order; a shorter text is one run."""
     found = _WORD.findall(text.casefold())
     if len(found) <= words:
-        return frozenset({tuple(found)} if found else ())
-    return frozenset(tuple(found[i : i + words]) for i in range(len(found) - words + 1))
+        return (tuple(found),) if found else ()
+    return tuple(zip(*(found[i:] for i in range(words)), strict=False))
 
 
 def containment(part: str, whole: str, *, words: int) -> float:

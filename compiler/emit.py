@@ -13,12 +13,15 @@ from typing import Any
 
 from ..schema.compile_terms import GapCode, Reason
 from ..schema.errors import Fault
+from .cache_plan import Plan, segments_of
 from .capabilities import capability
-from .envelope import Envelope, HardConstraint
+from .checks import HardConstraint
+from .envelope import Envelope
 from .grammar import check_reparse
 from .manifest import Recorded, TruncationEvent, pinned
 from .normalize import Candidate
 from .order import Ordered
+from .quality import quality
 from .setting import Setting
 from .tracing import Findings, findings, trace_of
 
@@ -56,6 +59,7 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         truncation_events=_truncations(found),
         artifact_uris=tuple(sorted({m.uri for m in setting.request.media})),
     )
+    trace = trace_of(ordered, setting, found, envelope_id=manifest.envelope_id)
     return Envelope(
         envelope_id=manifest.envelope_id,
         text=assembled.text,
@@ -65,9 +69,17 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         blocks=assembled.blocks,
         sections=found.sections,
         constraints=_constraints(ordered),
-        trace=trace_of(ordered, setting, found, envelope_id=manifest.envelope_id),
+        trace=trace,
         manifest=manifest,
         gaps=found.gaps,
+        plan=Plan(
+            segments=segments_of(assembled.text, assembled.blocks, assembled.spans),
+            model=setting.request.model,
+            capability=capability(setting.request.model),
+            counter=setting.counter,
+            cache_key=str(trace.cache_metadata["prompt_cache_key"]),
+        ),
+        _measure=lambda: quality(ordered, setting),
     )
 
 

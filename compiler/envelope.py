@@ -14,9 +14,15 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ..schema.compile_terms import Stability
+from ..schema.errors import unknown
 from .block import Block
+from .cache_plan import Plan
+from .checks import CheckReport, HardConstraint, check_output
 from .manifest import Manifest
-from .piece import Carrier
+from .quality import Quality
+from .render_adk import render_adk
+from .render_anthropic import render_anthropic
+from .render_openai import render_openai
 from .trace import Trace
 from .verdicts import Gap
 
@@ -35,15 +41,6 @@ class SectionUse:
     objects: int
     allocated: int | None
     """What the allocator gave it; None when nothing was scarce."""
-
-
-@dataclass(frozen=True, slots=True)
-class HardConstraint:
-    """A rule of the envelope that code can check on the answer."""
-
-    object_id: str
-    text: str
-    carrier: Carrier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +63,11 @@ class Envelope:
     trace: Trace
     manifest: Manifest
     gaps: tuple[Gap, ...]
+    plan: Plan
+    """What renderers work from."""
     sidecar: Mapping[str, Any] = field(default_factory=lambda: NOTHING_BESIDE)
     """Run id, wall time and latency, laid beside it by the service."""
+    _measure: Callable[[], Quality] = field(repr=False, compare=False)
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -75,6 +75,42 @@ class Envelope:
         """Return the next page of a paginated compile, None when there is none."""
         return self._turn() if self._turn is not None else None
 
+    @property
+    def quality(self) -> Quality:
+        """Return the eight quality metrics with their alerts, worked out when asked."""
+        return self._measure()
+
+    def check(self, output: object) -> CheckReport:
+        """Return which hard constraints a model's output breaks.
+
+        `output` is its text, or a mapping with `text` and `tool_calls`.
+        """
+        return check_output(self.constraints, output)
+
+    def render(self, target: str, **options: Any) -> Any:
+        """Return the request for a provider: a dict, or for `text` the text itself.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary` for a target that does not exist.
+        """
+        if target not in _RENDERERS:
+            raise unknown("render target", target, _RENDERERS)
+        return _RENDERERS[target](self.plan, **options)
+
     def beside(self, **measured: Any) -> Envelope:
         """Return the same envelope with more in its sidecar."""
         return replace(self, sidecar=MappingProxyType({**self.sidecar, **measured}))
+
+
+def _render_text(plan: Plan) -> str:
+    return "".join(segment.text for segment in plan.segments)
+
+
+_RENDERERS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
+    {
+        "anthropic": render_anthropic,
+        "openai": render_openai,
+        "adk": render_adk,
+        "text": _render_text,
+    }
+)

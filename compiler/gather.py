@@ -46,8 +46,8 @@ class _Net:
 
     setting: Setting
     sight: Sight
-    rows: dict[tuple[str, int], Proposed] = field(default_factory=dict)
-    withheld: dict[str, int] = field(default_factory=dict)
+    rows: dict[tuple[str, int], Proposed] = field(default_factory=dict[tuple[str, int], Proposed])
+    withheld: dict[str, int] = field(default_factory=dict[str, int])
     cut: bool = False
     reads: int = 0
 

@@ -17,7 +17,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from ..schema.compile_terms import SectionName
 from ..schema.principal import Principal
 from ..schema.values import canonical_json
-from ..schema.vocabulary import Authority
+from ..schema.vocabulary import Authority, ObjectType
 from .request import CompileRequest, Constraint, Evidence, Media, Note, Role, Tool, Turn
 
 _NAMESPACE: Final[UUID] = uuid5(NAMESPACE_URL, "tenure/request-item")
@@ -40,6 +40,11 @@ class Given(NamedTuple):
     item: Item
     """The typed item; None for the goal, the step and the request itself."""
 
+    @property
+    def object_type(self) -> ObjectType:
+        """Return what kind of context object the item is (C-015)."""
+        return _TYPE_OF_SECTION.get(self.section, ObjectType.ACTIONABLE_CONSTRAINT)
+
 
 class _Draft(NamedTuple):
     section: SectionName
@@ -50,6 +55,14 @@ class _Draft(NamedTuple):
 
 
 _S: Final = SectionName
+_TYPE_OF_SECTION: Final = {
+    _S.TOOLS: ObjectType.TOOL_SCHEMA,
+    _S.PINNED_KNOWLEDGE: ObjectType.RETRIEVED_PASSAGE,
+    _S.HISTORY: ObjectType.RETRIEVED_PASSAGE,
+    _S.EVIDENCE: ObjectType.RETRIEVED_PASSAGE,
+    _S.ERRORS: ObjectType.INFERRED_BELIEF,
+    _S.TASK_PROGRESS: ObjectType.IDENTITY_FACT,
+}
 _LEVEL_OF_ROLE: Final = {Role.USER: 2, Role.ASSISTANT: 3, Role.TOOL: 4, Role.SYSTEM: 0}
 
 

@@ -67,6 +67,8 @@ class Manifest:
     page: int
     skip: tuple[str, ...]
     """Objects that earlier pages have shown, sorted."""
+    without: tuple[str, ...]
+    """Objects and sections that an ablation left out, sorted."""
     candidates: tuple[Recorded, ...]
     named: tuple[tuple[str, tuple[str, ...], bool], ...]
     """The request's entities: (mention, canonical ids, pending)."""
@@ -133,13 +135,14 @@ def _pins(setting: Setting) -> dict[str, Any]:
         "key_epoch": setting.epoch,
         "page": setting.page,
         "skip": sorted(setting.skip),
+        "without": sorted(setting.without),
     }
 
 
 def pinned(setting: Setting, **rest: Any) -> Manifest:
     """Return the manifest of a compile from its pins and what the stages found."""
     pins = _pins(setting)
-    stated = {**pins, "skip": tuple(sorted(setting.skip))}
+    stated = {**pins, **{name: tuple(pins[name]) for name in ("skip", "without")}}
     return Manifest(envelope_id=_hash(pins), **stated, **rest)
 
 
@@ -199,7 +202,7 @@ def manifest_from_json(text: str) -> Manifest:
             held[name] = tuple((key, value) for key, value in held[name])
         events = held["truncation_events"]
         held["truncation_events"] = tuple(TruncationEvent(a, b, tuple(c)) for a, b, c in events)
-        for name in ("skip", "capped", "compiled", "artifact_uris"):
+        for name in ("skip", "without", "capped", "compiled", "artifact_uris"):
             held[name] = tuple(held[name])
         manifest = Manifest(**held)
     except (KeyError, TypeError, ValueError) as error:

@@ -20,7 +20,7 @@ from ..store.port import Ask, Point, Reader
 from .compile import Circumstances, compile_snapshot, setting_of
 from .envelope import Envelope
 from .manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
-from .request import request_from_json
+from .request_parsing import request_from_json
 from .setting import Setting
 from .snapshot import Bound, Proposed, Snapshot, VectorScore
 
@@ -61,6 +61,7 @@ def replay(
             epoch=manifest.key_epoch,
             skip=frozenset(manifest.skip),
             page=manifest.page,
+            without=frozenset(manifest.without),
         ),
     )
     _check_pins(manifest, setting)

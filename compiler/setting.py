@@ -50,6 +50,8 @@ class Setting:
     skip: frozenset[str] = frozenset()
     """Objects that earlier pages have shown."""
     page: int = 1
+    without: frozenset[str] = frozenset()
+    """Object ids and sections that an ablation leaves out."""
 
     @property
     def rules(self) -> CompilePolicy:

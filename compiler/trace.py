@@ -36,6 +36,8 @@ class CompiledObject(NamedTuple):
     """In millionths."""
     integrity: str
     """Trust level of its block, for policies on tool calls."""
+    content_hash: str
+    """SHA-256 of its rendered text, the first 16 digits."""
     merged: tuple[str, ...] = ()
     """Objects whose values its instruction holds."""
 

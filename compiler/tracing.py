@@ -108,18 +108,16 @@ def _compiled(ordered: Ordered) -> Iterable[CompiledObject]:
 
 
 def _object(piece: Piece, anchor: str, trust: str) -> CompiledObject:
-    candidate = piece.placed.candidate if piece.placed is not None else None
-    version = candidate.version if candidate is not None else None
-    level = candidate.level if candidate is not None else piece.level
-    details = version.details if version is not None else None
+    assert piece.placed is not None  # what the compiler says itself is no object
+    candidate = piece.placed.candidate
+    version = candidate.version
+    details = version.details if version is not None else candidate.own
     claim = version.row.claim if version is not None else None
-    given = candidate.given if candidate is not None else None
-    item = given.item if given is not None else None
     return CompiledObject(
         object_id=piece.object_id,
-        object_type=details.object_type.value if details else type(item).__name__.lower(),
-        authority_level=level,
-        source_origin=candidate.origin if candidate is not None else piece.origin,
+        object_type=details.object_type.value,
+        authority_level=candidate.level,
+        source_origin=candidate.origin,
         source_authority=claim.source_authority / 1000 if claim else 1.0,
         confidence_score=claim.confidence / 1000 if claim else 1.0,
         security_classification=(
@@ -132,6 +130,7 @@ def _object(piece: Piece, anchor: str, trust: str) -> CompiledObject:
         anchor=anchor,
         score=piece.value,
         integrity=trust,
+        content_hash=hashlib.sha256((piece.cell or piece.text).encode()).hexdigest()[:16],
         merged=piece.object_ids[1:],
     )
 

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from .slots import TASK_TYPES
 from .vocabulary import (
@@ -123,7 +123,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple):
-        return [_plain(item) for item in cast("tuple[Any, ...]", value)]
+        return list(map(_plain, value))
     return value
 
 

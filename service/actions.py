@@ -7,15 +7,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from ..schema.answers import Action
-from ..schema.errors import InvalidInput
+from ..schema.claim import Version
+from ..schema.errors import Conflict, InvalidInput, NotFound
 from ..schema.interval import INF_US
-from ..schema.principal import Principal
+from ..schema.operation import ActionReceipt
+from ..schema.principal import ERASE, STEWARD, Principal
 from ..schema.values import moment
-from ..store.port import ActionRecord, Ask, Point
-from ..store.reading import stamp
+from ..schema.vocabulary import ActionKind, Op
+from ..schema.write import Receipt, Write
+from ..store.operations.actions import Powers, resolve
+from ..store.operations.change import Mandate
+from ..store.port import ActionRecord, Ask, Point, WriteTx
+from ..store.reading import plain_value, stamp
 from .backend import Backend
+from .stewarding import Stewarding
+from .writing import Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,88 @@ class Actions:
                 seen = {v.row.claim.object_id for v in versions if v.visible}
         shown = [_action(a) for a in found if a.object_id in seen]
         return [a for a in shown if status != "closed" or a.closed is not None]
+
+    def resolve(
+        self,
+        action_id: str,
+        *,
+        winner: str | None = None,
+        value: Any = None,
+        accept: bool | None = None,
+    ) -> ActionReceipt | Receipt:
+        """Settle an action: a tie by its winner or a value, any other by accepting or not.
+
+        A tie is settled by an ordinary `correct` at the caller's level, over the tie's
+        interval, and its receipt is returned.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `wrong_action` when the wrong one of the three is stated.
+            NotFound: `unknown_action`.
+            Conflict: `already_decided`.
+        """
+        self.principal.require(STEWARD)
+        if accept is None:
+            return self._settle(action_id, winner, value)
+        stewarding = Stewarding(self.backend, self.principal)
+        powers = Powers(may_erase=not self.principal.roles.isdisjoint(ERASE.roles))
+
+        def work(tx: WriteTx, mandate: Mandate) -> ActionReceipt | Conflict:
+            return resolve(
+                tx,
+                action_id,
+                accept=accept,
+                mandate=mandate,
+                policy=self.backend.policy.resolution,
+                powers=powers,
+            )
+
+        done = stewarding.alone(work)
+        if isinstance(done, Conflict):
+            raise done
+        return done
+
+    def _settle(self, action_id: str, winner: str | None, value: Any) -> Receipt:
+        found = next((a for a in self("all") if a.action_id == action_id), None)
+        if found is None:
+            raise NotFound(f"there is no action {action_id}", code="unknown_action")
+        if found.closed is not None:
+            raise Conflict(
+                f"action {action_id} was settled already ({found.outcome})", code="already_decided"
+            )
+        if found.kind is not ActionKind.SETTLE_TIE or (winner is None) is (value is None):
+            raise InvalidInput(
+                "settle a tie with winner= or value=, and any other action with accept=",
+                code="wrong_action",
+                kind=found.kind.value,
+            )
+        if winner is not None and winner not in found.members:
+            raise InvalidInput(
+                f"{winner} is no member of this tie; it has {', '.join(found.members)}",
+                code="not_a_member",
+            )
+        like = self._claim(winner or found.members[0])
+        denies = winner is not None and like.row.claim.op is Op.DENY
+        stated = Write(
+            object_id=like.row.claim.object_id,
+            op="deny" if denies else "correct",
+            value=None if denies else value if winner is None else plain_value(like),
+            valid_from=found.valid_from or "-infinity",
+            valid_until=found.valid_until,
+            source_authority=1.0 if denies else None,
+            confidence=1.0,
+        )
+        return Writing(self.backend, self.principal).write(stated, dry_run=False)
+
+    def _claim(self, object_id: str) -> Version:
+        ask = Ask(objects=(object_id,), heads=False, at_valid=False)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            point = Point(INF_US - 1, reader.clock().last_us)
+            found = reader.versions(ask, sight=self.principal.sight(), point=point).versions
+        seen = [v for v in found if v.visible]
+        if not seen:
+            raise NotFound(f"there is no object {object_id}", code="unknown_object")
+        return seen[0]
 
 
 def _action(record: ActionRecord) -> Action:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..resolution.bind import Scorer
 from ..schema.errors import Conflict, TenureError
@@ -21,12 +21,14 @@ from ..schema.policy import Policy
 from ..schema.slots import Vocabulary
 from ..schema.values import canonical_json
 from ..store.admission import Submission
-from ..store.commit import Result, commit
 from ..store.port import Reader, Store, WriteTx
 from ..store.queue import CommitQueue
 from .definitions import defined
-from .extracting import Extractor
 from .ids import Clock, Ids, read
+
+if TYPE_CHECKING:
+    from ..store.commit import Result
+    from .extracting import Extractor
 
 Work = Callable[[WriteTx], Any]
 """Something that has a write transaction to itself."""
@@ -40,7 +42,7 @@ class Backend:
     policy: Policy
     clock: Clock
     ids: Ids
-    extractor: Extractor
+    extractor: Extractor | None = None
     scorer: Scorer | None = None
     encoder: Any = None
     tenant_key: bytes | None = None
@@ -80,6 +82,8 @@ class Backend:
         writes = [job for job in jobs if isinstance(job, Submission)]
         results: dict[int, Any] = {}
         if writes:
+            from ..store.commit import commit
+
             with self.store.writing(tenant) as tx:
                 done = commit(
                     tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer

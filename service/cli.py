@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..schema.errors import TenureError
-from . import cli_audit, cli_read, cli_settings, cli_write
+from . import cli_audit, cli_compile, cli_read, cli_settings, cli_transfer, cli_write
 from .cli_frame import FLAGS, Frame, examples, fail, frame_of
 
 _EPILOG = examples(
@@ -57,7 +57,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog=_EPILOG,
 )
-for part in (cli_write, cli_read, cli_audit, cli_settings):
+for part in (cli_write, cli_read, cli_audit, cli_compile, cli_transfer, cli_settings):
     app.add_typer(part.app)
 
 

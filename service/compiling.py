@@ -19,7 +19,7 @@ from ..compiler.compile import compile as compile_envelope
 from ..compiler.envelope import Envelope
 from ..compiler.manifest import Manifest, manifest_from_json
 from ..compiler.replay import replay
-from ..compiler.request import parse_request
+from ..compiler.request_parsing import parse_request
 from ..schema.errors import InvalidInput, NotFound
 from ..schema.policy import Policy
 from ..schema.principal import Principal

@@ -7,7 +7,7 @@ named. Source: API "Opening"; DESIGN 6 and 9.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..resolution.bind import Scorer
 from ..schema.errors import Unavailable
@@ -15,9 +15,11 @@ from ..schema.policy import DEFAULT, Policy
 from ..schema.principal import OWNER, Principal
 from ..store.port import Store
 from .backend import Backend
-from .extracting import Extractor, RuleExtractor
 from .ids import Clock, Ids, uuid7, wall_clock
 from .memory import Memory
+
+if TYPE_CHECKING:
+    from .extracting import Extractor
 
 _SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
@@ -51,7 +53,7 @@ def connect(
         clock=clock,
         ids=ids,
         scorer=scorer,
-        extractor=extractor or RuleExtractor(),
+        extractor=extractor,
         encoder=encoder,
         tenant_key=tenant_key,
     )

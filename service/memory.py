@@ -18,27 +18,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from ..compiler.envelope import Envelope
-from ..compiler.manifest import Manifest
-from ..schema.answers import Change, Explanation, HistoryRow
 from ..schema.layers import DecayRule
 from ..schema.policy import Policy
 from ..schema.principal import Principal, Scope
 from ..schema.write import Moment, Receipt, Write
 from ..store.port import Point
-from .actions import Actions
-from .auditing import Auditing
 from .backend import Backend
-from .compiling import Compiling, Envelopes
-from .event_lines import Reading, given
-from .ingest import Choices, Ingesting, IngestReport, Progress, rejects_path
-from .observing import Observing, Said
 from .times import instant
+from .transferring import TransferReport, Transferring
 from .view import View, Who
-from .words import Words
-from .writing import Writing
+
+if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
+    from ..compiler.envelope import Envelope
+    from ..compiler.manifest import Manifest
+    from ..schema.answers import Change, Explanation, HistoryRow
+    from ..schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
+    from .actions import Actions
+    from .auditing import Auditing
+    from .compiling import Envelopes
+    from .ingest import IngestReport, Progress
+    from .stewarding import Stewarding
+    from .words import Words
+    from .writing import Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ class Memory:
     @property
     def vocabulary(self) -> Words:
         """Return the tenant's bounded lists, to read and to extend."""
+        from .words import Words
+
         return Words(self.backend, self.principal)
 
     def write(
@@ -141,6 +146,8 @@ class Memory:
         The receipt of the passage comes first, then one for each claim; all share one
         transaction. `at` is when it was said, now by default.
         """
+        from .observing import Observing, Said
+
         said = Said(
             text=text,
             speaker=speaker,
@@ -149,7 +156,7 @@ class Memory:
             why_it_matters=why_it_matters,
             applicable_task_types=applicable_task_types,
         )
-        return Observing(self.backend, self.principal, self.backend.extractor).observe(said)
+        return Observing(self.backend, self.principal).observe(said)
 
     def ingest(
         self,
@@ -169,6 +176,9 @@ class Memory:
         Raises:
             TenureError: the first line that cannot be taken, with its number in front.
         """
+        from .event_lines import Reading
+        from .ingest import Choices, Ingesting, rejects_path
+
         choices = Choices(
             reading=Reading(replay, ignore_external_ids),
             keep_going=keep_going,
@@ -183,9 +193,35 @@ class Memory:
         Raises:
             TenureError: the first event that cannot be taken, with its place in front.
         """
+        from .event_lines import Reading, given
+        from .ingest import Choices, Ingesting
+
         held = [dict(event) for event in events]
         choices = Choices(reading=Reading(replay=True))
         return Ingesting(self.backend, self.principal, choices).run(lambda: given(held))
+
+    def export(
+        self, path: str | Path, *, keys: bool = True, replace: bool = False
+    ) -> TransferReport:
+        """Write everything of the tenant into a file (`.gz` is packed); privileged.
+
+        The file is lossless on both axes and only its owner may read it; with `keys` it holds
+        the tenant's secret keys. It appears whole or not at all.
+
+        Raises:
+            Conflict: `file_exists`, unless `replace`.
+        """
+        self.backend.settle()
+        return Transferring(self.backend, self.principal).export(path, keys=keys, replace=replace)
+
+    def restore(self, path: str | Path) -> TransferReport:
+        """Restore an export into this tenant, which must be empty; privileged.
+
+        Raises:
+            Conflict: `tenant_not_empty`.
+            InvalidInput: `bad_export`; nothing was written.
+        """
+        return Transferring(self.backend, self.principal).restore(path)
 
     def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
         """Return the view of (valid, tx); None means now.
@@ -239,6 +275,8 @@ class Memory:
             ContextBudgetExhausted: when required blocks alone are larger than the budget.
         """
         given = {k: v for k, v in locals().items() if k not in ("self", "task")}
+        from .compiling import Compiling
+
         view = self.as_of(valid, tx)
         return Compiling(self.backend, self.principal).compile(view, task, given)
 
@@ -249,13 +287,69 @@ class Memory:
             InvalidInput: `bad_manifest`.
             Forbidden: when the caller may not read today all that it holds.
         """
+        from .compiling import Compiling
+
         self.backend.settle()
         return Compiling(self.backend, self.principal).replay(manifest)
 
     @property
     def envelopes(self) -> Envelopes:
         """Return the stored manifests: `.list()` and `.get(envelope_id)`."""
+        from .compiling import Envelopes
+
         return Envelopes(self.backend, self.principal)
+
+    def erase(
+        self, object_id: str | None = None, *, entity: Who | None = None, reason: str
+    ) -> ErasureReceipt:
+        """Empty an object, or an entity with all that is said about it; a tombstone stays.
+
+        Now the slots show what resurfaces; at an earlier tx they show `erased`.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_object`, `unknown_entity`.
+        """
+        return self._stewarding().erase(object_id, entity, reason)
+
+    def reclassify(
+        self,
+        object_id: str,
+        *,
+        security_classification: str | None = None,
+        allow_roles: Sequence[str] | None = None,
+        deny_roles: Sequence[str] | None = None,
+    ) -> ReclassifyReceipt:
+        """Change who may see an object, at all times at once; what is not stated stays.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_object`.
+        """
+        return self._stewarding().reclassify(
+            object_id, security_classification, allow_roles, deny_roles
+        )
+
+    def sweep(self, *, dry_run: bool = False, limit: int = 500) -> SweepReceipt:
+        """Retire what has decayed below its threshold, `limit` objects a transaction.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        return self._stewarding().sweep(dry_run=dry_run, limit=limit)
+
+    def close_scope(self, kind: str, scope: str) -> SweepReceipt:
+        """Retire what lived only until a `session`, `task` or `project` closed.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        return self._stewarding().close_scope(kind, scope)
+
+    def doctor(self) -> tuple[str, ...]:
+        """Check every invariant of the tenant; return a sentence for each that is broken."""
+        self.backend.settle()
+        return self.backend.store.check(self.principal.tenant)
 
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""
@@ -276,10 +370,21 @@ class Memory:
     @property
     def actions(self) -> Actions:
         """Return the resolver queue: `actions()` lists it, `.resolve(id, …)` settles one."""
+        from .actions import Actions
+
         return Actions(self.backend, self.principal)
 
     def _writing(self) -> Writing:
+        from .writing import Writing
+
         return Writing(self.backend, self.principal)
 
+    def _stewarding(self) -> Stewarding:
+        from .stewarding import Stewarding
+
+        return Stewarding(self.backend, self.principal)
+
     def _auditing(self) -> Auditing:
+        from .auditing import Auditing
+
         return Auditing(self.backend, self.principal, self.as_of())

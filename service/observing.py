@@ -17,7 +17,7 @@ from ..schema.slots import Vocabulary
 from ..schema.values import moment
 from ..schema.write import Moment, Receipt, Write
 from .backend import Backend
-from .extracting import Extracted, Extractor
+from .extracting import Extracted, RuleExtractor
 from .times import instant
 from .view import Who
 from .writing import Writing
@@ -41,7 +41,6 @@ class Observing:
 
     backend: Backend
     principal: Principal
-    extractor: Extractor
 
     def observe(self, said: Said) -> list[Receipt]:
         """Return the receipts: the passage first, then its claims in order of appearance.
@@ -67,7 +66,8 @@ class Observing:
     def _claims(self, said: Said, heard: datetime, words: Vocabulary) -> list[Extracted]:
         if said.speaker is None:
             return []
-        return [c for c in self.extractor.extract(said.text, at=heard) if c.slot in words.slots]
+        extractor = self.backend.extractor or RuleExtractor()
+        return [c for c in extractor.extract(said.text, at=heard) if c.slot in words.slots]
 
     def _passage(self, said: Said) -> Write:
         who = said.speaker if isinstance(said.speaker, str) else "the speaker"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
-from typing import Any, cast, get_type_hints
+from typing import Any, get_type_hints
 
 from ..schema.errors import InvalidInput
 from ..schema.policy import Policy
@@ -40,5 +40,5 @@ def _built(kind: Any, held: Any) -> Any:
 
 def _tuples(held: Any) -> Any:
     if isinstance(held, list):
-        return tuple(map(_tuples, cast("list[Any]", held)))
+        return tuple(_tuples(item) for item in held)  # pyright: ignore[reportUnknownVariableType]
     return held

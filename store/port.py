@@ -21,7 +21,7 @@ from typing import Protocol
 
 from ..resolution.known import Known, Lookup
 from ..schema.claim import Assertion, Claim, Edge, Row, Version
-from ..schema.entity import Review
+from ..schema.entity import Judgement, Review
 from ..schema.principal import Sight
 from .records import (
     ActionClosing,

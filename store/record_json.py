@@ -80,7 +80,7 @@ def _members(kind: Any, plain: Plain) -> dict[str, Any]:
 def _items(kinds: tuple[Any, ...], plain: Plain) -> tuple[Any, ...]:
     if not isinstance(plain, list):
         raise ValueError(f"{plain!r} is no list")
-    items: list[Any] = plain
+    items = cast(list[object], plain)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
         return tuple(from_plain(kinds[0], item) for item in items)
     if len(kinds) != len(items):

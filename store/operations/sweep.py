@@ -17,7 +17,7 @@ from ...schema.errors import InvalidInput
 from ...schema.interval import ALWAYS
 from ...schema.operation import SweepReceipt
 from ...schema.values import canonical_json
-from ...schema.vocabulary import ActionKind, RetirementRule, StateLayer
+from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
 from ..port import ActionRecord, Point, WriteTx
 from .change import Change, Mandate, begin, derived_id, stamped
 from .erase import erase_objects
@@ -56,8 +56,8 @@ def sweep(
 
 def is_due(version: Version, now_us: int) -> bool:
     """Tell whether a version has decayed and nothing was done about it yet."""
-    rule = version.details.decay_rule
-    if rule is None or version.demoted or version.confirm_due or version.erased:
+    rule, op = version.details.decay_rule, version.row.claim.op
+    if rule is None or op is Op.DELETE or version.demoted or version.confirm_due or version.erased:
         return False
     confirmed = version.last_confirmed_us
     anchor = version.row.claim.tx if confirmed is None else confirmed
@@ -86,6 +86,11 @@ def close_scope(
         for action in tx.open_actions(object_ids=ids)
         if action.kind is ActionKind.CONFIRM_DUE
     }
+    standing = {
+        row.claim.object_id
+        for row in tx.rows_of(ids)
+        if row.interval.end_us > mandate.now_us and row.look.status is not Status.QUARANTINED
+    }
     chosen = [
         held[object_id]
         for object_id in ids
@@ -93,6 +98,7 @@ def close_scope(
         and held[object_id].details.layer in _LAYERS[kind]
         and held[object_id].claim.target is None
         and object_id not in flagged
+        and object_id in standing
     ]
     receipt = retire_all(tx, change, chosen, may_erase=may_erase)
     return replace(receipt, examined=len(ids))

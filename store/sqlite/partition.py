@@ -15,7 +15,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -158,6 +158,10 @@ def create(path: Path, tenant: str, key: bytes | None, tuning: Tuning) -> None:
             path=str(path),
         )
     fresh = not path.exists()
+    if fresh:
+        # It will hold the tenant's secret key; what cannot be made here is told by the next line.
+        with suppress(OSError):
+            path.touch(mode=0o600)
     try:
         with closing(connect(path, tuning)) as db, translated(path):
             _prepare(db, path, tuning)

@@ -91,6 +91,11 @@ WHERE g.tx_start <= :tx AND g.tx_end > :tx
 UNION {_JUDGEMENT} json_each(:ids) j
 CROSS JOIN judgement g INDEXED BY judgement_by_right ON g.right_id = j.value
 WHERE g.tx_start <= :tx AND g.tx_end > :tx ORDER BY 1"""
+JUDGEMENTS_EVER: Final = f"""{_JUDGEMENT} json_each(:ids) j
+CROSS JOIN judgement g INDEXED BY judgement_by_left ON g.left_id = j.value
+UNION {_JUDGEMENT} json_each(:ids) j
+CROSS JOIN judgement g INDEXED BY judgement_by_right ON g.right_id = j.value
+UNION {_JUDGEMENT} judgement g INDEXED BY judgement_by_merge WHERE g.merge_id = :merge ORDER BY 1"""
 ALL_JUDGEMENTS: Final = f"{_JUDGEMENT} judgement g ORDER BY g.tx_start, g.judgement_id"
 PUT_CANONICAL: Final = """
 INSERT INTO canonical VALUES (?, ?)
@@ -131,6 +136,7 @@ CROSS JOIN action a INDEXED BY action_by_slot ON a.slot_key = j.value AND a.tx_e
 UNION {_ACTION} json_each(:objects) j
 CROSS JOIN action a INDEXED BY action_by_object ON a.object_id = j.value AND a.tx_end = {_OPEN}
 ORDER BY 1"""
+ACTION: Final = f"{_ACTION} action a WHERE a.action_id = ?"
 ACTIONS: Final = f"{_ACTION} action a WHERE a.tx_start <= :tx ORDER BY a.tx_start, a.action_id"
 ACTIONS_OPEN: Final = f"""{_ACTION} action a
 WHERE a.tx_start <= :tx AND a.tx_end > :tx ORDER BY a.tx_start, a.action_id"""

@@ -76,6 +76,7 @@ CREATE TABLE judgement (
   tx_end INTEGER NOT NULL, CHECK (tx_start < tx_end)) STRICT;
 CREATE INDEX judgement_by_left ON judgement (left_id, tx_start);
 CREATE INDEX judgement_by_right ON judgement (right_id, tx_start);
+CREATE INDEX judgement_by_merge ON judgement (merge_id);
 CREATE TABLE canonical (raw_id TEXT PRIMARY KEY, canonical_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX canonical_members ON canonical (canonical_id);
 CREATE TABLE review (

@@ -146,6 +146,23 @@ CROSS JOIN permit p ON p.permit_id = o.permit_id"""
 ASSERTIONS: Final = f"""{_WHOLE}{_WITH_PERMIT} FROM json_each(?) j
 CROSS JOIN claim c ON c.object_id = j.value CROSS JOIN slot s ON s.slot_id = c.slot_id
 CROSS JOIN content d ON d.claim_id = c.claim_id{_PERMIT}"""
+OBJECTS_OF: Final = """
+SELECT c.object_id FROM json_each(:ids) j
+CROSS JOIN slot s INDEXED BY slot_by_subject ON s.subject_id = j.value
+CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id
+CROSS JOIN content d ON d.claim_id = c.claim_id
+UNION SELECT c.object_id FROM json_each(:ids) j
+CROSS JOIN claim c INDEXED BY claim_by_value ON c.value_entity_id = j.value
+CROSS JOIN content d ON d.claim_id = c.claim_id
+UNION SELECT c.object_id FROM json_each(:ids) j
+CROSS JOIN claim c INDEXED BY claim_text_about
+ON c.subject_id = j.value AND c.slot IS NULL AND c.subject_id IS NOT NULL
+CROSS JOIN content d ON d.claim_id = c.claim_id ORDER BY 1"""
+LIVE_OBJECTS: Final = f"""
+SELECT DISTINCT c.object_id FROM slot s CROSS JOIN claim c INDEXED BY claim_by_slot
+ON c.slot_id = s.slot_id CROSS JOIN version v INDEXED BY version_by_claim
+ON v.claim_id = c.claim_id AND v.tx_end = {_OPEN}
+WHERE instr(',' || s.scope_id || ',', ?) > 0 ORDER BY 1"""
 ALL_CLAIMS: Final = f"""{_WHOLE}{_WITH_PERMIT} FROM claim c
 CROSS JOIN slot s ON s.slot_id = c.slot_id CROSS JOIN object_permit o ON o.claim_id = c.claim_id
 CROSS JOIN permit p ON p.permit_id = o.permit_id LEFT JOIN content d ON d.claim_id = c.claim_id

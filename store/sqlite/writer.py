@@ -13,17 +13,19 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import Assertion, Claim, Row
-from ...schema.entity import Review
+from ...schema.claim import Assertion, Claim, Row, Version
+from ...schema.entity import Judgement, Review
 from ...schema.errors import Fault
-from ..port import ActionRecord, Batch, Clock, SlotRead, SlotRecord, StoredReceipt
+from ..port import ActionRecord, Batch, Clock, Point, SlotRead, SlotRecord, StoredReceipt
 from . import apply, codec, export, register_codec
 from . import register_sql as register
 from . import statements as sql
+from .caches import Caches
 from .codec import Line
 from .connection import rollback
 from .identity import Register
 from .partition import Partition
+from .versions import Timelines
 
 
 class SqliteWriteTx:
@@ -128,6 +130,34 @@ class SqliteWriteTx:
         lines = self._locked().execute(sql.SLOTS_OF, (_distinct(entity_ids),))
         return tuple(map(codec.slot, lines))
 
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return every object whose subject or value is one of these, erased ones left out."""
+        lines = self._locked().execute(sql.OBJECTS_OF, {"ids": _distinct(entity_ids)})
+        return tuple(line[0] for line in lines)
+
+    def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
+        """Return the objects with open rows whose scope has this id, sorted."""
+        lines = self._locked().execute(sql.LIVE_OBJECTS, (f",{kind}={value},",))
+        return tuple(line[0] for line in lines)
+
+    def decaying(self, *, point: Point) -> tuple[Version, ...]:
+        """Return the clean heads that have a decay rule, whoever may see them."""
+        db = self._locked()
+        *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
+        # caches of its own: what an abandoned transaction saw must not outlive it
+        found = Timelines(
+            db, Caches(), clock=Clock(*counters), erasures=erasures, permits=permits or 0
+        )
+        return found.decaying(point=point)
+
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
+        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
+        bound = {"ids": _distinct(entity_ids), "merge": merge_id}
+        lines = self._locked().execute(register.JUDGEMENTS_EVER, bound)
+        return tuple(map(register_codec.judgement, lines))
+
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""
         lines = self._locked().execute(sql.ASSERTIONS, (_distinct(object_ids),))
@@ -145,6 +175,11 @@ class SqliteWriteTx:
         bound = {"slots": codec.listed(slot_keys), "objects": codec.listed(object_ids)}
         lines = self._locked().execute(register.OPEN_ACTIONS_OF, bound)
         return tuple(map(register_codec.action, lines))
+
+    def action(self, action_id: str) -> ActionRecord | None:
+        """Return an entry of the resolver queue, open or closed."""
+        line = self._locked().execute(register.ACTION, (action_id,)).fetchone()
+        return None if line is None else register_codec.action(line)
 
     # --- writing
 

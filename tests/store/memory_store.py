@@ -157,7 +157,6 @@ class MemoryReads:
             if live(row, point.tx_us)
             and row.look.head
             and row.look.status is Status.CLEAN
-            and row.claim.op in (Op.ASSERT, Op.CORRECT)
             and point.valid_us in row.interval
             and self.state.claims[row.claim.object_id].details.decay_rule is not None
         )

@@ -107,9 +107,7 @@ def test_a_retry_of_what_was_erased_says_so(store: MemoryStore) -> None:
 def test_twins_in_one_group_are_written_once(store: MemoryStore) -> None:
     once = draft("a", value="NYC", idempotency_key="k")
     other = draft("a", value="Rome", idempotency_key="k", fingerprint="other")
-    first, twin, clash = write_all(
-        store, submission(once), submission(once), submission(other)
-    )
+    first, twin, clash = write_all(store, submission(once), submission(once), submission(other))
     assert isinstance(first, tuple)
     assert isinstance(twin, tuple)
     assert isinstance(clash, Conflict)

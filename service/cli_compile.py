@@ -1,0 +1,186 @@
+"""`tenure compile` and `tenure replay`: an envelope for a task, and the same bytes again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .cli_frame import examples, note, opened
+from .cli_read import Tx, Valid
+from .cli_show import answer, plain, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..compiler.envelope import Envelope
+
+app = typer.Typer()
+
+_Texts = list[str] | None
+_Explain = Annotated[
+    bool, typer.Option("--explain", help="Also say what went in, what stayed out, and why.")
+]
+
+
+@app.command(
+    "compile",
+    epilog=examples(
+        [
+            "tenure compile --task code_generation --query 'deployment window' --budget 2000",
+            "tenure compile --task code_generation --query office --explain",
+            "tenure compile --task data_extraction --query prices --evidence page.txt \\",
+            "    --manifest envelope.json",
+        ]
+    ),
+)
+def compile_envelope(
+    context: typer.Context,
+    task: Annotated[str, typer.Option(help="A task type, such as code_generation.")],
+    query: Annotated[str, typer.Option(help="What to look for in the memory.")] = "",
+    request: Annotated[str, typer.Option(help="What the user asks; verbatim.")] = "",
+    budget: Annotated[int, typer.Option(min=1, help="At most so many tokens.")] = 8000,
+    goal: Annotated[str | None, typer.Option(help="What it is all for.")] = None,
+    step: Annotated[str | None, typer.Option(help="The step that is done now.")] = None,
+    acceptance: Annotated[
+        _Texts, typer.Option(metavar="TEXT", help="When it is done; repeat it.")
+    ] = None,
+    constraint: Annotated[
+        _Texts, typer.Option(metavar="TEXT", help="What must hold; repeat it.")
+    ] = None,
+    entity: Annotated[
+        _Texts, typer.Option(metavar="NAME", help="Who or what it is about; repeat it.")
+    ] = None,
+    evidence: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A text to stand as untrusted evidence; repeat it."),
+    ] = None,
+    model: Annotated[str, typer.Option(help="The model it is meant for.")] = "generic",
+    valid: Valid = None,
+    tx: Tx = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="Keep the manifest in this file, for a replay.")
+    ] = None,
+    explain: _Explain = False,
+) -> None:
+    """Compile the context of a task within a budget, and print its text."""
+    given: dict[str, Any] = {
+        "user_request": request,
+        "goal": goal,
+        "step": step,
+        "acceptance": tuple(acceptance or ()),
+        "constraints": tuple(constraint or ()),
+        "entities": tuple(entity or ()),
+        "evidence": tuple(map(_evidence, evidence or ())),
+        "budget_tokens": budget,
+        "model": model,
+        "valid": valid,
+        "tx": tx,
+    }
+    with opened(context) as memory:
+        envelope = memory.compile(task, query, **given)
+        if manifest is not None:
+            _keep(envelope, manifest)
+        _answer(context, envelope, explain=explain)
+
+
+@app.command(
+    epilog=examples(["tenure replay envelope.json", "tenure replay 0f5c… --explain"]),
+)
+def replay(
+    context: typer.Context,
+    manifest: Annotated[
+        str, typer.Argument(help="A manifest file, - for standard input, or an envelope id.")
+    ],
+    explain: _Explain = False,
+) -> None:
+    """Print the same bytes again, whatever was written since."""
+    text = manifest
+    if manifest == "-":
+        text = sys.stdin.read()
+    elif Path(manifest).is_file():
+        text = _read(Path(manifest))
+    with opened(context) as memory:
+        _answer(context, memory.replay(text), explain=explain)
+
+
+def _evidence(path: Path) -> Mapping[str, str]:
+    return {"text": _read(path), "origin": f"file://{path.name}", "title": path.name}
+
+
+def _read(path: Path) -> str:
+    from ..schema.errors import InvalidInput, NotFound, Unavailable
+
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no file {path}", code="unknown_file") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not UTF-8 text", code="bad_file") from error
+    except OSError as error:
+        why = error.strerror or error
+        raise Unavailable(f"{path} cannot be read: {why}", code="file_unreadable") from error
+
+
+def _keep(envelope: Envelope, path: Path) -> None:
+    from ..schema.errors import Unavailable
+
+    try:
+        path.write_text(envelope.manifest.to_json() + "\n", encoding="utf-8")
+    except OSError as error:
+        why = error.strerror or error
+        raise Unavailable(f"{path} cannot be written: {why}", code="file_unwritable") from error
+
+
+def _answer(context: typer.Context, envelope: Envelope, *, explain: bool) -> None:
+    held = {
+        "envelope_id": envelope.envelope_id,
+        "digest": envelope.digest,
+        "tokens": envelope.tokens,
+        "tokens_upper": envelope.tokens_upper,
+        "text": envelope.text,
+        "sections": envelope.sections,
+        "gaps": [gap._asdict() if hasattr(gap, "_asdict") else plain(gap) for gap in envelope.gaps],
+        "trace": envelope.trace.to_dict(envelope.sidecar),
+        "manifest": envelope.manifest.to_dict(),
+        "sidecar": dict(envelope.sidecar),
+    }
+
+    def show(out: Console) -> None:
+        print(envelope.text, end="" if envelope.text.endswith("\n") else "\n")
+        if explain:
+            show_explanation(out, envelope)
+
+    answer(context, held, show)
+    budget = envelope.trace.budget["budget_tokens"]
+    note(
+        f"{envelope.tokens:,} of {budget:,} tokens, {len(envelope.trace.compiled_objects)} objects "
+        f"in, {len(envelope.trace.omitted_objects)} out; envelope {envelope.envelope_id}"
+    )
+
+
+def show_explanation(out: Console, envelope: Envelope) -> None:
+    """Print what an envelope is made of: sections, objects in and out, gaps."""
+    out.print()
+    rows: list[Sequence[object]] = [
+        (s.name, s.stability.value, s.tokens, s.objects, s.allocated) for s in envelope.sections
+    ]
+    table(out, ("section", "changes with", "tokens", "objects", "allocated"), rows)
+    trace = envelope.trace
+    for head, found in (
+        ("omitted", trace.omitted_objects),
+        ("quarantined", trace.quarantined_objects),
+    ):
+        if found:
+            out.print(f"\n{head}:")
+            lines = [(o.object_id, o.stage, o.reason, o.detail) for o in found]
+            table(out, ("object", "at stage", "because", "detail"), lines)
+    for where, count in trace.withheld.items():
+        out.print(f"{count} objects may not be seen by this caller ({where})")
+    for gap in envelope.gaps:
+        out.print(f"gap: {json.dumps(plain(gap), ensure_ascii=False)}")
+    out.print(f"\ndigest {envelope.digest}")

@@ -1,0 +1,267 @@
+"""Embedding: vectors for what is written, made after the commit, and for what has none yet.
+
+A write is acknowledged before its vectors are there: they are made by one thread of this
+process, in batches, and stored by `put_vectors`, which takes no stamp. The queue is bounded
+and never makes a writer wait: what does not fit is left to a catch-up, which asks the store
+what has no vector of this encoder and makes exactly that. `flush` and `close` wait for both;
+after a crash `re_embed` finds what is missing in the same way, so nothing is ever lost.
+
+A claim has one vector for each chunk of its content and one for `why_it_matters`. Rows carry
+the encoder's id, and a search compares one id only.
+Sources: settled 8; ecosystem 12.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, NamedTuple
+
+from ..schema.claim import Assertion, Content
+from ..store.matrices import Matrices
+from ..store.matrix import WHY, Matrix
+from ..store.port import Reader, RecordKind, Store, VectorRow
+from ..store.quantise import bad_vector, quantise, to16
+from .chunking import chunked
+from .encoders import CountsTokens, Encoder
+
+MOST_WAITING: Final = 20_000
+"""Claims in the queue: some 20 MB of text, half a minute of an encoder on a small machine."""
+BATCH: Final = 128
+"""Claims that are encoded and stored together."""
+_PAGE: Final = 10_000
+"""Claims read from one snapshot of a catch-up."""
+_CHARACTERS_A_TOKEN: Final = 3
+"""For an encoder that counts no tokens: English has about four."""
+
+
+class Waiting(NamedTuple):
+    """A claim that waits for its vectors."""
+
+    object_id: str
+    content: Content
+
+
+class Progress(NamedTuple):
+    """How far a re-embedding is, in claims."""
+
+    done: int
+    missing: int
+    """How many had no vector when it began."""
+
+
+ShowProgress = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class _Queue:
+    """What waits, by tenant; guarded by the lock of its owner."""
+
+    waiting: dict[str, list[Waiting]] = field(default_factory=dict[str, list[Waiting]])
+    count: int = 0
+    behind: set[str] = field(default_factory=set[str])
+    """Tenants with claims that did not fit."""
+    failed: set[str] = field(default_factory=set[str])
+    """Tenants with claims that could not be embedded; tried again by the next `flush`."""
+
+    def take(self) -> tuple[str | None, list[Waiting]]:
+        """Return a batch of one tenant, or a tenant that is behind with no batch."""
+        for tenant, held in self.waiting.items():
+            batch, rest = held[:BATCH], held[BATCH:]
+            self.count -= len(batch)
+            if rest:
+                self.waiting[tenant] = rest
+            else:
+                del self.waiting[tenant]
+            return tenant, batch
+        return (self.behind.pop() if self.behind else None), []
+
+
+class Embedding:
+    """The vectors of one store and encoder; safe to share between threads."""
+
+    def __init__(self, store: Store, encoder: Encoder, *, most_waiting: int = MOST_WAITING) -> None:
+        self.encoder = encoder
+        self._store = store
+        self._matrices = Matrices()
+        self._most_waiting = most_waiting
+        self._lock = threading.Lock()
+        self._queue = _Queue()
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="tenure-embedding")
+        self._round: Future[None] | None = None
+        self._refused: Future[None] | None = None
+        """The last round that ended in an error nobody has seen."""
+        self._closed = False
+
+    def query(self, text: str) -> tuple[int, ...]:
+        """Return the whole-number vector of a question."""
+        return to16(_encoded(self.encoder, [text])[0], dimensions=self.encoder.dimensions)
+
+    def matrix(self, tenant: str, reader: Reader) -> Matrix:
+        """Return the vectors of a tenant, as new as the reader's snapshot at least."""
+        return self._matrices.current(tenant, self.encoder.id, reader)
+
+    def later(self, tenant: str, claims: Iterable[Waiting]) -> None:
+        """Have vectors made for claims that were committed; never waits for the encoder."""
+        given = list(claims)
+        with self._lock:
+            if not given or self._closed:
+                return
+            queue = self._queue
+            taken = given[: max(0, self._most_waiting - queue.count)]
+            if len(taken) < len(given):
+                queue.behind.add(tenant)
+            if taken:
+                queue.waiting.setdefault(tenant, []).extend(taken)
+                queue.count += len(taken)
+            self._start()
+
+    def flush(self) -> None:
+        """Wait until everything written before is searchable by vector.
+
+        Raises:
+            TenureError: what the encoder or the store refused, once; the claims stay marked
+                and are tried again by the next call.
+        """
+        with self._lock:
+            self._queue.behind |= self._queue.failed
+            self._queue.failed.clear()
+            self._start()
+            running, refused = self._round, self._refused
+            self._refused = None
+        for ended in (refused, running):
+            if ended is not None:
+                ended.result()
+
+    def close(self) -> None:
+        """Finish what waits and stop; what is written afterwards is left to a catch-up."""
+        with self._lock:
+            self._closed = True
+        try:
+            self.flush()
+        finally:
+            self._worker.shutdown()
+
+    def catch_up(self, tenant: str, progress: ShowProgress | None = None) -> Progress:
+        """Make the vectors that claims of a tenant lack; can be stopped and run again."""
+        tried: set[str] = set()
+        missing = self._count_missing(tenant)
+        while page := self._page(tenant, tried):
+            for start in range(0, len(page), BATCH):
+                batch = page[start : start + BATCH]
+                self._embed(tenant, batch)
+                tried.update(claim.object_id for claim in batch)
+                if progress is not None:
+                    progress(Progress(len(tried), max(missing, len(tried))))
+        return Progress(len(tried), max(missing, len(tried)))
+
+    def _start(self) -> None:
+        """Begin a round unless one runs; the caller holds the lock."""
+        ended = self._round
+        if ended is not None and not ended.done():
+            return
+        if ended is not None and ended.exception() is not None:
+            self._refused = ended
+        busy = self._queue.count or self._queue.behind
+        self._round = self._worker.submit(self._work) if busy else None
+
+    def _work(self) -> None:
+        """Empty the queue; runs on the worker, and ends when nothing waits."""
+        while True:
+            with self._lock:
+                tenant, batch = self._queue.take()
+                if tenant is None:
+                    self._round = None
+                    return
+            done = False
+            try:
+                if batch:
+                    self._embed(tenant, batch)
+                else:
+                    self.catch_up(tenant)
+                done = True
+            finally:
+                if not done:
+                    with self._lock:
+                        self._queue.failed.add(tenant)
+
+    def _embed(self, tenant: str, claims: Sequence[Waiting]) -> None:
+        rows = vector_rows(self.encoder, claims)
+        if rows:
+            self._store.put_vectors(tenant, rows)
+
+    def _count_missing(self, tenant: str) -> int:
+        with self._store.reading(tenant) as reader:
+            return sum(1 for _ in self._missing(tenant, reader))
+
+    def _page(self, tenant: str, tried: set[str]) -> list[Waiting]:
+        with self._store.reading(tenant) as reader:
+            missing = self._missing(tenant, reader)
+            return list(islice((w for w in missing if w.object_id not in tried), _PAGE))
+
+    def _missing(self, tenant: str, reader: Reader) -> Iterator[Waiting]:
+        matrix = self.matrix(tenant, reader)
+        for record in reader.records(RecordKind.CLAIM):
+            if not isinstance(record, Assertion) or record.erased:
+                continue
+            object_id = record.claim.object_id
+            if texts_of(record.content) and not matrix.holds(object_id):
+                yield Waiting(object_id, record.content)
+
+
+def texts_of(content: Content) -> dict[str, str]:
+    """Return the two texts of a claim that are embedded, by kind; empty ones are left out.
+
+    The content is the claim as a sentence and the text it was taken from.
+    """
+    said = (content.normalized_claim.strip(), content.text.strip())
+    claim = "\n".join(dict.fromkeys(part for part in said if part))
+    both = {"content": claim, WHY: content.why_it_matters.strip()}
+    return {kind: text for kind, text in both.items() if text}
+
+
+def vector_rows(encoder: Encoder, claims: Sequence[Waiting]) -> list[VectorRow]:
+    """Return the vector rows of claims, all of one encoding.
+
+    Raises:
+        InvalidInput: `bad_vector` for an encoder that returns something else than vectors of
+            its own count of numbers.
+    """
+    places: list[tuple[str, str]] = []
+    texts: list[str] = []
+    for claim in claims:
+        for part, text in _parts(encoder, claim.content):
+            places.append((claim.object_id, part))
+            texts.append(text)
+    vectors = _encoded(encoder, texts)
+    return [
+        VectorRow(object_id, encoder.id, part, quantise(vector, dimensions=encoder.dimensions))
+        for (object_id, part), vector in zip(places, vectors, strict=True)
+    ]
+
+
+def _parts(encoder: Encoder, content: Content) -> Iterator[tuple[str, str]]:
+    texts = texts_of(content)
+    pieces = chunked(texts.get("content", ""), most=encoder.max_tokens, count=_counter(encoder))
+    for number, piece in enumerate(pieces):
+        yield str(number), piece
+    if WHY in texts:
+        yield WHY, texts[WHY]
+
+
+def _counter(encoder: Encoder) -> Callable[[str], int]:
+    if isinstance(encoder, CountsTokens):
+        return encoder.count_tokens
+    return lambda text: -(-len(text) // _CHARACTERS_A_TOKEN)
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    if not texts:
+        return []
+    vectors = encoder.encode(texts)
+    if len(vectors) != len(texts):
+        raise bad_vector(f"{encoder.id} returned {len(vectors)} vectors for {len(texts)} texts")
+    return vectors

@@ -1,0 +1,223 @@
+"""Vector rows in memory: blocks that grow in place, exact scores, sign bits.
+
+A row is a quantised vector of one part of one claim, kept as float32 so that BLAS multiplies
+it on all cores; every number and every sum is whole and below 2**24, hence exact in any order.
+Blocks have a fixed number of rows and are only ever filled, so a `Scan` taken before a change
+stays what it was: rows behind its count are not looked at, and a row that dies gets its owner
+erased in a copy. What an erasure drops is overwritten with zeros at once.
+
+Claims are numbers here; who they are, and what a caller may see, others know.
+Sources: settled 8; ecosystem 14.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Bits = NDArray[np.uint64]
+
+_SHIFT: Final = 14
+BLOCK: Final = 1 << _SHIFT
+"""Rows of a block: 25 MB at 384 dimensions, untouched memory until they are used."""
+_INSIDE: Final = BLOCK - 1
+_NONE: Final = -1
+
+DEAD: Final = -1
+"""The owner of a row that no longer counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The rows as they were at one moment."""
+
+    blocks: tuple[Floats, ...]
+    signs: tuple[Bits, ...]
+    owners: tuple[Ints, ...]
+    count: int
+    """How many rows there are, dead ones included."""
+
+    def _filled(self, blocks: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+        for number, block in enumerate(blocks):
+            yield block[: self.count - (number << _SHIFT)]
+
+    def owner(self) -> Ints:
+        """Return the claim of each row, `DEAD` for dead ones."""
+        return _joined(self._filled(self.owners))
+
+    def scores(self, query: Floats) -> Ints:
+        """Return the exact score of each row."""
+        return _joined((block @ query).astype(np.int32) for block in self._filled(self.blocks))
+
+    def distances(self, query: Floats) -> Ints:
+        """Return how many signs of each row differ from the query's."""
+        asked = sign_bits(query[np.newaxis, :])
+        return _joined(
+            np.bitwise_count(block ^ asked).sum(axis=1, dtype=np.int32)
+            for block in self._filled(self.signs)
+        )
+
+    def at(self, rows: Sequence[int], query: Floats) -> list[int]:
+        """Return the exact scores of some rows."""
+        if not rows:
+            return []
+        chosen = np.stack([self.blocks[row >> _SHIFT][row & _INSIDE] for row in rows])
+        found: list[int] = (chosen @ query).astype(np.int64).tolist()
+        return found
+
+
+class VectorRows:
+    """The rows of one side, content or `why`; the caller holds a lock around changes."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.dimensions = dimensions
+        self.dead = 0
+        self._blocks: list[Floats] = []
+        self._signs: list[Bits] = []
+        self._owners: list[Ints] = []
+        self._count = 0
+        self._scan: Scan | None = None
+        self._first = array("i")
+        """Of each claim: its newest row."""
+        self._next = array("i")
+        """Of each row: the next one of its claim."""
+        self._part = array("i")
+
+    def __len__(self) -> int:
+        return self._count - self.dead
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes that the rows take, dead ones included."""
+        words = -(-self.dimensions // 64)
+        return self._count * (4 * self.dimensions + 8 * words + 12) + 4 * len(self._first)
+
+    def scan(self) -> Scan:
+        """Return the rows as they are now."""
+        if self._scan is None:
+            self._scan = Scan(
+                tuple(self._blocks), tuple(self._signs), tuple(self._owners), self._count
+            )
+        return self._scan
+
+    def has(self, claim: int) -> bool:
+        """Tell whether a claim has a live row."""
+        return claim < len(self._first) and self._first[claim] != _NONE
+
+    def of(self, claim: int) -> list[int]:
+        """Return the live rows of a claim."""
+        found: list[int] = []
+        row = self._first[claim] if claim < len(self._first) else _NONE
+        while row != _NONE:
+            found.append(row)
+            row = self._next[row]
+        return found
+
+    def put(self, claims: Sequence[int], parts: Sequence[int], values: Floats) -> None:
+        """Add rows; one of a claim and part that is there already takes its place.
+
+        Of two equal parts among the new rows the last one counts.
+        """
+        if not claims:
+            return
+        self._scan = None
+        self._grow(max(claims))
+        start = self._count
+        self._append(np.asarray(claims, np.int32), values)
+        replaced: list[int] = []
+        for row, (claim, part) in enumerate(zip(claims, parts, strict=True), start):
+            if self._first[claim] != _NONE:
+                replaced += self._unlink(claim, part)
+            self._next.append(self._first[claim])
+            self._part.append(part)
+            self._first[claim] = row
+        self._kill(replaced)
+
+    def drop(self, claims: Iterable[int]) -> None:
+        """Forget the rows of claims, and overwrite them."""
+        rows: list[int] = []
+        for claim in claims:
+            rows += self.of(claim)
+            if claim < len(self._first):
+                self._first[claim] = _NONE
+        self._kill(rows)
+        for row in rows:
+            self._blocks[row >> _SHIFT][row & _INSIDE] = 0
+            self._signs[row >> _SHIFT][row & _INSIDE] = 0
+
+    def compacted(self) -> VectorRows:
+        """Return the same rows without the dead ones."""
+        fresh = VectorRows(self.dimensions)
+        part = np.asarray(self._part, np.int32)
+        for number, (block, owners) in enumerate(zip(self._blocks, self._owners, strict=True)):
+            start = number << _SHIFT
+            held = owners[: self._count - start]
+            live = np.flatnonzero(held != DEAD)
+            fresh.put(held[live].tolist(), part[start + live].tolist(), block[live])
+        return fresh
+
+    def _grow(self, claim: int) -> None:
+        missing = claim + 1 - len(self._first)
+        if missing > 0:
+            self._first.extend([_NONE] * missing)
+
+    def _append(self, claims: Ints, values: Floats) -> None:
+        done = 0
+        while done < len(claims):
+            inside = self._count & _INSIDE
+            if not inside:
+                self._blocks.append(np.empty((BLOCK, self.dimensions), np.float32))
+                self._signs.append(np.empty((BLOCK, -(-self.dimensions // 64)), np.uint64))
+                self._owners.append(np.empty(BLOCK, np.int32))
+            size = min(len(claims) - done, BLOCK - inside)
+            piece = slice(done, done + size)
+            self._blocks[-1][inside : inside + size] = values[piece]
+            self._signs[-1][inside : inside + size] = sign_bits(values[piece])
+            self._owners[-1][inside : inside + size] = claims[piece]
+            self._count += size
+            done += size
+
+    def _unlink(self, claim: int, part: int) -> list[int]:
+        before = _NONE
+        for row in self.of(claim):
+            if self._part[row] == part:
+                if before == _NONE:
+                    self._first[claim] = self._next[row]
+                else:
+                    self._next[before] = self._next[row]
+                return [row]
+            before = row
+        return []
+
+    def _kill(self, rows: Sequence[int]) -> None:
+        if not rows:
+            return
+        self._scan = None
+        self.dead += len(rows)
+        by_block: dict[int, list[int]] = {}
+        for row in rows:
+            by_block.setdefault(row >> _SHIFT, []).append(row & _INSIDE)
+        for number, inside in by_block.items():
+            # a copy, since scans that are being read hold the old one
+            self._owners[number] = self._owners[number].copy()
+            self._owners[number][inside] = DEAD
+
+
+def sign_bits(values: Floats) -> Bits:
+    """Return which numbers of each row are above zero, 64 a word."""
+    packed = np.packbits(values > 0, axis=1)
+    short = -packed.shape[1] % 8
+    wide = np.pad(packed, ((0, 0), (0, short))) if short else packed
+    return np.ascontiguousarray(wide).view(np.uint64)
+
+
+def _joined(pieces: Iterable[NDArray[Any]]) -> Ints:
+    found = list(pieces)
+    return np.concatenate(found) if found else np.empty(0, np.int32)

@@ -1,0 +1,49 @@
+"""kill -9 in the middle of concurrent writes: nothing acknowledged is lost, nothing is torn."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tenure import connect
+
+WRITER = Path(__file__).with_name("crash_writer.py")
+ROUNDS = 30
+
+
+def run_and_kill(store: Path, first: int, seconds: float) -> set[str]:
+    """Let writers run, kill them without warning, and return what they acknowledged."""
+    process = subprocess.Popen(
+        [sys.executable, str(WRITER), str(store), str(first)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    seen = [process.stdout.readline()]
+    time.sleep(seconds)
+    process.kill()
+    rest, _ = process.communicate()
+    whole = "".join([*seen, rest]).split("\n")[:-1]
+    return {"-".join(line.split()) for line in whole if len(line.split()) == 2}
+
+
+@pytest.mark.slow
+def test_thirty_kills_lose_no_acknowledged_write(tmp_path: Path) -> None:
+    store, chance = tmp_path / "crash.db", random.Random(7)
+    acknowledged: set[str] = set()
+    for number in range(ROUNDS):
+        acknowledged |= run_and_kill(store, number * 100_000, chance.uniform(0.05, 0.6))
+        with connect(str(store)) as memory:
+            assert memory.doctor() == ()
+            view = memory.as_of()
+            held = {
+                value
+                for person in range(4)
+                for value in view.slot(f"Person {person}", "skill").values
+            }
+        missing = acknowledged - held
+        assert not missing
+    assert len(acknowledged) > ROUNDS

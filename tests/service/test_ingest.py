@@ -1,0 +1,308 @@
+"""Import files: what is taken, what is refused with its line, and that nothing is half-written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tenure
+from tenure.schema.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    TenureError,
+    Unavailable,
+)
+from tenure.schema.principal import Principal
+from tenure.service.event_lines import Line, Reading, read
+from tenure.service.ingest import BATCH, rejects_path
+from tenure.service.memory import Memory
+
+MAY, JUNE, JULY = (f"2026-{month}-01T00:00:00Z" for month in ("05", "06", "07"))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with tenure.connect(str(tmp_path / "m.db")) as memory:
+        yield memory
+
+
+def event(value: str = "Austin", **more: Any) -> dict[str, Any]:
+    return {"subject": "Sam Rivera", "slot": "office", "value": value, "valid_from": MAY, **more}
+
+
+def file(folder: Path, *lines: dict[str, Any] | str, name: str = "events.jsonl") -> Path:
+    path = folder / name
+    texts = [x if isinstance(x, str) else json.dumps(x) for x in lines]
+    path.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    return path
+
+
+def empty(memory: Memory) -> bool:
+    with memory.backend.store.reading("default") as reader:
+        return reader.clock().seq == 0 and not reader.definitions()
+
+
+def test_each_line_of_a_plain_import_is_a_write_of_its_own(memory: Memory, tmp_path: Path) -> None:
+    moved = {k: v for k, v in event("Chicago").items() if k != "valid_from"}
+    stayed = {k: v for k, v in event("Austin").items() if k != "valid_from"}
+    report = memory.ingest(file(tmp_path, stayed, "", moved))
+    # In one transaction with one stamp the two values would tie.
+    assert (report.events, report.transactions) == (2, 1)
+    assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
+    first, last = {row.tx_start for row in memory.history("Sam Rivera", "office")}
+    assert first != last
+
+
+def test_a_definition_holds_from_its_place_on(memory: Memory, tmp_path: Path) -> None:
+    define = {"define": "slot", "name": "badge_colour", "description": "the colour of the badge"}
+    badge = {"subject": "Sam Rivera", "slot": "badge_colour", "value": "green"}
+    with pytest.raises(InvalidInput, match="line 1: unknown slot 'badge_colour'"):
+        memory.ingest(file(tmp_path, badge, define))
+    assert empty(memory)
+    report = memory.ingest(file(tmp_path, define, badge))
+    assert (report.definitions, report.events) == (1, 1)
+    assert memory.as_of().value("Sam Rivera", "badge_colour") == "green"
+
+
+def test_a_packed_file_and_standard_input_are_read(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = tmp_path / "events.jsonl.gz"
+    packed.write_bytes(gzip.compress(json.dumps(event()).encode()))
+    assert memory.ingest(packed).events == 1
+    typed = io.TextIOWrapper(io.BytesIO(json.dumps(event("Chicago", valid_from=JUNE)).encode()))
+    monkeypatch.setattr("sys.stdin", typed)
+    assert memory.ingest("-").events == 1
+    assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
+
+
+BAD: list[tuple[str, dict[str, Any] | str, str]] = [
+    ("bad_json", "{not json", "no JSON"),
+    ("bad_json", "[1, 2]", "one JSON object"),
+    ("bad_json", '{"slot": "office", "slot": "team"}', "a key stands twice: slot"),
+    ("bad_json", '{"subject": "Sam", "slot": "office", "value": NaN}', "NaN"),
+    ("bad_json", "[" * 100_000, "deeply"),
+    ("unknown_field", event(valid_form=JUNE), "did you mean 'valid_from'"),
+    ("unknown_field", event(recorded_at=JUNE), "--replay"),
+    ("bad_field", event(applicable_task_types="email"), "a list of texts"),
+    ("bad_field", event(planned="yes"), "true or false"),
+    ("bad_field", event(authority_level="2"), "a whole number"),
+    ("bad_field", event(subject={"name": "Sam", "aliases": "Sammy"}), "subject must be"),
+    ("bad_field", event(subject=7), "subject must be"),
+    ("bad_field", event(scope="tenant"), "an object"),
+    ("bad_field", event(content=["a"]), "a text"),
+    ("bad_entity", event(subject={"name": "Sam", "kind": "person"}), "an entity has"),
+    ("unknown_vocabulary", event() | {"slot": "ofice"}, "did you mean 'office'"),
+    ("unknown_vocabulary", event(op="asert"), "did you mean 'assert'"),
+    ("unknown_vocabulary", event(sensitivity=["secret"]), "unknown"),
+    ("naive_datetime", event(valid_until="2026-06-01T00:00:00"), "no time zone"),
+    ("naive_datetime", event(valid_until="2026-06-01"), "calendar date"),
+    ("bad_time", event(valid_until="June"), "ISO 8601"),
+    ("sub_microsecond", event(valid_until="2026-06-01T00:00:00.123456789Z"), "finer"),
+    ("empty_interval", event(valid_until=MAY), "empty"),
+    ("inverted_interval", event(valid_until="2026-01-01T00:00:00Z"), "reversed"),
+    ("too_large", event(content="x" * 200_001), "characters"),
+    ("unknown_vocabulary", {"define": "colour", "name": "red"}, "colour"),
+    ("bad_definition", {"define": "slot", "name": "badge"}, "description"),
+    ("bad_definition", {"define": "slot", "name": "badge", "descr": "x"}, "descr"),
+]
+
+
+@pytest.mark.parametrize(("code", "line", "says"), BAD, ids=lambda v: str(v)[:32])
+def test_a_wrong_line_stops_the_import_and_nothing_is_written(
+    memory: Memory, tmp_path: Path, code: str, line: dict[str, Any] | str, says: str
+) -> None:
+    define = {"define": "slot", "name": "badge_colour", "description": "the colour of the badge"}
+    with pytest.raises(TenureError) as caught:
+        memory.ingest(file(tmp_path, define, event(), "", line, event("Chicago")))
+    assert caught.value.code == code
+    assert str(caught.value).startswith("line 4: ")
+    assert says in str(caught.value)
+    assert caught.value.data["line"] == 4
+    assert empty(memory)
+
+
+def test_a_line_that_is_no_utf8_is_told_by_its_number(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(json.dumps(event()).encode() + b'\n{"subject": "S\xe4m"}\n')
+    with pytest.raises(InvalidInput, match="line 2: the line is not UTF-8 at byte 15"):
+        memory.ingest(path)
+    assert empty(memory)
+
+
+def test_what_only_the_store_can_refuse_undoes_its_transaction(
+    memory: Memory, tmp_path: Path
+) -> None:
+    two = [event(idempotency_key="k"), event("Chicago", idempotency_key="k")]
+    with pytest.raises(Conflict, match="line 2: this idempotency key") as caught:
+        memory.ingest(file(tmp_path, *two))
+    assert caught.value.code == "idempotency_mismatch"
+    assert empty(memory)
+
+
+def test_lines_beyond_a_transaction_stand_in_the_next_one(memory: Memory, tmp_path: Path) -> None:
+    lines = [event(f"Room {number}") for number in range(BATCH + 1)]
+    seen: list[tuple[int, int]] = []
+    report = memory.ingest(file(tmp_path, *lines), progress=lambda *now: seen.append(now))
+    assert (report.events, report.transactions) == (BATCH + 1, 2)
+    assert seen == [(BATCH, BATCH), (BATCH + 1, BATCH + 1)]
+    assert report.rate > 0
+
+
+def test_refused_lines_are_collected_with_their_reasons(memory: Memory, tmp_path: Path) -> None:
+    lines = [
+        event(),
+        "{broken",
+        event(op="asert"),
+        event("Boston", idempotency_key="k", valid_from=JUNE),
+        event("Chicago", idempotency_key="k", valid_from=JULY),
+        event(content="the key is AKIAQX7ZP3LMN4RTVW2K"),
+        {"define": "slot", "name": "badge"},
+    ]
+    report = memory.ingest(file(tmp_path, *lines), keep_going=True)
+    assert report.events == 2
+    assert [(r.line, r.code) for r in report.rejected] == [
+        (2, "bad_json"),
+        (3, "unknown_vocabulary"),
+        (6, "secret_in_content"),
+        (5, "idempotency_mismatch"),
+        (7, "bad_definition"),
+    ]
+    path = tmp_path / "events.rejects.jsonl"
+    assert report.rejects_file == str(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    held = [json.loads(line) for line in path.read_text().splitlines()]
+    assert held[0]["text"] == "{broken"
+    assert "AKIA" not in path.read_text()
+
+
+def test_a_clean_import_leaves_no_rejects_file(memory: Memory, tmp_path: Path) -> None:
+    assert memory.ingest(file(tmp_path, event()), keep_going=True).rejects_file is None
+    assert not (tmp_path / "events.rejects.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "rejects"),
+    [("a/b.jsonl", "a/b"), ("b.jsonl.gz", "b"), ("b.txt", "b.txt"), ("-", "stdin")],
+)
+def test_the_rejects_file_stands_beside_its_source(path: str, rejects: str) -> None:
+    assert rejects_path(path).as_posix() == f"{rejects}.rejects.jsonl"
+
+
+def test_a_file_that_cannot_be_read_says_why(memory: Memory, tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="there is no file") as caught:
+        memory.ingest(tmp_path / "none.jsonl")
+    assert caught.value.code == "unknown_file"
+    with pytest.raises(Unavailable) as broken:
+        memory.ingest(tmp_path)
+    assert broken.value.code == "file_unreadable"
+    torn = tmp_path / "torn.jsonl.gz"
+    torn.write_bytes(gzip.compress(b"{}\n" * 1000)[:-20])
+    with pytest.raises(InvalidInput) as cut:
+        memory.ingest(torn)
+    assert cut.value.code == "bad_file"
+    torn.write_bytes(b"{}\n")
+    with pytest.raises(InvalidInput) as plain:
+        memory.ingest(torn)
+    assert plain.value.code == "bad_file"
+
+
+# ---- replay
+
+
+def recorded(tx: str, value: str, **more: Any) -> dict[str, Any]:
+    return event(value, recorded_at=tx, **more)
+
+
+def test_lines_with_one_recording_time_are_one_write(memory: Memory, tmp_path: Path) -> None:
+    lines = [
+        recorded(MAY, "Austin"),
+        recorded(JUNE, "Chicago", valid_from=JUNE),
+        recorded(JUNE, "Boston", valid_from=JUNE),
+    ]
+    report = memory.ingest(file(tmp_path, *lines), replay=True)
+    assert (report.events, report.transactions) == (3, 2)
+    assert memory.as_of(JUNE, MAY).value("Sam Rivera", "office") == "Austin"
+    assert memory.as_of(JUNE, JUNE).slot("Sam Rivera", "office").status == "disputed"
+
+
+def test_a_replay_runs_forward_only(memory: Memory, tmp_path: Path) -> None:
+    lines = [recorded(JUNE, "Austin"), recorded(MAY, "Chicago")]
+    with pytest.raises(InvalidInput, match=r"line 2: .*sort the file") as caught:
+        memory.ingest(file(tmp_path, *lines), replay=True)
+    assert caught.value.code == "tx_backwards"
+    assert empty(memory)
+    memory.ingest(file(tmp_path, lines[0]), replay=True)
+    with pytest.raises(InvalidInput, match="line 1: ") as late:
+        memory.ingest(file(tmp_path, lines[1]), replay=True)
+    assert late.value.code == "tx_backwards"
+
+
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [(None, "bad_field"), (5, "bad_field"), ("infinity", "bad_time"), ("May", "bad_time")],
+)
+def test_every_line_of_a_replay_says_when_it_was_recorded(
+    memory: Memory, tmp_path: Path, stated: Any, code: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        memory.ingest(file(tmp_path, event(recorded_at=stated)), replay=True)
+    assert caught.value.code == code
+
+
+def test_a_replay_needs_the_privilege(memory: Memory, tmp_path: Path) -> None:
+    caller = memory.bind(Principal(user="sam"))
+    with pytest.raises(Forbidden) as caught:
+        caller.ingest(file(tmp_path, recorded(MAY, "Austin")), replay=True)
+    assert caught.value.code == "privilege_required"
+    define = {"define": "slot", "name": "badge_colour", "description": "the colour of the badge"}
+    with pytest.raises(Forbidden, match="line 1: "):
+        caller.ingest(file(tmp_path, define))
+    assert caller.ingest(file(tmp_path, event())).events == 1
+
+
+def test_a_replay_goes_on_without_its_wrong_lines(memory: Memory, tmp_path: Path) -> None:
+    lines = [
+        recorded(MAY, "Austin"),
+        recorded(MAY, "Boston", op="asert"),
+        recorded(JUNE, "Chicago", valid_from=JUNE),
+        recorded(MAY, "Denver"),
+    ]
+    path = file(tmp_path, *lines)
+    report = memory.ingest(path, replay=True, keep_going=True)
+    assert [(r.line, r.code) for r in report.rejected] == [
+        (2, "unknown_vocabulary"),
+        (4, "tx_backwards"),
+    ]
+    assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
+    again = memory.ingest(path, replay=True, keep_going=True)
+    assert (again.events, again.skipped, len(again.rejected)) == (0, 2, 2)
+
+
+def test_events_in_memory_are_a_history_too(memory: Memory) -> None:
+    events = [
+        {"define": "slot", "name": "badge_colour", "description": "the colour of the badge"},
+        recorded(MAY, "green") | {"slot": "badge_colour"},
+        recorded(JUNE, "red", valid_from=JUNE) | {"slot": "badge_colour"},
+    ]
+    report = memory.replay_import(iter(events))
+    assert (report.events, report.definitions) == (2, 1)
+    assert memory.as_of(JULY).value("Sam Rivera", "badge_colour") == "red"
+    with pytest.raises(InvalidInput, match="event 1 is no JSON"):
+        memory.replay_import([{"value": object()}])
+
+
+def test_names_alone_decide_when_identifiers_are_left_out() -> None:
+    subject = {"name": "Mike Rogers", "external_ids": {"bioguide": "R000575"}}
+    line = Line(1, json.dumps(event(subject=subject)))
+    found = read(line, Reading(ignore_external_ids=True))
+    assert found.write.subject == {"name": "Mike Rogers"}  # type: ignore[union-attr]

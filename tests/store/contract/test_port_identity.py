@@ -1,0 +1,294 @@
+"""What a store knows about mentions: names, identifiers, clusters and blocking, as of a tx."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tenure.resolution.known import Lookup
+from tenure.resolution.postings import hit_weight
+from tenure.schema.entity import Alias, EntityCandidate, Feature, Identifier, Judgement, Review
+from tenure.schema.errors import TenureError
+from tenure.schema.interval import INF_US
+from tenure.schema.vocabulary import (
+    CandidateSource,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+    ReviewState,
+)
+from tenure.store.port import Store
+from tenure.tests.store.builders import TENANT, add, alias, entity
+
+SCOPES = ("tenant",)
+
+
+def judgement(
+    name: str,
+    left: str,
+    right: str,
+    *,
+    tx: int,
+    verdict: JudgementVerdict = JudgementVerdict.MATCH,
+) -> Judgement:
+    return Judgement(
+        judgement_id=name,
+        merge_id=f"merge-{name}",
+        left_id=left,
+        right_id=right,
+        verdict=verdict,
+        judged_by=JudgedBy.HUMAN,
+        actor="ann",
+        score=0.97,
+        log_odds=3.5,
+        evidence='{"why":"same"}',
+        model_version="1",
+        reason="seen",
+        tx_start=tx,
+    )
+
+
+def people(store: Store, count: int = 3) -> None:
+    ids = [f"e{n}" for n in range(1, count + 1)]
+    add(
+        store,
+        tx=1,
+        entities=tuple(entity(i, name=f"Person {i}") for i in ids),
+        aliases=tuple(alias(i, f"Person {i}") for i in ids),
+        identifiers=tuple(
+            Identifier(entity_id=i, scheme="hr", value=f"HR-{i}", tx_start=1) for i in ids
+        ),
+    )
+
+
+def test_names_are_found_in_their_scope_from_their_tx_on(store: Store) -> None:
+    add(
+        store,
+        tx=5,
+        entities=(entity("e1"), entity("e2")),
+        aliases=(
+            alias("e1", tx=5),
+            alias("e2", tx=5, scope_id="user=bob"),
+        ),
+    )
+    lookup = Lookup(norms=("nobody", "sam rivera"))
+    with store.reading(TENANT) as reader:
+        found = reader.known(lookup, scopes=SCOPES, tx_us=5)
+        assert [a.entity_id for a in found.aliases] == ["e1"]
+        assert set(found.entities) == {"e1"}
+        both = reader.known(lookup, scopes=("tenant", "user=bob"), tx_us=5)
+        assert [a.entity_id for a in both.aliases] == ["e1", "e2"]
+        assert reader.known(lookup, scopes=SCOPES, tx_us=4).aliases == ()
+        assert reader.known(lookup, scopes=(), tx_us=5).aliases == ()
+
+
+def test_a_closed_alias_is_open_to_an_earlier_view(store: Store) -> None:
+    add(store, tx=5, entities=(entity("e1"),), aliases=(alias("e1", tx=5),))
+    add(store, tx=9, closed_aliases=((alias("e1", tx=5), 9),))
+    lookup = Lookup(norms=("sam rivera",))
+    with store.reading(TENANT) as reader:
+        assert reader.known(lookup, scopes=SCOPES, tx_us=8).aliases == (alias("e1", tx=5),)
+        assert reader.known(lookup, scopes=SCOPES, tx_us=9).aliases == ()
+    with pytest.raises(TenureError):
+        add(store, tx=10, closed_aliases=((alias("e1", tx=5), 10),))
+
+
+def test_one_open_alias_has_one_owner_unless_the_ordinal_rises(store: Store) -> None:
+    people(store)
+    with pytest.raises(TenureError):
+        add(store, tx=2, aliases=(alias("e2", "Person e1", tx=2),))
+    add(store, tx=2, aliases=(alias("e2", "Person e1", tx=2, ordinal=1),))
+
+
+def test_identifiers_are_found_and_bring_those_of_the_entity(store: Store) -> None:
+    people(store)
+    add(
+        store,
+        tx=2,
+        identifiers=(Identifier(entity_id="e1", scheme="mail", value="s@x.org", tx_start=2),),
+    )
+    with store.reading(TENANT) as reader:
+        found = reader.known(Lookup(identifiers=(("hr", "HR-e1"),)), scopes=SCOPES, tx_us=9)
+        assert [(i.scheme, i.value) for i in found.identifiers] == [
+            ("hr", "HR-e1"),
+            ("mail", "s@x.org"),
+        ]
+        assert set(found.entities) == {"e1"}
+        early = reader.known(Lookup(identifiers=(("mail", "s@x.org"),)), scopes=SCOPES, tx_us=1)
+        assert early.identifiers == ()
+        assert early.entities == {}
+
+
+def test_ids_are_looked_up_and_unknown_ones_left_out(store: Store) -> None:
+    people(store)
+    with store.reading(TENANT) as reader:
+        found = reader.known(Lookup(entity_ids=("e2", "e9")), scopes=SCOPES, tx_us=9)
+        assert list(found.entities) == ["e2"]
+        assert found.aliases == ()
+        whole = reader.entities(["e2"], tx_us=9)
+        assert [a.surface for a in whole.aliases] == ["Person e2"]
+        assert reader.entity_ids() == ("e1", "e2", "e3")
+        assert reader.entity_ids(type="person") == ("e1", "e2", "e3")
+        assert reader.entity_ids(type="team") == ()
+
+
+def test_a_known_entity_takes_another_name_type_or_state(store: Store) -> None:
+    people(store)
+    changed = replace(
+        entity("e1", name="Sam R."), type="team", state=EntityState.PENDING, recorded=True
+    )
+    add(store, tx=2, entities=(changed,))
+    with store.reading(TENANT) as reader:
+        assert reader.known(Lookup(entity_ids=("e1",)), scopes=SCOPES, tx_us=2).entities == {
+            "e1": changed
+        }
+
+
+def test_clusters_are_those_believed_at_the_tx(store: Store) -> None:
+    people(store)
+    add(
+        store,
+        tx=10,
+        judgements=(judgement("a", "e1", "e2", tx=10),),
+        canonical=(("e1", "e1"), ("e2", "e1")),
+    )
+    add(
+        store,
+        tx=20,
+        judgements=(
+            judgement("b", "e2", "e3", tx=20),
+            judgement("no", "e1", "e3", tx=20, verdict=JudgementVerdict.NON_MATCH),
+        ),
+        canonical=(("e1", "e1"), ("e2", "e1"), ("e3", "e1")),
+    )
+    add(
+        store,
+        tx=30,
+        closed_judgements=(("a", 30),),
+        canonical=(("e1", "e1"), ("e2", "e2"), ("e3", "e2")),
+    )
+    with store.reading(TENANT) as reader:
+        clusters = {
+            tx: dict(reader.known(Lookup(entity_ids=("e3",)), scopes=SCOPES, tx_us=tx).canonical)
+            for tx in (9, 10, 19, 20, 29, 30, 99)
+        }
+        first = reader.entities(["e2"], tx_us=15)
+    all_three = dict.fromkeys(("e1", "e2", "e3"), "e1")
+    assert clusters == {
+        9: {},
+        10: {},
+        19: {},
+        20: all_three,
+        29: all_three,
+        30: {"e2": "e2", "e3": "e2"},
+        99: {"e2": "e2", "e3": "e2"},
+    }
+    assert set(first.entities) == {"e1", "e2"}
+    assert [j.judgement_id for j in first.judgements] == ["a"]
+    assert first.judgements[0].tx_end == INF_US  # closed later than the view knows
+    assert [a.entity_id for a in first.aliases] == ["e1", "e2"]
+    assert store.check(TENANT) == ()
+
+
+def test_a_judgement_closes_once(store: Store) -> None:
+    people(store)
+    add(
+        store,
+        tx=10,
+        judgements=(judgement("a", "e1", "e2", tx=10),),
+        canonical=(("e1", "e1"), ("e2", "e1")),
+    )
+    close = {"closed_judgements": (("a", 30),), "canonical": (("e1", "e1"), ("e2", "e2"))}
+    add(store, tx=30, **close)
+    with pytest.raises(TenureError):
+        add(store, tx=40, **close)
+
+
+def test_blocking_keys_propose_the_heaviest_visible_aliases(store: Store) -> None:
+    people(store, 3)
+    add(store, tx=2, aliases=(alias("e3", "hidden", tx=2, scope_id="user=bob"),))
+    keys = {
+        "person e1": (("t:person", "token"), ("t:e1", "token")),
+        "person e2": (("t:person", "token"), ("p:pers", "prefix")),
+        "hidden": (("t:person", "token"),),
+    }
+    add(store, tx=3, block_keys=keys)
+    lookup = Lookup(block_keys=(("t:person", 4_000), ("t:e1", 4_000), ("p:pers", 1_500)))
+    with store.reading(TENANT) as reader:
+        found = reader.known(lookup, scopes=SCOPES, tx_us=9)
+        one = reader.known(replace(lookup, limit=1), scopes=SCOPES, tx_us=9)
+    person = hit_weight("token", 4_000, postings=3, total=3) or 0
+    assert found.weights == {
+        ("e1", "person e1"): person + (hit_weight("token", 4_000, postings=1, total=3) or 0),
+        ("e2", "person e2"): person + (hit_weight("prefix", 1_500, postings=1, total=3) or 0),
+    }
+    assert [a.entity_id for a in one.aliases] == ["e1"]
+    assert set(found.entities) == {"e1", "e2"}
+
+
+def test_reviews_come_in_their_newest_version(store: Store) -> None:
+    people(store)
+    opened = Review(
+        review_id="r1",
+        entity_id="e3",
+        mention="Person e3",
+        type="person",
+        scope_id="tenant",
+        candidates=(
+            EntityCandidate(
+                entity="e1",
+                name="Person e1",
+                score=0.81,
+                log_odds=1.45,
+                source=CandidateSource.BLOCKING,
+                features=(Feature("name", 0.5, 1.25, "equal"),),
+                vetoes=("short_core",),
+            ),
+        ),
+        reason="scored",
+        object_id="o1",
+        state=ReviewState.OPEN,
+        version=1,
+        opened_tx=5,
+    )
+    add(store, tx=5, reviews=(opened,))
+    with store.reading(TENANT) as reader:
+        assert reader.reviews() == (opened,)
+    decided = replace(
+        opened,
+        state=ReviewState.ACCEPTED,
+        version=2,
+        decided_tx=6,
+        decided_by="ann",
+        decided_entity="e1",
+        merge_id="m1",
+        note="sure",
+    )
+    add(store, tx=6, reviews=(decided,))
+    with store.reading(TENANT) as reader:
+        assert reader.reviews() == (decided,)
+        assert reader.reviews(state="open") == ()
+        assert reader.reviews(state="accepted") == (decided,)
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        assert tx.review("r1") == decided
+        assert tx.review("r2") is None
+    with pytest.raises(TenureError):
+        add(store, tx=7, reviews=(decided,))
+
+
+def test_a_writer_finds_what_the_same_transaction_has_written(store: Store) -> None:
+    from tenure.store.port import Batch
+    from tenure.tests.store.builders import after, event
+
+    with store.writing(TENANT) as tx:
+        clock = tx.lock()
+        told = event(clock, tx=1)
+        given: dict[str, tuple[Alias, ...]] = {"aliases": (alias("e1"),)}
+        tx.apply(
+            Batch(clock=after(clock, [told]), events=(told,), entities=(entity("e1"),), **given)  # type: ignore[arg-type]
+        )
+        found = tx.known(Lookup(norms=("sam rivera",)), scopes=SCOPES, tx_us=1)
+        assert [a.entity_id for a in found.aliases] == ["e1"]
+        assert list(tx.entities(["e1"], tx_us=1).entities) == ["e1"]

@@ -1,0 +1,377 @@
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.schema.errors import Fault, InvalidInput
+from tenure.store import matrix as module
+from tenure.store.matrices import Matrices
+from tenure.store.matrix import Matrix, VectorScore
+from tenure.store.port import Clock, VectorRow
+from tenure.store.quantise import packed, quantise, to16
+from tenure.store.vector_rows import BLOCK, VectorRows, sign_bits
+
+ENCODER = "test@1"
+EVERYTHING = 10**9
+
+
+def row(object_id: str, part: str, vector: Sequence[float]) -> VectorRow:
+    return VectorRow(object_id, ENCODER, part, quantise(vector))
+
+
+def random_rows(seed: int, count: int, dimensions: int) -> list[VectorRow]:
+    """Claims with one to three chunks and, in half of them, a condition."""
+    rng = random.Random(seed)
+    rows: list[VectorRow] = []
+    for number in range(count):
+        parts = [str(chunk) for chunk in range(rng.choice((1, 1, 1, 3)))]
+        for part in parts + ["why"] * rng.randint(0, 1):
+            rows.append(row(f"o{number:05}", part, [rng.gauss(0, 1) for _ in range(dimensions)]))
+    return rows
+
+
+def by_hand(rows: Sequence[VectorRow], query: Sequence[int]) -> list[tuple[str, int]]:
+    """Score every claim with Python's own whole numbers."""
+    best: dict[str, int] = {}
+    for each in rows:
+        numbers = np.frombuffer(each.vec16, "<i2").tolist()
+        score = sum(a * b for a, b in zip(numbers, query, strict=True))
+        if each.part != "why":
+            best[each.object_id] = max(best.get(each.object_id, -(10**9)), score)
+    return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def walked(
+    matrix: Matrix, query: Sequence[int], *, exact_rows: int = EVERYTHING
+) -> list[list[tuple[str, int]]]:
+    chunks = matrix.walk(query, first=10, exact_rows=exact_rows)
+    return [[tuple(hit) for hit in chunk] for chunk in chunks]
+
+
+def flat(chunks: list[list[tuple[str, int]]]) -> list[tuple[str, int]]:
+    return [hit for chunk in chunks for hit in chunk]
+
+
+def filled(rows: Sequence[VectorRow]) -> Matrix:
+    matrix = Matrix(ENCODER)
+    matrix.add(rows)
+    return matrix
+
+
+def a_query(seed: int, dimensions: int) -> tuple[int, ...]:
+    rng = random.Random(seed)
+    return to16([rng.gauss(0, 1) for _ in range(dimensions)])
+
+
+@pytest.mark.parametrize("dimensions", [1, 3, 64, 100, 384])
+def test_scores_equal_those_of_pythons_whole_numbers(dimensions: int) -> None:
+    rows = random_rows(dimensions, 400, dimensions)
+    query = a_query(7, dimensions)
+    assert flat(walked(filled(rows), query)) == by_hand(rows, query)
+
+
+def test_the_greatest_scores_are_exact() -> None:
+    # the longest vectors that rounding can make: all coordinates half a step too long
+    edge = (205,) * 384
+    assert 15_900_000 < sum(x * x for x in edge) < 1 << 24
+    rows = [
+        VectorRow("a", ENCODER, "0", packed(edge)),
+        VectorRow("b", ENCODER, "0", packed([-x for x in edge])),
+    ]
+    assert flat(walked(filled(rows), edge)) == [("a", 384 * 205**2), ("b", -384 * 205**2)]
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 60))
+def test_the_order_of_insertion_does_not_show(rng: random.Random, pieces: int) -> None:
+    rows = random_rows(3, 60, 8)
+    query = a_query(5, 8)
+    expected = walked(filled(rows), query)
+    rows = rng.sample(rows, len(rows))
+    matrix = Matrix(ENCODER)
+    for start in range(0, len(rows), pieces):
+        matrix.add(rows[start : start + pieces])
+    assert walked(matrix, query) == expected
+    assert walked(matrix, query, exact_rows=0) == walked(
+        filled(sorted(rows, key=lambda r: r.object_id)), query, exact_rows=0
+    )
+
+
+def test_the_order_of_coordinates_does_not_show() -> None:
+    # BLAS adds in another order after it: exact sums do not care
+    rows, query = random_rows(1, 200, 384), a_query(2, 384)
+    order = random.Random(4).sample(range(384), 384)
+    moved = [
+        VectorRow(r.object_id, ENCODER, r.part, np.frombuffer(r.vec16, "<i2")[order].tobytes())
+        for r in rows
+    ]
+    assert walked(filled(rows), query) == walked(filled(moved), [query[i] for i in order])
+
+
+def test_ties_stand_in_order_of_object_id_and_are_never_parted() -> None:
+    rows = [row(f"o{n:03}", "0", [1.0, 0.0]) for n in random.Random(1).sample(range(100), 100)]
+    (chunk,) = walked(filled(rows), (4000, 0))
+    assert [object_id for object_id, _ in chunk] == [f"o{n:03}" for n in range(100)]
+
+
+def test_a_walk_comes_in_chunks_that_grow() -> None:
+    rows = [row(f"o{n:03}", "0", [1.0, n / 50]) for n in range(200)]
+    sizes = [len(chunk) for chunk in walked(filled(rows), (4000, 0))]
+    assert sizes == [10, 40, 150]
+
+
+def test_the_condition_is_scored_apart() -> None:
+    matrix = filled(
+        [
+            row("a", "0", [1, 0]),
+            row("a", "1", [0, 1]),
+            row("a", "why", [3, 4]),
+            row("b", "why", [1, 0]),
+        ]
+    )
+    assert matrix.scores((4000, 0), ["b", "missing", "a"]) == (
+        VectorScore("b", 0, 16_000_000),
+        VectorScore("a", 16_000_000, 9_600_000),
+    )
+    assert flat(walked(matrix, (4000, 0))) == [("a", 16_000_000)]
+    assert len(matrix) == 2
+
+
+def test_an_empty_matrix_has_no_answers() -> None:
+    assert flat(walked(Matrix(ENCODER), (1, 2, 3))) == []
+    assert Matrix(ENCODER).scores((1, 2), ["a"]) == ()
+    assert not Matrix(ENCODER).holds("a")
+
+
+def test_a_matrix_grows_in_place_across_blocks() -> None:
+    rng = np.random.default_rng(3)
+    values = rng.integers(-2000, 2000, (BLOCK + 500, 4)).astype("<i2")
+    rows = [VectorRow(f"o{n:06}", ENCODER, "0", v.tobytes()) for n, v in enumerate(values)]
+    matrix = filled(rows[:300])
+    first = matrix._content.scan()
+    matrix.add(rows[300:])
+    assert matrix._content.scan().blocks[0] is first.blocks[0]
+    assert first.count == 300
+    query = (100, -200, 300, 400)
+    assert flat(walked(matrix, query)) == by_hand(rows, query)
+
+
+def test_a_new_vector_of_a_part_replaces_the_old_one() -> None:
+    matrix = filled([row("a", "0", [1, 0]), row("a", "1", [0, 1]), row("a", "2", [-1, 0])])
+    for part in ("0", "1", "2"):
+        matrix.add([row("a", part, [0, -1])])
+    assert flat(walked(matrix, (0, 4000))) == [("a", -16_000_000)]
+    assert len(matrix) == 1
+
+
+def test_of_two_vectors_of_a_part_in_one_load_the_last_one_counts() -> None:
+    matrix = filled([row("a", "0", [1, 0]), row("a", "0", [0, 1])])
+    assert flat(walked(matrix, (0, 4000))) == [("a", 16_000_000)]
+
+
+def test_an_erased_object_is_dropped_and_overwritten() -> None:
+    rows = random_rows(2, 50, 8)
+    matrix = filled(rows)
+    before = matrix._content.scan()
+    matrix.drop(["o00007", "o00031", "never there"])
+    left = [r for r in rows if r.object_id not in ("o00007", "o00031")]
+    query = a_query(1, 8)
+    assert flat(walked(matrix, query)) == by_hand(left, query)
+    assert len(matrix) == 48
+    assert not matrix.holds("o00007")
+    number = matrix._numbers["o00007"]
+    gone = np.flatnonzero(before.owner() == number)
+    assert len(gone)
+    assert not before.blocks[0][gone].any()
+    assert not before.signs[0][gone].any()
+
+
+def test_an_erased_object_may_come_back_under_its_id() -> None:
+    matrix = filled([row("a", "0", [1, 0]), row("a", "why", [1, 0])])
+    matrix.drop(["a"])
+    matrix.drop(["a"])
+    matrix.add([row("a", "0", [0, 1])])
+    assert flat(walked(matrix, (0, 4000))) == [("a", 16_000_000)]
+    assert matrix.scores((0, 4000), ["a"]) == (VectorScore("a", 16_000_000, 0),)
+    assert len(matrix) == 1
+
+
+def test_dead_rows_are_swept_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_STEP", 10)
+    rows = random_rows(2, 40, 8)
+    matrix = filled(rows)
+    for _ in range(8):
+        matrix.add(rows)
+    assert matrix._content.dead <= len(matrix._content) + 10
+    assert matrix._why.dead <= len(matrix._why) + 10
+    query = a_query(1, 8)
+    assert flat(walked(matrix, query)) == by_hand(rows, query)
+
+
+def test_a_query_of_another_length_is_refused() -> None:
+    matrix = filled([row("a", "0", [1, 0])])
+    for ask in (
+        lambda: matrix.walk((1, 2, 3), first=1, exact_rows=1),
+        lambda: matrix.scores((1,), ["a"]),
+    ):
+        with pytest.raises(InvalidInput) as refusal:
+            ask()
+        assert refusal.value.code == "bad_vector"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        VectorRow("b", ENCODER, "0", b"\x01\x00"),
+        VectorRow("b", ENCODER, "0", b""),
+        VectorRow("b", "another@2", "0", quantise([1, 0])),
+        VectorRow("b", ENCODER, "0", packed([4000, 4000])),
+    ],
+)
+def test_a_stored_vector_that_is_none_is_a_fault(bad: VectorRow) -> None:
+    for matrix in (filled([row("a", "0", [1, 0])]), Matrix(ENCODER)):
+        if not matrix.dimensions and bad.vec16 == b"\x01\x00":
+            continue
+        with pytest.raises(Fault) as fault:
+            matrix.add([bad])
+        assert fault.value.code == "invariant_broken"
+
+
+class Source:
+    """A store's counters, vectors and erasures, as a reader hands them out."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.rows: list[VectorRow] = []
+        self.erased: list[tuple[int, str]] = []
+        self.reads = 0
+
+    def clock(self) -> Clock:
+        return Clock(self.seq, 0, 0, len(self.rows))
+
+    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
+        self.reads += 1
+        new = self.rows[after:]
+        return len(self.rows), tuple(r for r in new if r.encoder_id == encoder_id)
+
+    def erased_since(self, seq: int) -> tuple[str, ...]:
+        return tuple(o for at, o in self.erased if at > seq)
+
+
+def test_a_matrix_follows_the_store_by_its_counters() -> None:
+    source, matrix = Source(), Matrix(ENCODER)
+    source.rows += [row("a", "0", [1, 0]), VectorRow("x", "another@2", "0", quantise([1, 0, 0]))]
+    matrix.sync(source)
+    assert flat(walked(matrix, (4000, 0))) == [("a", 16_000_000)]
+    matrix.sync(source)
+    assert source.reads == 1
+    source.rows.append(row("b", "0", [0, 1]))
+    source.seq = 1
+    source.erased.append((1, "a"))
+    matrix.sync(source)
+    assert flat(walked(matrix, (4000, 0))) == [("b", 0)]
+    older = Source()
+    older.rows.append(row("a", "0", [1, 0]))
+    matrix.sync(older)
+    assert not matrix.holds("a")
+
+
+def test_a_search_sees_one_state_while_others_write() -> None:
+    rows = random_rows(9, 300, 16)
+    steady, moving = rows[:200], rows[200:]
+    matrix, query = filled(steady), a_query(3, 16)
+    expected = by_hand(steady, query)
+    known = {r.object_id for r in steady}
+    steady_ids = known - {r.object_id for r in moving}
+    expected = [(o, s) for o, s in expected if o in steady_ids]
+    stop, wrong = threading.Event(), list[str]()
+
+    def search() -> None:
+        while not stop.is_set():
+            found = [(o, s) for o, s in flat(walked(matrix, query)) if o in steady_ids]
+            if found != expected:
+                wrong.append("a search lost or changed a claim that nobody touched")
+            matrix.scores(query, sorted(steady_ids))
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(60):
+        matrix.add(moving)
+        matrix.drop([r.object_id for r in moving if r.object_id not in steady_ids])
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_signs_are_packed_in_words() -> None:
+    bits = sign_bits(np.array([[1, -1, 0] * 30], np.float32))
+    assert bits.shape == (1, 2)
+    assert int(np.bitwise_count(bits).sum()) == 30
+
+
+def test_above_the_limit_the_nearest_signs_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RING", 40)
+    monkeypatch.setattr(module, "RING_SHARE", 1)
+    rows = random_rows(11, 400, 32)
+    matrix, query = filled(rows), a_query(6, 32)
+    exact = by_hand(rows, query)
+    chunks = walked(matrix, query, exact_rows=100)
+    assert 40 <= len(chunks[0]) < 120
+    assert len(chunks) > 1
+    # every claim comes once, with the score of its best chunk, wherever that chunk stands
+    assert sorted(flat(chunks)) == sorted(exact)
+    for chunk in chunks:
+        assert chunk == sorted(chunk, key=lambda hit: (-hit[1], hit[0]))
+    assert walked(matrix, query, exact_rows=len(matrix)) != chunks
+
+
+def test_the_prefilter_finds_nearly_all_of_the_best() -> None:
+    rng = np.random.default_rng(1)
+    # claims gather around topics, as texts do
+    topics = rng.normal(size=(200, 384))
+    values = topics[rng.integers(0, 200, 6_000)] + rng.normal(size=(6_000, 384))
+    rows = [row(f"o{n:06}", "0", v.tolist()) for n, v in enumerate(values)]
+    matrix, found = filled(rows), 0
+    for number in range(20):
+        query = to16((topics[number] + rng.normal(size=384)).tolist())
+        best = set(flat(walked(matrix, query))[:10])
+        found += len(best & set(flat(walked(matrix, query, exact_rows=0)[:1])))
+    assert found >= 190
+
+
+def test_rows_of_unknown_claims_are_none() -> None:
+    rows = VectorRows(2)
+    assert rows.of(5) == []
+    rows.drop([5])
+    rows.put([], [], np.empty((0, 2), np.float32))
+    assert len(rows) == 0
+
+
+def test_the_least_used_matrix_is_dropped() -> None:
+    source = Source()
+    source.rows += random_rows(1, 100, 16)
+    one = Matrix(ENCODER)
+    one.sync(source)
+    held = Matrices(most_bytes=2 * one.nbytes)
+    first = held.current("a", ENCODER, source)
+    second = held.current("b", ENCODER, source)
+    assert held.current("a", ENCODER, source) is first
+    held.current("c", ENCODER, source)
+    assert held.current("a", ENCODER, source) is first
+    assert held.current("b", ENCODER, source) is not second
+
+
+def test_the_matrix_in_use_stays_whatever_its_size() -> None:
+    source = Source()
+    source.rows += random_rows(1, 100, 16)
+    held = Matrices(most_bytes=1)
+    matrix = held.current("a", ENCODER, source)
+    assert held.current("a", ENCODER, source) is matrix
+    assert len(matrix) == 100

@@ -1,0 +1,489 @@
+"""Erasing, reclassifying, retiring, settling: over every store that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tenure.schema.claim import Permissions
+from tenure.schema.entity import EntityRef
+from tenure.schema.errors import Conflict, Forbidden, InvalidInput, NotFound
+from tenure.schema.interval import INF_US
+from tenure.schema.policy import ResolutionPolicy
+from tenure.schema.principal import Scope, Sight
+from tenure.schema.slots import BUILT_IN_SLOTS
+from tenure.schema.values import canonical_value
+from tenure.schema.vocabulary import (
+    ActionKind,
+    Authority,
+    Classification,
+    EntityState,
+    ObjectType,
+    RetirementRule,
+    StateLayer,
+    Status,
+    ValueType,
+)
+from tenure.store.operations.actions import Channel, Powers, resolve, settlement
+from tenure.store.operations.change import Mandate
+from tenure.store.operations.erase import erase
+from tenure.store.operations.reclassify import reclassify
+from tenure.store.operations.sweep import close_scope, sweep
+from tenure.store.port import Ask, Point
+from tenure.store.sqlite.store import SqliteStore
+from tenure.tests.store.drafts import DAY, decay, draft, submission, uid, write, write_all
+from tenure.tests.store.memory_store import MemoryStore
+
+POLICY = ResolutionPolicy()
+SEES = Sight(scopes=("project=nova", "session=s1", "tenant", "user=u"), tags=("*",), clearance=3)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest) -> Iterator[Any]:
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    opened = SqliteStore(":memory:")
+    opened.ensure("default")
+    yield opened
+    assert opened.check("default") == ()
+    opened.close()
+
+
+def order(name: str, now: int = 1000, reason: str = "asked") -> Mandate:
+    return Mandate(operation_id=uid(name), actor="steward", now_us=now, reason=reason)
+
+
+def heads(store: Any, valid: int, tx: int | None = None, slot: str | None = "office") -> list[Any]:
+    with store.reading("default") as reader:
+        point = Point(valid, reader.clock().last_us if tx is None else tx)
+        asked = Ask(slots=(slot,) if slot else ())
+        return list(reader.versions(asked, sight=SEES, point=point).versions)
+
+
+def shown(store: Any, valid: int, tx: int | None = None, slot: str | None = "office") -> list[str]:
+    """Return the object names that an instant shows, `erased` or `gap` in their place."""
+    found = []
+    for version in heads(store, valid, tx, slot):
+        if version.erased:
+            found.append("erased")
+        elif version.row.look.status is Status.CLEAN:
+            gap = version.row.claim.op.value == "delete"
+            found.append("gap" if gap else NAMES.get(version.row.claim.object_id, "?"))
+    return sorted(found)
+
+
+NAMES = {uid(name): name for name in "abcdefgh"}
+
+
+def actions(store: Any, kind: ActionKind | None = None) -> list[Any]:
+    with store.reading("default") as reader:
+        found = reader.actions(open_only=True, tx_us=reader.clock().last_us)
+    return [a for a in found if kind is None or a.kind is kind]
+
+
+def erased(store: Any, name: str, **more: Any) -> Any:
+    with store.writing("default") as tx:
+        return erase(tx, object_id=uid(name), mandate=order(f"erase {name}", **more))
+
+
+def entity(store: Any, name: str) -> str:
+    """Return the raw id of the entity that the write of this name is about."""
+    with store.writing("default") as tx:
+        tx.lock()
+        subject = tx.assertions([uid(name)])[uid(name)].details.subject_id
+    assert subject is not None
+    return str(subject)
+
+
+# --- erase
+
+
+def test_an_erased_claim_lets_what_it_hid_resurface(store: Any) -> None:
+    write(store, draft("a", value="NYC"), now=10)
+    write(store, draft("b", value="Rome", span=(5, INF_US)), now=20)
+    receipt = erased(store, "b", now=30)
+    assert receipt.object_ids == (uid("b"),)
+    assert shown(store, 7) == ["a"]
+    assert shown(store, 7, tx=20) == ["erased"]
+    assert shown(store, 7, tx=15) == ["a"]
+    with store.reading("default") as reader:
+        edges = reader.edges([uid("b")], tx_us=30)
+    assert ("erased", uid("a"), uid("b")) in [(e.reason, e.src, e.dst) for e in edges]
+
+
+def test_a_dominated_claim_without_a_row_comes_back(store: Any) -> None:
+    write(store, draft("a", value="NYC", span=(0, 100)), now=10)
+    write(store, draft("b", value="NYC", span=(0, 100), confidence=900), now=20)
+    assert shown(store, 50) == ["b"]
+    receipt = erased(store, "b", now=30)
+    assert shown(store, 50) == ["a"]
+    assert receipt.independent == (uid("a"),)
+
+
+def test_a_withdrawal_of_the_erased_value_alone_goes_with_it(store: Any) -> None:
+    write(store, draft("a", value="NYC"), now=10)
+    write(store, draft("b", value="Rome", span=(5, INF_US)), now=20)
+    write(store, draft("c", value="Rome", op="retract", span=(8, INF_US)), now=25)
+    receipt = erased(store, "b", now=30)
+    assert receipt.object_ids == tuple(sorted((uid("b"), uid("c"))))
+    assert receipt.independent == ()
+    assert shown(store, 9) == ["a"]
+
+
+def test_a_withdrawal_that_reached_another_claim_stays_in_force(store: Any) -> None:
+    write(store, draft("a", value="Rome", span=(0, INF_US)), now=10)
+    write(store, draft("b", value="Rome", span=(5, INF_US)), now=20)
+    write(store, draft("c", value="Rome", op="retract", span=(0, INF_US)), now=25)
+    receipt = erased(store, "b", now=30)
+    assert receipt.object_ids == (uid("b"),)
+    assert receipt.independent == tuple(sorted((uid("a"), uid("c"))))
+    assert shown(store, 9) == []
+
+
+def test_derived_objects_are_erased_or_flagged_stale(store: Any) -> None:
+    write(store, draft("a", value="Rome"), now=10)
+    write(store, draft("b", subject="Bob", value="Oslo"), now=11)
+    text = {"slot": None, "subject": None}
+    write(store, draft("c", text="alone", derived_from=(uid("a"),), **text), now=12)
+    both = (uid("a"), uid("b"))
+    write(store, draft("d", text="She sits in Rome", derived_from=both, **text), now=13)
+    write(store, draft("e", text="Two people", derived_from=both, **text), now=14)
+    receipt = erased(store, "a", now=30)
+    assert receipt.object_ids == tuple(sorted(map(uid, "acd")))
+    assert receipt.stale == (uid("e"),)
+    assert [v.stale for v in heads(store, 50, slot=None) if v.row.claim.object_id == uid("e")] == [
+        True
+    ]
+    assert [a.kind for a in actions(store)] == [ActionKind.REGENERATE_SUMMARY]
+
+
+def test_a_source_that_holds_the_words_is_listed_and_stays(store: Any) -> None:
+    write(store, draft("a", slot=None, subject=None, text="I moved to Rome"), now=10)
+    write(store, draft("b", value="Rome", derived_from=(uid("a"),)), now=11)
+    assert erased(store, "b", now=30).independent == (uid("a"),)
+
+
+def test_an_erasure_is_idempotent_and_its_receipt_holds_no_words(store: Any) -> None:
+    write(store, draft("a", value="Rome"), now=10)
+    first = erased(store, "a", now=30)
+    again = erased(store, "a", now=99)
+    assert again.replayed
+    assert again.object_ids == first.object_ids
+    assert again.tx == first.tx
+    assert "Rome" not in repr(first)
+    with store.writing("default") as tx, pytest.raises(NotFound):
+        erase(tx, object_id=uid("a"), mandate=order("another"))
+
+
+def test_erasing_a_quarantined_claim_closes_its_row_and_its_action(store: Any) -> None:
+    write(store, draft("a", value="Rome", quarantine="policy_hold"), now=10)
+    erased(store, "a", now=30)
+    assert actions(store) == []
+    with store.writing("default") as tx:
+        tx.lock()
+        assert tx.rows_of([uid("a")]) == ()
+
+
+def test_erasing_a_tying_claim_ends_the_tie(store: Any) -> None:
+    write(store, draft("a", value="NYC", span=(0, 10)), now=10)
+    write(store, draft("b", value="Rome", span=(0, 10)), now=20)
+    assert shown(store, 5) == []
+    erased(store, "b", now=30)
+    assert shown(store, 5) == ["a"]
+    assert actions(store) == []
+
+
+def test_an_erased_entity_takes_all_that_is_said_about_it(store: Any) -> None:
+    write(store, draft("a", value="Rome"), now=10)
+    write(store, draft("b", slot="skill", value="Go"), now=11)
+    write(store, draft("c", subject="Bob", slot="manager", value="Ann"), now=12)
+    write(store, draft("d", subject="Bob", value="Oslo"), now=13)
+    ann = entity(store, "a")
+    with store.writing("default") as tx:
+        receipt = erase(tx, entity=ann, mandate=order("erase Ann", now=30))
+    assert receipt.entity_ids == (ann,)
+    assert receipt.object_ids == tuple(sorted(map(uid, "abc")))
+    assert shown(store, 5) == ["d"]
+    assert shown(store, 5, slot="manager") == []
+    with store.writing("default") as tx:
+        known = tx.entities([ann], tx_us=tx.lock().last_us)
+        assert known.entities[ann].state is EntityState.ERASED
+        assert known.entities[ann].name == ""
+        with pytest.raises(NotFound):
+            erase(tx, entity=ann, mandate=order("again"))
+
+
+# --- reclassify
+
+
+def test_a_reclassified_object_takes_its_dependants_along_and_never_widens_them(
+    store: Any,
+) -> None:
+    write(store, draft("a", value="Rome"), now=10)
+    secret = Permissions(classification=Classification.CONFIDENTIAL, allow=("hr", "legal"))
+    text = {"slot": None, "subject": None, "text": "t", "derived_from": (uid("a"),)}
+    write(store, draft("b", permissions=Permissions(allow=("legal", "sales")), **text), now=11)
+    with store.writing("default") as tx:
+        receipt = reclassify(tx, uid("a"), secret, mandate=order("r1", now=20))
+    assert receipt.tightened == (uid("b"),)
+    with store.writing("default") as tx:
+        tx.lock()
+        held = tx.assertions([uid("a"), uid("b")])
+    assert held[uid("a")].permissions == secret
+    assert held[uid("b")].permissions.allow == ("legal",)
+    with store.writing("default") as tx:
+        wide = reclassify(tx, uid("a"), Permissions(), mandate=order("r2", now=30))
+    assert wide.tightened == ()
+    with store.writing("default") as tx, pytest.raises(NotFound):
+        reclassify(tx, uid("nothing"), secret, mandate=order("r3"))
+
+
+# --- sweep
+
+
+def decaying(name: str, rule: RetirementRule, **more: Any) -> Any:
+    given = {"value": name, "decay_rule": decay(1, 0.5), "retirement_rule": rule} | more
+    return draft(name, **given)
+
+
+def swept(store: Any, now: int, **more: Any) -> Any:
+    with store.writing("default") as tx:
+        return sweep(tx, mandate=order(f"sweep {now}", now=now), **more)
+
+
+def test_strength_decides_what_is_due(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.ARCHIVE), now=0)
+    assert swept(store, DAY).touched == 0  # exactly at the threshold
+    assert swept(store, DAY + DAY // 100).archived == (uid("a"),)
+
+
+def test_archive_leaves_a_gap_from_now_on_and_nothing_resurfaces(store: Any) -> None:
+    write(store, draft("b", value="older", span=(-DAY, INF_US)), now=0)
+    write(store, decaying("a", RetirementRule.ARCHIVE), now=1)
+    now = 3 * DAY
+    receipt = swept(store, now)
+    assert receipt.archived == (uid("a"),)
+    assert shown(store, now) == ["gap"]
+    assert shown(store, now - 1) == ["a"]
+    assert shown(store, now, tx=now - 1) == ["a"]
+    assert swept(store, now + DAY).touched == 0
+    with store.reading("default") as reader:
+        edges = reader.edges([uid("a")], tx_us=now)
+    assert [e.reason for e in edges if e.dst == uid("a")] == ["retired"]
+
+
+def test_archive_touches_no_other_value_of_the_slot(store: Any) -> None:
+    more = {"slot": "skill", "subject": "Ann"}
+    write(store, decaying("a", RetirementRule.ARCHIVE, **more), now=0)
+    write(store, draft("b", value="Go", **more), now=1)
+    swept(store, 3 * DAY)
+    assert shown(store, 3 * DAY, slot="skill") == ["b"]
+
+
+def test_an_archived_claim_stays_away_when_the_slot_is_folded_again(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.ARCHIVE), now=0)
+    swept(store, 3 * DAY)
+    write(store, draft("b", value="new", span=(4 * DAY, INF_US)), now=4 * DAY)
+    erased(store, "b", now=5 * DAY)
+    assert shown(store, 6 * DAY) == ["gap"]
+    assert shown(store, 2 * DAY) == ["a"]
+
+
+def test_demoted_stays_live_in_the_archival_tier(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.DEMOTE_TO_ARCHIVAL), now=0)
+    assert swept(store, 3 * DAY).demoted == (uid("a"),)
+    (version,) = heads(store, 3 * DAY)
+    assert version.demoted
+    assert swept(store, 9 * DAY).touched == 0
+
+
+def test_a_confirmation_is_asked_once_and_moves_the_anchor(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.TRIGGER_USER_CONFIRMATION), now=0)
+    assert swept(store, 3 * DAY).asked == (uid("a"),)
+    assert swept(store, 4 * DAY).touched == 0
+    (action,) = actions(store, ActionKind.CONFIRM_DUE)
+    assert heads(store, 4 * DAY)[0].confirm_due
+    settled(store, action, accept=True, now=5 * DAY)
+    assert not heads(store, 5 * DAY)[0].confirm_due
+    assert heads(store, 5 * DAY)[0].last_confirmed_us == 5 * DAY
+    assert swept(store, 5 * DAY + DAY // 2).touched == 0
+    assert swept(store, 7 * DAY).asked == (uid("a"),)
+
+
+def test_an_unconfirmed_object_is_archived(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.TRIGGER_USER_CONFIRMATION), now=0)
+    swept(store, 3 * DAY)
+    (action,) = actions(store)
+    settled(store, action, accept=False, now=5 * DAY)
+    assert shown(store, 6 * DAY) == ["gap"]
+    assert actions(store) == []
+
+
+def test_a_hard_delete_needs_the_privilege(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.HARD_DELETE), now=0)
+    receipt = swept(store, 3 * DAY)
+    assert receipt.approvals == (uid("a"),)
+    assert shown(store, 4 * DAY) == ["gap"]
+    (action,) = actions(store, ActionKind.RETIRE_APPROVAL)
+    with pytest.raises(Forbidden):
+        settled(store, action, accept=True, now=5 * DAY)
+    done = settled(store, action, accept=True, now=5 * DAY, may_erase=True)
+    assert done.erasure.object_ids == (uid("a"),)
+    assert shown(store, 2 * DAY) == []
+    assert shown(store, 2 * DAY, tx=3 * DAY - 1) == ["erased"]
+    assert actions(store) == []
+
+
+def test_a_privileged_sweep_erases_at_once(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.HARD_DELETE), now=0)
+    write(store, decaying("b", RetirementRule.ARCHIVE, subject="Bob"), now=1)
+    receipt = swept(store, 3 * DAY, may_erase=True)
+    assert (receipt.erased, receipt.archived) == ((uid("a"),), (uid("b"),))
+    assert shown(store, 2 * DAY) == ["b"]
+
+
+def test_a_dry_run_and_batches(store: Any) -> None:
+    for name in "abc":
+        write(store, decaying(name, RetirementRule.ARCHIVE, subject=name), now=0)
+    with store.reading("default") as reader:
+        before = reader.clock()
+    dry = swept(store, 3 * DAY, dry_run=True)
+    with store.reading("default") as reader:
+        assert reader.clock() == before
+    assert len(dry.archived) == 3
+    first, second = swept(store, 3 * DAY, limit=2), swept(store, 3 * DAY, limit=2)
+    assert (first.remaining, second.remaining) == (True, False)
+    assert {*first.archived, *second.archived} == set(dry.archived)
+
+
+def test_a_closed_session_retires_what_lived_in_it(store: Any) -> None:
+    session = Scope(session="s1")
+    layers = {"a": StateLayer.SESSION, "b": StateLayer.TASK, "c": StateLayer.USER}
+    for name, layer in layers.items():
+        write(
+            store,
+            draft(name, subject=name, value="x", scope=session, layer=layer),
+            scopes=("session=s1", "tenant"),
+        )
+    write(store, draft("d", subject="d", value="x", layer=StateLayer.SESSION))
+    with store.writing("default") as tx:
+        task = close_scope(tx, "task", "s1", mandate=order("t", now=100))
+    with store.writing("default") as tx:
+        done = close_scope(tx, "session", "s1", mandate=order("s", now=200))
+    assert (task.archived, done.archived) == ((uid("b"),), (uid("a"),))
+    assert shown(store, 300) == ["c", "d", "gap", "gap"]
+    with store.writing("default") as tx:
+        assert close_scope(tx, "session", "s1", mandate=order("s2", now=300)).touched == 0
+        with pytest.raises(InvalidInput):
+            close_scope(tx, "user", "u", mandate=order("u"))
+
+
+# --- actions
+
+
+def settled(
+    store: Any, action: Any, *, accept: bool, now: int = 1000, may_erase: bool = False
+) -> Any:
+    with store.writing("default") as tx:
+        return resolve(
+            tx,
+            action.action_id,
+            accept=accept,
+            mandate=order(f"settle {now}", now=now),
+            policy=POLICY,
+            powers=Powers(may_erase=may_erase),
+        )
+
+
+def test_a_released_claim_competes_like_any_other(store: Any) -> None:
+    write(store, draft("a", value="NYC"), now=10)
+    write(store, draft("b", value="Rome", span=(5, INF_US), quarantine="policy_hold"), now=20)
+    (action,) = actions(store)
+    done = settled(store, action, accept=True)
+    (released,) = done.object_ids
+    assert [v.row.claim.object_id for v in heads(store, 9)] == [released]
+    assert shown(store, 3) == ["a"]
+    assert actions(store) == []
+    with store.writing("default") as tx:
+        tx.lock()
+        assert tx.rows_of([uid("b")]) == ()
+    with pytest.raises(Conflict) as refusal:
+        settled(store, action, accept=True)
+    assert refusal.value.code == "already_decided"
+
+
+def test_a_rejected_claim_stays_out(store: Any) -> None:
+    write(store, draft("a", value="NYC"), now=10)
+    write(store, draft("b", value="Rome", span=(5, INF_US), quarantine="policy_hold"), now=20)
+    settled(store, actions(store)[0], accept=False)
+    assert shown(store, 9) == ["a"]
+    assert actions(store) == []
+
+
+@pytest.mark.parametrize("accept", [True, False])
+def test_a_stale_belief_is_verified_or_archived(store: Any, accept: bool) -> None:
+    write(store, draft("a", value="NYC"), now=10)
+    derived = {"derived_from": (uid("a"),), "object_type": ObjectType.INFERRED_BELIEF}
+    write(store, draft("b", subject="Bob", value="near", **derived), now=11)
+    write(store, draft("c", value="Rome", span=(5, INF_US)), now=20)
+    (action,) = actions(store, ActionKind.REVERIFY_BELIEF)
+    settled(store, action, accept=accept)
+    found = [v for v in heads(store, 2000) if v.details.subject_id == entity(store, "b")]
+    assert [v.stale for v in found] == [False]
+    assert shown(store, 2000) == (["b", "c"] if accept else ["c", "gap"])
+
+
+def test_a_tie_is_settled_by_an_ordinary_correction(store: Any) -> None:
+    write(store, draft("a", value="NYC", span=(0, 20)), now=10)
+    write(store, draft("b", value="Rome", span=(0, 10)), now=20)
+    (action,) = actions(store)
+    with pytest.raises(InvalidInput):
+        settled(store, action, accept=True)
+    with store.writing("default") as tx:
+        tx.lock()
+        held = tx.assertions(action.members)
+    channel = Channel(
+        actor="steward",
+        level=2,
+        authority_level=Authority.USER,
+        source_origin="user://steward",
+        source_kind="user_statement",
+        source_authority=800,
+    )
+    slot = BUILT_IN_SLOTS["office"]
+    value = canonical_value("Oslo", ValueType.STRING)
+    for name, like, given in (("c", uid("b"), None), ("d", uid("a"), value)):
+        one = settlement(
+            action, held[like], slot=slot, value=given, channel=channel, object_id=uid(name)
+        )
+        (result,) = write_all(store, submission(one), now=100)
+        assert isinstance(result, tuple)
+        assert shown(store, 5) == [name]
+        assert shown(store, 15) == ["a"]
+        assert actions(store) == []
+    assert heads(store, 5)[0].content.value_json == '"Oslo"'
+    with pytest.raises(InvalidInput):
+        settlement(
+            action,
+            tx_of(store, "c"),
+            slot=slot,
+            value=None,
+            channel=channel,
+            object_id=uid("e"),
+        )
+
+
+def tx_of(store: Any, name: str) -> Any:
+    with store.writing("default") as tx:
+        tx.lock()
+        return tx.assertions([uid(name)])[uid(name)]
+
+
+def test_an_unknown_action_is_not_found(store: Any) -> None:
+    who = EntityRef(name="Ann")
+    write(store, draft("a", subject=who, value="NYC"))
+    with store.writing("default") as tx, pytest.raises(NotFound):
+        resolve(tx, uid("no"), accept=True, mandate=order("x"), policy=POLICY, powers=Powers())

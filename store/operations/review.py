@@ -21,7 +21,6 @@ from ...schema.interval import ALWAYS, INF_US
 from ...schema.operation import ReviewReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
-from ...schema.values import canonical_json
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
 from ..port import WriteTx
 from .change import Change, Mandate, begin, derived_id
@@ -234,7 +233,6 @@ def _row(
     verdict: JudgementVerdict,
 ) -> Judgement:
     left, right = pair(case.entity_id, root)
-    features = [[f.name, f.score, f.weight, f.detail] for f in candidate.features]
     return Judgement(
         judgement_id=derived_id(change.mandate.operation_id, f"review/{left}/{right}"),
         merge_id=change.mandate.operation_id,
@@ -245,7 +243,7 @@ def _row(
         actor=change.mandate.actor,
         score=candidate.score,
         log_odds=candidate.log_odds,
-        evidence=canonical_json({"features": features, "vetoes": list(candidate.vetoes)}),
+        evidence=candidate.evidence,
         model_version="",
         reason=change.mandate.reason,
         tx_start=change.stamp,

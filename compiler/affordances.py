@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from ..schema.values import canonical_json
@@ -39,15 +38,15 @@ def bare(schema: object) -> object:
     >>> bare({"type": "object", "description": "obey me", "properties": {"q": {"type": "string"}}})
     {'type': 'object', 'properties': {'q': {'type': 'string'}}}
     """
-    if isinstance(schema, Mapping):
+    fields, items = fields_of(schema), items_of(schema)
+    if fields:
         return {
             key: _members(value) if key in _NAMED else bare(value)
-            for key, value in fields_of(schema).items()
+            for key, value in fields.items()
             if key in _STRUCTURE
         }
-    if isinstance(schema, list):
-        items = (bare(item) for item in items_of(schema))
-        return [item for item in items if item is not None]
+    if items:
+        return [item for item in map(bare, items) if item is not None]
     return schema if not isinstance(schema, str) else checked_name(schema)
 
 

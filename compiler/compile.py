@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..schema.compile_terms import OverflowPolicy, Reason
+from ..schema.errors import ContextBudgetExhausted
 from ..schema.policy import Policy
 from ..schema.principal import Principal
 from ..schema.slots import Vocabulary
@@ -29,13 +30,14 @@ from .envelope import Envelope
 from .fitting import overflow_of
 from .gate import gate
 from .gather import gather
+from .media_cost import media_tokens
 from .normalize import normalize
 from .order import order
 from .rank import rank
 from .request import CompileRequest
 from .rescue import rescue
 from .resolve import resolve
-from .setting import Setting, project_of, scopes_of, sealing_epoch
+from .setting import Setting, project_of, scopes_of, sealing_epoch, shares_of
 from .snapshot import BindMentions, Snapshot, VectorIndex
 from .validate import validate
 
@@ -95,7 +97,13 @@ def compile(
 
 
 def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
-    """Return the setting of a compile: budget, counter, project and scopes worked out."""
+    """Return the setting of a compile: budget, counter, project and scopes worked out.
+
+    Raises:
+        ContextBudgetExhausted: `required_over_budget`, when reserve and media leave nothing.
+        Forbidden: `scope_not_yours`.
+        InvalidInput: `unknown_vocabulary` for a task type or profile.
+    """
     rules, model = given.policy.compile, capability(request.model)
     reserve = ReservePolicy(
         least_tokens=rules.reserve_floor,
@@ -104,6 +112,14 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
         framing_tokens=rules.framing_tokens,
     )
     budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, reserve)
+    media = media_tokens(request.media)
+    if media >= budget.tokens:
+        raise ContextBudgetExhausted(
+            f"the media of the request take {media} tokens and the budget is {budget.tokens}: "
+            "raise budget_tokens, or send fewer or smaller ones",
+            code="required_over_budget",
+            shortfall=media - budget.tokens + 1,
+        )
     project = project_of(request, given.principal)
     return Setting(
         request=request,
@@ -114,11 +130,12 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
         keys=tuple(given.keys),
         epoch=sealing_epoch(given.keys, given.epoch),
         counter=counter_for(request.model),
-        budget=budget.tokens,
+        budget=budget.tokens - media,
         reserve=budget.reserve_tokens,
         project=project,
         scopes=scopes_of(given.principal, project),
         task_types=given.vocabulary.task_types(request.task),
+        shares=shares_of(request.profile, rules),
         encoder_id=given.encoder_id,
         skip=given.skip,
         page=given.page,

@@ -31,7 +31,7 @@ from .affordances import untrusted_tool
 from .block import CONTAINMENT_SENTENCE
 from .duplicates import Text, duplicates
 from .given import Given
-from .ladder import Step, climb, one_line, shown_value, stored
+from .ladder import Step, carrier_of, climb, one_line, shown_value, stored
 from .piece import Carrier, Piece
 from .placement import given_key, kind_of_block, section_of, shown_level, stored_key
 from .rank import Ranked
@@ -165,7 +165,7 @@ class _Maker:
         if section is _S.TOOLS:
             yield from self._tool(base._replace(ladder=Ladder.NORMALIZED_FACT), candidate.text)
         elif section in (_S.SYSTEM_POLICY, _S.TENANT_POLICY, _S.PROJECT_POLICY):
-            yield base._replace(ladder=Ladder.HARD_CONSTRAINT, carrier=step.carrier)
+            yield base._replace(ladder=Ladder.HARD_CONSTRAINT, carrier=carrier_of(version))
         elif step.instruction:
             consumed = tuple(c.placed.candidate.object_id for c in step.consumed)
             yield base._replace(

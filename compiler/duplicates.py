@@ -50,32 +50,40 @@ def shingle_list(text: str, words: int) -> tuple[tuple[str, ...], ...]:
     return tuple(zip(*(found[i:] for i in range(words)), strict=False))
 
 
-def containment(part: str, whole: str, *, words: int) -> float:
-    """Return the share of a text's shingles that stand in another text."""
-    mine = shingles(part, words)
-    return len(mine & shingles(whole, words)) / len(mine) if mine else 0.0
-
-
 def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[str, str]:
-    """Return, for each text that says nothing new, the id of the one that says it."""
+    """Return, for each text that says nothing new, the id of the one that says it.
+
+    A text whose share `threshold` stands in another shares one of any few of its shingles with
+    it: only those few are looked up.
+    """
+    ordered = sorted(texts, key=lambda t: (t.rank, t.object_id))
+    sets = [shingles(text.text, words) for text in ordered]
+    probes = [_probes(mine, threshold) for mine in sets]
+    asked = {shingle for few in probes for shingle in few}
     where: dict[tuple[str, ...], list[int]] = {}
-    kept: list[Text] = []
     found: dict[str, str] = {}
-    for text in sorted(texts, key=lambda t: (t.rank, t.object_id)):
-        mine = shingles(text.text, words)
-        hits: dict[int, int] = {}
-        for shingle in mine:
-            for place in where.get(shingle, ()):
-                hits[place] = hits.get(place, 0) + 1
-        likely = (p for p in sorted(hits) if hits[p] >= threshold * len(mine))
-        said = next((kept[p] for p in likely if _agree(text, kept[p])), None)
+    for place, (text, mine) in enumerate(zip(ordered, sets, strict=True)):
+        likely = sorted({p for shingle in probes[place] for p in where.get(shingle, ())})
+        said = next(
+            (
+                ordered[p]
+                for p in likely
+                if len(mine & sets[p]) >= threshold * len(mine) and _agree(text, ordered[p])
+            ),
+            None,
+        )
         if said is not None:
             found[text.object_id] = said.object_id
             continue
-        for shingle in mine:
-            where.setdefault(shingle, []).append(len(kept))
-        kept.append(text)
+        for shingle in mine & asked:
+            where.setdefault(shingle, []).append(place)
     return found
+
+
+def _probes(mine: frozenset[tuple[str, ...]], threshold: float) -> list[tuple[str, ...]]:
+    """Return so few shingles that a text can lack all of them only below the threshold."""
+    few = int(len(mine) * (1 - threshold)) + 1
+    return sorted(mine)[:few]
 
 
 def _agree(part: Text, whole: Text) -> bool:

@@ -104,16 +104,16 @@ def _recorded(ordered: Ordered) -> dict[str, Any]:
     ranking = ordered.contained.converted.rescued.ranking
     resolved = ranking.validated.gated.resolved
     snapshot = resolved.snapshot
-    texts = dict(ranking.scores)
+    texts, withheld = dict(ranking.scores), ranking.validated.gated.details()
     rows: list[Recorded] = []
     for proposed in snapshot.proposed:
         row = proposed.version.row
         object_id = row.claim.object_id
         vector = snapshot.vectors.get(object_id)
         content, why = (vector.content, vector.why) if vector is not None else (None, None)
-        text = texts.get(object_id, 0)
+        text, held = texts.get(object_id, 0), withheld.get((object_id, row.vid), "")
         rows.append(
-            Recorded(object_id, row.vid, int(proposed.via), proposed.hop, text, content, why)
+            Recorded(object_id, row.vid, proposed.via, proposed.hop, text, content, why, held)
         )
     given = (each for each in ranking.items if each.placed.candidate.given is not None)
     rows += [_given(each.placed.candidate, each.text) for each in given if each.text]
@@ -129,7 +129,7 @@ def _recorded(ordered: Ordered) -> dict[str, Any]:
 
 
 def _given(candidate: Candidate, text: int) -> Recorded:
-    return Recorded(candidate.object_id, 0, 0, 0, text, None, None)
+    return Recorded(candidate.object_id, 0, 0, 0, text, None, None, "")
 
 
 def _truncations(found: Findings) -> tuple[TruncationEvent, ...]:

@@ -101,12 +101,11 @@ def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -
             found.take(piece)
         elif piece.object_id not in setting.skip:
             loose.setdefault(piece.section, []).append(piece)
-    shares = dict(setting.rules.section_shares)
     found.room -= slack if tight else 0
     for section in ZONE_THREE:
-        _fit_stable(found, loose.get(section, []), shares.get(section.value, 0.0))
+        _fit_stable(found, section, loose.get(section, []))
     found.room -= 0 if tight else slack
-    _fit_turn(found, {name: loose.get(name, []) for name in TURN}, shares)
+    _fit_turn(found, {name: loose.get(name, []) for name in TURN})
     return found
 
 
@@ -121,11 +120,11 @@ def bare(pieces: Sequence[Piece], setting: Setting) -> Fit:
     return found
 
 
-def _fit_stable(found: Fit, pieces: Sequence[Piece], share: float) -> None:
+def _fit_stable(found: Fit, section: SectionName, pieces: Sequence[Piece]) -> None:
     """Choose the pieces of a section in zone 3 under its cap."""
     if not pieces:
         return
-    cap = round(share * found.setting.budget)
+    cap = _limits(found, section)[1]
     room = min(cap, found.room)
     chosen = _packed(found, pieces, room)
     for piece in pieces:
@@ -135,6 +134,14 @@ def _fit_stable(found: Fit, pieces: Sequence[Piece], share: float) -> None:
             found.drop(piece, Reason.ITEM_LARGER_THAN_SECTION)
         else:
             found.drop(piece, Reason.SECTION_CAP if room == cap else Reason.OVER_BUDGET)
+
+
+def _limits(found: Fit, section: SectionName) -> tuple[int, int]:
+    """Return the fewest and the most tokens of a section."""
+    share, budget = found.setting.shares.get(section.value), found.setting.budget
+    if share is None:
+        return 0, budget
+    return budget * share.least // 1000, -(-budget * share.most // 1000)
 
 
 def _packed(found: Fit, pieces: Sequence[Piece], room: int) -> frozenset[str]:
@@ -151,7 +158,7 @@ def _bare(found: Fit, piece: Piece) -> int:
     return piece_tokens(piece, found.setting.counter)
 
 
-def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]], shares: dict[str, float]) -> None:
+def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
     """Divide what is left between the sections of the turn."""
     sizes = {name: _size(found, pieces) for name, pieces in loose.items() if pieces}
     if sum(sizes.values()) <= found.room:
@@ -159,7 +166,7 @@ def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]], shares: dict[st
             for piece in loose[name]:
                 found.take(piece)
         return
-    rations = _rations(found, loose, sizes, shares)
+    rations = _rations(found, loose, sizes)
     left: list[tuple[Piece, Reason]] = []
     for name in sizes:
         pieces, ration = loose[name], rations.get(name, 0)
@@ -186,16 +193,16 @@ def _rations(
     found: Fit,
     loose: dict[SectionName, list[Piece]],
     sizes: dict[SectionName, int],
-    shares: dict[str, float],
 ) -> dict[SectionName, int]:
     """Return the tokens of each section by the exact allocator."""
     weights = dict(found.setting.rules.section_weights)
     sections: list[Section] = []
+    floors = sum(min(_limits(found, name)[0], size) for name, size in sizes.items())
     for name in sizes:
         curve = concave_envelope(_trace(found, name, loose[name]))
         if len(curve) < 2:
             continue
-        cap = round(shares.get(name.value, 1.0) * found.setting.budget)
+        least, cap = _limits(found, name)
         scaled = tuple((tokens, value / FULL) for tokens, value in curve)
         sections.append(
             Section(
@@ -203,7 +210,7 @@ def _rations(
                 w=weights.get(name.value, 0.5),
                 alpha=1.0,
                 beta=1.0,
-                t_min=0,
+                t_min=min(least, sizes[name], scaled[-1][0]) if floors <= found.room else 0,
                 t_max=min(sizes[name], cap, scaled[-1][0]),
                 curve=scaled,
             )
@@ -310,7 +317,8 @@ def _fill(found: Fit, left: list[tuple[Piece, Reason]]) -> None:
 
 def overflow_of(setting: Setting) -> OverflowPolicy:
     """Return the overflow policy: a safety-critical pack fails loud (C-139)."""
-    return OverflowPolicy.FAIL_LOUD if setting.rules.safety_critical else setting.rules.overflow
+    rules = setting.rules
+    return OverflowPolicy.FAIL_LOUD if rules.safety_critical else OverflowPolicy(rules.overflow)
 
 
 def _reason(piece: Piece, reason: Reason, policy: OverflowPolicy) -> Reason:

@@ -11,7 +11,7 @@ C-096, C-133.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..schema.claim import Details, Permissions, Version
@@ -43,27 +43,57 @@ class Gated:
     """Rows the caller may not see that may still decide a slot: never the next one instead."""
     withheld: tuple[Verdict, ...]
     """Counted in every trace, named only in an auditor's."""
+    vids: tuple[int, ...]
+    """The rows of the withheld, in the same order."""
+
+    def details(self) -> dict[tuple[str, int], str]:
+        """Return what was held against each withheld row, by (object id, vid)."""
+        pairs = zip(self.withheld, self.vids, strict=True)
+        return {(verdict.object_id, vid): verdict.detail for verdict, vid in pairs}
 
 
 def gate(resolved: Resolved, setting: Setting) -> Gated:
     """Return the candidates the caller may see, and verdicts on the others."""
     test = _Test(setting)
+    recorded = resolved.snapshot.gates
+    answer = test.fails if recorded is None else _Recorded(recorded).fails
     passed: list[Placed] = []
     withheld: list[Verdict] = []
+    vids: list[int] = []
     shadows: list[Placed] = []
     masked: set[str] = set()
     for placed in resolved.placed:
         version = placed.candidate.version
-        detail = None if version is None else test.fails(version)
+        detail = None if version is None else answer(version)
         if detail is not None:
             why = Reason.PERMISSION_DENIED
             withheld.append(Verdict(Stage.GATE, placed.candidate.object_id, why, detail.value))
+            vids.append(version.row.vid if version is not None else 0)
             shadows += [placed] if detail in _SHADOWING else []
             continue
         if version is not None and version.details.sensitivity and test.masks(version.details):
             masked.add(placed.candidate.object_id)
         passed.append(placed)
-    return Gated(resolved, tuple(passed), frozenset(masked), tuple(shadows), tuple(withheld))
+    return Gated(
+        resolved,
+        tuple(passed),
+        frozenset(masked),
+        tuple(shadows),
+        tuple(withheld),
+        tuple(vids),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """The gate of a replay: permissions changed since are asked of the caller, not here."""
+
+    details: Mapping[tuple[str, int], str]
+
+    def fails(self, version: Version) -> GateDetail | None:
+        """Return the test that a row failed when it was compiled."""
+        detail = self.details[version.row.claim.object_id, version.row.vid]
+        return GateDetail(detail) if detail else None
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from ..schema.claim import Version, slot_key
 from ..schema.principal import Sight
 from ..schema.terms import STOP_WORDS, content_terms
 from ..store.port import Ask, Found, Reader
+from ..store.quantise import VectorScore
 from .setting import Setting
 from .snapshot import (
     NO_VECTORS,
@@ -31,7 +32,6 @@ from .snapshot import (
     Proposed,
     Snapshot,
     VectorIndex,
-    VectorScore,
     Via,
     members_of,
     root_of,

@@ -172,7 +172,7 @@ def _substituted(template: str, words: Mapping[str, str]) -> str:
 def one_line(text: str) -> str:
     r"""Return a text with every run of white space as one space.
 
-    >>> one_line("a\\n  b")
+    >>> one_line("a\n  b")
     'a b'
     """
     return " ".join(text.split())

@@ -36,6 +36,8 @@ class Recorded(NamedTuple):
     """Integer cosine of its content."""
     why: int | None
     """Integer cosine of its condition."""
+    withheld: str
+    """What the gate held against it; empty when it passed."""
 
 
 class TruncationEvent(NamedTuple):
@@ -124,11 +126,11 @@ def _pins(setting: Setting) -> dict[str, Any]:
     return {
         "compiler_version": COMPILER_VERSION,
         "terms_version": TERMS_VERSION,
-        "request": setting.request.to_json(),
+        "request": setting.request_json,
         "principal": principal_json(setting.principal),
         "valid_us": setting.point.valid_us,
         "tx_us": setting.point.tx_us,
-        "policy_hash": setting.policy.digest,
+        "policy_hash": setting.policy_hash,
         "vocabulary_version": setting.vocabulary.version,
         "encoder_id": setting.encoder_id,
         "counter": setting.counter.identity,

@@ -18,8 +18,9 @@ from typing import NamedTuple
 from ..schema.claim import Version
 from ..schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ..schema.vocabulary import ObjectType, SlotKind
+from ..store.quantise import VectorScore
 from .gather import question
-from .relevance import FULL, fused, lexical, micro, term_text, terms_of
+from .relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
 from .resolve import Placed
 from .setting import Setting
 from .snapshot import Snapshot, Via
@@ -46,6 +47,8 @@ class Ranked(NamedTuple):
     tier: PriorityTier
     by_task: bool
     """Whether it stands on the task type alone."""
+    fresh: int
+    """Share of strength that decay has left, in millionths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +78,12 @@ def rank(validated: Validated, setting: Setting) -> Ranking:
             verdicts.append(Verdict(Stage.RANK, object_id, reason, detail, None, tier))
         else:
             gated.append((placed, by_task))
-    scored = _scored(gated, test, setting)
+    scale = _Scale(setting)
+    scored = _scored(gated, test, scale)
     items: list[Ranked] = []
     below: list[tuple[Ranked, Verdict]] = []
     for ranked in scored:
-        verdict = _below(ranked, setting)
+        verdict = scale.below(ranked)
         if verdict is None:
             items.append(ranked)
         elif ranked.placed.candidate.is_passage:
@@ -149,14 +153,14 @@ class _Activation:
         definition = self.setting.vocabulary.slots.get(slot) if slot else None
         if definition and not self.asked.isdisjoint(terms_of(definition.description)):
             return True
-        if self.asked.isdisjoint(content.terms.split()):
+        if self.asked.isdisjoint(counted(content.terms)[0]):
             return False
         claim = content.normalized_claim or content.text
         return not self.asked.isdisjoint(terms_of(claim))
 
 
-def _scored(gated: list[tuple[Placed, bool]], test: _Activation, setting: Setting) -> list[Ranked]:
-    rules = setting.rules
+def _scored(gated: list[tuple[Placed, bool]], test: _Activation, scale: _Scale) -> list[Ranked]:
+    setting, rules = test.setting, test.setting.rules
     competing = [placed for placed, by_task in gated if not by_task and _competes(placed)]
     recorded = test.snapshot.texts
     if recorded is None:
@@ -165,7 +169,13 @@ def _scored(gated: list[tuple[Placed, bool]], test: _Activation, setting: Settin
     else:
         scores = [recorded.get(placed.candidate.object_id, 0) for placed in competing]
     texts = dict(zip(map(id, competing), scores, strict=True))
-    return [_ranked(placed, by_task, texts.get(id(placed)), test) for placed, by_task in gated]
+    vectors = test.snapshot.vectors
+    return [
+        scale.ranked(
+            placed, by_task, texts.get(id(placed)), vectors.get(placed.candidate.object_id)
+        )
+        for placed, by_task in gated
+    ]
 
 
 def _competes(placed: Placed) -> bool:
@@ -173,40 +183,73 @@ def _competes(placed: Placed) -> bool:
     return given is None or given.section is SectionName.EVIDENCE
 
 
-def _document(placed: Placed, setting: Setting) -> str:
+def _document(placed: Placed, setting: Setting) -> tuple[str, ...]:
     """Return the terms a candidate is scored by: its own, its condition's and its slot's."""
     version = placed.candidate.version
     if version is None:
-        return term_text(placed.candidate.text)
+        return (term_text(placed.candidate.text),)
     content = version.content
     if content is None:
-        return ""
+        return ()
     definition = setting.vocabulary.slots.get(version.details.slot or "")
-    about = dict.fromkeys((content.why_it_matters, definition.description if definition else ""))
-    return " ".join((content.terms, *(term_text(text) for text in about if text)))
+    why, about = content.why_it_matters, definition.description if definition else ""
+    if about == why or not about:
+        return (content.terms, term_text(why)) if why else (content.terms,)
+    return content.terms, term_text(why), term_text(about)
 
 
-def _ranked(placed: Placed, by_task: bool, text: int | None, test: _Activation) -> Ranked:
-    rules, candidate = test.setting.rules, placed.candidate
-    merit = _merit(placed, test.setting)
-    if text is None:
-        tier = PriorityTier.CRITICAL if candidate.level <= 1 else PriorityTier.IMPORTANT
-        return Ranked(placed, merit, 0, 0, tier, by_task)
-    vector = test.snapshot.vectors.get(candidate.object_id)
-    cosine = vector.content if vector is not None else None
-    relevance = fused(text, cosine, lexical_weight=rules.lexical_weight)
-    share = round(rules.relevance_weight * 1000)
-    score = (share * relevance + (1000 - share) * merit) // 1000
-    return Ranked(placed, score, relevance, text, _tier(score, rules.tier_cuts), by_task)
+class _Scale:
+    """The policy's numbers as whole numbers, worked out once."""
 
+    def __init__(self, setting: Setting) -> None:
+        rules = setting.rules
+        self.setting = setting
+        self.relevance = round(rules.relevance_weight * 1000)
+        whole = rules.authority_weight + rules.freshness_weight
+        self.authority = round(1000 * rules.authority_weight / whole) if whole else 500
+        self.cuts = tuple(zip(map(micro, rules.tier_cuts), PriorityTier, strict=False))
+        self.floor = micro(rules.relevance_floor)
+        self.stale = micro(rules.freshness_floor)
 
-def _merit(placed: Placed, setting: Setting) -> int:
-    """Return authority and freshness, weighed, without a look at the query."""
-    rules = setting.rules
-    whole = rules.authority_weight + rules.freshness_weight
-    share = round(1000 * rules.authority_weight / whole) if whole else 500
-    authority = (4 - placed.candidate.level) * FULL // 4
-    return (share * authority + (1000 - share) * freshness(placed, setting)) // 1000
+    def ranked(
+        self, placed: Placed, by_task: bool, text: int | None, vector: VectorScore | None
+    ) -> Ranked:
+        """Return a candidate with its scores; `text` is None for what does not compete."""
+        level = placed.candidate.level
+        fresh = freshness(placed, self.setting)
+        strong = (4 - level) * FULL // 4
+        merit = (self.authority * strong + (1000 - self.authority) * fresh) // 1000
+        if text is None:
+            tier = PriorityTier.CRITICAL if level <= 1 else PriorityTier.IMPORTANT
+            return Ranked(placed, merit, 0, 0, tier, by_task, fresh)
+        weight = self.setting.rules.lexical_weight
+        cosine = vector.content if vector is not None else None
+        relevance = fused(text, cosine, lexical_weight=weight)
+        score = (self.relevance * relevance + (1000 - self.relevance) * merit) // 1000
+        return Ranked(placed, score, relevance, text, self.tier(score), by_task, fresh)
+
+    def tier(self, score: int) -> PriorityTier:
+        """Return the tier of a composite score."""
+        for cut, tier in self.cuts:
+            if score >= cut:
+                return tier
+        return PriorityTier.MINIMAL
+
+    def below(self, ranked: Ranked) -> Verdict | None:
+        """Return the floor an object is below; pinned, standing and given ones have none."""
+        candidate = ranked.placed.candidate
+        if ranked.by_task or candidate.version is None or candidate.via & Via.PINNED:
+            return None
+        if ranked.relevance == 0:
+            reason, detail = Reason.IRRELEVANT_TO_ACTIVE_TASK, "score"
+        elif ranked.relevance < self.floor:
+            reason, detail = Reason.BELOW_FLOOR, "relevance"
+        elif ranked.fresh < self.stale:
+            reason, detail = Reason.BELOW_FLOOR, "freshness"
+        else:
+            return None
+        tier = PriorityTier.IRRELEVANT.value
+        return Verdict(Stage.RANK, candidate.object_id, reason, detail, ranked.score, tier)
 
 
 def freshness(placed: Placed, setting: Setting) -> int:
@@ -220,33 +263,8 @@ def freshness(placed: Placed, setting: Setting) -> int:
     return micro(rule.strength(age))
 
 
-def _tier(score: int, cuts: tuple[float, float, float]) -> PriorityTier:
-    for cut, tier in zip(cuts, PriorityTier, strict=False):
-        if score >= micro(cut):
-            return tier
-    return PriorityTier.MINIMAL
-
-
-def _below(ranked: Ranked, setting: Setting) -> Verdict | None:
-    """Return the floor that an object is below; pinned, standing and given ones have none."""
-    candidate = ranked.placed.candidate
-    if ranked.by_task or candidate.via & Via.PINNED or candidate.version is None:
-        return None
-    floor = micro(setting.rules.relevance_floor)
-    if ranked.relevance == 0:
-        reason, detail = Reason.IRRELEVANT_TO_ACTIVE_TASK, "score"
-    elif ranked.relevance < floor:
-        reason, detail = Reason.BELOW_FLOOR, "relevance"
-    elif freshness(ranked.placed, setting) < micro(setting.rules.freshness_floor):
-        reason, detail = Reason.BELOW_FLOOR, "freshness"
-    else:
-        return None
-    tier = PriorityTier.IRRELEVANT.value
-    return Verdict(Stage.RANK, candidate.object_id, reason, detail, ranked.score, tier)
-
-
 def _archival(placed: Placed) -> Ranked:
-    return Ranked(placed, 0, 0, 0, PriorityTier.IRRELEVANT, False)
+    return Ranked(placed, 0, 0, 0, PriorityTier.IRRELEVANT, False, FULL)
 
 
 def _demoted(placed: Placed) -> Verdict:

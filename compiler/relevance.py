@@ -5,7 +5,7 @@ alike. Statistics are those of the candidates that passed the gates, so nothing 
 may not see moves a score. Every number is quantised before it is compared: the best lexical
 match of a compile has 1,000,000.
 
->>> lexical(["chicago"], ["ann office chicago", "ann team blue"], k1=1.2, b=0.75)
+>>> lexical(["chicago"], [("ann office chicago",), ("ann team blue",)], k1=1.2, b=0.75)
 [1000000, 0]
 
 Sources: S. Robertson and H. Zaragoza, "The probabilistic relevance framework: BM25 and
@@ -28,42 +28,51 @@ COSINE_FULL: Final = 16_000_000
 """The integer cosine of two equal vectors (settled 8)."""
 
 
-def lexical(asked: Iterable[str], documents: Sequence[str], *, k1: float, b: float) -> list[int]:
-    """Return the BM25 of each document, as millionths of the best one.
+Document = tuple[str, ...]
+"""Term texts of one candidate: stemmed terms joined by spaces."""
 
-    `documents` are term texts: stemmed terms joined by spaces.
-    """
-    query = frozenset(asked)
-    counted = [_counts(document, query) for document in documents]
-    frequency: dict[str, int] = {}
-    for counts, _ in counted:
-        for term, _ in counts:
-            frequency[term] = frequency.get(term, 0) + 1
+
+def lexical(
+    asked: Iterable[str], documents: Sequence[Document], *, k1: float, b: float
+) -> list[int]:
+    """Return the BM25 of each document, as millionths of the best one."""
+    query = sorted(set(asked))
+    held = [[counted(part) for part in document] for document in documents]
+    lengths = [sum(length for _, length in parts) for parts in held]
+    counts = [_frequencies(query, parts) for parts in held]
     total = len(documents)
-    average = sum(length for _, length in counted) / total if total else 0.0
-    # sorted by term, so that the sum of floats has one order on every machine
-    weight = {
-        term: round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9)
-        for term, df in sorted(frequency.items())
-    }
+    average = (sum(lengths) or 1) / total if total else 1.0
+    weights = [
+        round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9)
+        for df in (sum(map(bool, column)) for column in zip(*counts, strict=True))
+    ]
     raw: list[int] = []
-    for counts, length in counted:
-        norm = k1 * (1 - b + b * length / average) if average else 0.0
-        score = sum(weight[term] * tf * (k1 + 1) / (tf + norm) for term, tf in counts)
+    for row, length in zip(counts, lengths, strict=True):
+        norm = k1 * (1 - b + b * length / average)
+        # in the order of the terms, so that the sum of floats is the same on every machine
+        score = sum(
+            w * tf * (k1 + 1) / (tf + norm) for w, tf in zip(weights, row, strict=True) if tf
+        )
         raw.append(round(score * FULL))
     best = max(raw, default=0)
     return [score * FULL // best if best else 0 for score in raw]
 
 
+def _frequencies(query: Sequence[str], parts: Sequence[tuple[dict[str, int], int]]) -> list[int]:
+    if len(parts) == 1:
+        counts = parts[0][0]
+        return [counts.get(term, 0) for term in query]
+    return [sum(counts.get(term, 0) for counts, _ in parts) for term in query]
+
+
 @lru_cache(maxsize=32_768)
-def _words(document: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    words = tuple(document.split())
-    return frozenset(words), words
-
-
-def _counts(document: str, query: frozenset[str]) -> tuple[list[tuple[str, int]], int]:
-    distinct, words = _words(document)
-    return [(term, words.count(term)) for term in sorted(distinct & query)], len(words)
+def counted(document: str) -> tuple[dict[str, int], int]:
+    """Return how often each term stands in a term text, and how many terms it has."""
+    counts: dict[str, int] = {}
+    words = document.split()
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return counts, len(words)
 
 
 @lru_cache(maxsize=32_768)

@@ -17,12 +17,13 @@ from ..schema.policy import Policy
 from ..schema.principal import Principal, Sight
 from ..schema.slots import Vocabulary
 from ..store.port import Ask, Point, Reader
+from ..store.quantise import VectorScore
 from .compile import Circumstances, compile_snapshot, setting_of
 from .envelope import Envelope
 from .manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
 from .request_parsing import request_from_json
 from .setting import Setting
-from .snapshot import Bound, Proposed, Snapshot, VectorScore
+from .snapshot import Bound, Proposed, Snapshot
 
 
 def replay(
@@ -70,7 +71,7 @@ def replay(
 
 def _check_pins(manifest: Manifest, setting: Setting) -> None:
     stated = {
-        "policy": (manifest.policy_hash, setting.policy.digest),
+        "policy": (manifest.policy_hash, setting.policy_hash),
         "vocabulary": (manifest.vocabulary_version, setting.vocabulary.version),
         "counter": (manifest.counter, setting.counter.identity),
         "envelope id": (manifest.envelope_id, envelope_id(setting)),
@@ -104,6 +105,7 @@ def _recorded(manifest: Manifest, setting: Setting, reader: Reader, caller: Prin
             if r.content is not None and r.why is not None
         },
         texts={r.object_id: r.text for r in manifest.candidates},
+        gates={key: recorded.withheld for key, recorded in rows.items()},
         withheld=manifest.withheld,
         cut=manifest.cut,
         capped=manifest.capped,
@@ -129,7 +131,11 @@ def _proposed(
         (v.row.claim.object_id, v.row.vid): v
         for v in reader.versions(ask, sight=sight, point=setting.point).versions
     }
-    unseen = [key for key in rows if key not in found or not found[key].visible]
+    unseen = [
+        key
+        for key, recorded in rows.items()
+        if key not in found or not (found[key].visible or recorded.withheld)
+    ]
     if unseen:
         raise Forbidden(
             f"{len(unseen)} of the {len(rows)} recorded rows may not be read by this caller today; "

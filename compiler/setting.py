@@ -6,9 +6,9 @@ are values here; nothing in the compiler reads a clock or an environment.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 from ..schema.errors import Forbidden, InvalidInput
 from ..schema.policy import CompilePolicy, Policy
@@ -17,9 +17,24 @@ from ..schema.slots import Vocabulary
 from ..store.port import Point
 from .counting import TokenCounter
 from .request import CompileRequest
+from .shares import Layer, profile
 
 COMPILER_VERSION: Final = "1"
 """Raised whenever the same inputs would give other bytes; a manifest of another is refused."""
+
+
+class SectionShare(NamedTuple):
+    """What a section takes of the budget, in thousandths."""
+
+    least: int
+    most: int
+
+
+_SECTION_OF_LAYER: Final = {
+    Layer.EVIDENCE: "evidence",
+    Layer.MEMORY: "turn_memory",
+    Layer.CONVERSATION: "history",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +61,45 @@ class Setting:
     """Canonical ids of the visible scopes."""
     task_types: tuple[str, ...]
     """The active task type and its parent."""
+    shares: Mapping[str, SectionShare]
+    """Least and greatest share of the budget by section."""
     encoder_id: str | None = None
     skip: frozenset[str] = frozenset()
     """Objects that earlier pages have shown."""
     page: int = 1
     without: frozenset[str] = frozenset()
     """Object ids and sections that an ablation leaves out."""
+    policy_hash: str = field(init=False)
+    request_json: str = field(init=False)
+    """The request as canonical JSON."""
+
+    def __post_init__(self) -> None:
+        # both are asked for several times, and neither is cheap
+        object.__setattr__(self, "policy_hash", self.policy.digest)
+        object.__setattr__(self, "request_json", self.request.to_json())
 
     @property
     def rules(self) -> CompilePolicy:
         """Return the compiler's part of the policy."""
         return self.policy.compile
+
+
+def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionShare]:
+    """Return the shares of the sections: the policy's, over them those of a named profile.
+
+    A profile speaks of evidence, memory and conversation; its memory is the turn's, since what
+    stands in a cached zone must not depend on the kind of task.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary` for a profile that does not exist.
+    """
+    shares = {name: SectionShare(0, round(1000 * share)) for name, share in rules.section_shares}
+    if profile_name == "default":
+        return shares
+    stated = profile(profile_name)
+    for layer, section in _SECTION_OF_LAYER.items():
+        shares[section] = SectionShare(stated[layer].least, stated[layer].most)
+    return shares
 
 
 def project_of(request: CompileRequest, principal: Principal) -> str | None:

@@ -138,5 +138,6 @@ def folded_line(turn: Piece) -> str:
     text = one_line(turn.text)
     who = turn.origin.partition("://")[0]
     if len(text) > _HEAD + _TAIL + 5:
-        text = f"{text[:_HEAD].rstrip()} {MISSING} {text[-_TAIL:].lstrip()}"
+        head, tail = text[:_HEAD].rpartition(" ")[0], text[-_TAIL:].partition(" ")[2]
+        text = f"{head or text[:_HEAD]} {MISSING} {tail or text[-_TAIL:]}"
     return f"{who}: {text}"

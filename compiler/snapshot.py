@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, Protocol
 
 from ..resolution.known import Known
 from ..schema.claim import Version
+from ..store.quantise import VectorScore
 
 
 class Via(IntEnum):
@@ -44,16 +45,6 @@ class Proposed(NamedTuple):
     """`Via` flags."""
     hop: int = 0
     """Steps from an entity that the request names; 0 for none."""
-
-
-class VectorScore(NamedTuple):
-    """Cosines of a claim to the query, in units of 1 / 16,000,000."""
-
-    object_id: str
-    content: int
-    """Best of its chunks."""
-    why: int
-    """Of `why_it_matters`."""
 
 
 class Bound(NamedTuple):
@@ -109,6 +100,8 @@ class Snapshot:
     vectors: Mapping[str, VectorScore] = field(default_factory=lambda: NO_VECTORS)
     texts: Mapping[str, int] | None = None
     """Of a replay: recorded text relevance in millionths by object id."""
+    gates: Mapping[tuple[str, int], str] | None = None
+    """Of a replay: what the gate said of each row then, by (object id, vid); empty: it passed."""
     withheld: tuple[tuple[str, int], ...] = ()
     """How many objects the store withheld, by source of candidates."""
     cut: bool = False

@@ -4,7 +4,7 @@ Cuts are made after sentence ends and at line ends only, never inside a word or 
 `propositions` are the same pieces seen as statements; `facts_of` are the numbers, names, dates
 and negations that a shortened text must still hold (settled 10, "fidelity").
 
->>> subunits("Rate is 3.5 %. It fell.\\n- sold in May")
+>>> subunits("Rate is 3.5 %. It fell.\n- sold in May")
 ('Rate is 3.5 %.', 'It fell.', '- sold in May')
 """
 

@@ -189,7 +189,7 @@ def trace_of(ordered: Ordered, setting: Setting, found: Findings, *, envelope_id
     return Trace(
         trace_id=envelope_id,
         request_id=hashlib.sha256(
-            request.to_json().encode("utf-8", "backslashreplace")
+            setting.request_json.encode("utf-8", "backslashreplace")
         ).hexdigest(),
         session_id=principal.session,
         tenant_id=principal.tenant,
@@ -271,7 +271,7 @@ def cache_key(ordered: Ordered, setting: Setting) -> str:
     ]
     prefix = ordered.assembled.text[: max(ends, default=0)]
     body = hashlib.sha256(prefix.encode()).hexdigest()
-    key, message = setting.keys[setting.epoch], f"cache-v1 {setting.policy.digest} {body}"
+    key, message = setting.keys[setting.epoch], f"cache-v1 {setting.policy_hash} {body}"
     return hmac.digest(key, message.encode(), "sha256").hex()[:32]
 
 

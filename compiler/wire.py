@@ -44,7 +44,7 @@ class Assembled:
 def seal_of(setting: Setting) -> Seal:
     """Return what keys the boundaries of this compile."""
     return Seal(
-        key=setting.keys[setting.epoch], epoch=setting.epoch, policy_hash=setting.policy.digest
+        key=setting.keys[setting.epoch], epoch=setting.epoch, policy_hash=setting.policy_hash
     )
 
 

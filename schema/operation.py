@@ -109,8 +109,8 @@ class ActionReceipt:
 class SweepReceipt:
     """What one batch of a sweep did, object ids in order of their rows."""
 
-    tx: datetime
-    """The stamp; of a batch with nothing to do the last one."""
+    tx: datetime | None
+    """The stamp; of a batch with nothing to do the last one, None for an empty tenant."""
     examined: int
     archived: tuple[str, ...] = ()
     demoted: tuple[str, ...] = ()

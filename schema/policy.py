@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from .compile_terms import InjectionPolicy, OverflowPolicy
@@ -162,9 +163,9 @@ class CompilePolicy:
     """Sources whose subunits compete for rescue, best first (bounded pool of SkillRAE)."""
     rescue_keep: int = 6
     """Subunits rescued at most: a snippet helps, ten are a document."""
-    rescue_affinity: float = 0.35
-    """Affinity from which a subunit is rescued: above a third of the scale means at least
-    two of the five features speak for it."""
+    rescue_affinity: float = 0.45
+    """Affinity from which a subunit is rescued: beside a perfect neighbour it must hold half of
+    the query's terms, or speak of what the neighbour or the request speaks of."""
     rescue_weights: tuple[float, float, float, float, float] = (0.40, 0.10, 0.20, 0.15, 0.15)
     """Weights of q_rel, f_skill, r_sel, g_same, g_active: the query leads, the graph features
     together weigh as much as any one other (C-081)."""
@@ -195,11 +196,16 @@ class Policy:
     @property
     def digest(self) -> str:
         """Return the SHA-256 of the pack's canonical JSON."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return _digest(self)
 
     def to_json(self) -> str:
         """Return the pack as canonical JSON, the form that is stored by hash."""
         return canonical_json(asdict(self))
+
+
+@lru_cache(maxsize=64)
+def _digest(policy: Policy) -> str:
+    return hashlib.sha256(policy.to_json().encode()).hexdigest()
 
 
 DEFAULT: Final = Policy()

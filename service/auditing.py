@@ -59,7 +59,7 @@ class Auditing:
 
     def diff(self, tx1: Moment, tx2: Moment, entity: Who | None) -> tuple[Change, ...]:
         """Return the visible changes of belief in (tx1, tx2], in order of tx."""
-        after, until = instant(tx1, what="tx1"), instant(tx2, what="tx2")
+        after, until = instant(tx1, what="tx1"), min(instant(tx2, what="tx2"), _FAR)
         sight = self.principal.sight()
         with self.backend.store.reading(self.principal.tenant) as reader:
             subjects: tuple[str, ...] = ()

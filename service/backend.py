@@ -28,6 +28,8 @@ from .ids import Clock, Ids, read
 
 if TYPE_CHECKING:
     from ..store.commit import Result
+    from .embedding import Embedding
+    from .encoders import Encoder
     from .extracting import Extractor
 
 Work = Callable[[WriteTx], Any]
@@ -44,7 +46,7 @@ class Backend:
     ids: Ids
     extractor: Extractor | None = None
     scorer: Scorer | None = None
-    encoder: Any = None
+    encoder: Encoder | None = None
     tenant_key: bytes | None = None
     _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
     _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
@@ -55,6 +57,18 @@ class Backend:
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="tenure")
     )
     _pending: list[Future[None]] = field(default_factory=list[Future[None]])
+    _embedding: Embedding | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoder is not None:
+            from .embedding import Embedding
+
+            self._embedding = Embedding(self.store, self.encoder)
+
+    @property
+    def embedding(self) -> Embedding | None:
+        """Return what makes and searches vectors; None without an encoder."""
+        return self._embedding
 
     def now_us(self) -> int:
         """Return what the clock says in microseconds UTC."""
@@ -82,22 +96,21 @@ class Backend:
         writes = [job for job in jobs if isinstance(job, Submission)]
         results: dict[int, Any] = {}
         if writes:
-            from ..store.commit import commit
-
-            with self.store.writing(tenant) as tx:
-                done = commit(
-                    tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer
-                )
+            done = self.store.transact(tenant, lambda tx: self._commit(tx, writes))
             results.update({id(job): result for job, result in zip(writes, done, strict=True)})
         for job in jobs:
             if not isinstance(job, Submission):
                 results[id(job)] = self._run_alone(tenant, job)
         return [results[id(job)] for job in jobs]
 
+    def _commit(self, tx: WriteTx, writes: Sequence[Submission]) -> list[Result]:
+        from ..store.commit import commit
+
+        return commit(tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer)
+
     def _run_alone(self, tenant: str, work: Work) -> Any:
         try:
-            with self.store.writing(tenant) as tx:
-                return work(tx)
+            return self.store.transact(tenant, work)
         except TenureError as refusal:
             return refusal
 
@@ -162,11 +175,23 @@ class Backend:
         for job in waiting:
             job.result()
 
-    def close(self) -> None:
-        """Finish what is queued and put off, and close the store."""
+    def flush(self) -> None:
+        """Wait for all that was put off, vectors included."""
         self.settle()
-        self._worker.shutdown()
-        with self._lock:
-            for queue in self._queues.values():
-                queue.close()
-            self.store.close()
+        if self._embedding is not None:
+            self._embedding.flush()
+
+    def close(self) -> None:
+        """Finish what is queued and put off, and close the store, whatever fails on the way."""
+        try:
+            self.settle()
+        finally:
+            self._worker.shutdown()
+            with self._lock:
+                for queue in self._queues.values():
+                    queue.close()
+            try:
+                if self._embedding is not None:
+                    self._embedding.close()
+            finally:
+                self.store.close()

@@ -17,7 +17,17 @@ import typer
 from typer.core import TyperGroup
 
 from ..schema.errors import TenureError
-from . import cli_audit, cli_compile, cli_read, cli_settings, cli_transfer, cli_write
+from . import (
+    cli_audit,
+    cli_compile,
+    cli_demo,
+    cli_embed,
+    cli_operate,
+    cli_read,
+    cli_settings,
+    cli_transfer,
+    cli_write,
+)
 from .cli_frame import FLAGS, Frame, examples, fail, frame_of
 
 _EPILOG = examples(
@@ -48,6 +58,19 @@ class Guarded(TyperGroup):
             raise typer.Exit(fail(error, frame_of(ctx))) from error
 
 
+_PARTS = (
+    cli_demo,
+    cli_write,
+    cli_read,
+    cli_audit,
+    cli_compile,
+    cli_operate,
+    cli_transfer,
+    cli_embed,
+    cli_settings,
+)
+"""Where the commands stand, in the order of `--help`."""
+
 app = typer.Typer(
     name="tenure",
     cls=Guarded,
@@ -57,7 +80,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog=_EPILOG,
 )
-for part in (cli_write, cli_read, cli_audit, cli_compile, cli_transfer, cli_settings):
+for part in _PARTS:
     app.add_typer(part.app)
 
 

@@ -150,6 +150,32 @@ def list_actions(
         answer(context, found, lambda out: _show_actions(out, found))
 
 
+@actions.command(
+    "resolve",
+    epilog=examples(
+        [
+            "tenure actions resolve a3f1… --winner 0190e3a2-7c1f-7000-8000-000000000001",
+            "tenure actions resolve a3f1… --value Chicago",
+            "tenure actions resolve a3f1… --accept",
+        ]
+    ),
+)
+def resolve_action(
+    context: typer.Context,
+    action_id: Annotated[str, typer.Argument(metavar="ID", help="The id of an action.")],
+    winner: Annotated[str | None, typer.Option(help="Of a tie: the object that is right.")] = None,
+    value: Annotated[str | None, typer.Option(help="Of a tie: what is right instead.")] = None,
+    accept: Annotated[
+        bool | None, typer.Option("--accept/--reject", help="Of any other action.")
+    ] = None,
+) -> None:
+    """Settle an action; a tie is settled by a correction at the caller's level."""
+    with opened(context) as memory:
+        receipt = memory.actions.resolve(action_id, winner=winner, value=value, accept=accept)
+        outcome = str(receipt.outcome)
+        answer(context, receipt, lambda out: out.print(f"{action_id}: {outcome}"))
+
+
 def _show_actions(out: Console, found: Sequence[Action]) -> None:
     rows = [
         (
@@ -202,7 +228,7 @@ _CHECKED = {
 
 def _findings(memory: Memory) -> Iterator[tuple[str, str]]:
     tenant, backend = memory.principal.tenant, memory.backend
-    for sentence in backend.store.check(tenant):
+    for sentence in memory.doctor():
         yield "invariants", sentence
     with backend.store.reading(tenant) as reader:
         ahead = (reader.clock().last_us - time.time_ns() // 1_000) / 1_000_000

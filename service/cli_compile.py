@@ -65,6 +65,10 @@ def compile_envelope(
     manifest: Annotated[
         Path | None, typer.Option(help="Keep the manifest in this file, for a replay.")
     ] = None,
+    render: Annotated[
+        str | None,
+        typer.Option(help="Print the request for a provider: anthropic, openai, adk or text."),
+    ] = None,
     explain: _Explain = False,
 ) -> None:
     """Compile the context of a task within a budget, and print its text."""
@@ -85,7 +89,7 @@ def compile_envelope(
         envelope = memory.compile(task, query, **given)
         if manifest is not None:
             _keep(envelope, manifest)
-        _answer(context, envelope, explain=explain)
+        _answer(context, envelope, explain=explain, render=render)
 
 
 @app.command(
@@ -136,13 +140,16 @@ def _keep(envelope: Envelope, path: Path) -> None:
         raise Unavailable(f"{path} cannot be written: {why}", code="file_unwritable") from error
 
 
-def _answer(context: typer.Context, envelope: Envelope, *, explain: bool) -> None:
+def _answer(
+    context: typer.Context, envelope: Envelope, *, explain: bool, render: str | None = None
+) -> None:
+    text = envelope.text if render is None else _rendered(envelope, render)
     held = {
         "envelope_id": envelope.envelope_id,
         "digest": envelope.digest,
         "tokens": envelope.tokens,
         "tokens_upper": envelope.tokens_upper,
-        "text": envelope.text,
+        "text": text,
         "sections": envelope.sections,
         "gaps": [gap._asdict() if hasattr(gap, "_asdict") else plain(gap) for gap in envelope.gaps],
         "trace": envelope.trace.to_dict(envelope.sidecar),
@@ -151,7 +158,7 @@ def _answer(context: typer.Context, envelope: Envelope, *, explain: bool) -> Non
     }
 
     def show(out: Console) -> None:
-        print(envelope.text, end="" if envelope.text.endswith("\n") else "\n")
+        print(text, end="" if text.endswith("\n") else "\n")
         if explain:
             show_explanation(out, envelope)
 
@@ -161,6 +168,11 @@ def _answer(context: typer.Context, envelope: Envelope, *, explain: bool) -> Non
         f"{envelope.tokens:,} of {budget:,} tokens, {len(envelope.trace.compiled_objects)} objects "
         f"in, {len(envelope.trace.omitted_objects)} out; envelope {envelope.envelope_id}"
     )
+
+
+def _rendered(envelope: Envelope, target: str) -> str:
+    request = envelope.render(target)
+    return request if isinstance(request, str) else json.dumps(request, ensure_ascii=False)
 
 
 def show_explanation(out: Console, envelope: Envelope) -> None:

@@ -99,6 +99,7 @@ def connected(settings: Settings) -> Memory:
         policy=settings.policy,
         auth=auth,
         database=settings.database,
+        encoder=settings.encoder,
     )
 
 

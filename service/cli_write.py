@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -229,22 +228,23 @@ class _progress:
 
 
 def _show_report(out: Console, report: IngestReport) -> None:
-    word = "group" if report.skipped_groups else "transaction"
     out.print(
-        f"{report.events:,} events written in {report.transactions:,} transactions, "
+        f"{counted(report.events, 'event')} written in "
+        f"{counted(report.transactions, 'transaction')}, "
         f"{report.seconds:.1f} s ({report.rate:,.0f} events/s)"
     )
     for name, count in report.outcomes.items():
         out.print(f"  {name:<16}{count:>9,}")
     if report.skipped:
-        groups = f" in {report.skipped_groups:,} {word}s" if report.skipped_groups else ""
-        out.print(f"{report.skipped:,} events{groups} were stored before and skipped")
+        where = f" in {counted(report.skipped_groups, 'group')}" if report.skipped_groups else ""
+        out.print(f"{counted(report.skipped, 'event')}{where} stored before: skipped")
     if report.definitions:
-        out.print(f"{report.definitions:,} definitions")
+        out.print(counted(report.definitions, "definition"))
     if report.reviews or report.actions:
-        out.print(f"opened: {report.reviews:,} reviews, {report.actions:,} actions")
+        opened_now = f"{counted(report.reviews, 'review')}, {counted(report.actions, 'action')}"
+        out.print(f"opened: {opened_now}")
     if report.rejected:
-        out.print(f"{len(report.rejected):,} lines refused")
+        out.print(f"{counted(len(report.rejected), 'line')} refused")
 
 
 @app.command(
@@ -307,11 +307,10 @@ def _show_met(out: Console, receipt: Receipt) -> None:
         table(out, ("  object", "it stands", "this write", "because"), rows)
 
 
-def counts(words: Sequence[str]) -> str:
-    """Return how often each word stands, for a sentence.
+def counted(count: int, word: str) -> str:
+    """Return a count with its word.
 
-    >>> counts(["new", "old", "new"])
-    '2 new, 1 old'
+    >>> counted(1, "event"), counted(1200, "event")
+    ('1 event', '1,200 events')
     """
-    found = cast("dict[str, int]", Counter(words))
-    return ", ".join(f"{count:,} {word}" for word, count in sorted(found.items()))
+    return f"{count:,} {word}" + ("" if count == 1 else "s")

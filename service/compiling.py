@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ..compiler.binding import ExactBinder
 from ..compiler.compile import compile as compile_envelope
 from ..compiler.envelope import Envelope
 from ..compiler.manifest import Manifest, manifest_from_json
 from ..compiler.replay import replay
+from ..compiler.request import CompileRequest
 from ..compiler.request_parsing import parse_request
+from ..compiler.setting import project_of, scopes_of
 from ..schema.errors import InvalidInput, NotFound
 from ..schema.policy import Policy
 from ..schema.principal import Principal
@@ -29,6 +31,9 @@ from .backend import Backend
 from .packs import policy_from_json
 from .times import instant
 from .view import View
+
+if TYPE_CHECKING:
+    from .nearest import VisibleVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,10 @@ class Compiling:
         """Return the envelope of a task at a view, and store its manifest."""
         began = time.perf_counter()
         request = parse_request(task, **_moments(given))
+        embedding = self.backend.embedding
+        asked = request.query or request.wish or request.goal
+        if embedding is not None and request.query_vector is None and asked.strip():
+            request = replace(request, query_vector=embedding.query(asked))
         with self.backend.store.reading(self.principal.tenant) as reader:
             envelope = compile_envelope(
                 request,
@@ -52,6 +61,8 @@ class Compiling:
                 point=view.point,
                 keys=reader.keys(),
                 resolve_mentions=self._binder(reader, self.principal, view.point.tx_us),
+                encoder_id=embedding.encoder.id if embedding else None,
+                index=self._vectors(reader, view, request),
             )
         self._keep(envelope)
         return self._measured(envelope, began)
@@ -112,6 +123,27 @@ class Compiling:
 
     def _binder(self, reader: Reader, principal: Principal, tx_us: int) -> ExactBinder:
         return ExactBinder(reader, frozenset(principal.sight().scopes), tx_us)
+
+    def _vectors(
+        self, reader: Reader, view: View, request: CompileRequest
+    ) -> VisibleVectors | None:
+        """Return the vectors that a compile may see, over the scopes it reads."""
+        embedding, tenant = self.backend.embedding, self.principal.tenant
+        if embedding is None or request.query_vector is None:
+            return None
+        from .nearest import KNOWN, VectorView, VisibleVectors
+
+        scopes = scopes_of(self.principal, project_of(request, self.principal))
+        return VisibleVectors(
+            VectorView(
+                matrix=embedding.matrix(tenant, reader),
+                reader=reader,
+                sight=self.principal.sight(scopes),
+                point=view.point,
+                exact_rows=self.backend.policy.read.vector_exact_rows,
+                ask=KNOWN,
+            )
+        )
 
     def _keep(self, envelope: Envelope) -> None:
         """Store the manifest and the use of its objects, after the call."""

@@ -7,7 +7,7 @@ named. Source: API "Opening"; DESIGN 6 and 9.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..resolution.bind import Scorer
 from ..schema.errors import Unavailable
@@ -19,6 +19,7 @@ from .ids import Clock, Ids, uuid7, wall_clock
 from .memory import Memory
 
 if TYPE_CHECKING:
+    from .encoders import Encoder
     from .extracting import Extractor
 
 _SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
@@ -31,7 +32,7 @@ def connect(
     policy: Policy = DEFAULT,
     auth: tuple[str, str] | None = None,
     database: str = "neo4j",
-    encoder: Any = None,
+    encoder: Encoder | str | None = None,
     extractor: Extractor | None = None,
     scorer: Scorer | None = None,
     clock: Clock = wall_clock,
@@ -41,11 +42,15 @@ def connect(
     """Open a store and return the memory of its owner, or of `principal`.
 
     `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, or the address of a
-    Neo4j server. `clock` and `ids` replace the machine's time and the random ids.
+    Neo4j server. `clock` and `ids` replace the machine's time and the random ids. `encoder` is
+    "onnx", "sentence-transformers:/folder" or an object like `Encoder`; without one, search and
+    compile are lexical.
 
     Raises:
+        InvalidInput: `bad_encoder`.
         Unavailable: when the store cannot be opened, with what to do.
     """
+    chosen = _encoder(encoder)
     store = _server(url, auth, database) if url.startswith(_SERVER) else _embedded(url)
     backend = Backend(
         store=store,
@@ -54,7 +59,7 @@ def connect(
         ids=ids,
         scorer=scorer or _names(),
         extractor=extractor,
-        encoder=encoder,
+        encoder=chosen,
         tenant_key=tenant_key,
     )
     backend.open(principal.tenant)
@@ -65,6 +70,14 @@ def _names() -> Scorer:
     from ..resolution.scorer import NameScorer  # string distances load only where a store opens
 
     return NameScorer()
+
+
+def _encoder(given: Encoder | str | None) -> Encoder | None:
+    if given is None:
+        return None
+    from .encoder_choice import encoder_of
+
+    return encoder_of(given)
 
 
 def _embedded(url: str) -> Store:

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, NamedTuple
+from types import TracebackType
+from typing import Final, NamedTuple, Self
 
 from ..schema.claim import Assertion, Content
 from ..store.matrices import Matrices
@@ -38,11 +39,8 @@ _CHARACTERS_A_TOKEN: Final = 3
 """For an encoder that counts no tokens: English has about four."""
 
 
-class Waiting(NamedTuple):
-    """A claim that waits for its vectors."""
-
-    object_id: str
-    content: Content
+Waiting = tuple[str, Content]
+"""A claim that waits for its vectors: its object id and what it says."""
 
 
 class Progress(NamedTuple):
@@ -66,6 +64,9 @@ class _Queue:
     """Tenants with claims that did not fit."""
     failed: set[str] = field(default_factory=set[str])
     """Tenants with claims that could not be embedded; tried again by the next `flush`."""
+    error: Exception | None = None
+    """The first error that nobody was told yet."""
+    running: bool = False
 
     def take(self) -> tuple[str | None, list[Waiting]]:
         """Return a batch of one tenant, or a tenant that is behind with no batch."""
@@ -80,6 +81,30 @@ class _Queue:
         return (self.behind.pop() if self.behind else None), []
 
 
+class _Attempt:
+    """One piece of background work: its error is kept for `flush`, and the next piece runs."""
+
+    def __init__(self, queue: _Queue, tenant: str) -> None:
+        self._queue = queue
+        self._tenant = tenant
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if error is None:
+            return False
+        self._queue.failed.add(self._tenant)
+        if isinstance(error, Exception):
+            self._queue.error = self._queue.error or error
+        return isinstance(error, Exception)
+
+
 class Embedding:
     """The vectors of one store and encoder; safe to share between threads."""
 
@@ -88,12 +113,9 @@ class Embedding:
         self._store = store
         self._matrices = Matrices()
         self._most_waiting = most_waiting
-        self._lock = threading.Lock()
         self._queue = _Queue()
+        self._changed = threading.Condition()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="tenure-embedding")
-        self._round: Future[None] | None = None
-        self._refused: Future[None] | None = None
-        """The last round that ended in an error nobody has seen."""
         self._closed = False
 
     def query(self, text: str) -> tuple[int, ...]:
@@ -107,7 +129,7 @@ class Embedding:
     def later(self, tenant: str, claims: Iterable[Waiting]) -> None:
         """Have vectors made for claims that were committed; never waits for the encoder."""
         given = list(claims)
-        with self._lock:
+        with self._changed:
             if not given or self._closed:
                 return
             queue = self._queue
@@ -126,19 +148,20 @@ class Embedding:
             TenureError: what the encoder or the store refused, once; the claims stay marked
                 and are tried again by the next call.
         """
-        with self._lock:
-            self._queue.behind |= self._queue.failed
-            self._queue.failed.clear()
+        with self._changed:
+            queue = self._queue
+            queue.behind |= queue.failed
+            queue.failed.clear()
             self._start()
-            running, refused = self._round, self._refused
-            self._refused = None
-        for ended in (refused, running):
-            if ended is not None:
-                ended.result()
+            while queue.running:
+                self._changed.wait()
+            error, queue.error = queue.error, None
+        if error is not None:
+            raise error
 
     def close(self) -> None:
         """Finish what waits and stop; what is written afterwards is left to a catch-up."""
-        with self._lock:
+        with self._changed:
             self._closed = True
         try:
             self.flush()
@@ -153,40 +176,36 @@ class Embedding:
             for start in range(0, len(page), BATCH):
                 batch = page[start : start + BATCH]
                 self._embed(tenant, batch)
-                tried.update(claim.object_id for claim in batch)
+                tried.update(object_id for object_id, _ in batch)
                 if progress is not None:
                     progress(Progress(len(tried), max(missing, len(tried))))
         return Progress(len(tried), max(missing, len(tried)))
 
     def _start(self) -> None:
-        """Begin a round unless one runs; the caller holds the lock."""
-        ended = self._round
-        if ended is not None and not ended.done():
-            return
-        if ended is not None and ended.exception() is not None:
-            self._refused = ended
-        busy = self._queue.count or self._queue.behind
-        self._round = self._worker.submit(self._work) if busy else None
+        """Begin a round unless one runs or nothing waits; the caller holds the lock."""
+        queue = self._queue
+        if not queue.running and (queue.count or queue.behind):
+            queue.running = True
+            self._worker.submit(self._work)
 
     def _work(self) -> None:
         """Empty the queue; runs on the worker, and ends when nothing waits."""
-        while True:
-            with self._lock:
-                tenant, batch = self._queue.take()
-                if tenant is None:
-                    self._round = None
-                    return
-            done = False
-            try:
+        tenant, batch = self._next()
+        while tenant is not None:
+            with _Attempt(self._queue, tenant):
                 if batch:
                     self._embed(tenant, batch)
                 else:
                     self.catch_up(tenant)
-                done = True
-            finally:
-                if not done:
-                    with self._lock:
-                        self._queue.failed.add(tenant)
+            tenant, batch = self._next()
+
+    def _next(self) -> tuple[str | None, list[Waiting]]:
+        with self._changed:
+            tenant, batch = self._queue.take()
+            if tenant is None:
+                self._queue.running = False
+                self._changed.notify_all()
+            return tenant, batch
 
     def _embed(self, tenant: str, claims: Sequence[Waiting]) -> None:
         rows = vector_rows(self.encoder, claims)
@@ -200,7 +219,7 @@ class Embedding:
     def _page(self, tenant: str, tried: set[str]) -> list[Waiting]:
         with self._store.reading(tenant) as reader:
             missing = self._missing(tenant, reader)
-            return list(islice((w for w in missing if w.object_id not in tried), _PAGE))
+            return list(islice((claim for claim in missing if claim[0] not in tried), _PAGE))
 
     def _missing(self, tenant: str, reader: Reader) -> Iterator[Waiting]:
         matrix = self.matrix(tenant, reader)
@@ -209,7 +228,7 @@ class Embedding:
                 continue
             object_id = record.claim.object_id
             if texts_of(record.content) and not matrix.holds(object_id):
-                yield Waiting(object_id, record.content)
+                yield object_id, record.content
 
 
 def texts_of(content: Content) -> dict[str, str]:
@@ -232,9 +251,9 @@ def vector_rows(encoder: Encoder, claims: Sequence[Waiting]) -> list[VectorRow]:
     """
     places: list[tuple[str, str]] = []
     texts: list[str] = []
-    for claim in claims:
-        for part, text in _parts(encoder, claim.content):
-            places.append((claim.object_id, part))
+    for object_id, content in claims:
+        for part, text in _parts(encoder, content):
+            places.append((object_id, part))
             texts.append(text)
     vectors = _encoded(encoder, texts)
     return [

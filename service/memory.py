@@ -27,7 +27,6 @@ from ..schema.write import Moment, Receipt, Write
 from ..store.port import Point
 from .backend import Backend
 from .times import instant
-from .transferring import TransferReport, Transferring
 from .view import View, Who
 
 if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
@@ -40,6 +39,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from .compiling import Envelopes
     from .ingest import IngestReport, Progress
     from .stewarding import Stewarding
+    from .transferring import TransferReport
     from .words import Words
     from .writing import Writing
 
@@ -65,6 +65,15 @@ class Memory:
     def close(self) -> None:
         """Finish what is queued and close the store; nothing acknowledged is lost."""
         self.backend.close()
+
+    def flush(self) -> None:
+        """Wait until all that was written can be found by meaning too, and all logs are kept.
+
+        Raises:
+            TenureError: what making the vectors met; the claims themselves are safe, and the
+                next call tries again.
+        """
+        self.backend.flush()
 
     @property
     def policy(self) -> Policy:
@@ -211,6 +220,8 @@ class Memory:
         Raises:
             Conflict: `file_exists`, unless `replace`.
         """
+        from .transferring import Transferring
+
         self.backend.settle()
         return Transferring(self.backend, self.principal).export(path, keys=keys, replace=replace)
 
@@ -221,6 +232,8 @@ class Memory:
             Conflict: `tenant_not_empty`.
             InvalidInput: `bad_export`; nothing was written.
         """
+        from .transferring import Transferring
+
         return Transferring(self.backend, self.principal).restore(path)
 
     def as_of(self, valid: Moment = None, tx: Moment = None) -> View:

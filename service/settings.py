@@ -81,6 +81,8 @@ class Settings(BaseSettings):
     tenant: str = "default"
     database: str = "neo4j"
     """Of a server."""
+    encoder: str | None = None
+    """`onnx`, or `sentence-transformers:` and a folder; without one search is lexical."""
     auth: Auth = Auth()
     caller: Caller = Caller()
     log: Log = Log()

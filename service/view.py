@@ -32,7 +32,6 @@ from ..schema.entity import EntityRef
 from ..schema.errors import NotFound
 from ..schema.principal import Principal, Scope, Sight
 from ..schema.slots import Slot, Vocabulary
-from ..schema.terms import content_terms
 from ..schema.values import micros, moment
 from ..schema.vocabulary import ObjectType, SlotStatus, parse
 from ..store.objects import context_object
@@ -40,7 +39,6 @@ from ..store.port import Ask, Point, Reader
 from ..store.reading import Shape, segments, slot_state
 from .backend import Backend
 from .parsing import entity_ref
-from .ranking import bm25
 from .walk import walk
 
 Who = str | EntityRef | Mapping[str, Any]
@@ -156,7 +154,7 @@ class View:
                 point=self.point,
                 hops=hops,
                 limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
-                shape=self._shaper,
+                shape=self._shaped,
             )
 
     def search(
@@ -167,27 +165,25 @@ class View:
         object_type: str | None = None,
     ) -> SearchResult:
         """Return the best matching shown objects; ties stand in order of object id."""
-        sight, kind = self._sight(None), parse(ObjectType, object_type) if object_type else None
-        terms = sorted(content_terms(text))
+        from .searching import Question, Searching
+
+        kind = parse(ObjectType, object_type) if object_type else None
+        sight = self._sight(None)
         with self._reading() as reader:
-            subjects: set[str] | None = None
+            subjects: frozenset[str] | None = None
             if entity is not None:
                 found, known = self._find(reader, entity, sight)
-                subjects = {m for root in found for m in known.members(root)}
-            cap = self.backend.policy.read.text_candidates
-            hits = reader.matching(terms, sight=sight, point=self.point, limit=cap)
-            wanted = [
-                v
-                for v in hits.versions
-                if (kind is None or v.details.object_type is kind)
-                and (subjects is None or v.details.subject_id in subjects)
-            ]
-            ranked = bm25(terms, wanted, self.backend.policy.compile)[:limit]
-            shape = self._shaper(reader, [v for v, _ in ranked])
+                subjects = frozenset(m for root in found for m in known.members(root))
+            search = Searching(self.backend, reader, sight, self.point)
+            matches = search.find(
+                self.principal.tenant,
+                Question(text=text, limit=limit, kind=kind, subjects=subjects),
+            )
+            shape = self._shaper(reader, [v for v, _ in matches.ranked])
             return SearchResult(
-                hits=tuple(SearchHit(object=shape(v), score=score) for v, score in ranked),
-                withheld=hits.withheld,
-                truncated=hits.cut,
+                hits=tuple(SearchHit(object=shape(v), score=score) for v, score in matches.ranked),
+                withheld=matches.withheld,
+                truncated=matches.cut,
             )
 
     def object(self, object_id: str) -> ContextObject:
@@ -275,13 +271,13 @@ class View:
             }
         )
         known = Register(reader.entities(raw, tx_us=self.point.tx_us) if raw else Known())
+        roots = {entity: known.root(entity) for entity in raw}
+        return lambda version: self._shaped(version, roots)
 
-        def shape(version: Version) -> ContextObject:
-            held = (version.details.subject_id, version.details.value_entity_id)
-            entities = tuple(dict.fromkeys(known.root(e) for e in held if e is not None))
-            return context_object(version, tenant=self.principal.tenant, entities=entities)
-
-        return shape
+    def _shaped(self, version: Version, roots: Mapping[str, str]) -> ContextObject:
+        held = (version.details.subject_id, version.details.value_entity_id)
+        entities = tuple(dict.fromkeys(roots[e] for e in held if e is not None))
+        return context_object(version, tenant=self.principal.tenant, entities=entities)
 
 
 def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:

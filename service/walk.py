@@ -7,7 +7,7 @@ Sources: DESIGN 6; settled 8; checklist C-076; ecosystem 9.4, case 34.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..resolution.register import Register
 from ..schema.answers import EntityView, Neighbourhood
@@ -16,7 +16,8 @@ from ..schema.context_object import ContextObject
 from ..schema.principal import Sight
 from ..store.port import Point, Reader
 
-Shaper = Callable[[Reader, Iterable[Version]], Callable[[Version], ContextObject]]
+Shape = Callable[[Version, Mapping[str, str]], ContextObject]
+"""Turns a version into an object, given the canonical id of every raw id it names."""
 
 
 def walk(
@@ -27,9 +28,11 @@ def walk(
     point: Point,
     hops: int,
     limit: int,
-    shape: Shaper,
+    shape: Shape,
 ) -> Neighbourhood:
     """Return the neighbourhood of entities, at most `limit` facts an entity."""
+    ground = _Ground(reader, point.tx_us)
+    ground.explore(roots)
     seen = dict.fromkeys(roots)
     frontier, withheld, cut = list(roots), 0, False
     facts: dict[int, Version] = {}
@@ -37,52 +40,68 @@ def walk(
     for _ in range(hops):
         if not frontier:
             break
-        known = Register(reader.entities(frontier, tx_us=point.tx_us))
-        raw = sorted({m for root in frontier for m in known.members(root)})
+        raw = sorted({m for root in frontier for m in ground.members[root]})
         found = reader.around(raw, sight=sight, point=point, limit=limit)
         withheld += found.withheld
         cut = cut or found.cut
         facts.update({v.row.vid: v for v in found.versions})
-        ends = _ends(reader, found.versions, point)
-        edges.update(dict.fromkeys(_edges(found.versions, ends)))
-        frontier = [e for e in dict.fromkeys(ends.values()) if e not in seen]
+        ends = sorted({e for v in found.versions for e in _ends(v)})
+        ground.explore(ends)
+        edges.update(dict.fromkeys(_edges(found.versions, ground.roots)))
+        frontier = [e for e in dict.fromkeys(ground.roots[e] for e in ends) if e not in seen]
         seen.update(dict.fromkeys(frontier))
-    shaped = shape(reader, facts.values())
     return Neighbourhood(
-        entities=tuple(_entities(reader, list(seen), point)),
-        facts=tuple(shaped(v) for v in facts.values()),
+        entities=tuple(ground.views[root] for root in seen if root in ground.views),
+        facts=tuple(shape(v, ground.roots) for v in facts.values()),
         edges=tuple(edges),
-        truncated=cut or bool(frontier and hops == 0),
+        truncated=cut,
         withheld=withheld,
     )
 
 
-def _ends(reader: Reader, versions: Sequence[Version], point: Point) -> dict[str, str]:
-    """Return the canonical id of every raw entity that the versions name."""
-    raw = {e for v in versions for e in (v.details.subject_id, v.details.value_entity_id) if e}
-    known = Register(reader.entities(sorted(raw), tx_us=point.tx_us))
-    return {e: known.root(e) for e in sorted(raw)}
+class _Ground:
+    """What the walk has learned of the entities it met; each is looked up once."""
 
+    def __init__(self, reader: Reader, tx_us: int) -> None:
+        self._reader, self._tx_us = reader, tx_us
+        self.roots: dict[str, str] = {}
+        self.members: dict[str, tuple[str, ...]] = {}
+        self.views: dict[str, EntityView] = {}
 
-def _edges(versions: Sequence[Version], ends: dict[str, str]) -> Iterable[tuple[str, str, str]]:
-    for version in versions:
-        subject, value = version.details.subject_id, version.details.value_entity_id
-        if subject and value and version.details.slot:
-            yield ends[subject], version.details.slot, ends[value]
+    def explore(self, raw: Sequence[str]) -> None:
+        """Look up the entities that were not met before."""
+        new = [entity for entity in raw if entity not in self.roots]
+        if not new:
+            return
+        known = Register(self._reader.entities(new, tx_us=self._tx_us))
+        for entity in new:
+            root = known.root(entity)
+            self.roots[entity] = self.roots[root] = root
+            if root not in self.members:
+                self.members[root] = known.members(root)
+                self._describe(root, known)
 
-
-def _entities(reader: Reader, roots: Sequence[str], point: Point) -> Iterable[EntityView]:
-    known = reader.entities(list(roots), tx_us=point.tx_us)
-    register = Register(known)
-    for root in roots:
-        entity = register.entity(root)
+    def _describe(self, root: str, known: Register) -> None:
+        entity = known.entity(root)
         if entity is not None:
-            yield EntityView(
+            self.views[root] = EntityView(
                 entity_id=root,
                 name=entity.name,
                 type=entity.type,
                 state=entity.state.value,
-                members=register.members(root),
+                members=self.members[root],
                 aliases=(),
-                external_ids=dict(sorted(register.held(root).items())),
+                external_ids=dict(sorted(known.held(root).items())),
             )
+
+
+def _ends(version: Version) -> Iterable[str]:
+    held = (version.details.subject_id, version.details.value_entity_id)
+    return (entity for entity in held if entity is not None)
+
+
+def _edges(versions: Sequence[Version], roots: dict[str, str]) -> Iterable[tuple[str, str, str]]:
+    for version in versions:
+        subject, value = version.details.subject_id, version.details.value_entity_id
+        if subject and value and version.details.slot:
+            yield roots[subject], version.details.slot, roots[value]

@@ -16,6 +16,7 @@ from ..schema.errors import InvalidInput, NotFound, TenureError
 from ..schema.interval import ALWAYS, INF_US
 from ..schema.principal import OPERATE, Principal, visible_scopes
 from ..schema.values import canonical_json
+from ..schema.vocabulary import Outcome
 from ..schema.write import Draft, Receipt, Write
 from ..store.admission import Submission
 from ..store.commit import commit
@@ -89,7 +90,21 @@ class Writing:
             result = self.backend.submit(tenant, submission)
         if isinstance(result, TenureError):
             raise result
+        if not dry_run:
+            self._embed(drafts, result)
         return tuple(result)
+
+    def _embed(self, drafts: Sequence[Draft], receipts: Sequence[Receipt]) -> None:
+        """Have vectors made for what was stored; the caller does not wait for them."""
+        embedding = self.backend.embedding
+        if embedding is None:
+            return
+        stored = (
+            (draft.object_id, draft.content)
+            for draft, receipt in zip(drafts, receipts, strict=True)
+            if receipt.outcome is not Outcome.REFUSED and not receipt.replayed
+        )
+        embedding.later(self.principal.tenant, stored)
 
     def _rehearse(self, tx: WriteTx, submission: Submission) -> Any:
         done = commit(

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ..schema.errors import Fault
 from .port import Clock, VectorRow
-from .quantise import SQUARE_LIMIT, checked
+from .quantise import SQUARE_LIMIT, VectorScore, checked
 from .vector_rows import DEAD, Floats, Ints, Scan, VectorRows
 
 WHY: Final = "why"
@@ -35,20 +35,10 @@ WHY: Final = "why"
 RING: Final = 1_000
 """Rows of the first ring of the prefilter; ecosystem 14 measured .958 of the ten best in it
 among a million, and .864 with 300."""
-RING_SHARE: Final = 16
+RING_SHARE: Final = 64
 """Rows of a ring for each claim that is asked for."""
 _STEP: Final = 50_000
 """Rows turned into numbers at once: 77 MB at 384 dimensions."""
-
-
-class VectorScore(NamedTuple):
-    """Cosines of a claim to a query, in units of 1 / 16,000,000."""
-
-    object_id: str
-    content: int
-    """Best of its chunks; 0 without one."""
-    why: int
-    """Of `why_it_matters`; 0 without one."""
 
 
 class Hit(NamedTuple):
@@ -162,8 +152,9 @@ class Matrix:
     ) -> Iterator[tuple[Hit, ...]]:
         """Yield claims by the score of their content, best first, in chunks that grow.
 
-        The first chunk has at least `first` claims while there are so many. With more than
-        `exact_rows` claims they come ring by ring of the prefilter, each in order of score.
+        A chunk is never cut inside a tie; the first one is made of the `first` best rows, so
+        it has fewer claims where a claim has several chunks. With more than `exact_rows` claims
+        they come ring by ring of the prefilter, each ring in order of score.
 
         Raises:
             InvalidInput: `bad_vector`.
@@ -178,16 +169,10 @@ class Matrix:
             return self._by_score(scan, asked, first)
         return self._by_ring(scan, asked, first)
 
-    def _by_score(self, scan: Scan, query: Floats, size: int) -> Iterator[tuple[Hit, ...]]:
+    def _by_score(self, scan: Scan, query: Floats, first: int) -> Iterator[tuple[Hit, ...]]:
         owner = scan.owner()
         live = np.flatnonzero(owner != DEAD)
-        claims, scores = owner[live], scan.scores(query)[live]
-        seen: set[int] = set()
-        while len(scores):
-            here = scores >= _cut(scores, size)
-            yield self._hits(claims[here].tolist(), scores[here].tolist(), seen)
-            claims, scores = claims[~here], scores[~here]
-            size *= 4
+        return self._in_order(owner[live], scan.scores(query)[live], set(), first)
 
     def _by_ring(self, scan: Scan, query: Floats, first: int) -> Iterator[tuple[Hit, ...]]:
         owner = scan.owner()
@@ -198,8 +183,20 @@ class Matrix:
         while len(rows):
             here = nearness >= _cut(nearness, size)
             chosen = _whole_claims(owner, rows[here])
-            yield self._hits(owner[chosen].tolist(), scan.at(chosen.tolist(), query), seen)
+            yield from self._in_order(owner[chosen], scan.at(chosen, query), seen, first)
             rows, nearness = rows[~here], nearness[~here]
+            size *= 4
+
+    def _in_order(
+        self, claims: Ints, scores: Ints, seen: set[int], size: int
+    ) -> Iterator[tuple[Hit, ...]]:
+        """Yield the claims that are not seen yet by their best score, `size` rows at first."""
+        while len(scores):
+            here = scores >= _cut(scores, size)
+            hits = self._hits(claims[here].tolist(), scores[here].tolist(), seen)
+            if hits:
+                yield hits
+            claims, scores = claims[~here], scores[~here]
             size *= 4
 
     def _hits(self, claims: list[int], scores: list[int], seen: set[int]) -> tuple[Hit, ...]:
@@ -296,5 +293,5 @@ def _whole_claims(owner: Ints, rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _best(scan: Scan, rows: Sequence[Sequence[int]], query: Floats) -> list[int | None]:
     """Return the best score of each group of rows, None for an empty group."""
-    flat = iter(scan.at([row for group in rows for row in group], query))
+    flat = iter(scan.at([row for group in rows for row in group], query).tolist())
     return [max((next(flat) for _ in group), default=None) for group in rows]

@@ -15,9 +15,9 @@ Sources: DESIGN 6; settled 1 and 8; bitemporal 8; neo4j 2 to 6.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ..resolution.known import Known, Lookup
 from ..schema.claim import Assertion, Claim, Edge, Row, Version
@@ -74,6 +74,8 @@ __all__ = [
     "VectorRow",
     "WriteTx",
 ]
+
+Result = TypeVar("Result")
 
 
 class IdentityReads(Protocol):
@@ -207,7 +209,8 @@ class Reader(IdentityReads, Protocol):
         """Return heads at the point whose claim shares a term, most shared terms first.
 
         Of equally many the newest claim comes first; at most `limit` visible ones. What is
-        withheld is counted up to there.
+        withheld is counted up to there. A term that more than twice `limit` claims hold
+        proposes nothing, unless all are so common: then the alphabetically first one does.
         """
         ...
 
@@ -325,6 +328,14 @@ class Store(Protocol):
 
     def writing(self, tenant: str) -> AbstractContextManager[WriteTx]:
         """Open a write transaction; leaving it cleanly commits, an error rolls back."""
+        ...
+
+    def transact(self, tenant: str, work: Callable[[WriteTx], Result]) -> Result:
+        """Return what a piece of work returns, run in a write transaction of its own.
+
+        A server may ask for another try: the work may run several times, so it must leave
+        nothing outside its transaction; only its last run is kept.
+        """
         ...
 
     def define(self, tenant: str, *, after: int, definition: str) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..schema.errors import InvalidInput
 
@@ -29,6 +29,16 @@ SQUARE_LIMIT: Final = 1 << 24
 
 MOST_DIMENSIONS: Final = 32_768
 """Rounding lengthens a vector by at most half the root of its dimensions: 4,000 + 91 < 4,096."""
+
+
+class VectorScore(NamedTuple):
+    """Cosines of a claim to a query, in units of 1 / 16,000,000."""
+
+    object_id: str
+    content: int
+    """Best of its chunks; 0 without one."""
+    why: int
+    """Of `why_it_matters`; 0 without one."""
 
 
 def to16(vector: Sequence[float], *, dimensions: int | None = None) -> tuple[int, ...]:

@@ -64,12 +64,14 @@ class Scan:
             for block in self._filled(self.signs)
         )
 
-    def at(self, rows: Sequence[int], query: Floats) -> list[int]:
-        """Return the exact scores of some rows."""
-        if not rows:
-            return []
-        chosen = np.stack([self.blocks[row >> _SHIFT][row & _INSIDE] for row in rows])
-        found: list[int] = (chosen @ query).astype(np.int64).tolist()
+    def at(self, rows: Sequence[int] | NDArray[np.intp], query: Floats) -> Ints:
+        """Return the exact scores of some rows, in their order."""
+        chosen = np.asarray(rows, np.intp)
+        found = np.empty(len(chosen), np.int32)
+        blocks = chosen >> _SHIFT
+        for number in np.unique(blocks).tolist():
+            here = np.flatnonzero(blocks == number)
+            found[here] = self.blocks[number][chosen[here] & _INSIDE] @ query
         return found
 
 

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from ...schema.errors import Forbidden, InvalidInput, TenureError, Unavailable, unknown
+from ...schema.errors import Fault, Forbidden, InvalidInput, TenureError, Unavailable, unknown
 from .statements import COMPONENTS
 
 OLDEST_VERSION: Final = (5, 26)
@@ -249,6 +249,12 @@ def _server_error(error: driver_errors.Neo4jError, target: Target) -> TenureErro
         )
     if isinstance(error, driver_errors.TransientError):
         return _transient(error, code, target)
+    if isinstance(error, driver_errors.ConstraintError):
+        return Fault(
+            "a write does not fit the store: a unique key is taken; please report it",
+            code="invariant_broken",
+            server_code=code,
+        )
     return None
 
 

@@ -1,9 +1,18 @@
-"""All Cypher of the Neo4j store: one constant text per statement, values only as parameters.
+"""The Cypher of facts: slots, claims, versions, edges, and what stands on the clock.
 
-Each statement names its tenant, or stands in `WITHOUT_TENANT` with the reason. A public name
-is a statement; a name with a leading underscore is a fragment that statements are added
-together from. `LiteralString` lets the type checkers refuse a text made at run time. The tests
-hold the module to this and put every text before Neo4j's own grammar, in Cypher 5 and 25.
+Each text is a constant, with values only as parameters, and names its tenant, or stands in
+`WITHOUT_TENANT` with the reason. A public name is a statement; a name with a leading underscore
+is a fragment that statements are added together from. `LiteralString` lets the type checkers
+refuse a text made at run time. The tests hold this module, `register_statements` and
+`schema_statements` to that, put every text before Neo4j's own grammar, in Cypher 5 and 25, and
+look at the plans.
+
+One text serves every case of a read: a bound that does not restrict is given its extreme value
+($from_max the open end, $until_min and $after the open start). Reads walk from nodes whose keys
+never change, over relationships, and test both stamps of each row: an index over what a commit
+changes could lose a row in the instant between its old and its new place.
+
+Sources: neo4j 4, 5 and 7; settled 1, 4 and 8.
 """
 
 from __future__ import annotations
@@ -14,6 +23,416 @@ from typing import Final, LiteralString
 COMPONENTS: Final[LiteralString] = """
 CALL dbms.components() YIELD name, versions, edition
 RETURN name, versions, edition
+"""
+
+# --- the tenant's clock
+
+ENSURE: Final[LiteralString] = """
+MERGE (k:TenantClock {tenant_id: $tenant})
+ON CREATE SET k.seq = 0, k.last_us = $min, k.next_vid = 1, k.vec_seq = 0, k.serial = 0,
+  k.norms = 0, k.definitions = 0, k.made = true
+WITH k, coalesce(k.made, false) AS made REMOVE k.made
+FOREACH (_ IN CASE WHEN made THEN [1] ELSE [] END |
+  CREATE (:TenantKey {tenant_id: $tenant, epoch: 0, secret: $secret}))
+WITH k MATCH (first:TenantKey {tenant_id: $tenant, epoch: 0})
+RETURN first.secret AS secret
+"""
+_COUNTERS: Final[LiteralString] = """
+RETURN k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
+  k.serial AS serial, k.norms AS norms, k.definitions AS definitions, k.digest AS digest
+"""
+_CLOCK: Final[LiteralString] = "MATCH (k:TenantClock {tenant_id: $tenant})"
+LOCK: Final[LiteralString] = _CLOCK + " SET k.seq = k.seq + 0" + _COUNTERS
+CLOCK: Final[LiteralString] = _CLOCK + _COUNTERS
+SET_CLOCK: Final[LiteralString] = _CLOCK + " SET k += $clock"
+EVENT_AT: Final[LiteralString] = """
+MATCH (t:TxEvent {tenant_id: $tenant, seq: $seq}) RETURN t.digest AS digest
+"""
+KEYS: Final[LiteralString] = """
+MATCH (n:TenantKey) WHERE n.tenant_id = $tenant AND n.epoch >= 0
+RETURN n.secret AS secret ORDER BY n.epoch
+"""
+CLEAR_KEYS: Final[LiteralString] = """
+MATCH (n:TenantKey) WHERE n.tenant_id = $tenant AND n.epoch >= 0 DELETE n
+"""
+PUT_KEYS: Final[LiteralString] = """
+UNWIND $rows AS row CREATE (:TenantKey {tenant_id: $tenant, epoch: row.epoch, secret: row.secret})
+"""
+
+# --- writing facts
+
+PUT_FACTS: Final[LiteralString] = """
+CALL () {
+  UNWIND $events AS row
+  CREATE (t:TxEvent {tenant_id: $tenant, seq: row.seq, tx: row.tx, actor: row.actor, op: row.op,
+    object_ids: row.object_ids, digest: row.digest})
+  RETURN count(t) AS events }
+CALL () {
+  UNWIND $slots AS row
+  MERGE (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
+  ON CREATE SET s.n = row.n, s.subject_id = row.subject_id, s.about_id = row.subject_id,
+    s.slot = row.slot, s.scope_id = row.scope_id, s.many = row.many
+  RETURN count(s) AS slots }
+CALL () {
+  UNWIND $claims AS row
+  MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
+  CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})
+  SET c += row.props
+  FOREACH (_ IN row.text | SET s.about_id = c.subject_id)
+  FOREACH (_ IN row.live | SET c:Live)
+  FOREACH (_ IN row.standing | SET c:Standing)
+  FOREACH (_ IN row.decaying | SET c:Decaying)
+  CREATE (c)-[:ASSERTS]->(s)
+  RETURN count(c) AS claims }
+CALL () {
+  UNWIND $close AS row
+  MATCH (v:ContextVersion {tenant_id: $tenant, vid: row.vid})
+  WHERE v.tx_end = $inf
+  SET v.tx_end = row.tx
+  REMOVE v.open
+  WITH v, row
+  OPTIONAL MATCH (v)-[a:ABOUT]->(:Entity)
+  SET a.tx_end = row.tx
+  RETURN count(DISTINCT v) AS closed }
+CALL () {
+  UNWIND $rows AS row
+  MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)
+  CREATE (v:ContextVersion {tenant_id: $tenant, vid: row.vid, slot_key: s.slot_key,
+    object_id: row.object_id, scope_id: c.scope_id, valid_from: row.valid_from,
+    valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end,
+    status: row.status, reason: row.reason, head: row.head, deny: row.deny, open: row.open,
+    continues: row.continues})
+  CREATE (v)-[:VERSION_OF]->(s)
+  CREATE (v)-[:PIECE_OF]->(c)
+  WITH v, c, row
+  CALL (v, c, row) {
+    UNWIND [['subject', c.subject_id], ['value', c.value_entity_id]] AS about
+    WITH v, c, row, about WHERE about[1] IS NOT NULL
+    MERGE (e:Entity {tenant_id: $tenant, entity_id: about[1]})
+    CREATE (v)-[:ABOUT {role: about[0], scope_id: c.scope_id, valid_from: row.valid_from,
+      valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end}]->(e) }
+  RETURN count(v) AS rows }
+CALL () {
+  UNWIND $receipts AS row
+  CREATE (r:Receipt {tenant_id: $tenant, object_id: row.object_id, n: row.n, tx: row.tx,
+    body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
+  RETURN count(r) AS receipts }
+RETURN events, slots, claims, closed, rows, receipts
+"""
+"""Every part of an ordinary write in one round trip; an empty list is a part without effect."""
+
+FOLLOW_LIVE: Final[LiteralString] = """
+UNWIND $vids AS vid
+MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
+WITH DISTINCT c
+WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:ContextVersion) WHERE o.open = 0 } AS live
+FOREACH (_ IN CASE WHEN live AND NOT coalesce(c.erased, false) THEN [1] ELSE [] END | SET c:Live)
+FOREACH (_ IN CASE WHEN live THEN [] ELSE [1] END | REMOVE c:Live)
+"""
+
+_ENDS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
+MATCH (b:Claim {tenant_id: $tenant, object_id: row.dst})
+CREATE (a)-[e"""
+_EDGE: Final[
+    LiteralString
+] = """ {n: row.n, valid_from: row.valid_from, valid_until: row.valid_until,
+  reason: row.reason, relation: row.relation, tx: row.tx, merge_id: row.merge_id}]->(b)
+RETURN count(e) AS made
+"""
+PUT_SUPERSEDES: Final[LiteralString] = _ENDS + ":SUPERSEDES" + _EDGE
+PUT_OVERRIDES: Final[LiteralString] = _ENDS + ":OVERRIDES" + _EDGE
+PUT_CONFLICTS: Final[LiteralString] = _ENDS + ":CONFLICTS_WITH" + _EDGE
+PUT_CONFIRMS: Final[LiteralString] = _ENDS + ":CONFIRMS" + _EDGE
+PUT_DERIVED: Final[LiteralString] = _ENDS + ":DERIVED_FROM" + _EDGE
+
+PUT_FLAGS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
+CREATE (f:Flag {tenant_id: $tenant, n: row.n, object_id: row.object_id, kind: row.kind,
+  on: row.on, tx: row.tx})-[:MARKS]->(c)
+RETURN count(f) AS made
+"""
+PUT_PERMISSIONS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
+SET c.class_rank = row.class_rank, c.allow = row.allow, c.deny = row.deny
+CREATE (p:PermissionChange {tenant_id: $tenant, n: row.n, object_id: row.object_id,
+  class_rank: row.class_rank, allow: row.allow, deny: row.deny, tx: row.tx, actor: row.actor})
+RETURN count(p) AS made
+"""
+PUT_TOMBSTONES: Final[LiteralString] = """
+UNWIND $rows AS row
+CREATE (t:Tombstone {tenant_id: $tenant, erasure_id: row.erasure_id})
+SET t += row
+RETURN count(t) AS made
+"""
+
+# --- reading under the lock
+
+_CLAIM_CORE: Final[LiteralString] = """c {.object_id, .slot_key, .op, .value_key, .valid_from,
+  .valid_until, .since_us, .level, .source_authority, .confidence, .tx, .ordinal, .target}"""
+_ROW: Final[LiteralString] = """v {.vid, .object_id, .valid_from, .valid_until, .tx_start, .tx_end,
+  .status, .reason, .head, .continues}"""
+OPEN_ROWS: Final[LiteralString] = (
+    """
+UNWIND $reads AS read
+UNWIND read.slot_keys AS slot_key
+UNWIND read.open AS open
+MATCH (v:ContextVersion)
+WHERE v.tenant_id = $tenant AND v.slot_key = slot_key AND v.open = open
+  AND v.valid_from < read.until AND v.valid_until > read.since
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN read.place AS place, """
+    + _ROW
+    + " AS row, "
+    + _CLAIM_CORE
+    + " AS claim ORDER BY v.vid"
+)
+ROWS_OF: Final[LiteralString] = (
+    """
+UNWIND $object_ids AS object_id
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
+WHERE v.tx_end = $inf
+RETURN """
+    + _ROW
+    + " AS row, "
+    + _CLAIM_CORE
+    + " AS claim ORDER BY v.vid"
+)
+SLOT_CLAIMS: Final[LiteralString] = (
+    """
+UNWIND $slot_keys AS slot_key
+MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})<-[:ASSERTS]-(c:Claim)
+WHERE c.quarantine = '' AND c.erased IS NULL
+RETURN """
+    + _CLAIM_CORE
+    + " AS claim ORDER BY c.tx, c.ordinal, c.n"
+)
+_SLOT: Final[LiteralString] = """
+RETURN s {.slot_key, .subject_id, .slot, .scope_id, .many} AS slot ORDER BY s.slot_key
+"""
+SLOTS: Final[LiteralString] = (
+    """
+UNWIND $slot_keys AS slot_key
+MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})"""
+    + _SLOT
+)
+SLOTS_OF: Final[LiteralString] = (
+    """
+UNWIND $entity_ids AS entity_id
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
+  AND s.subject_id = entity_id
+"""
+    + _SLOT
+)
+SLOT_IN_USE: Final[LiteralString] = """
+MATCH (s:Slot)<-[:ASSERTS]-(:Claim) WHERE s.tenant_id = $tenant AND s.slot = $name
+RETURN s.slot AS slot LIMIT 1
+"""
+ASSERTIONS: Final[LiteralString] = """
+UNWIND $object_ids AS object_id
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
+WHERE c.erased IS NULL
+RETURN properties(c) AS claim
+"""
+DERIVED: Final[LiteralString] = """
+UNWIND $object_ids AS object_id
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:DERIVED_FROM]-(d:Claim)
+RETURN DISTINCT d.object_id AS object_id
+"""
+EDGES: Final[LiteralString] = """
+UNWIND $object_ids AS object_id
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
+MATCH (c)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]-(:Claim)
+WHERE e.tx <= $tx
+WITH DISTINCT e
+RETURN type(e) AS kind, startNode(e).object_id AS src, endNode(e).object_id AS dst,
+  properties(e) AS edge ORDER BY e.n
+"""
+
+# --- reading versions
+
+_SEEN: Final[LiteralString] = """(c.scope_id IN $scopes AND c.class_rank <= $clearance
+  AND any(tag IN c.allow WHERE tag IN $tags) AND none(tag IN c.deny WHERE tag IN $tags))"""
+_WINDOW: Final[LiteralString] = """v.tx_start <= $tx AND v.tx_end > $after
+  AND v.valid_from <= $from_max AND v.valid_until > $until_min AND (v.head OR NOT $heads)"""
+_AT: Final[LiteralString] = """v.head AND v.tx_start <= $tx AND v.tx_end > $tx
+  AND v.valid_from <= $valid AND v.valid_until > $valid"""
+_MARKS: Final[LiteralString] = """
+  COLLECT { MATCH (c)<-[e:CONFIRMS]-(:Claim) WHERE e.tx <= $tx RETURN max(e.tx) } AS confirmed,
+  COLLECT { MATCH (c)<-[:MARKS]-(f:Flag) WHERE f.tx <= $tx RETURN f {.kind, .on, .n} } AS flags"""
+_TOLD: Final[LiteralString] = (
+    "\nWITH v, c, "
+    + _SEEN
+    + " AS seen\nRETURN "
+    + _ROW
+    + """ AS row, seen, CASE WHEN seen THEN properties(c) ELSE c {.object_id, .slot_key, .op,
+  .valid_from, .valid_until, .since_us, .level, .source_authority, .confidence, .tx, .ordinal,
+  .target, .quarantine, .scope_id, .slot, .subject_id, .authority_level, .source_origin,
+  .source_kind, .object_type, .layer, .applicable_task_types, .sensitivity, .half_life_days,
+  .minimum_threshold, .retirement_rule, .update_path, .derived_from, .origins, .planned, .actor,
+  .resolved_via, .erased, .class_rank, .allow, .deny} END AS claim,"""
+    + _MARKS
+    + ", 0 AS foreign"
+)
+_FOREIGN: Final[LiteralString] = """
+RETURN null AS row, false AS seen, null AS claim, [] AS confirmed, [] AS flags, count(v) AS foreign
+"""
+_PAIRS: Final[LiteralString] = """
+UNWIND $subjects AS subject
+UNWIND $names AS name
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot = name
+"""
+_SUBJECTS: Final[LiteralString] = """
+UNWIND $subjects AS subject
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot >= ''
+"""
+_NAMES: Final[LiteralString] = """
+UNWIND $names AS name
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot = name
+"""
+_EVERY: Final[LiteralString] = """
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot >= ''
+"""
+_OWN_ROWS: Final[LiteralString] = (
+    """ AND s.scope_id IN $scopes
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
+    + _WINDOW
+    + "\nMATCH (v)-[:PIECE_OF]->(c:Claim)"
+    + _TOLD
+    + "\nUNION ALL"
+)
+_OTHER_ROWS: Final[LiteralString] = (
+    """ AND NOT s.scope_id IN $scopes
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
+    + _WINDOW
+    + _FOREIGN
+)
+OF_PAIRS: Final[LiteralString] = _PAIRS + _OWN_ROWS + _PAIRS + _OTHER_ROWS
+OF_SUBJECTS: Final[LiteralString] = _SUBJECTS + _OWN_ROWS + _SUBJECTS + _OTHER_ROWS
+OF_NAMES: Final[LiteralString] = _NAMES + _OWN_ROWS + _NAMES + _OTHER_ROWS
+OF_TENANT: Final[LiteralString] = _EVERY + _OWN_ROWS + _EVERY + _OTHER_ROWS
+OF_OBJECTS: Final[LiteralString] = (
+    """
+UNWIND $objects AS object_id
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
+WHERE """
+    + _WINDOW
+    + """ AND (size($subjects) = 0 OR c.subject_id IN $subjects)
+  AND (size($names) = 0 OR c.slot IN $names)"""
+    + _TOLD
+)
+OF_VIDS: Final[LiteralString] = (
+    """
+UNWIND $vids AS vid
+MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)"""
+    + _TOLD
+)
+HITS: Final[LiteralString] = (
+    """
+CALL db.index.fulltext.queryNodes($index, $lucene, {limit: $most}) YIELD node, score
+WHERE node.tenant_id = $tenant
+WITH node AS c, score
+OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE """
+    + _AT
+    + "\nWITH c, v, score, "
+    + _SEEN
+    + """ AS seen ORDER BY score DESC, c.n DESC, v.vid
+RETURN collect(coalesce(v.vid, 0)) AS vids, collect(score) AS scores, collect(seen) AS seen,
+  collect(c.object_id) AS object_ids
+"""
+)
+HEADS_OF: Final[LiteralString] = (
+    """
+UNWIND $objects AS object_id
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
+WHERE """
+    + _AT
+    + _TOLD
+)
+STANDING: Final[LiteralString] = (
+    """
+UNWIND $standing AS one
+MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.object_type = one.object_type
+  AND c.scope_id IN one.scopes AND c.authority_level <= one.level
+MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE """
+    + _AT
+    + _TOLD
+)
+DECAYING: Final[LiteralString] = (
+    """
+MATCH (c:Decaying) WHERE c.tenant_id = $tenant AND c.half_life_days > 0
+MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.status = 'clean' AND """
+    + _AT
+    + """
+WITH v, c, true AS seen
+RETURN """
+    + _ROW
+    + " AS row, seen, properties(c) AS claim,"
+    + _MARKS
+    + ", 0 AS foreign"
+)
+AROUND: Final[LiteralString] = (
+    """
+UNWIND $entity_ids AS entity_id
+MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
+CALL (e) {
+  MATCH (e)<-[a:ABOUT]-(v:ContextVersion)
+  WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid AND a.valid_until > $valid
+    AND v.head AND v.status = 'clean'
+  WITH DISTINCT v
+  MATCH (v)-[:PIECE_OF]->(c:Claim)
+  WITH v, c, """
+    + _SEEN
+    + """ AS seen ORDER BY c.level, c.source_authority DESC, c.confidence DESC, v.vid
+  RETURN collect(CASE WHEN seen THEN v END) AS shown,
+    collect(CASE WHEN NOT seen THEN v.vid END) AS hidden }
+WITH collect(shown[..$limit]) AS kept, collect(hidden) AS hidden,
+  max(size(shown)) > $limit AS cut
+UNWIND CASE WHEN size(kept) = 0 THEN [[null]] ELSE kept + [[null]] END AS near
+UNWIND near AS v
+WITH DISTINCT v, hidden, cut
+OPTIONAL MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN """
+    + _ROW
+    + """ AS row, v IS NOT NULL AS seen, properties(c) AS claim,"""
+    + _MARKS
+    + """, CASE WHEN v IS NULL THEN hidden ELSE [] END AS hidden, cut
+"""
+)
+_CHANGED: Final[LiteralString] = (
+    """
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE size($subjects) = 0 OR c.subject_id IN $subjects"""
+    + _TOLD
+)
+CHANGES: Final[LiteralString] = (
+    """
+MATCH (v:ContextVersion) USING INDEX v:ContextVersion(tenant_id, tx_start)
+WHERE v.tenant_id = $tenant AND v.tx_start > $after AND v.tx_start <= $tx"""
+    + _CHANGED
+    + """
+UNION ALL
+MATCH (v:ContextVersion) USING INDEX v:ContextVersion(tenant_id, tx_end)
+WHERE v.tenant_id = $tenant AND v.tx_end > $after AND v.tx_end <= $ended AND v.tx_start <= $after"""
+    + _CHANGED
+)
+
+# --- what an erasure empties
+
+EMPTY_OBJECTS: Final[LiteralString] = """
+UNWIND $object_ids AS object_id
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
+SET c.erased = true
+REMOVE c:Live, c.value_key, c.value_json, c.text, c.normalized_claim, c.why_it_matters,
+  c.behavioral_implication, c.enforcement, c.terms, c.tenant_tok
+"""
+EMPTY_VECTORS: Final[LiteralString] = """
+UNWIND $object_ids AS object_id
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''
+  AND x.part >= ''
+DELETE x
 """
 
 WITHOUT_TENANT: Final[Mapping[str, str]] = {

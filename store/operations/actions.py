@@ -306,4 +306,6 @@ def _conflict(
     )
     if isinstance(done, Conflict):
         return done
+    if done.replayed:  # they became one in another way, so the merge has written nothing
+        tx.apply(change.batch())
     return replace(_receipt(change, action, outcome), merge=done)

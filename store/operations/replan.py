@@ -62,7 +62,9 @@ def groups_for(tx: WriteTx, slot_keys: Iterable[str], tx_us: int) -> tuple[Group
     """Return the groups of some slots, with the slots of every member of their clusters."""
     stored = tx.slots(tuple(sorted(set(slot_keys))))
     subjects = sorted({r.subject_id for r in stored if r.slot and r.subject_id})
-    canonical = tx.entities(subjects, tx_us=tx_us).canonical if subjects else {}
+    canonical: Mapping[str, str] = {}
+    if subjects:
+        canonical = tx.entities(subjects, tx_us=tx_us).canonical
 
     def root_of(raw: str) -> str:
         return canonical.get(raw, raw)
@@ -214,7 +216,7 @@ def note_ties(tx: WriteTx, change: Change, group: Group, before: Sequence[Row]) 
         known = any(t.members == tie.members and t.interval.overlaps(tie.interval) for t in had)
         if not known:
             change.actions.append(_tie_action(change, group, tie, held))
-    if had:
+    if any(row.look == TIED for row in before):  # a part of a cluster may hold one member only
         open_ones = tx.open_actions(slot_keys=group.keys)
         gone = [a for a in open_ones if a.kind is ActionKind.SETTLE_TIE and not stands(a, has)]
         change.close_actions(gone, "settled")

@@ -16,10 +16,10 @@ from ...schema.claim import Assertion, Version
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALWAYS
 from ...schema.operation import SweepReceipt
-from ...schema.values import canonical_json
+from ...schema.values import canonical_json, moment
 from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
 from ..port import ActionRecord, Point, WriteTx
-from .change import Change, Mandate, begin, derived_id, stamped
+from .change import Change, Mandate, begin, derived_id
 from .erase import erase_objects
 from .retire import archive
 
@@ -55,9 +55,18 @@ def sweep(
 
 
 def is_due(version: Version, now_us: int) -> bool:
-    """Tell whether a version has decayed and nothing was done about it yet."""
+    """Tell whether a version has decayed and nothing was done about it yet.
+
+    Gaps and denials never decay: what they keep away must not come back with age.
+    """
     rule, op = version.details.decay_rule, version.row.claim.op
-    if rule is None or op is Op.DELETE or version.demoted or version.confirm_due or version.erased:
+    if (
+        rule is None
+        or op not in (Op.ASSERT, Op.CORRECT)
+        or version.demoted
+        or version.confirm_due
+        or version.erased
+    ):
         return False
     confirmed = version.last_confirmed_us
     anchor = version.row.claim.tx if confirmed is None else confirmed
@@ -96,7 +105,7 @@ def close_scope(
         for object_id in ids
         if object_id in held
         and held[object_id].details.layer in _LAYERS[kind]
-        and held[object_id].claim.target is None
+        and held[object_id].claim.op is not Op.DELETE
         and object_id not in flagged
         and object_id in standing
     ]
@@ -119,7 +128,7 @@ def retire_all(
     }
     deleted = by_rule[RetirementRule.HARD_DELETE]
     receipt = SweepReceipt(
-        tx=stamped(change.clock.last_us) if not chosen or dry_run else change.at,
+        tx=moment(change.clock.last_us) if not chosen or dry_run else change.at,
         examined=len(chosen),
         archived=_ids(by_rule[RetirementRule.ARCHIVE]),
         demoted=_ids(by_rule[RetirementRule.DEMOTE_TO_ARCHIVAL]),

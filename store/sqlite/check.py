@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from ...resolution import clusters
 from ...schema.entity import Judgement
 from ..audit import GENESIS, chained
+from ..overlaps import overlapping
 from . import check_sql as sql
 from . import codec, register_codec, statements
 from . import register_sql as register
@@ -27,8 +27,8 @@ from . import register_sql as register
 _SHOWN: Final = 5
 """Examples named in a sentence."""
 
-Span = tuple[int, int, int, int]
-"""valid_from, valid_until, tx_start, tx_end."""
+_LONGEST: Final = 32_768
+"""Bytes of a term that FTS5 keeps."""
 
 
 def broken(db: sqlite3.Connection) -> Iterator[str]:
@@ -57,30 +57,6 @@ def _overlaps(db: sqlite3.Connection, statement: str, what: str) -> Iterator[str
     for key, lines in groupby(db.execute(statement), key=lambda line: str(line[0])):
         if overlapping(line[1:] for line in lines):
             yield f"{what} {key}"
-
-
-def overlapping(spans: Iterable[Span]) -> bool:
-    """Tell whether two rectangles share a point; a sweep along transaction time.
-
-    >>> overlapping([(0, 5, 0, 9), (5, 9, 0, 9), (0, 5, 9, 12)])
-    False
-    >>> overlapping([(0, 5, 0, 9), (4, 9, 3, 4)])
-    True
-    """
-    steps: list[tuple[int, int, int, int]] = []
-    for start, until, began, ended in spans:
-        steps.append((began, 1, start, until))
-        steps.append((ended, 0, start, until))
-    active: list[tuple[int, int]] = []
-    for _, opens, start, until in sorted(steps):
-        at = bisect_left(active, (start, until))
-        if not opens:
-            active.pop(at)
-        elif (at < len(active) and active[at][0] < until) or (at and active[at - 1][1] > start):
-            return True
-        else:
-            active.insert(at, (start, until))
-    return False
 
 
 def _log(db: sqlite3.Connection) -> Iterator[str]:
@@ -121,18 +97,20 @@ def _texts(db: sqlite3.Connection) -> Iterator[str]:
         db.execute(
             f"CREATE VIRTUAL TABLE temp.{vocabulary} USING fts5vocab(main, {index}, instance)"
         )
-        held = _checksum(db.execute(f"SELECT doc, term FROM temp.{vocabulary}"))
+        held = _checksum(db.execute(f"SELECT doc, CAST(term AS BLOB) FROM temp.{vocabulary}"))
         meant = _checksum(
-            (number, term) for number, terms in db.execute(statement) for term in set(terms.split())
+            (number, term)
+            for number, terms in db.execute(statement)
+            for term in {word.encode()[:_LONGEST] for word in terms.split()}
         )
         db.execute(f"DROP TABLE temp.{vocabulary}")
         if held != meant:
             yield f"the index {index} does not hold the terms of its claims"
 
 
-def _checksum(pairs: Iterable[tuple[Any, Any]]) -> tuple[int, int]:
+def _checksum(pairs: Iterable[tuple[int, bytes]]) -> tuple[int, int]:
     count = total = 0
     for number, term in pairs:
         count += 1
-        total ^= zlib.crc32(f"{number} {term}".encode())
+        total ^= zlib.crc32(term, number & 0xFFFFFFFF)
     return count, total

@@ -7,7 +7,8 @@ append-only rule has no exception: a version may see one closing, a claim nothin
 
 Never use REPLACE here: only `recursive_triggers`, which every connection sets, would let the
 delete triggers see it. Partial indices serve a query only when their condition stands in it
-as a literal, so `statements` writes the open end out. A schema change appends to
+as a literal, so `statements` writes the open end out; they cover it only when they also hold the
+columns of their condition (SQLite 3.40). A schema change appends to
 `MIGRATIONS`; the number of migrations is the schema version.
 
 Sources: bitemporal 8; neo4j 2; resolution 6; settled 1, 5, 6 and 8.
@@ -23,7 +24,7 @@ APPLICATION_ID: Final = 0x746E7265
 _OPEN: Final = "253402300799999999"
 
 _RECORD: Final = """
-CREATE TABLE meta (tenant TEXT NOT NULL) STRICT;
+CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), tenant TEXT NOT NULL) STRICT;
 CREATE TABLE counter (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   seq INTEGER NOT NULL, last_us INTEGER NOT NULL, next_vid INTEGER NOT NULL,
@@ -155,15 +156,16 @@ CREATE TABLE version (
   reason TEXT NOT NULL, head INTEGER NOT NULL CHECK (head IN (0, 1)),
   deny INTEGER NOT NULL CHECK (deny IN (0, 1)), continues INTEGER,
   CHECK (valid_from < valid_until), CHECK (tx_start < tx_end)) STRICT;
-CREATE INDEX version_open_head ON version (slot_id, valid_from DESC, valid_until, status, deny)
+CREATE INDEX version_open_head
+  ON version (slot_id, valid_from DESC, valid_until, status, deny, head, tx_end)
   WHERE head = 1 AND tx_end = {_OPEN};
 CREATE INDEX version_open_rest ON version (slot_id, deny, valid_until)
   WHERE head = 0 AND tx_end = {_OPEN};
 CREATE INDEX version_by_valid
-  ON version (slot_id, valid_from DESC, tx_start, tx_end, valid_until, status, deny)
+  ON version (slot_id, valid_from DESC, tx_start, tx_end, valid_until, status, deny, head)
   WHERE head = 1;
 CREATE INDEX version_by_tx
-  ON version (slot_id, tx_start DESC, valid_from, valid_until, tx_end, status, deny)
+  ON version (slot_id, tx_start DESC, valid_from, valid_until, tx_end, status, deny, head)
   WHERE head = 1;
 CREATE INDEX version_by_claim ON version (claim_id, tx_end, head);
 CREATE INDEX version_began ON version (tx_start);

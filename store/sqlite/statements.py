@@ -20,7 +20,7 @@ _OPEN: Final = "253402300799999999"
 
 # --- the tenant
 
-CREATE_META: Final = "INSERT INTO meta (tenant) VALUES (?)"
+CREATE_META: Final = "INSERT INTO meta VALUES (1, ?)"
 CREATE_COUNTER: Final = "INSERT INTO counter VALUES (1, 0, ?, 1, 0, 0)"
 TENANT: Final = "SELECT tenant FROM meta"
 PUT_KEY: Final = "INSERT INTO tenant_key (epoch, secret) VALUES (?, ?)"
@@ -345,6 +345,16 @@ SELECT f.rowid, count(*) AS shared FROM json_each(?) t CROSS JOIN {index} f
 WHERE f.{index} MATCH t.value GROUP BY f.rowid ORDER BY shared DESC, f.rowid DESC"""
 MATCHES_LIVE: Final = _MATCHES.format(index="text_live")
 MATCHES_ALL: Final = _MATCHES.format(index="text_all")
+
+_MATCH: Final = """
+SELECT f.rowid FROM {index} f WHERE f.{index} MATCH ? ORDER BY f.rowid DESC"""
+MATCH_LIVE: Final = _MATCH.format(index="text_live")
+MATCH_ALL: Final = _MATCH.format(index="text_all")
+
+_SPREAD: Final = """
+SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)"""
+COUNT_LIVE: Final = _SPREAD.format(index="text_live")
+COUNT_ALL: Final = _SPREAD.format(index="text_all")
 
 _STANDING: Final = """
 SELECT c.claim_id FROM json_each({scopes}) s CROSS JOIN claim c INDEXED BY claim_standing

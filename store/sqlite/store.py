@@ -16,14 +16,14 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from ...schema.errors import NotFound, Unavailable
-from ..port import ManifestRecord, VectorRow
+from ..port import ManifestRecord, Result, VectorRow
 from . import apply, check
 from . import statements as sql
 from .connection import Tuning, transaction
@@ -99,6 +99,11 @@ class SqliteStore:
                 tx.finish()
             finally:
                 tx.abandon()
+
+    def transact(self, tenant: str, work: Callable[[SqliteWriteTx], Result]) -> Result:
+        """Return what a piece of work returns, run in a write transaction of its own."""
+        with self.writing(tenant) as tx:
+            return work(tx)
 
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         """Append a vocabulary definition when the list still has `after` entries."""

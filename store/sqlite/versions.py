@@ -79,9 +79,9 @@ class Timelines:
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
         """Return heads whose claim shares a term, most shared first, newest claim first."""
-        asked = [f'"{term}"' for term in dict.fromkeys(terms) if _searchable(term)]
-        search = sql.MATCHES_LIVE if self._now(point) else sql.MATCHES_ALL
-        hits = self._db.execute(search, (codec.listed(asked),))
+        now = self._now(point)
+        asked = self._telling(terms, limit, now=now)
+        hits = self._hits(asked, now=now)
         bound = self._bound(sight, point)
         lines: list[Line] = []
         withheld = 0
@@ -97,6 +97,22 @@ class Timelines:
         hits.close()
         kept = lines[:limit]
         return Found(tuple(self._built(kept, point.tx_us)), withheld, len(lines) > limit)
+
+    def _hits(self, asked: Sequence[str], *, now: bool) -> sqlite3.Cursor:
+        if len(asked) == 1:  # in the index's own order, so that a common term can stop early
+            return self._db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, (asked[0],))
+        search = sql.MATCHES_LIVE if now else sql.MATCHES_ALL
+        return self._db.execute(search, (codec.listed(asked),))
+
+    def _telling(self, terms: Sequence[str], limit: int, *, now: bool) -> list[str]:
+        """Return the terms that propose: the rare ones, or the rarest where all are common."""
+        count, common = sql.COUNT_LIVE if now else sql.COUNT_ALL, 2 * limit
+        spread = {
+            term: self._db.execute(count, (term, common + 1)).fetchone()[0]
+            for term in (f'"{t}"' for t in dict.fromkeys(terms) if _searchable(t))
+        }
+        rare = [term for term, held in spread.items() if held <= common]
+        return rare if any(spread[t] for t in rare) else sorted(spread)[:1]
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
         """Return the heads a compile fetches with no query."""

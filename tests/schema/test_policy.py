@@ -26,7 +26,7 @@ def _other(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return next(member for member in type(value) if member is not value)
     if isinstance(value, str):
-        return {"tenant": "project", "broad": "strict"}[value]
+        return {"tenant": "project", "broad": "strict"}.get(value, f"{value}x")
     if isinstance(value, tuple):
         return (*value[:-1], _other(value[-1])) if value else ("hr",)
     return value + (1 if isinstance(value, int) else 0.01)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from tenure.resolution.known import Known, Lookup
 from tenure.schema.claim import EMPTIED, Assertion, Claim, Edge, Row, Version
@@ -50,8 +52,8 @@ class State:
     receipts: dict[str, StoredReceipt] = field(default_factory=dict)
 
     def copy(self) -> State:
-        held = {f.name: getattr(self, f.name) for f in fields(self)}
-        return State(**{n: v.copy() if isinstance(v, dict | list) else v for n, v in held.items()})
+        held: dict[str, Any] = {f.name: copy(getattr(self, f.name)) for f in fields(self)}
+        return State(**held)
 
 
 def live(thing: Alias | Identifier | Judgement | Row | ActionRecord, tx_us: int) -> bool:

@@ -211,7 +211,10 @@ def test_settling_one_tie_leaves_another_of_the_slot_open(store: MemoryStore) ->
 
 
 def test_what_was_derived_from_a_changed_object_is_flagged_stale(store: MemoryStore) -> None:
-    belief = {"object_type": ObjectType.INFERRED_BELIEF, "derived_from": (uid("a"),)}
+    belief: dict[str, Any] = {
+        "object_type": ObjectType.INFERRED_BELIEF,
+        "derived_from": (uid("a"),),
+    }
     write(store, draft("a", value="NYC"))
     write(store, draft("b", slot=None, value_key="text", **belief))
     write(store, draft("c", slot=None, value_key="text", derived_from=(uid("b"),)))

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tenure.schema.claim import Permissions
 from tenure.schema.entity import EntityRef
@@ -146,7 +148,7 @@ def test_a_withdrawal_that_reached_another_claim_stays_in_force(store: Any) -> N
 def test_derived_objects_are_erased_or_flagged_stale(store: Any) -> None:
     write(store, draft("a", value="Rome"), now=10)
     write(store, draft("b", subject="Bob", value="Oslo"), now=11)
-    text = {"slot": None, "subject": None}
+    text: dict[str, Any] = {"slot": None, "subject": None}
     write(store, draft("c", text="alone", derived_from=(uid("a"),), **text), now=12)
     both = (uid("a"), uid("b"))
     write(store, draft("d", text="She sits in Rome", derived_from=both, **text), now=13)
@@ -224,7 +226,7 @@ def test_a_reclassified_object_takes_its_dependants_along_and_never_widens_them(
 ) -> None:
     write(store, draft("a", value="Rome"), now=10)
     secret = Permissions(classification=Classification.CONFIDENTIAL, allow=("hr", "legal"))
-    text = {"slot": None, "subject": None, "text": "t", "derived_from": (uid("a"),)}
+    text: dict[str, Any] = {"slot": None, "subject": None, "text": "t", "derived_from": (uid("a"),)}
     write(store, draft("b", permissions=Permissions(allow=("legal", "sales")), **text), now=11)
     with store.writing("default") as tx:
         receipt = reclassify(tx, uid("a"), secret, mandate=order("r1", now=20))
@@ -245,7 +247,11 @@ def test_a_reclassified_object_takes_its_dependants_along_and_never_widens_them(
 
 
 def decaying(name: str, rule: RetirementRule, **more: Any) -> Any:
-    given = {"value": name, "decay_rule": decay(1, 0.5), "retirement_rule": rule} | more
+    given: dict[str, Any] = {
+        "value": name,
+        "decay_rule": decay(1, 0.5),
+        "retirement_rule": rule,
+    } | more
     return draft(name, **given)
 
 
@@ -276,7 +282,7 @@ def test_archive_leaves_a_gap_from_now_on_and_nothing_resurfaces(store: Any) -> 
 
 
 def test_archive_touches_no_other_value_of_the_slot(store: Any) -> None:
-    more = {"slot": "skill", "subject": "Ann"}
+    more: dict[str, Any] = {"slot": "skill", "subject": "Ann"}
     write(store, decaying("a", RetirementRule.ARCHIVE, **more), now=0)
     write(store, draft("b", value="Go", **more), now=1)
     swept(store, 3 * DAY)
@@ -290,6 +296,101 @@ def test_an_archived_claim_stays_away_when_the_slot_is_folded_again(store: Any) 
     erased(store, "b", now=5 * DAY)
     assert shown(store, 6 * DAY) == ["gap"]
     assert shown(store, 2 * DAY) == ["a"]
+
+
+def test_an_old_passage_is_archived_like_any_claim(store: Any) -> None:
+    passage: dict[str, Any] = {"slot": None, "subject": None, "text": "old news"}
+    write(store, decaying("a", RetirementRule.ARCHIVE, **passage), now=0)
+    assert swept(store, 3 * DAY).archived == (uid("a"),)
+    assert shown(store, 3 * DAY, slot=None) == ["gap"]
+    assert shown(store, DAY, slot=None) == ["a"]
+
+
+def test_an_archived_claim_gives_up_its_hidden_pieces_too(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.ARCHIVE, level=3), now=0)
+    write(store, draft("b", value="freeze", span=(4 * DAY, 5 * DAY), level=1), now=1)
+    write(store, draft("c", value="a", op="retract", span=(8 * DAY, 9 * DAY), level=3), now=2)
+    write(store, draft("d", value="base", span=(-1, INF_US), level=4), now=3)
+    swept(store, 3 * DAY)
+    days = {3: ["gap"], 4: ["b"], 6: ["gap"], 8: ["d"], 9: ["gap"]}
+    assert {day: shown(store, day * DAY) for day in days} == days
+    assert shown(store, 2 * DAY) == ["a"]
+
+
+def test_a_claim_that_has_ended_leaves_no_gap(store: Any) -> None:
+    write(store, draft("a", value="NYC", span=(0, DAY), quarantine="policy_hold"), now=0)
+    write(store, decaying("b", RetirementRule.TRIGGER_USER_CONFIRMATION, span=(0, 4 * DAY)), now=1)
+    swept(store, 3 * DAY)
+    (action,) = actions(store, ActionKind.CONFIRM_DUE)
+    done = settled(store, action, accept=False, now=6 * DAY)
+    assert done.object_ids == (uid("b"),)
+    assert shown(store, 2 * DAY) == ["b"]
+
+
+def test_a_retirement_that_is_not_approved_stays_archived(store: Any) -> None:
+    write(store, decaying("a", RetirementRule.HARD_DELETE), now=0)
+    swept(store, 3 * DAY)
+    (action,) = actions(store)
+    assert settled(store, action, accept=False, now=5 * DAY).outcome == "rejected"
+    assert actions(store) == []
+    assert shown(store, 2 * DAY) == ["a"]
+
+
+def test_a_released_correction_is_an_assert(store: Any) -> None:
+    write(store, draft("a", value="NYC", span=(9, INF_US)), now=10)
+    held = draft("b", value="Rome", op="correct", span=(5, INF_US), quarantine="policy_hold")
+    write(store, held, now=20)
+    settled(store, actions(store)[0], accept=True)
+    assert shown(store, 9) == ["a"]
+    with store.reading("default") as reader:
+        (receipt,) = reader.receipts([v.row.claim.object_id for v in heads(store, 6)])
+    assert '"clipped"' in receipt.body
+
+
+def test_numbers_and_relations_are_erased_like_words(store: Any) -> None:
+    nova = EntityRef(name="Nova", type="project")
+    write(store, draft("a", subject=nova, slot="budget", value=125000), now=10)
+    write(store, draft("z", slot=None, subject=None, text="a source"), now=10)
+    text: dict[str, Any] = {"slot": None, "subject": None, "derived_from": (uid("a"), uid("z"))}
+    write(store, draft("b", text="It has 125000 to spend", **text), now=11)
+    write(store, draft("c", text="It has money", **text), now=12)
+    write(store, draft("d", subject="Bob", slot="manager", value="Ann"), now=13)
+    text["derived_from"] = (uid("d"), uid("z"))
+    write(store, draft("e", text="He has one", **text), now=14)
+    assert erased(store, "a").object_ids == tuple(sorted((uid("a"), uid("b"))))
+    assert erased(store, "d", now=2000).stale == (uid("e"),)
+
+
+def test_an_erased_text_lists_its_corrections(store: Any) -> None:
+    passage: dict[str, Any] = {"slot": None, "subject": None}
+    write(store, draft("a", text="one", **passage), now=10)
+    addressed: dict[str, Any] = {
+        "slot_key": f"text:{uid('a')}",
+        "op": "correct",
+        "span": (5, INF_US),
+    }
+    write(store, draft("b", text="two", **passage, **addressed), now=20)
+    assert erased(store, "a").independent == (uid("b"),)
+    assert shown(store, 9, slot=None) == ["b"]
+
+
+def test_a_quarantined_twin_is_listed_as_independent(store: Any) -> None:
+    write(store, draft("a", value="Rome"), now=10)
+    write(store, draft("b", value="Rome", quarantine="policy_hold"), now=11)
+    assert erased(store, "a").independent == (uid("b"),)
+
+
+def test_an_erased_pending_entity_ends_its_case(store: Any) -> None:
+    for name in "ab":
+        who = EntityRef(name="Sam", type="person", external_ids={"hr": name})
+        write(store, draft(name, subject=who, value=name), now=10)
+    write(store, draft("c", subject="Sam", value="c"), now=20)
+    pending = entity(store, "c")
+    with store.writing("default") as tx:
+        erase(tx, entity=pending, mandate=order("erase c"))
+    with store.reading("default") as reader:
+        (case,) = reader.reviews()
+    assert (case.state.value, case.mention) == ("rejected", "")
 
 
 def test_demoted_stays_live_in_the_archival_tier(store: Any) -> None:
@@ -343,6 +444,44 @@ def test_a_privileged_sweep_erases_at_once(store: Any) -> None:
     receipt = swept(store, 3 * DAY, may_erase=True)
     assert (receipt.erased, receipt.archived) == ((uid("a"),), (uid("b"),))
     assert shown(store, 2 * DAY) == ["b"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["a", "b"]),
+            st.sampled_from(RetirementRule),
+            st.integers(0, 4),
+            st.integers(1, 5),
+            st.integers(1, 3),
+        ),
+        max_size=8,
+    ),
+    st.integers(0, 9),
+    st.booleans(),
+)
+@settings(max_examples=80)
+def test_a_second_sweep_finds_nothing_to_do(history: list[Any], now: int, may_erase: bool) -> None:
+    store = MemoryStore()
+    for n, (who, rule, start, length, level) in enumerate(history):
+        span = (start * DAY, (start + length) * DAY)
+        one = draft(
+            f"s{n}",
+            subject=who,
+            value=f"v{n % 3}",
+            span=span,
+            level=level,
+            decay_rule=decay(level, 0.5),
+            retirement_rule=rule,
+        )
+        write(store, one, now=n)
+    swept(store, now * DAY, may_erase=may_erase)
+    while swept(store, now * DAY, may_erase=may_erase).touched:
+        # an erased claim may let an older one resurface that is due as well
+        assert may_erase
+    rows = dict(store.state.rows)
+    assert swept(store, now * DAY, may_erase=may_erase).touched == 0
+    assert store.state.rows == rows
 
 
 def test_a_dry_run_and_batches(store: Any) -> None:
@@ -426,7 +565,10 @@ def test_a_rejected_claim_stays_out(store: Any) -> None:
 @pytest.mark.parametrize("accept", [True, False])
 def test_a_stale_belief_is_verified_or_archived(store: Any, accept: bool) -> None:
     write(store, draft("a", value="NYC"), now=10)
-    derived = {"derived_from": (uid("a"),), "object_type": ObjectType.INFERRED_BELIEF}
+    derived: dict[str, Any] = {
+        "derived_from": (uid("a"),),
+        "object_type": ObjectType.INFERRED_BELIEF,
+    }
     write(store, draft("b", subject="Bob", value="near", **derived), now=11)
     write(store, draft("c", value="Rome", span=(5, INF_US)), now=20)
     (action,) = actions(store, ActionKind.REVERIFY_BELIEF)
@@ -455,9 +597,9 @@ def test_a_tie_is_settled_by_an_ordinary_correction(store: Any) -> None:
     )
     slot = BUILT_IN_SLOTS["office"]
     value = canonical_value("Oslo", ValueType.STRING)
-    for name, like, given in (("c", uid("b"), None), ("d", uid("a"), value)):
+    for name, like, said in (("c", uid("b"), None), ("d", uid("a"), value)):
         one = settlement(
-            action, held[like], slot=slot, value=given, channel=channel, object_id=uid(name)
+            action, held[like], slot=slot, value=said, channel=channel, object_id=uid(name)
         )
         (result,) = write_all(store, submission(one), now=100)
         assert isinstance(result, tuple)

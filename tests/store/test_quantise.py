@@ -43,8 +43,8 @@ def test_only_the_direction_counts(length: float) -> None:
 
 
 def test_halves_are_rounded_to_even() -> None:
-    # a length of 8,000 leaves each coordinate half of itself: 0.5, 1.5, 2.5
-    numbers = to16([1.0, 3.0, 5.0, math.sqrt(8000**2 - 1 - 9 - 25)])
+    # a length of exactly 8,000 leaves each coordinate half of itself: 0.5, 1.5, 2.5
+    numbers = to16([1, 3, 5, 7980, 562, 61])
     assert numbers[:3] == (0, 2, 2)
 
 

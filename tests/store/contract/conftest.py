@@ -1,51 +1,75 @@
-"""Every store behind the public client: one more entry here runs the whole suite on it."""
+"""Every store behind the port and the client: one more entry here runs the whole suite on it."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tenure import Memory, connect
+from tenure.schema.principal import OWNER
+from tenure.store.neo4j.store import open_store
 from tenure.store.port import Store
 from tenure.store.sqlite import SqliteStore
+from tenure.tests.neo4j_fixtures import strict_settings, wipe
+from tenure.tests.store.apart import ApartStore
 from tenure.tests.store.builders import TENANT
 
-STORES: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}
-"""Makers of an empty store over a fresh folder, by name; one more entry runs the port's suite."""
+STORES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.integration)]
 
 StoreFactory = Callable[[], Store]
 
 
-@pytest.fixture
-def open_memory(tmp_path: Path) -> Iterator[Callable[..., Memory]]:
-    """Return a function that opens a memory over a fresh store."""
+@pytest.fixture(params=STORES)
+def open_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Memory]]:
+    """Return a function that opens a memory over a fresh store, of many tenants if asked."""
     with ExitStack() as stack:
         count = iter(range(1_000_000))
 
-        def open_one(**options: Any) -> Memory:
-            return stack.enter_context(connect(str(tmp_path / f"{next(count)}.db"), **options))
+        def in_file(*, tenants: bool = False, **options: Any) -> Memory:
+            path = tmp_path / f"{next(count)}{'' if tenants else '.db'}"
+            return stack.enter_context(connect(f"{path}/" if tenants else str(path), **options))
 
-        yield open_one
+        def on_server(*, tenants: bool = False, **options: Any) -> Memory:
+            """A tenant that nobody else has is as good as a server that nobody else has."""
+            tenant = f"test-{secrets.token_hex(8)}"
+            server = request.getfixturevalue("neo4j_server")
+            stack.callback(wipe, request.getfixturevalue("neo4j_driver"), tenant)
+            options["principal"] = replace(options.get("principal", OWNER), tenant=tenant)
+            return stack.enter_context(connect(server.uri, auth=server.auth, **options))
+
+        yield in_file if request.param == "sqlite" else on_server
 
 
-@pytest.fixture(params=sorted(STORES))
+@pytest.fixture(params=STORES)
 def store_factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreFactory]:
     """Return a function that makes stores which share no tenant; all are closed at the end."""
     with ExitStack() as stack:
         count = iter(range(1_000_000))
 
-        def make() -> Store:
+        def in_folder() -> Store:
             folder = tmp_path / f"store{next(count)}"
             folder.mkdir()
-            made = STORES[request.param](folder)
+            made = SqliteStore(folder)
             stack.callback(made.close)
             return made
 
-        yield make
+        def on_server() -> Store:
+            server = request.getfixturevalue("neo4j_server")
+            driver = request.getfixturevalue("neo4j_driver")
+            opened = open_store(server.uri, auth=server.auth, settings=strict_settings())
+            made = ApartStore(opened, partial(wipe, driver))
+            stack.callback(made.wipe)
+            stack.callback(made.close)
+            return made
+
+        yield in_folder if request.param == "sqlite" else on_server
 
 
 @pytest.fixture

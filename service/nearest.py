@@ -1,0 +1,128 @@
+"""Nearest: the k best visible claims of a question, whichever store holds them.
+
+The matrix scores every claim exactly and is walked in that order, chunk by chunk; the store
+says of each chunk what the caller may see at the view, until enough is found. So permissions
+and times decide before anything is counted, and both stores give the same answer.
+
+`nearest` serves a search and hands out the versions it met; `VisibleVectors` is the form that
+the compiler's gather takes. Sources: settled 8; neo4j 8; ecosystem 13 and 14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final, NamedTuple
+
+from ..schema.claim import Version
+from ..schema.policy import CompilePolicy
+from ..schema.principal import Sight
+from ..store.matrix import Matrix
+from ..store.port import Ask, Point, Reader
+from ..store.quantise import FULL, VectorScore
+
+_AT_ONCE: Final = 1_000
+"""Most objects the store is asked about in one look-up."""
+
+HEADS: Final = Ask()
+"""The rows that decide at the point: what a search takes for visible."""
+KNOWN: Final = Ask(heads=False, at_valid=False)
+"""Rows of any status known at the view's tx: what a compile takes for visible."""
+
+Keep = Callable[[Version], bool]
+"""Tells whether a version is among those searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The answer of a vector search."""
+
+    scores: tuple[VectorScore, ...]
+    """Best first, ties in order of object id."""
+    versions: tuple[Version, ...]
+    """The visible versions of these claims, by vid."""
+    withheld: int
+    """Rows met on the way that the caller may not see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorView:
+    """The vectors of a tenant, seen by one caller at one view."""
+
+    matrix: Matrix
+    reader: Reader
+    sight: Sight
+    point: Point
+    exact_rows: int
+    """Claims up to which every one of them is scored."""
+    ask: Ask = HEADS
+    """Which rows make a claim visible."""
+
+
+class VisibleVectors(NamedTuple):
+    """The vector index of one compile."""
+
+    view: VectorView
+
+    def nearest(self, query: Sequence[int], *, limit: int) -> Sequence[VectorScore]:
+        """Return the best visible claims, best first, ties by object id."""
+        return nearest(self.view, query, limit=limit).scores
+
+    def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
+        """Return the scores of these claims, as far as they have vectors."""
+        return self.view.matrix.scores(query, object_ids)
+
+
+def nearest(
+    view: VectorView, query: Sequence[int], *, limit: int, keep: Keep | None = None
+) -> Nearest:
+    """Return the `limit` best claims that are visible, and kept, at a view.
+
+    Raises:
+        InvalidInput: `bad_vector` for a query of another encoder.
+    """
+    chosen: list[str] = []
+    versions: list[Version] = []
+    withheld = 0
+    for ids in _chunks(view, query, limit):
+        found = view.reader.versions(
+            replace(view.ask, objects=ids), sight=view.sight, point=view.point
+        )
+        shown = [v for v in found.versions if v.visible and (keep is None or keep(v))]
+        withheld += sum(1 for v in found.versions if not v.visible)
+        seen = {v.row.claim.object_id for v in shown}
+        chosen += [object_id for object_id in ids if object_id in seen]
+        versions += shown
+        if len(chosen) >= limit:
+            break
+    best = chosen[:limit]
+    held = frozenset(best)
+    return Nearest(
+        scores=view.matrix.scores(query, best),
+        versions=tuple(
+            sorted((v for v in versions if v.row.claim.object_id in held), key=lambda v: v.row.vid)
+        ),
+        withheld=withheld,
+    )
+
+
+def _chunks(view: VectorView, query: Sequence[int], limit: int) -> Iterator[tuple[str, ...]]:
+    for hits in view.matrix.walk(query, first=limit, exact_rows=view.exact_rows):
+        ids = (hit.object_id for hit in hits)
+        while chunk := tuple(islice(ids, _AT_ONCE)):
+            yield chunk
+
+
+def fused(text: float, cosine: int | None, policy: CompilePolicy) -> float:
+    """Return the fused score from a share of the best text score and a whole-number cosine.
+
+    A claim without a vector keeps its text score, as in a compile.
+
+    >>> fused(1.0, 8_000_000, CompilePolicy())
+    0.75
+    """
+    if cosine is None:
+        return round(text, 6)
+    near = max(0, min(cosine, FULL)) / FULL
+    return round(policy.lexical_weight * text + (1 - policy.lexical_weight) * near, 6)

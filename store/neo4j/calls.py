@@ -1,0 +1,149 @@
+"""Running statements: the tenant bound, the language stated, round trips counted.
+
+A `Target`'s driver, its dialect and its time limits make a `Link`; a link opens `Reads` (one
+auto-commit query a statement, tried again when the server asks for it) and `Writes` (one
+explicit transaction). Every call is one round trip; both count them. Rows are read as records:
+`Result.data()` would walk bytes element by element.
+
+Sources: neo4j 4 (errors), 8 (dialects) and 9; settled 1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, LiteralString
+
+import neo4j
+from neo4j import exceptions as driver_errors
+
+from .connect import ServerFacts, Target, translated
+
+_LOG = logging.getLogger("tenure.store.neo4j")
+_FIRST_PAUSE_S: Final = 0.05
+FETCH: Final = 5_000
+"""Records a message: a bulk read needs few, and none is ever held whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long the server may work, and how long a failed call is tried again."""
+
+    read_s: float = 60.0
+    """Seconds a reading statement may take."""
+    write_s: float = 300.0
+    """Seconds a write transaction may take, the wait for the tenant's lock included."""
+    retry_s: float = 15.0
+    """Seconds during which what the server calls transient is tried again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A driver to one target, and how to speak to it."""
+
+    driver: neo4j.Driver
+    target: Target
+    facts: ServerFacts
+    limits: Limits
+    bookmarks: Any = field(repr=False)
+    """What makes a session read what an earlier one of this store wrote, on a cluster too."""
+
+    @property
+    def dialect(self) -> LiteralString:
+        """The prefix of every statement: the newest language that the server speaks for sure."""
+        return "CYPHER 25 " if "25" in self.facts.languages else "CYPHER 5 "
+
+    def session(self, access: str) -> neo4j.Session:
+        """Open a session on the target's database."""
+        return self.driver.session(  # pyright: ignore[reportUnknownMemberType]
+            database=self.target.database,
+            default_access_mode=access,
+            bookmark_manager=self.bookmarks,
+            fetch_size=FETCH,
+        )
+
+    @contextlib.contextmanager
+    def reads(self, tenant: str) -> Generator[Reads]:
+        """Open a session for reading."""
+        with translated(self.target), self.session(neo4j.READ_ACCESS) as session:
+            yield Reads(self, session, tenant)
+
+
+class Pauses:
+    """The waits between tries, doubling, until the time is up."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._until = time.monotonic() + limits.retry_s
+        self._pause = _FIRST_PAUSE_S
+
+    def wait(self, error: Exception) -> bool:
+        """Wait before another try; False when the time is up."""
+        if time.monotonic() + self._pause > self._until:
+            return False
+        _LOG.warning("the server asks for another try: %s", error)
+        time.sleep(self._pause)
+        self._pause *= 2
+        return True
+
+
+def retryable(error: driver_errors.DriverError | driver_errors.Neo4jError) -> bool:
+    """Tell whether the same work may succeed on another try."""
+    if isinstance(error, driver_errors.ConnectionAcquisitionTimeoutError):
+        return False
+    return error.is_retryable()
+
+
+class Reads:
+    """Statements that read, each by itself."""
+
+    def __init__(self, link: Link, session: neo4j.Session, tenant: str) -> None:
+        self._link = link
+        self._session = session
+        self.tenant = tenant
+        self.count = 0
+        """Round trips so far."""
+
+    def rows(self, text: LiteralString, **bound: Any) -> list[neo4j.Record]:
+        """Return the records of a statement."""
+        pauses = Pauses(self._link.limits)
+        while True:
+            self.count += 1
+            try:
+                return list(self._run(text, bound))
+            except (driver_errors.DriverError, driver_errors.Neo4jError) as error:
+                # a server that is down is reported at once, not after all the waits
+                lost = isinstance(error, driver_errors.ServiceUnavailable)
+                if lost or not retryable(error) or not pauses.wait(error):
+                    raise
+
+    def stream(self, text: LiteralString, **bound: Any) -> Iterator[neo4j.Record]:
+        """Yield the records of a statement without ever holding them all."""
+        self.count += 1
+        yield from self._run(text, bound)
+
+    def _run(self, text: LiteralString, bound: Mapping[str, Any]) -> neo4j.Result:
+        query = neo4j.Query(self._link.dialect + text, timeout=self._link.limits.read_s)
+        return self._session.run(query, tenant=self.tenant, **bound)
+
+
+class Writes:
+    """The statements of one write transaction."""
+
+    def __init__(self, link: Link, tx: neo4j.Transaction, tenant: str) -> None:
+        self._dialect: LiteralString = link.dialect
+        self._tx = tx
+        self.tenant = tenant
+        self.count = 0
+        """Round trips so far."""
+
+    def rows(self, text: LiteralString, **bound: Any) -> list[neo4j.Record]:
+        """Return the records of a statement."""
+        self.count += 1
+        return list(self._tx.run(self._dialect + text, tenant=self.tenant, **bound))
+
+
+Calls = Reads | Writes
+"""Whoever runs statements of a tenant."""

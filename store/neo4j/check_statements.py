@@ -1,0 +1,251 @@
+"""The Cypher of the doctor; each of `MUST_BE_EMPTY` finds what breaks its sentence.
+
+These statements look at all of a tenant, so they scan; nothing else does.
+
+Sources: neo4j 9 (invariants I2 to I8); bitemporal 9; settled 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, LiteralString
+
+_ROWS: Final[LiteralString] = """
+MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant AND v.vid >= 0
+"""
+_BAD_ROW: Final[LiteralString] = "\nRETURN v.vid AS bad ORDER BY bad LIMIT $shown"
+_CLAIMS: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id >= ''
+"""
+_BAD_CLAIM: Final[LiteralString] = "\nRETURN c.object_id AS bad ORDER BY bad LIMIT $shown"
+_ENTITIES: Final[LiteralString] = """
+MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id >= ''
+"""
+_BAD_ENTITY: Final[LiteralString] = "\nRETURN e.entity_id AS bad ORDER BY bad LIMIT $shown"
+_ERASED_IDS: Final[LiteralString] = """
+MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
+UNWIND t.object_ids AS object_id
+"""
+
+ROW_WITHOUT_PLACE: Final[LiteralString] = (
+    _ROWS
+    + """ AND (COUNT { (v)-[:VERSION_OF]->(:Slot) } <> 1
+  OR COUNT { (v)-[:PIECE_OF]->(:Claim) } <> 1)"""
+    + _BAD_ROW
+)
+ROW_OF_ANOTHER_SLOT: Final[LiteralString] = (
+    _ROWS
+    + """
+MATCH (v)-[:VERSION_OF]->(s:Slot) MATCH (v)-[:PIECE_OF]->(c:Claim)
+WHERE v.slot_key <> s.slot_key OR c.slot_key <> s.slot_key OR v.object_id <> c.object_id"""
+    + _BAD_ROW
+)
+FALSE_DENIAL: Final[LiteralString] = (
+    _ROWS
+    + """
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.deny <> (c.op = 'deny')"""
+    + _BAD_ROW
+)
+EMPTY_INTERVAL: Final[LiteralString] = (
+    _ROWS + " AND (v.valid_from >= v.valid_until OR v.tx_start >= v.tx_end)" + _BAD_ROW
+)
+FIFTH_STATUS: Final[LiteralString] = (
+    _ROWS + " AND NOT v.status IN ['clean', 'disputed', 'overridden', 'quarantined']" + _BAD_ROW
+)
+QUARANTINED_HEAD: Final[LiteralString] = (
+    _ROWS + " AND v.status = 'quarantined' AND v.head" + _BAD_ROW
+)
+FALSE_OPEN: Final[LiteralString] = (
+    _ROWS
+    + """ AND coalesce(v.open, -1) <> CASE
+  WHEN v.tx_end < $inf OR v.status = 'quarantined' THEN -1
+  WHEN v.head THEN 0 WHEN v.deny THEN 1 ELSE 2 END"""
+    + _BAD_ROW
+)
+EARLY_ROW: Final[LiteralString] = (
+    _ROWS + "\nMATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.tx_start < c.tx" + _BAD_ROW
+)
+UNLOGGED_ROW: Final[LiteralString] = """
+MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant AND v.vid >= 0
+UNWIND [v.tx_start] + CASE WHEN v.tx_end < $inf THEN [v.tx_end] ELSE [] END AS stamp
+WITH DISTINCT stamp
+WHERE NOT EXISTS { MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.tx = stamp }
+RETURN stamp AS bad ORDER BY bad LIMIT $shown
+"""
+HIGH_ROW: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant AND v.vid >= k.next_vid
+RETURN v.vid AS bad ORDER BY bad LIMIT $shown
+"""
+HIGH_VECTOR: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id >= '' AND x.vec_seq > k.vec_seq
+RETURN x.vec_seq AS bad ORDER BY bad LIMIT $shown
+"""
+DEFINITION_GAP: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+OPTIONAL MATCH (d:Definition) WHERE d.tenant_id = $tenant AND d.number > 0
+WITH k.definitions AS stated, count(d) AS held, coalesce(max(d.number), 0) AS top
+WHERE stated <> held OR held <> top
+RETURN top AS bad
+"""
+NO_PERMISSIONS: Final[LiteralString] = (
+    _CLAIMS
+    + " AND (c.class_rank IS NULL OR c.deny IS NULL OR size(coalesce(c.allow, [])) = 0)"
+    + _BAD_CLAIM
+)
+TWO_SCOPES: Final[LiteralString] = (
+    _CLAIMS
+    + """
+MATCH (c)-[:ASSERTS]->(s:Slot) WHERE c.scope_id <> s.scope_id"""
+    + _BAD_CLAIM
+)
+FALSE_COPY: Final[LiteralString] = (
+    _ROWS
+    + """
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+OPTIONAL MATCH (v)-[a:ABOUT]->(e:Entity)
+WITH v, c, collect(a) AS copies, collect(CASE a.role
+  WHEN 'subject' THEN e.entity_id = c.subject_id
+  WHEN 'value' THEN e.entity_id = c.value_entity_id ELSE e IS NULL END) AS right
+WHERE v.scope_id <> c.scope_id OR any(ok IN right WHERE NOT coalesce(ok, false))
+  OR any(a IN copies WHERE a.valid_from <> v.valid_from OR a.valid_until <> v.valid_until
+    OR a.tx_start <> v.tx_start OR a.tx_end <> v.tx_end OR a.scope_id <> v.scope_id)"""
+    + _BAD_ROW
+)
+LOST_CONTENT: Final[LiteralString] = (
+    _CLAIMS
+    + """ AND (c.erased IS NOT NULL OR c.value_json IS NULL)
+  AND NOT EXISTS { MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
+    AND c.object_id IN t.object_ids }"""
+    + _BAD_CLAIM
+)
+KEPT_CONTENT: Final[LiteralString] = (
+    _ERASED_IDS
+    + """
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
+WHERE c.erased IS NULL OR c.value_json IS NOT NULL OR c.terms IS NOT NULL OR c:Live
+RETURN object_id AS bad ORDER BY bad LIMIT $shown
+"""
+)
+KEPT_RECEIPT: Final[LiteralString] = (
+    _ERASED_IDS
+    + """
+MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id}) WHERE r.body <> ''
+RETURN object_id AS bad ORDER BY bad LIMIT $shown
+"""
+)
+KEPT_MANIFEST: Final[LiteralString] = (
+    _ERASED_IDS
+    + """
+MATCH (:Compiled {tenant_id: $tenant, object_id: object_id})<-[:COMPILED]-(m:Manifest)
+WHERE m.body <> ''
+RETURN object_id AS bad ORDER BY bad LIMIT $shown
+"""
+)
+KEPT_VECTOR: Final[LiteralString] = (
+    _ERASED_IDS
+    + """
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''
+  AND x.part >= ''
+RETURN object_id AS bad ORDER BY bad LIMIT $shown
+"""
+)
+KEPT_NAME: Final[LiteralString] = (
+    _ENTITIES
+    + """ AND e.state = 'erased' AND (e.name <> '' OR EXISTS { (e)<-[:ALIAS_OF]-(:Alias) }
+  OR EXISTS { (e)<-[:IDENTIFIES]-(:Identifier) })"""
+    + _BAD_ENTITY
+)
+OPEN_ERASED: Final[LiteralString] = (
+    _ROWS
+    + """ AND v.tx_end = $inf
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE c.erased IS NOT NULL"""
+    + _BAD_ROW
+)
+FALSE_LIVE: Final[LiteralString] = (
+    _CLAIMS
+    + """ AND c:Live <> (c.erased IS NULL
+  AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.tx_end = $inf AND v.head })"""
+    + _BAD_CLAIM
+)
+FALSE_NORMS: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+OPTIONAL MATCH (m:Norm) WHERE m.tenant_id = $tenant AND m.norm >= ''
+WITH k.norms AS stated, count(m) AS held WHERE stated <> held
+RETURN held AS bad
+"""
+LONELY_NORM: Final[LiteralString] = """
+MATCH (m:Norm) WHERE m.tenant_id = $tenant AND m.norm >= ''
+  AND NOT EXISTS { MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = m.norm
+    AND a.scope_id >= '' }
+RETURN m.n AS bad ORDER BY bad LIMIT $shown
+"""
+BAD_STAR: Final[LiteralString] = (
+    _ENTITIES
+    + """
+MATCH (e)-[r:SAME_AS]->(c:Entity) WHERE r.tx_end = $inf
+  AND (COUNT { MATCH (e)-[x:SAME_AS]->(:Entity) WHERE x.tx_end = $inf } > 1
+    OR EXISTS { MATCH (c)-[y:SAME_AS]->(:Entity) WHERE y.tx_end = $inf }
+    OR c.tenant_id <> $tenant)"""
+    + _BAD_ENTITY
+)
+UNLOGGED_TOMBSTONE: Final[LiteralString] = """
+MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
+  AND NOT EXISTS { MATCH (e:TxEvent) WHERE e.tenant_id = $tenant AND e.tx = t.tx }
+RETURN t.erasure_id AS bad ORDER BY bad LIMIT $shown
+"""
+
+MUST_BE_EMPTY: Final[Mapping[str, LiteralString]] = {
+    "a row has not exactly one slot and one claim": ROW_WITHOUT_PLACE,
+    "a row lies in another slot than its claim": ROW_OF_ANOTHER_SLOT,
+    "a row is marked as a denial and is none, or the reverse": FALSE_DENIAL,
+    "an interval is empty or reversed": EMPTY_INTERVAL,
+    "a row has a status that does not exist": FIFTH_STATUS,
+    "a quarantined row decides": QUARANTINED_HEAD,
+    "a row is marked open and is not, or the reverse": FALSE_OPEN,
+    "a row was believed before its claim was written": EARLY_ROW,
+    "a stamp of a row stands in no event": UNLOGGED_ROW,
+    "a version number is not below the next one": HIGH_ROW,
+    "a vector number is above the counter": HIGH_VECTOR,
+    "the definitions have a gap": DEFINITION_GAP,
+    "a claim has no permissions": NO_PERMISSIONS,
+    "a claim and its slot name different scopes": TWO_SCOPES,
+    "a relationship to an entity differs from its row": FALSE_COPY,
+    "content is gone and no tombstone says why": LOST_CONTENT,
+    "an erased object still has text": KEPT_CONTENT,
+    "an erased object still has a receipt": KEPT_RECEIPT,
+    "an erased object still has a manifest": KEPT_MANIFEST,
+    "an erased object still has a vector": KEPT_VECTOR,
+    "an erased entity still has a name": KEPT_NAME,
+    "an erased claim has an open row": OPEN_ERASED,
+    "a live mark is missing or stands where no open head is": FALSE_LIVE,
+    "a count of blocking keys is wrong": FALSE_NORMS,
+    "a norm with blocking keys names no alias": LONELY_NORM,
+    "canonical ids form no star": BAD_STAR,
+    "a stamp of a tombstone stands in no event": UNLOGGED_TOMBSTONE,
+}
+"""Statements by the sentence that holds when they find nothing."""
+
+CLEAN_HEADS: Final[LiteralString] = (
+    _ROWS
+    + """ AND v.head AND v.status = 'clean' AND NOT v.deny
+MATCH (v)-[:VERSION_OF]->(s:Slot) MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN CASE WHEN s.many THEN s.slot_key + ' ' + coalesce(c.value_key, c.object_id)
+  ELSE s.slot_key END AS place, v.valid_from AS valid_from, v.valid_until AS valid_until,
+  v.tx_start AS tx_start, v.tx_end AS tx_end ORDER BY place
+"""
+)
+"""Rows that exclude each other: of a slot, of one value where it holds several."""
+
+ROWS_OF_CLAIMS: Final[LiteralString] = (
+    _ROWS
+    + """
+RETURN v.object_id AS place, v.valid_from AS valid_from, v.valid_until AS valid_until,
+  v.tx_start AS tx_start, v.tx_end AS tx_end ORDER BY place
+"""
+)
+OPEN_JUDGEMENTS: Final[LiteralString] = """
+MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.judgement_id >= '' AND j.tx_end = $inf
+RETURN properties(j) AS record ORDER BY j.judgement_id
+"""

@@ -1,0 +1,39 @@
+"""What an erasure empties: contents, index entries, vectors, and every record that repeats them.
+
+Ids, times and the skeleton of supersession stay, so that a read of the past finds the row and
+says *erased*, and the audit chain still verifies. Everything goes with the transaction that
+marks the erasure, so no reader sees half of one; the statements take at most `LARGEST` ids.
+
+Source: neo4j 7; settled 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...schema.interval import MIN_US
+from . import register_statements as register
+from . import statements as cypher
+from .applying import LARGEST, Counters
+from .calls import Writes
+
+
+def empty(
+    calls: Writes, counters: Counters, object_ids: Sequence[str], entity_ids: Sequence[str]
+) -> None:
+    """Empty what repeats these objects and entities."""
+    for ids in _slices(object_ids):
+        calls.rows(cypher.EMPTY_OBJECTS, object_ids=ids)
+        calls.rows(cypher.EMPTY_VECTORS, object_ids=ids)
+        calls.rows(register.EMPTY_RECORDS, object_ids=ids, min=MIN_US)
+    for ids in _slices(entity_ids):
+        for record in calls.rows(register.EMPTY_ENTITIES, entity_ids=ids):
+            removed = calls.rows(register.EMPTY_NORMS, norms=record["norms"])
+            counters.norms -= sum(int(one["removed"]) for one in removed)
+    calls.rows(cypher.SET_CLOCK, clock=counters.props)
+
+
+def _slices(ids: Sequence[str]) -> Iterator[list[str]]:
+    distinct = list(dict.fromkeys(ids))
+    for at in range(0, len(distinct), LARGEST):
+        yield distinct[at : at + LARGEST]

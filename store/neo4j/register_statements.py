@@ -1,0 +1,451 @@
+"""The Cypher of the register, the queues and what stands beside history.
+
+The second part of `statements`, under the same rules: entities, aliases, identifiers, blocking
+keys, judgements, reviews; actions and receipts; definitions, manifests, vectors, usage; the
+export; and what an erasure empties of them. Aliases are filtered by scope before any cut.
+
+Sources: neo4j 6 to 8; resolution 2, 6 and 8; settled 5, 8 and 9.
+"""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+# --- writing the register
+
+PUT_NAMES: Final[LiteralString] = """
+CALL () {
+  UNWIND $entities AS row
+  MERGE (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
+  SET e.scope_id = coalesce(e.scope_id, row.scope_id),
+    e.tx_start = coalesce(e.tx_start, row.tx_start),
+    e.created_by = coalesce(e.created_by, row.created_by), e.n = coalesce(e.n, row.n)
+  SET e.name = row.name, e.type = row.type, e.state = row.state, e.recorded = row.recorded
+  RETURN count(e) AS entities }
+CALL () {
+  UNWIND $closed_aliases AS row
+  MATCH (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})
+  WHERE a.entity_id = row.entity_id AND a.tx_end = $inf
+  SET a.tx_end = row.tx, a.alias_key = row.closed_key
+  RETURN count(a) AS closed }
+CALL () {
+  UNWIND $aliases AS row
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: row.props.entity_id})
+  CREATE (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})-[:ALIAS_OF]->(e)
+  SET a += row.props
+  RETURN count(a) AS aliases }
+CALL () {
+  UNWIND $identifiers AS row
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
+  CREATE (i:Identifier {tenant_id: $tenant, identifier_key: row.identifier_key, n: row.n,
+    entity_id: row.entity_id, scheme: row.scheme, value: row.value, tx_start: row.tx_start,
+    tx_end: row.tx_end})-[:IDENTIFIES]->(e)
+  RETURN count(i) AS identifiers }
+CALL () {
+  UNWIND $norms AS row
+  MERGE (m:Norm {tenant_id: $tenant, norm: row.norm})
+  ON CREATE SET m.n = row.n
+  WITH m, row
+  CALL (m, row) {
+    UNWIND row.keys AS held
+    MERGE (b:BlockKey {tenant_id: $tenant, key: held[0]})
+    ON CREATE SET b.kind = held[1]
+    MERGE (m)-[:HAS_KEY]->(b) }
+  RETURN count(CASE WHEN m.n = row.n THEN 1 END) AS norms }
+RETURN entities, closed, aliases, identifiers, norms
+"""
+PUT_JUDGEMENTS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (l:Entity {tenant_id: $tenant, entity_id: row.left_id})
+MATCH (r:Entity {tenant_id: $tenant, entity_id: row.right_id})
+CREATE (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
+SET j += row
+CREATE (j)-[:LEFT]->(l)
+CREATE (j)-[:RIGHT]->(r)
+RETURN count(j) AS made
+"""
+CLOSE_JUDGEMENTS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
+WHERE j.tx_end = $inf
+SET j.tx_end = row.tx
+RETURN count(j) AS closed
+"""
+PUT_CANONICAL: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (m:Entity {tenant_id: $tenant, entity_id: row.raw_id})
+OPTIONAL MATCH (m)-[old:SAME_AS]->(:Entity) WHERE old.tx_end = $inf
+SET old.tx_end = $tx
+WITH DISTINCT m, row WHERE row.raw_id <> row.canonical_id
+MATCH (c:Entity {tenant_id: $tenant, entity_id: row.canonical_id})
+CREATE (m)-[:SAME_AS {tx_start: $tx, tx_end: $inf}]->(c)
+"""
+PUT_REVIEWS: Final[LiteralString] = """
+UNWIND $rows AS row
+OPTIONAL MATCH (old:Review) WHERE old.tenant_id = $tenant AND old.review_id = row.review_id
+  AND old.version >= 0
+SET old.newest = false
+WITH DISTINCT row
+CREATE (v:Review {tenant_id: $tenant, review_id: row.review_id, newest: true})
+SET v += row
+RETURN count(v) AS made
+"""
+PUT_ACTIONS: Final[LiteralString] = """
+UNWIND $rows AS row
+CREATE (a:Action {tenant_id: $tenant, action_id: row.action_id})
+SET a += row
+RETURN count(a) AS made
+"""
+CLOSE_ACTIONS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (a:Action {tenant_id: $tenant, action_id: row.action_id})
+WHERE a.tx_end = $inf
+SET a.tx_end = row.tx, a.outcome = row.outcome, a.closed_by = row.closed_by
+RETURN count(a) AS closed
+"""
+
+# --- asking the register
+
+_ENTITY: Final[LiteralString] = """e {.entity_id, .name, .type, .state, .scope_id, .tx_start,
+  .created_by, .recorded}"""
+_ALIAS: Final[LiteralString] = """a {.entity_id, .surface, .norm, .type, .scope_id, .ordinal,
+  .valid_from, .valid_until, .tx_start, .tx_end, .object_id, .merge_id}"""
+_IDENTIFIER: Final[LiteralString] = "i {.entity_id, .scheme, .value, .tx_start, .tx_end}"
+NAMED: Final[LiteralString] = (
+    """
+CALL () {
+  UNWIND $norms AS norm
+  UNWIND $scopes AS scope_id
+  MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = norm AND a.scope_id = scope_id
+    AND a.tx_start <= $tx AND a.tx_end > $tx
+  RETURN collect("""
+    + _ALIAS
+    + """) AS aliases }
+CALL () {
+  UNWIND $identifiers AS pair
+  MATCH (i:Identifier) WHERE i.tenant_id = $tenant AND i.scheme = pair[0] AND i.value = pair[1]
+    AND i.tx_start <= $tx AND i.tx_end > $tx
+  RETURN collect(i.entity_id) AS owners }
+CALL () {
+  UNWIND $entity_ids AS entity_id
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
+  WHERE a.tx_start <= $tx AND a.tx_end > $tx
+  RETURN collect("""
+    + _ALIAS
+    + """) AS own }
+RETURN aliases, owners, own
+"""
+)
+WHOLE: Final[LiteralString] = (
+    """
+UNWIND $entity_ids AS entity_id
+MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
+WHERE e.tx_start <= $tx
+RETURN """
+    + _ENTITY
+    + """ AS entity,
+  COLLECT { MATCH (e)<-[:IDENTIFIES]-(i:Identifier) WHERE i.tx_start <= $tx AND i.tx_end > $tx
+    RETURN """
+    + _IDENTIFIER
+    + """ } AS identifiers,
+  COLLECT { MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement) WHERE j.tx_start <= $tx AND j.tx_end > $tx
+    RETURN properties(j) } AS judgements ORDER BY e.entity_id
+"""
+)
+BLOCK_COUNTS: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+UNWIND $keys AS key
+MATCH (b:BlockKey {tenant_id: $tenant, key: key})
+RETURN b.key AS key, b.kind AS kind, COUNT { (b)<-[:HAS_KEY]-() } AS postings, k.norms AS total
+"""
+BLOCKED: Final[LiteralString] = (
+    """
+UNWIND $weights AS asked
+MATCH (b:BlockKey {tenant_id: $tenant, key: asked[0]})<-[:HAS_KEY]-(m:Norm)
+WITH m, sum(asked[1]) AS weight
+UNWIND $scopes AS scope_id
+MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = m.norm AND a.scope_id = scope_id
+  AND a.tx_start <= $tx AND a.tx_end > $tx
+WITH a, weight
+ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most
+RETURN """
+    + _ALIAS
+    + " AS alias, weight"
+)
+ENTITY_IDS: Final[LiteralString] = """
+MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id >= '' AND e.name IS NOT NULL
+RETURN e.entity_id AS entity_id ORDER BY entity_id
+"""
+ENTITY_IDS_OF_TYPE: Final[LiteralString] = """
+MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $type
+RETURN e.entity_id AS entity_id ORDER BY entity_id
+"""
+REVIEWS: Final[LiteralString] = """
+MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $first AND v.review_id <= $last
+  AND v.version >= 0 AND v.newest AND ($state IS NULL OR v.state = $state)
+RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
+"""
+
+# --- queues and receipts
+
+OPEN_ACTIONS: Final[LiteralString] = """
+UNWIND $slot_keys AS slot_key
+MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.slot_key = slot_key AND a.tx_end = $inf
+RETURN properties(a) AS action
+UNION
+UNWIND $object_ids AS object_id
+MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.object_id = object_id AND a.tx_end = $inf
+RETURN properties(a) AS action
+"""
+ACTIONS: Final[LiteralString] = """
+MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $after
+RETURN properties(a) AS action ORDER BY a.tx_start, a.action_id
+"""
+RECEIPTS: Final[LiteralString] = """
+CALL () {
+  UNWIND $object_ids AS object_id
+  MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id})
+  RETURN r
+  UNION
+  UNWIND $keys AS key
+  MATCH (r:Receipt {tenant_id: $tenant, idempotency_key: key})
+  RETURN r }
+RETURN r {.object_id, .tx, .body, .idempotency_key, .fingerprint} AS receipt ORDER BY r.n
+"""
+
+# --- what stands beside history
+
+DEFINITIONS: Final[LiteralString] = """
+MATCH (d:Definition) WHERE d.tenant_id = $tenant AND d.number > $after
+RETURN d.number AS number, d.body AS body ORDER BY d.number
+"""
+PUT_DEFINITIONS: Final[LiteralString] = """
+UNWIND $rows AS row CREATE (:Definition {tenant_id: $tenant, number: row.number, body: row.body})
+"""
+PUT_VECTORS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
+WHERE c.erased IS NULL
+MERGE (x:Vector {tenant_id: $tenant, object_id: row.object_id, encoder_id: row.encoder_id,
+  part: row.part})
+SET x.vec16 = row.vec16, x.vec_seq = row.vec_seq
+"""
+VECTORS: Final[LiteralString] = """
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id AND x.vec_seq > $after
+  AND x.vec_seq <= $until
+RETURN x.object_id AS object_id, x.part AS part, x.vec16 AS vec16 ORDER BY x.vec_seq
+"""
+PUT_PACKS: Final[LiteralString] = """
+UNWIND $rows AS row
+MERGE (p:Pack {tenant_id: $tenant, digest: row.digest}) ON CREATE SET p.body = row.body
+"""
+PACK: Final[LiteralString] = """
+MATCH (p:Pack {tenant_id: $tenant, digest: $digest}) RETURN p.body AS body
+"""
+PUT_MANIFESTS: Final[LiteralString] = """
+UNWIND $rows AS row
+OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
+WITH row, old WHERE old IS NULL
+CREATE (m:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id, n: row.n, body: row.body,
+  pack: row.pack, object_ids: row.object_ids})
+WITH m, row
+UNWIND row.object_ids AS object_id
+WITH DISTINCT m, object_id ORDER BY object_id
+MERGE (o:Compiled {tenant_id: $tenant, object_id: object_id})
+CREATE (m)-[:COMPILED]->(o)
+"""
+MANIFEST: Final[LiteralString] = """
+MATCH (m:Manifest {tenant_id: $tenant, envelope_id: $envelope_id}) RETURN m.body AS body
+"""
+MANIFESTS: Final[LiteralString] = """
+MATCH (m:Manifest) WHERE m.tenant_id = $tenant AND m.n >= 0
+RETURN m.envelope_id AS envelope_id, m.body AS body ORDER BY m.n DESC LIMIT $limit
+"""
+ENVELOPES_OF: Final[LiteralString] = """
+MATCH (:Compiled {tenant_id: $tenant, object_id: $object_id})<-[:COMPILED]-(m:Manifest)
+RETURN m.envelope_id AS envelope_id ORDER BY m.n
+"""
+LOG_USAGE: Final[LiteralString] = """
+UNWIND $rows AS row
+MERGE (u:Usage {tenant_id: $tenant, object_id: row.object_id})
+ON CREATE SET u.uses = 0, u.last_us = row.last_us
+SET u.uses = u.uses + row.uses,
+  u.last_us = CASE WHEN row.last_us > u.last_us THEN row.last_us ELSE u.last_us END
+"""
+USAGE: Final[LiteralString] = """
+UNWIND $object_ids AS object_id
+MATCH (u:Usage {tenant_id: $tenant, object_id: object_id})
+RETURN u {.object_id, .uses, .last_us} AS usage
+"""
+ERASED_SINCE: Final[LiteralString] = """
+OPTIONAL MATCH (e:TxEvent {tenant_id: $tenant, seq: $seq})
+WITH coalesce(e.tx, $min) AS since
+MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.tx > since
+UNWIND t.object_ids AS object_id
+RETURN DISTINCT object_id ORDER BY object_id
+"""
+
+# --- what an erasure empties
+
+EMPTY_RECORDS: Final[LiteralString] = """
+CALL () {
+  UNWIND $object_ids AS object_id
+  MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id})
+  SET r.body = '', r.fingerprint = '' }
+CALL () {
+  UNWIND $object_ids AS object_id
+  MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.object_id = object_id AND a.tx_end > $min
+  SET a.detail = '{}' }
+CALL () {
+  MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start > $min
+    AND any(member IN a.members WHERE member IN $object_ids)
+  SET a.detail = '{}' }
+CALL () {
+  UNWIND $object_ids AS object_id
+  MATCH (:Compiled {tenant_id: $tenant, object_id: object_id})<-[:COMPILED]-(m:Manifest)
+  SET m.body = '' }
+CALL () {
+  UNWIND $object_ids AS object_id
+  MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.object_id = object_id
+  SET v.mention = '', v.candidates = '[]', v.note = '' }
+"""
+EMPTY_ENTITIES: Final[LiteralString] = """
+CALL () {
+  UNWIND $entity_ids AS entity_id
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:LEFT|RIGHT]-(j:Judgement)
+  SET j.evidence = '{}' }
+CALL () {
+  UNWIND $entity_ids AS entity_id
+  MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.entity_id = entity_id
+  SET v.mention = '', v.candidates = '[]', v.note = '' }
+CALL () {
+  MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
+    AND any(one IN v.candidate_ids WHERE one IN $entity_ids)
+  SET v.mention = '', v.candidates = '[]', v.note = '' }
+CALL () {
+  UNWIND $entity_ids AS entity_id
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
+  WITH a, a.norm AS norm
+  DETACH DELETE a
+  RETURN collect(DISTINCT norm) AS norms }
+CALL () {
+  UNWIND $entity_ids AS entity_id
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
+  SET e.name = '', e.state = 'erased'
+  WITH e
+  MATCH (e)<-[:IDENTIFIES]-(i:Identifier)
+  DETACH DELETE i }
+RETURN norms
+"""
+EMPTY_NORMS: Final[LiteralString] = """
+UNWIND $norms AS norm
+MATCH (m:Norm {tenant_id: $tenant, norm: norm})
+WHERE NOT EXISTS { MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = norm
+  AND a.scope_id >= '' }
+OPTIONAL MATCH (m)-[:HAS_KEY]->(b:BlockKey)
+WITH m, collect(b) AS keys
+DETACH DELETE m
+WITH keys
+CALL (keys) {
+  UNWIND keys AS b
+  WITH b WHERE NOT EXISTS { (b)<-[:HAS_KEY]-() }
+  DELETE b }
+RETURN count(*) AS removed
+"""
+
+# --- the export: every record of a kind, in order of writing
+
+ALL_EVENTS: Final[LiteralString] = """
+MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.seq > 0
+RETURN properties(t) AS record ORDER BY t.seq
+"""
+ALL_ENTITIES: Final[LiteralString] = """
+MATCH (t:Entity) WHERE t.tenant_id = $tenant AND t.entity_id >= '' AND t.name IS NOT NULL
+RETURN properties(t) AS record ORDER BY t.tx_start, t.entity_id
+"""
+ALL_ALIASES: Final[LiteralString] = """
+MATCH (t:Alias) WHERE t.tenant_id = $tenant AND t.alias_key >= ''
+RETURN properties(t) AS record ORDER BY t.n
+"""
+ALL_IDENTIFIERS: Final[LiteralString] = """
+MATCH (t:Identifier) WHERE t.tenant_id = $tenant AND t.identifier_key >= ''
+RETURN properties(t) AS record ORDER BY t.n
+"""
+ALL_NORMS: Final[LiteralString] = """
+MATCH (t:Norm) WHERE t.tenant_id = $tenant AND t.norm >= ''
+RETURN {norm: t.norm, keys: COLLECT { MATCH (t)-[:HAS_KEY]->(b:BlockKey)
+  RETURN [b.key, b.kind] ORDER BY b.key }} AS record ORDER BY t.n
+"""
+ALL_SLOTS: Final[LiteralString] = """
+MATCH (t:Slot) WHERE t.tenant_id = $tenant AND t.slot_key >= ''
+RETURN properties(t) AS record ORDER BY t.n
+"""
+ALL_CLAIMS: Final[LiteralString] = """
+MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.object_id >= ''
+RETURN properties(t) AS record ORDER BY t.n
+"""
+ALL_ROWS: Final[LiteralString] = """
+MATCH (t:ContextVersion) WHERE t.tenant_id = $tenant AND t.vid > 0
+MATCH (t)-[:PIECE_OF]->(c:Claim)
+RETURN {row: properties(t), claim: properties(c)} AS record ORDER BY t.vid
+"""
+ALL_EDGES: Final[LiteralString] = """
+MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.object_id >= ''
+MATCH (t)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(o:Claim)
+RETURN {kind: type(e), src: t.object_id, dst: o.object_id, edge: properties(e)} AS record
+ORDER BY e.n
+"""
+ALL_JUDGEMENTS: Final[LiteralString] = """
+MATCH (t:Judgement) WHERE t.tenant_id = $tenant AND t.judgement_id >= ''
+RETURN properties(t) AS record ORDER BY t.tx_start, t.judgement_id
+"""
+ALL_REVIEWS: Final[LiteralString] = """
+MATCH (t:Review) WHERE t.tenant_id = $tenant AND t.review_id >= '' AND t.version >= 0
+RETURN properties(t) AS record ORDER BY t.opened_tx, t.review_id, t.version
+"""
+ALL_CANONICAL: Final[LiteralString] = """
+MATCH (t:Entity) WHERE t.tenant_id = $tenant AND t.entity_id >= ''
+MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.tx_end = $inf
+RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.entity_id
+"""
+ALL_ACTIONS: Final[LiteralString] = """
+MATCH (t:Action) WHERE t.tenant_id = $tenant AND t.action_id >= ''
+RETURN properties(t) AS record ORDER BY t.tx_start, t.action_id
+"""
+ALL_FLAGS: Final[LiteralString] = """
+MATCH (t:Flag) WHERE t.tenant_id = $tenant AND t.n > 0
+RETURN properties(t) AS record ORDER BY t.n
+"""
+ALL_PERMISSIONS: Final[LiteralString] = """
+MATCH (t:PermissionChange) WHERE t.tenant_id = $tenant AND t.n > 0
+RETURN properties(t) AS record ORDER BY t.n
+"""
+ALL_TOMBSTONES: Final[LiteralString] = """
+MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
+RETURN properties(t) AS record ORDER BY t.tx, t.erasure_id
+"""
+ALL_RECEIPTS: Final[LiteralString] = """
+MATCH (t:Receipt) WHERE t.tenant_id = $tenant AND t.object_id >= ''
+RETURN properties(t) AS record ORDER BY t.n
+"""
+ALL_DEFINITIONS: Final[LiteralString] = """
+MATCH (t:Definition) WHERE t.tenant_id = $tenant AND t.number > 0
+RETURN properties(t) AS record ORDER BY t.number
+"""
+ALL_PACKS: Final[LiteralString] = """
+MATCH (t:Pack) WHERE t.tenant_id = $tenant AND t.digest >= ''
+RETURN properties(t) AS record ORDER BY t.digest
+"""
+ALL_MANIFESTS: Final[LiteralString] = """
+MATCH (t:Manifest) WHERE t.tenant_id = $tenant AND t.envelope_id >= ''
+RETURN properties(t) AS record ORDER BY t.n
+"""
+ALL_VECTORS: Final[LiteralString] = """
+MATCH (t:Vector) WHERE t.tenant_id = $tenant AND t.object_id >= '' AND t.encoder_id >= ''
+  AND t.part >= ''
+RETURN properties(t) AS record ORDER BY t.vec_seq
+"""
+ALL_USAGE: Final[LiteralString] = """
+MATCH (t:Usage) WHERE t.tenant_id = $tenant AND t.object_id >= ''
+RETURN properties(t) AS record ORDER BY t.object_id
+"""

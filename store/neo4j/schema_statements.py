@@ -1,0 +1,127 @@
+"""The schema of a Neo4j database: constraints and indices, one statement at a time.
+
+Neo4j runs one schema command a transaction and no data beside it, so a migration is a list of
+statements that are each safe to repeat. Every unique key starts with the tenant, so that one
+tenant's export can be imported as another. A composite index serves a query only with a
+predicate on each of its properties, so no property of one is ever absent where it is asked for.
+
+`open` stands on the open versions only (0 decides, 1 a hidden denial, 2 hidden): the index over
+it holds no history. `:Live` stands on the claims with an open head, `:Standing` on the types
+that a compile fetches with no query, `:Decaying` on claims with a decay rule.
+
+Sources: neo4j 3; settled 8.
+"""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
+    (
+        "CREATE CONSTRAINT u_schema IF NOT EXISTS FOR (n:SchemaVersion) REQUIRE n.name IS UNIQUE",
+        "CREATE CONSTRAINT u_clock IF NOT EXISTS FOR (n:TenantClock) REQUIRE n.tenant_id IS UNIQUE",
+        "CREATE CONSTRAINT u_key IF NOT EXISTS FOR (n:TenantKey)"
+        " REQUIRE (n.tenant_id, n.epoch) IS UNIQUE",
+        "CREATE CONSTRAINT u_event IF NOT EXISTS FOR (n:TxEvent)"
+        " REQUIRE (n.tenant_id, n.seq) IS UNIQUE",
+        "CREATE CONSTRAINT u_slot IF NOT EXISTS FOR (n:Slot)"
+        " REQUIRE (n.tenant_id, n.slot_key) IS UNIQUE",
+        "CREATE CONSTRAINT u_claim IF NOT EXISTS FOR (n:Claim)"
+        " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
+        "CREATE CONSTRAINT u_version IF NOT EXISTS FOR (n:ContextVersion)"
+        " REQUIRE (n.tenant_id, n.vid) IS UNIQUE",
+        "CREATE CONSTRAINT u_entity IF NOT EXISTS FOR (n:Entity)"
+        " REQUIRE (n.tenant_id, n.entity_id) IS UNIQUE",
+        "CREATE CONSTRAINT u_alias IF NOT EXISTS FOR (n:Alias)"
+        " REQUIRE (n.tenant_id, n.alias_key) IS UNIQUE",
+        "CREATE CONSTRAINT u_identifier IF NOT EXISTS FOR (n:Identifier)"
+        " REQUIRE (n.tenant_id, n.identifier_key) IS UNIQUE",
+        "CREATE CONSTRAINT u_norm IF NOT EXISTS FOR (n:Norm)"
+        " REQUIRE (n.tenant_id, n.norm) IS UNIQUE",
+        "CREATE CONSTRAINT u_block IF NOT EXISTS FOR (n:BlockKey)"
+        " REQUIRE (n.tenant_id, n.key) IS UNIQUE",
+        "CREATE CONSTRAINT u_judgement IF NOT EXISTS FOR (n:Judgement)"
+        " REQUIRE (n.tenant_id, n.judgement_id) IS UNIQUE",
+        "CREATE CONSTRAINT u_review IF NOT EXISTS FOR (n:Review)"
+        " REQUIRE (n.tenant_id, n.review_id, n.version) IS UNIQUE",
+        "CREATE CONSTRAINT u_action IF NOT EXISTS FOR (n:Action)"
+        " REQUIRE (n.tenant_id, n.action_id) IS UNIQUE",
+        "CREATE CONSTRAINT u_receipt IF NOT EXISTS FOR (n:Receipt)"
+        " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
+        "CREATE CONSTRAINT u_idempotency IF NOT EXISTS FOR (n:Receipt)"
+        " REQUIRE (n.tenant_id, n.idempotency_key) IS UNIQUE",
+        "CREATE CONSTRAINT u_tombstone IF NOT EXISTS FOR (n:Tombstone)"
+        " REQUIRE (n.tenant_id, n.erasure_id) IS UNIQUE",
+        "CREATE CONSTRAINT u_definition IF NOT EXISTS FOR (n:Definition)"
+        " REQUIRE (n.tenant_id, n.number) IS UNIQUE",
+        "CREATE CONSTRAINT u_vector IF NOT EXISTS FOR (n:Vector)"
+        " REQUIRE (n.tenant_id, n.object_id, n.encoder_id, n.part) IS UNIQUE",
+        "CREATE CONSTRAINT u_manifest IF NOT EXISTS FOR (n:Manifest)"
+        " REQUIRE (n.tenant_id, n.envelope_id) IS UNIQUE",
+        "CREATE CONSTRAINT u_compiled IF NOT EXISTS FOR (n:Compiled)"
+        " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
+        "CREATE CONSTRAINT u_pack IF NOT EXISTS FOR (n:Pack)"
+        " REQUIRE (n.tenant_id, n.digest) IS UNIQUE",
+        "CREATE CONSTRAINT u_usage IF NOT EXISTS FOR (n:Usage)"
+        " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
+        "CREATE INDEX ix_version_open IF NOT EXISTS FOR (n:ContextVersion)"
+        " ON (n.tenant_id, n.slot_key, n.open, n.valid_from)",
+        "CREATE INDEX ix_version_began IF NOT EXISTS FOR (n:ContextVersion)"
+        " ON (n.tenant_id, n.tx_start)",
+        "CREATE INDEX ix_version_ended IF NOT EXISTS FOR (n:ContextVersion)"
+        " ON (n.tenant_id, n.tx_end)",
+        "CREATE INDEX ix_event IF NOT EXISTS FOR (n:TxEvent) ON (n.tenant_id, n.tx)",
+        "CREATE INDEX ix_slot_subject IF NOT EXISTS FOR (n:Slot)"
+        " ON (n.tenant_id, n.about_id, n.slot)",
+        "CREATE INDEX ix_slot_name IF NOT EXISTS FOR (n:Slot) ON (n.tenant_id, n.slot)",
+        "CREATE INDEX ix_standing IF NOT EXISTS FOR (n:Standing)"
+        " ON (n.tenant_id, n.object_type, n.scope_id)",
+        "CREATE INDEX ix_decaying IF NOT EXISTS FOR (n:Decaying)"
+        " ON (n.tenant_id, n.half_life_days)",
+        "CREATE INDEX ix_entity_type IF NOT EXISTS FOR (n:Entity) ON (n.tenant_id, n.type)",
+        "CREATE INDEX ix_alias_norm IF NOT EXISTS FOR (n:Alias)"
+        " ON (n.tenant_id, n.norm, n.scope_id)",
+        "CREATE INDEX ix_identifier IF NOT EXISTS FOR (n:Identifier)"
+        " ON (n.tenant_id, n.scheme, n.value)",
+        "CREATE INDEX ix_action_slot IF NOT EXISTS FOR (n:Action)"
+        " ON (n.tenant_id, n.slot_key, n.tx_end)",
+        "CREATE INDEX ix_action_object IF NOT EXISTS FOR (n:Action)"
+        " ON (n.tenant_id, n.object_id, n.tx_end)",
+        "CREATE INDEX ix_action_time IF NOT EXISTS FOR (n:Action) ON (n.tenant_id, n.tx_start)",
+        "CREATE INDEX ix_review_entity IF NOT EXISTS FOR (n:Review) ON (n.tenant_id, n.entity_id)",
+        "CREATE INDEX ix_review_object IF NOT EXISTS FOR (n:Review) ON (n.tenant_id, n.object_id)",
+        "CREATE INDEX ix_vector_seq IF NOT EXISTS FOR (n:Vector)"
+        " ON (n.tenant_id, n.encoder_id, n.vec_seq)",
+        "CREATE INDEX ix_manifest IF NOT EXISTS FOR (n:Manifest) ON (n.tenant_id, n.n)",
+        "CREATE INDEX ix_tombstone IF NOT EXISTS FOR (n:Tombstone) ON (n.tenant_id, n.tx)",
+        "CREATE INDEX ix_flag IF NOT EXISTS FOR (n:Flag) ON (n.tenant_id, n.n)",
+        "CREATE INDEX ix_permission IF NOT EXISTS FOR (n:PermissionChange) ON (n.tenant_id, n.n)",
+        "CREATE FULLTEXT INDEX ft_live IF NOT EXISTS FOR (n:Live) ON EACH [n.terms, n.tenant_tok]"
+        " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace',"
+        " `fulltext.eventually_consistent`: false}}",
+        "CREATE FULLTEXT INDEX ft_claim IF NOT EXISTS FOR (n:Claim) ON EACH [n.terms, n.tenant_tok]"
+        " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace',"
+        " `fulltext.eventually_consistent`: false}}",
+    ),
+)
+"""The statements that lead from each schema version to the next, oldest first."""
+
+SCHEMA_VERSION: Final = len(MIGRATIONS)
+"""What this code reads and writes; a database with a higher number is refused."""
+
+READ_VERSION: Final[LiteralString] = """
+MATCH (n:SchemaVersion {name: 'tenure'}) RETURN n.number AS number
+"""
+
+SET_VERSION: Final[LiteralString] = """
+MERGE (n:SchemaVersion {name: 'tenure'}) SET n.number = $number
+"""
+
+AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
+
+WITHOUT_TENANT: Final = {
+    "READ_VERSION": "the schema is the database's",
+    "SET_VERSION": "the schema is the database's",
+    "AWAIT_INDEXES": "touches no node",
+}
+"""The statements that name no tenant, each with the reason."""

@@ -1,0 +1,315 @@
+"""The server store: any number of tenants on Neo4j servers.
+
+`open_store` names the server; a `resolve` function may send each tenant to a (uri, database) of
+its own, so that cells, clusters and Aura work unchanged. One driver a server, opened when it is
+first needed, together with the schema. Safe to share between threads; processes are kept apart
+by the server's own locks. Sessions of one target share bookmarks, so that a read sees every
+earlier write of this store, on a cluster too.
+
+A unit of work is tried again as a whole (`transact`) when the server says that it may succeed,
+or when two first writers met on a constraint. A commit of unknown outcome is looked up before
+anything is done again.
+
+Sources: DESIGN 6; neo4j 4, 9 and 11.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+from collections.abc import Callable, Generator, Sequence
+from threading import Lock
+from typing import Any, Final, LiteralString
+
+import neo4j
+from neo4j import exceptions as driver_errors
+
+from ...schema.errors import Conflict, Unavailable
+from ...schema.interval import MIN_US
+from ..port import Result, VectorRow
+from . import applying, checking
+from . import register_statements as register
+from . import statements as cypher
+from .calls import Limits, Link, Pauses, Writes, retryable
+from .connect import DriverSettings, Target, connect, translated
+from .reader import Neo4jReader
+from .schema import migrate
+from .writer import Neo4jWriteTx, landed
+
+KEY_BYTES: Final = 32
+
+Failure = driver_errors.DriverError | driver_errors.Neo4jError
+_FAILURES: Final = (driver_errors.DriverError, driver_errors.Neo4jError)
+
+
+class Neo4jStore:
+    """A store over one or more Neo4j servers."""
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        auth: tuple[str, str] | None,
+        resolve: Callable[[str], Target] | None = None,
+        limits: Limits | None = None,
+        settings: DriverSettings | None = None,
+    ) -> None:
+        """Name a store; a server is asked when a tenant needs it."""
+        self._target = target
+        self._auth = auth
+        self._resolve = resolve
+        self._limits = limits or Limits()
+        self._settings = settings
+        self._links: dict[Target, Link] = {}
+        self._drivers: dict[str, tuple[neo4j.Driver, Any]] = {}
+        self._guard = Lock()
+        self._closed = False
+
+    @property
+    def url(self) -> str:
+        """Return where it is."""
+        return self._target.uri
+
+    def link(self, tenant: str) -> Link:
+        """Return the driver of a tenant's server, its schema brought up to date.
+
+        Raises:
+            Unavailable: `store_closed`, `store_unreachable`, `newer_schema`.
+            Forbidden: the server refuses the credentials.
+        """
+        target = self._target if self._resolve is None else self._resolve(tenant)
+        with self._guard:
+            if self._closed:
+                raise Unavailable(
+                    f"{self.url} was closed; connect again", code="store_closed", uri=self.url
+                )
+            if target not in self._links:
+                self._links[target] = self._open(target)
+            return self._links[target]
+
+    def _open(self, target: Target) -> Link:
+        if target.uri not in self._drivers:
+            self._drivers[target.uri] = connect(target, auth=self._auth, settings=self._settings)
+        driver, facts = self._drivers[target.uri]
+        link = Link(
+            driver=driver,
+            target=target,
+            facts=facts,
+            limits=self._limits,
+            bookmarks=neo4j.GraphDatabase.bookmark_manager(),
+        )
+        migrate(link)
+        return link
+
+    # --- tenants
+
+    def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
+        """Create a tenant when it is not there; `key` sets its first secret key.
+
+        Raises:
+            Conflict: `key_mismatch`.
+        """
+        secret = key or os.urandom(KEY_BYTES)
+
+        def made(calls: Writes) -> bytes:
+            (record,) = calls.rows(cypher.ENSURE, min=MIN_US, secret=secret)
+            return bytes(record["secret"])
+
+        first = self._tried(tenant, lambda: self._once(tenant, made))
+        if key is not None and not hmac.compare_digest(first, key):
+            raise Conflict(
+                "the tenant has another secret key; open it without tenant_key",
+                code="key_mismatch",
+            )
+
+    # --- transactions
+
+    @contextlib.contextmanager
+    def reading(self, tenant: str) -> Generator[Neo4jReader]:
+        """Open a snapshot."""
+        with self.link(tenant).reads(tenant) as calls:
+            yield Neo4jReader(calls)
+
+    @contextlib.contextmanager
+    def writing(self, tenant: str) -> Generator[Neo4jWriteTx]:
+        """Open a write transaction; leaving it cleanly commits, an error rolls back."""
+        link = self.link(tenant)
+        with translated(link.target), self._begun(link, tenant) as tx:
+            yield tx
+
+    def transact(self, tenant: str, work: Callable[[Neo4jWriteTx], Result]) -> Result:
+        """Return what a piece of work returns, run in a write transaction of its own.
+
+        The work may run several times; only its last run is kept.
+        """
+
+        def once() -> Result:
+            with self._begun(self.link(tenant), tenant) as tx:
+                return work(tx)
+
+        return self._tried(tenant, once)
+
+    def _tried(self, tenant: str, once: Callable[[], Result]) -> Result:
+        """Run a unit of work until it succeeds or may not be tried again."""
+        link = self.link(tenant)
+        pauses, constraint = Pauses(link.limits), False
+        with translated(link.target):
+            while True:
+                try:
+                    return once()
+                except _FAILURES as error:
+                    first = isinstance(error, driver_errors.ConstraintError) and not constraint
+                    constraint = constraint or first
+                    if not (first or retryable(error)) or not pauses.wait(error):
+                        raise
+
+    @contextlib.contextmanager
+    def _begun(self, link: Link, tenant: str) -> Generator[Neo4jWriteTx]:
+        with link.session(neo4j.WRITE_ACCESS) as session:
+            tx = session.begin_transaction(timeout=link.limits.write_s, metadata={"app": "tenure"})
+            with contextlib.ExitStack() as undo:
+                undo.callback(tx.close)  # which rolls back what was not committed
+                writer = Neo4jWriteTx(Writes(link, tx, tenant))
+                yield writer
+                self._commit(link, tx, writer, tenant)
+
+    def _commit(self, link: Link, tx: neo4j.Transaction, writer: Neo4jWriteTx, tenant: str) -> None:
+        try:
+            tx.commit()
+        except (driver_errors.IncompleteCommit, driver_errors.ServiceUnavailable) as error:
+            if writer.mark is None or not self._found(link, tenant, writer.mark, error):
+                raise
+
+    def _found(self, link: Link, tenant: str, mark: tuple[int, bytes], lost: Failure) -> bool:
+        """Tell whether a commit whose answer was lost stands in the log."""
+        pauses = Pauses(link.limits)
+        error: Exception = lost
+        while pauses.wait(error):
+            try:
+                with (
+                    link.session(neo4j.WRITE_ACCESS) as session,
+                    session.begin_transaction(timeout=link.limits.write_s) as tx,
+                ):
+                    return landed(Writes(link, tx, tenant), mark)
+            except _FAILURES as again:
+                if not retryable(again):
+                    raise
+                error = again
+        return False
+
+    def _once(self, tenant: str, work: Callable[[Writes], Result]) -> Result:
+        """Run statements in a transaction that takes no lock of its own."""
+        link = self.link(tenant)
+        with (
+            link.session(neo4j.WRITE_ACCESS) as session,
+            session.begin_transaction(timeout=link.limits.write_s) as tx,
+        ):
+            done = work(Writes(link, tx, tenant))
+            tx.commit()
+            return done
+
+    # --- what has no stamp
+
+    def define(self, tenant: str, *, after: int, definition: str) -> bool:
+        """Append a vocabulary definition when the list still has `after` entries."""
+
+        def append(tx: Neo4jWriteTx) -> bool:
+            tx.lock()
+            if tx.counters.definitions != after:
+                return False
+            applying.define(tx.calls, tx.counters, [definition])
+            _keep(tx)
+            return True
+
+        return self.transact(tenant, append)
+
+    def put_vectors(self, tenant: str, rows: Sequence[VectorRow]) -> None:
+        """Add or replace vectors; takes no stamp."""
+
+        def put(tx: Neo4jWriteTx) -> None:
+            tx.lock()
+            applying.put_vectors(tx.calls, tx.counters, rows)
+            _keep(tx)
+
+        self.transact(tenant, put)
+
+    def put_manifest(
+        self, tenant: str, *, envelope_id: str, manifest: str, objects: Sequence[str], pack: str
+    ) -> None:
+        """Store a manifest, the objects it compiled and its policy pack; idempotent."""
+
+        def put(tx: Neo4jWriteTx) -> None:
+            tx.lock()
+            applying.put_packs(tx.calls, [pack])
+            row = {
+                "n": tx.counters.number(),
+                "envelope_id": envelope_id,
+                "body": manifest,
+                "pack": applying.digest_of(pack),
+                "object_ids": list(objects),
+            }
+            applying.put_manifests(tx.calls, [row])
+            _keep(tx)
+
+        self.transact(tenant, put)
+
+    def log_usage(self, tenant: str, object_ids: Sequence[str], *, at_us: int) -> None:
+        """Record that objects were used; waits for no writer of facts."""
+        used: dict[str, int] = {}
+        for object_id in sorted(object_ids):  # one order for all, so that none deadlock
+            used[object_id] = used.get(object_id, 0) + 1
+        rows = [{"object_id": i, "uses": uses, "last_us": at_us} for i, uses in used.items()]
+        text: LiteralString = register.LOG_USAGE
+        self._tried(tenant, lambda: self._once(tenant, lambda calls: calls.rows(text, rows=rows)))
+
+    def check(self, tenant: str) -> tuple[str, ...]:
+        """Return one sentence for each broken invariant; empty when all hold."""
+        with self.link(tenant).reads(tenant) as calls:
+            return tuple(checking.broken(calls))
+
+    def close(self) -> None:
+        """Release everything; nothing buffered is lost."""
+        with self._guard:
+            self._closed = True
+            drivers, self._drivers, self._links = self._drivers, {}, {}
+        for driver, _ in drivers.values():
+            driver.close()
+
+
+def _keep(tx: Neo4jWriteTx) -> None:
+    tx.calls.rows(cypher.SET_CLOCK, clock=tx.counters.props)
+
+
+def open_store(
+    url: str,
+    *,
+    auth: tuple[str, str] | None = None,
+    database: str = "neo4j",
+    resolve: Callable[[str], Target] | None = None,
+    limits: Limits | None = None,
+    settings: DriverSettings | None = None,
+) -> Neo4jStore:
+    """Open the store on a Neo4j server, and prove that it answers.
+
+    `resolve` names the server and database of each tenant where they are not all on one.
+
+    Raises:
+        Unavailable: nothing answers, it is no Neo4j, its version is too old, or its schema is
+            newer than this code.
+        Forbidden: the server refuses the credentials.
+        InvalidInput: the address is malformed or the database does not exist.
+    """
+    store = Neo4jStore(
+        Target(uri=url, database=database),
+        auth=auth,
+        resolve=resolve,
+        limits=limits,
+        settings=settings,
+    )
+    if resolve is None:
+        with contextlib.ExitStack() as undo:
+            undo.callback(store.close)
+            store.link("")
+            undo.pop_all()
+    return store

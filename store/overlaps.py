@@ -1,0 +1,37 @@
+"""Whether two rows share a point of both time axes: a sweep along transaction time. Pure.
+
+The doctors of both stores use it to prove that at most one clean value decides an instant, and
+that the rows of a claim never overlap. Source: bitemporal 9 (properties).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+
+Span = tuple[int, int, int, int]
+"""valid_from, valid_until, tx_start, tx_end."""
+
+
+def overlapping(spans: Iterable[Span]) -> bool:
+    """Tell whether two rectangles share a point; a sweep along transaction time.
+
+    >>> overlapping([(0, 5, 0, 9), (5, 9, 0, 9), (0, 5, 9, 12)])
+    False
+    >>> overlapping([(0, 5, 0, 9), (4, 9, 3, 4)])
+    True
+    """
+    steps: list[tuple[int, int, int, int]] = []
+    for start, until, began, ended in spans:
+        steps.append((began, 1, start, until))
+        steps.append((ended, 0, start, until))
+    active: list[tuple[int, int]] = []
+    for _, opens, start, until in sorted(steps):
+        at = bisect_left(active, (start, until))
+        if not opens:
+            active.pop(at)
+        elif (at < len(active) and active[at][0] < until) or (at and active[at - 1][1] > start):
+            return True
+        else:
+            active.insert(at, (start, until))
+    return False

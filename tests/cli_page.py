@@ -1,0 +1,52 @@
+"""Write `docs/cli.md` from the help texts: `python tests/cli_page.py > docs/cli.md`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from typer.testing import CliRunner
+
+HEAD = """# The command line
+
+`tenure [GLOBAL OPTIONS] COMMAND …`: global options stand before the command. Results go to standard
+output, messages and progress to standard error; colours and progress only to a terminal. `--json`
+makes every command answer in JSON, errors included, whose keys never change.
+
+Settings come from defaults, `tenure.toml`, `TENURE_…` variables and flags, the later winning;
+`tenure config show --origin` says where each came from. The password of a server comes from the
+environment alone (`TENURE_AUTH__USER`, `TENURE_AUTH__PASSWORD`).
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | refused or invalid: the sentence on standard error says what to do; see [errors](errors.md) |
+| 2 | wrong usage |
+| 3 | the store, a server or a file is unavailable |
+| 4 | `tenure doctor` found something |
+
+This page is made from the help texts by `tests/cli_page.py`.
+"""
+
+
+def page() -> str:
+    """Return the page as it must stand in `docs/`."""
+    app = importlib.import_module("tenure.service.cli").app
+    command = importlib.import_module("typer.main").get_command(app)
+    parts = [HEAD]
+    for path in (("tenure",), *_paths(command)):
+        help_text = CliRunner().invoke(app, [*path[1:], "--help"], prog_name="tenure").stdout
+        lines = "\n".join(line.rstrip() for line in help_text.strip().splitlines())
+        parts.append(f"## {' '.join(path)}\n\n```text\n{lines}\n```\n")
+    return "\n".join(parts)
+
+
+def _paths(command: Any, path: tuple[str, ...] = ("tenure",)) -> Iterator[tuple[str, ...]]:
+    for name, child in getattr(command, "commands", {}).items():
+        yield (*path, name)
+        yield from _paths(child, (*path, name))
+
+
+if __name__ == "__main__":
+    print(page(), end="")  # noqa: T201

@@ -1,0 +1,259 @@
+"""The driver: ten stages, one envelope, the same bytes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tenure.compiler.block import CONTAINMENT_SENTENCE
+from tenure.compiler.grammar import parse_envelope, verify_envelope
+from tenure.compiler.wire import seal_of
+from tenure.schema.compile_terms import OverflowPolicy, SectionName, wire_key
+from tenure.schema.errors import ContextBudgetExhausted, Forbidden, InvalidInput
+from tenure.schema.principal import Principal
+from tenure.tests.compiler.fake_reader import Bench, digest
+
+WORDS = "vault deploy nightly steering report chicago latency cluster cache memory graph".split()
+
+
+def full_bench() -> Bench:
+    bench = Bench(principal=Principal(user="ann", projects=frozenset({"nova"})))
+    world = bench.world
+    world.person("Sam Rivera")
+    world.add("office", subject="Sam Rivera", slot="office", value="Chicago")
+    world.add("title", subject="Sam Rivera", slot="title", value="director")
+    world.add("style", subject="Ann", slot="response_style", value="concise", scope={"user": "ann"})
+    world.add("rule", text="Never print secrets.", object_type="policy_rule", level=1)
+    world.add("core", text="Be truthful.", object_type="policy_rule", level=0)
+    world.add(
+        "api",
+        subject="Nova",
+        type="project",
+        slot="api_style",
+        value="REST",
+        scope={"project": "nova"},
+    )
+    for i in range(12):
+        words = " ".join(random.Random(i).choices(WORDS, k=30))
+        world.add(
+            f"p{i}",
+            text=f"Passage {i}. {words}.",
+            level=4,
+            origin=f"doc://d/{i}",
+            object_type="retrieved_passage",
+            why="handbook",
+        )
+    return bench
+
+
+REQUEST: dict[str, Any] = {
+    "query": "Where is Sam Rivera's office, and the nightly deploy report?",
+    "goal": "Plan the visit",
+    "step": "find the office",
+    "acceptance": ["names the city"],
+    "constraints": ["Answer in English"],
+    "tools": [{"name": "search", "description": "Find text", "input_schema": {"type": "object"}}],
+    "history": ["Hello", {"role": "assistant", "text": "Hi"}],
+    "evidence": ["Chicago has a lake.", {"text": "The deploy is nightly.", "origin": "doc://x/1"}],
+    "skills": [{"name": "maps", "text": "Say which map you used."}],
+    "progress": ["looked up the name"],
+    "errors": ["The last search timed out."],
+}
+
+
+def test_the_envelope_reads_back_as_its_blocks_and_its_boundaries_hold() -> None:
+    bench = full_bench()
+    envelope = bench.compile(**REQUEST)
+    assert parse_envelope(envelope.text) == envelope.blocks
+    assert envelope.digest == digest(envelope.text) == envelope.manifest.digest
+    ids = {o.anchor: o.object_id for o in envelope.trace.compiled_objects}
+    from tenure.compiler.request_parsing import parse_request
+
+    seal = seal_of(bench.setting(parse_request("code_generation", **REQUEST)))
+    assert verify_envelope(envelope.text, seal, ids=ids) == ()
+
+
+def test_sections_stand_in_the_one_wire_order() -> None:
+    envelope = full_bench().compile(**REQUEST)
+    names = [SectionName(use.name) for use in envelope.sections]
+    assert names == sorted(names, key=wire_key)
+    assert names[0] is SectionName.SYSTEM_POLICY or names[0] is SectionName.TOOLS
+    assert [n.value for n in names[-3:]] == ["acceptance", "user_request", "goal_recap"]
+    assert CONTAINMENT_SENTENCE in envelope.text
+
+
+def test_every_object_stands_where_the_table_says() -> None:
+    bench = full_bench()
+    found = bench.compiled(bench.compile(**REQUEST))
+    assert found["core"] == "system_policy"
+    assert found["rule"] == "tenant_policy"
+    assert found["style"] == "guidance"
+    assert found["office"] == found["title"] == "turn_memory"
+    assert {found[name] for name in found if name.startswith("p")} == {"evidence"}
+
+
+def test_facts_of_one_entity_share_a_row_with_anchors() -> None:
+    envelope = full_bench().compile(query="Sam Rivera office")
+    rows = [b.text for b in envelope.blocks if b.section == "turn_memory"]
+    anchors = {o.object_id: o.anchor for o in envelope.trace.compiled_objects}
+    assert len(rows) == 1
+    assert rows[0].startswith("Sam Rivera | office = Chicago [")
+    assert all(f"[{anchors[i]}]" in rows[0] for i in anchors if anchors[i] in rows[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_set_like_inputs_changes_no_byte(seed: int) -> None:
+    first = full_bench().compile(**REQUEST)
+    rng, bench = random.Random(seed), full_bench()
+    rng.shuffle(bench.world.rows)
+    shuffled = {
+        **REQUEST,
+        **{name: rng.sample(REQUEST[name], len(REQUEST[name])) for name in ("evidence", "tools")},
+    }
+    again = bench.compile(**shuffled)
+    assert again.text == first.text
+    assert again.envelope_id == first.envelope_id
+
+
+def test_cached_zones_do_not_look_at_the_query_or_the_turn() -> None:
+    bench = full_bench()
+    one = bench.compile(**REQUEST)
+    other = bench.compile(
+        **{**REQUEST, "query": "latency of the cache", "evidence": [], "errors": []}
+    )
+
+    def prefix(envelope: Any) -> str:
+        stable = ("static", "scope", "session", "history")
+        return "".join(s.text for s in envelope.plan.segments if s.stability.value in stable)
+
+    assert prefix(one) == prefix(other) != ""
+    assert one.text.startswith(prefix(one))
+    assert (
+        one.trace.cache_metadata["prompt_cache_key"]
+        == (other.trace.cache_metadata["prompt_cache_key"])
+    )
+
+
+def test_appending_a_turn_keeps_the_bytes_before_it() -> None:
+    bench = full_bench()
+    before = bench.compile(query="office", history=["Hello", "Where?"])
+    after = bench.compile(query="office", history=["Hello", "Where?", "And when?"])
+    end = before.text.index("=== RELATED MEMORY")
+    assert after.text.startswith(before.text[:end])
+
+
+@given(
+    budget=st.integers(min_value=1, max_value=3_000),
+    turns=st.integers(min_value=0, max_value=12),
+    texts=st.lists(st.text(max_size=300), max_size=6),
+    overflow=st.sampled_from(sorted(OverflowPolicy)),
+    model=st.sampled_from(["generic", "claude-opus-4-8"]),
+)
+@settings(max_examples=60)
+def test_the_budget_is_never_exceeded(
+    budget: int, turns: int, texts: list[str], overflow: OverflowPolicy, model: str
+) -> None:
+    bench = full_bench().rules(overflow=overflow)
+    history = [f"turn {i} " + " ".join(WORDS[: i % 9]) for i in range(turns)]
+    try:
+        envelope = bench.compile(
+            query="office of Sam Rivera and deploy",
+            budget_tokens=budget,
+            history=history,
+            evidence=texts,
+            model=model,
+        )
+    except ContextBudgetExhausted as error:
+        assert error.data["shortfall"] > 0
+        return
+    assert envelope.tokens_upper <= budget
+    assert parse_envelope(envelope.text) == envelope.blocks
+
+
+def test_required_content_only_fails_loud() -> None:
+    with pytest.raises(ContextBudgetExhausted) as caught:
+        full_bench().compile(query="x", goal="word " * 500, budget_tokens=300)
+    assert caught.value.code == "required_over_budget"
+    shortfall = int(str(caught.value.data["shortfall"]))
+    full_bench().compile(query="x", goal="word " * 500, budget_tokens=300 + shortfall)
+
+
+def test_fail_loud_leaves_nothing_out() -> None:
+    bench = full_bench().rules(overflow=OverflowPolicy.FAIL_LOUD)
+    with pytest.raises(ContextBudgetExhausted) as caught:
+        bench.compile(**{**REQUEST, "budget_tokens": 1000})
+    assert caught.value.code == "ladder_exhausted"
+    careful = full_bench().rules(safety_critical=True)
+    with pytest.raises(InvalidInput, match="only stated"):
+        careful.compile(**REQUEST)
+
+
+def test_deferred_retrieval_is_a_gap() -> None:
+    bench = full_bench().rules(overflow=OverflowPolicy.DEFER_RETRIEVAL)
+    envelope = bench.compile(query="nightly deploy report", budget_tokens=700)
+    assert "retrieval_deferred" in {o.reason for o in envelope.trace.omitted_objects}
+    assert "retrieval_pending" in {gap.code.value for gap in envelope.gaps}
+
+
+def test_pages_show_every_relevant_object_once() -> None:
+    bench = full_bench().rules(overflow=OverflowPolicy.PAGINATE)
+    page = bench.compile(query="nightly deploy report", budget_tokens=700)
+    seen: list[str] = []
+    pages = 0
+    while page is not None:
+        pages += 1
+        seen += [n for n, s in bench.compiled(page).items() if s == "evidence"]
+        assert page.tokens_upper <= 700
+        page = page.next
+    assert pages > 1
+    assert len(seen) == len(set(seen))
+    whole = bench.compiled(bench.compile(query="nightly deploy report", budget_tokens=9_000))
+    assert set(seen) == {n for n, s in whole.items() if s == "evidence"}
+
+
+def test_a_step_without_acceptance_is_a_gap() -> None:
+    envelope = full_bench().compile(query="office", step="look")
+    assert [gap.code.value for gap in envelope.gaps] == ["acceptance_missing"]
+    assert envelope.manifest.valid is False
+    assert full_bench().compile(query="office").manifest.valid is True
+
+
+def test_unknown_and_ambiguous_entities_are_gaps() -> None:
+    bench = full_bench()
+    twin = "11111111-1111-4111-8111-111111111111"
+    sam = next(e for e in bench.world.entities.values() if e.name == "Sam Rivera")
+    bench.world.entities[twin] = replace(sam, entity_id=twin)
+    envelope = bench.compile(query="hello", entities=["Nobody", "Sam Rivera"])
+    assert {(g.code.value, g.subject) for g in envelope.gaps} == {
+        ("unknown_entity", "Nobody"),
+        ("ambiguous_entity", "Sam Rivera"),
+    }
+
+
+def test_a_project_that_is_not_ours_is_refused() -> None:
+    with pytest.raises(Forbidden) as caught:
+        full_bench().compile(query="x", project="atlas")
+    assert caught.value.code == "scope_not_yours"
+
+
+def test_an_unknown_task_type_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'code_generation'"):
+        full_bench().compile("code_generatoin", query="x")
+
+
+def test_hard_constraints_are_checked_on_the_output() -> None:
+    envelope = full_bench().compile(
+        query="x",
+        constraints=[
+            {"text": "JSON", "enforcement": "schema", "spec": {"type": "object"}},
+            "be kind",
+        ],
+    )
+    assert envelope.check("{}").passed
+    assert not envelope.check("[]").passed
+    assert len(envelope.check("{}").unchecked) == 3

@@ -1,0 +1,111 @@
+"""Quality metrics, differences and ablation of envelopes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.compiler.ablation import ablate
+from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
+from tenure.compiler.differences import diff_envelopes
+from tenure.compiler.quality import TARGETS
+from tenure.compiler.request_parsing import parse_request
+from tenure.store.port import Point
+from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, uid
+from tenure.tests.compiler.test_compile import REQUEST, full_bench
+
+
+def test_every_metric_has_a_target_and_lies_between_zero_and_one() -> None:
+    found = full_bench().compile(**REQUEST).quality
+    assert list(found.metrics) == list(TARGETS)
+    assert all(0 <= value <= 1 for value in found.metrics.values())
+    assert found.metrics["provenance_coverage"] == 1.0
+    assert found.metrics["compression_fidelity"] == 1.0
+
+
+def test_untrusted_text_raises_the_injection_surface() -> None:
+    bench = Bench()
+    bare = bench.compile(query="x").quality
+    full = bench.compile(query="x", evidence=["alpha " * 400]).quality
+    assert bare.metrics["injection_surface"] == 0.0
+    assert 0.05 < full.metrics["injection_surface"] <= 0.1
+    assert full.metrics["signal_density"] > bare.metrics["signal_density"]
+
+
+def test_repeated_text_raises_the_duplication_rate() -> None:
+    text = "one two three four five six seven eight nine ten"
+    bench = Bench()
+    once = bench.compile(query="x", history=[text]).quality
+    twice = bench.compile(query="x", history=[text, text]).quality
+    assert once.metrics["duplication_rate"] == 0.0
+    assert twice.metrics["duplication_rate"] > 0.3
+    assert "duplication_rate" in twice.alerts
+
+
+def test_aged_objects_raise_the_staleness_index_and_fail_when_safety_matters() -> None:
+    bench = Bench()
+    bench.world.add("old", text="alpha fact", decay=(10, 0.01), tx=NOW - 30 * DAY)
+    found = bench.compile(query="alpha fact").quality
+    assert found.metrics["staleness_index"] == 0.875
+    assert "staleness_index" in found.alerts
+    assert found.failed
+
+
+def test_shortened_texts_lower_the_fidelity() -> None:
+    text = "The alpha number is 7. " + " ".join(f"Item {i} costs {i}1 dollars." for i in range(60))
+    found = Bench().compile(query="alpha number", evidence=[text], budget_tokens=330).quality
+    assert found.metrics["compression_fidelity"] < 0.5
+
+
+def test_a_diff_names_what_changed() -> None:
+    bench = full_bench()
+    before = bench.compile(**REQUEST)
+    bench.world.add("later", text="The nightly deploy report and office of Sam Rivera moved.")
+    after = bench.compile(**{**REQUEST, "goal": "Plan another visit", "errors": []})
+    found = diff_envelopes(before, after)
+    assert uid("later") in found.added
+    assert len(found.removed) == 2
+    assert found.token_delta == after.tokens - before.tokens
+    assert dict(found.section_deltas)["errors"] < 0
+    assert found.first_change is not None
+    assert before.text[: found.first_change] == after.text[: found.first_change]
+    assert found.utilisation[0] == round(before.tokens_upper / 8000, 4)
+
+
+def test_an_envelope_does_not_differ_from_itself() -> None:
+    envelope = full_bench().compile(**REQUEST)
+    found = diff_envelopes(envelope, envelope)
+    assert (found.added, found.removed, found.modified, found.first_change) == ((), (), (), None)
+    assert found.unchanged == len(envelope.trace.compiled_objects)
+
+
+def test_a_changed_value_is_modified() -> None:
+    bench = Bench()
+    bench.world.add("fact", text="alpha is one")
+    before = bench.compile(query="alpha")
+    bench.world.rows.clear()
+    bench.world.add("fact", text="alpha is two")
+    assert diff_envelopes(before, bench.compile(query="alpha")).modified == (uid("fact"),)
+
+
+def test_ablation_leaves_out_objects_and_sections() -> None:
+    bench = full_bench()
+    request = parse_request("code_generation", **REQUEST)
+
+    def tokens(without: frozenset[str]) -> float:
+        setting = setting_of(
+            request,
+            Circumstances(
+                principal=bench.principal,
+                vocabulary=bench.vocabulary,
+                policy=bench.policy,
+                point=Point(bench.now, bench.tx),
+                keys=(KEY,),
+                without=without,
+            ),
+        )
+        return float(compile_snapshot(bench.snapshot(setting), setting).tokens)
+
+    report = ablate([uid("office"), "evidence"], tokens, pairs=True)
+    assert report.whole == tokens(frozenset())
+    assert dict(report.single)["evidence"] > dict(report.single)[uid("office")] > 0
+    assert report.pairs[0][2] == pytest.approx(0, abs=20)

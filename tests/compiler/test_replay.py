@@ -1,0 +1,223 @@
+"""Replay: the same bytes from the manifest, after corrections, under today's permissions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tenure.compiler.envelope import Envelope
+from tenure.compiler.manifest import Manifest, manifest_from_json, principal_of
+from tenure.compiler.replay import replay
+from tenure.compiler.snapshot import VectorScore
+from tenure.schema.claim import Content, Permissions
+from tenure.schema.compile_terms import OverflowPolicy
+from tenure.schema.errors import Forbidden, InvalidInput
+from tenure.schema.policy import DEFAULT
+from tenure.schema.principal import OWNER, Principal
+from tenure.schema.slots import Named
+from tenure.schema.vocabulary import Classification
+from tenure.tests.compiler.fake_reader import KEY, Bench, Reading, uid
+from tenure.tests.compiler.test_compile import REQUEST, full_bench
+
+
+def again(bench: Bench, manifest: Manifest, **changes: Any) -> Envelope:
+    given: dict[str, Any] = {
+        "reader": Reading(bench.world),
+        "caller": bench.principal,
+        "vocabulary": bench.vocabulary,
+        "policy": bench.policy,
+        "keys": (KEY,),
+    }
+    return replay(manifest, **{**given, **changes})
+
+
+def edit(bench: Bench, name: str, **changes: Any) -> None:
+    rows = bench.world.rows
+    for place, version in enumerate(rows):
+        if version.row.claim.object_id == uid(name):
+            rows[place] = replace(version, **changes)
+
+
+def test_a_replay_gives_the_same_bytes_from_the_stored_text_of_the_manifest() -> None:
+    bench = full_bench()
+    envelope = bench.compile(**REQUEST)
+    manifest = manifest_from_json(envelope.manifest.to_json())
+    assert manifest == envelope.manifest
+    found = again(bench, manifest)
+    assert found.text == envelope.text
+    assert found.manifest == envelope.manifest
+    assert found.trace == envelope.trace
+
+
+def test_later_writes_change_nothing() -> None:
+    bench = full_bench()
+    envelope = bench.compile(**REQUEST)
+    bench.world.add("later", text="The nightly deploy report and office of Sam Rivera moved.")
+    bench.world.add("later rule", text="Say nothing.", object_type="policy_rule", level=0)
+    assert again(bench, envelope.manifest).text == envelope.text
+    assert bench.compile(**REQUEST).text != envelope.text
+
+
+def test_recorded_vectors_stand_in_for_the_search() -> None:
+    class Index:
+        def __init__(self, score: int) -> None:
+            self.score = score
+
+        def nearest(self, query: Any, *, limit: int) -> list[VectorScore]:
+            return [VectorScore(uid("p3"), self.score, self.score)]
+
+        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
+            return [VectorScore(i, 4_000_000, 5_000_000) for i in object_ids]
+
+    bench = full_bench()
+    bench.index, bench.encoder_id = Index(15_000_000), "toy"
+    envelope = bench.compile(query="zebra", query_vector=[0.6, 0.8], entities=["Sam Rivera"])
+    assert "p3" in bench.compiled(envelope)
+    assert "office" in bench.compiled(envelope)
+    bench.index = Index(0)
+    assert again(bench, envelope.manifest).text == envelope.text
+
+
+def test_an_owner_may_replay_what_was_compiled_for_another() -> None:
+    bench = full_bench()
+    envelope = bench.compile(**REQUEST)
+    assert again(bench, envelope.manifest, caller=OWNER).text == envelope.text
+
+
+def test_a_caller_who_may_not_read_everything_today_is_refused() -> None:
+    bench = full_bench()
+    envelope = bench.compile(**REQUEST)
+    with pytest.raises(Forbidden) as caught:
+        again(bench, envelope.manifest, caller=Principal(user="bob"))
+    assert caught.value.code == "privilege_required"
+    edit(bench, "office", permissions=Permissions(allow=("legal",)))
+    with pytest.raises(Forbidden):
+        again(bench, envelope.manifest)
+
+
+def test_a_reclassification_that_the_caller_may_still_read_changes_nothing() -> None:
+    bench = full_bench()
+    bench.principal = replace(bench.principal, clearance=Classification.PUBLIC)
+    envelope = bench.compile(**REQUEST)
+    edit(bench, "office", permissions=Permissions(classification=Classification.RESTRICTED))
+    assert again(bench, envelope.manifest, caller=OWNER).text == envelope.text
+    with pytest.raises(Forbidden):
+        again(bench, envelope.manifest)
+
+
+def test_erased_content_is_missing_and_the_answer_says_so() -> None:
+    bench = full_bench()
+    envelope = bench.compile(**REQUEST)
+    edit(bench, "office", content=None, erased=True)
+    found = again(bench, envelope.manifest)
+    assert found.digest != envelope.digest
+    assert "Chicago [" not in found.text
+    assert ("erased", uid("office")) in {(g.code.value, g.subject) for g in found.gaps}
+    reasons = {o.object_id: o.reason for o in found.trace.omitted_objects}
+    assert reasons[uid("office")] == "erased"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("compiler_version", "0"),
+        ("terms_version", 0),
+        ("policy_hash", "f" * 64),
+        ("vocabulary_version", 7),
+        ("counter", "other"),
+        ("key_epoch", 5),
+        ("envelope_id", "0" * 64),
+        ("valid_us", 1),
+        ("request", "{}"),
+        ("principal", "{}"),
+        ("principal", '{"tenant":"other"}'),
+    ],
+)
+def test_a_manifest_that_was_changed_is_refused(field: str, value: Any) -> None:
+    bench = full_bench()
+    manifest = replace(bench.compile(**REQUEST).manifest, **{field: value})
+    with pytest.raises(InvalidInput) as caught:
+        again(bench, manifest)
+    assert caught.value.code == "bad_manifest"
+
+
+def test_another_policy_or_vocabulary_is_refused() -> None:
+    bench = full_bench()
+    manifest = bench.compile(**REQUEST).manifest
+    other = replace(DEFAULT, compile=replace(DEFAULT.compile, bm25_b=0.5))
+    with pytest.raises(InvalidInput, match="pins policy"):
+        again(bench, manifest, policy=other)
+    words = bench.vocabulary.define("role", Named("pilot", "flies"))
+    with pytest.raises(InvalidInput, match="pins vocabulary"):
+        again(bench, manifest, vocabulary=words)
+
+
+def test_a_manifest_of_another_tenant_is_refused() -> None:
+    bench = full_bench()
+    manifest = bench.compile(query="x").manifest
+    with pytest.raises(Forbidden) as caught:
+        again(bench, manifest, caller=replace(OWNER, tenant="other"))
+    assert caught.value.code == "tenant_mismatch"
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"envelope_id": 1}'])
+def test_a_text_that_is_no_manifest_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        manifest_from_json(text)
+    assert caught.value.code == "bad_manifest"
+
+
+def test_the_manifest_names_what_source_001_asks_for() -> None:
+    bench = full_bench()
+    envelope = bench.compile(query="nightly deploy report", budget_tokens=700)
+    plain = json.loads(envelope.manifest.to_json())
+    names = ("pack_id", "model", "window", "layer_budgets", "truncation_events", "checksum")
+    assert all(name in plain for name in (*names, "artifact_uris"))
+    assert plain["pack_id"] == envelope.envelope_id
+    assert any(event[0] == "evidence" for event in plain["truncation_events"])
+    assert principal_of(envelope.manifest) == bench.principal
+    assert envelope.manifest.pack_id == envelope.manifest.envelope_id
+    assert envelope.manifest.checksum == envelope.digest
+
+
+def test_the_same_pins_give_the_same_id_and_others_another() -> None:
+    bench = full_bench()
+    one = bench.compile(query="x")
+    assert bench.compile(query="x").envelope_id == one.envelope_id
+    assert bench.compile(query="y").envelope_id != one.envelope_id
+    bench.now += 1
+    assert bench.compile(query="x").envelope_id != one.envelope_id
+
+
+def test_an_empty_world_replays() -> None:
+    bench = Bench()
+    envelope = bench.compile(query="anything")
+    assert again(bench, envelope.manifest).text == envelope.text
+
+
+def test_pages_replay_too() -> None:
+    bench = full_bench().rules(overflow=OverflowPolicy.PAGINATE)
+    page = bench.compile(query="nightly deploy report", budget_tokens=700)
+    second = page.next
+    assert second is not None
+    assert again(bench, second.manifest).text == second.text
+    assert second.envelope_id != page.envelope_id
+
+
+def test_content_that_the_row_lost_is_treated_as_erased() -> None:
+    bench = full_bench()
+    envelope = bench.compile(**REQUEST)
+    empty = Content(
+        value_json="null",
+        text="",
+        normalized_claim="",
+        why_it_matters="",
+        behavioral_implication=None,
+        enforcement=None,
+        terms="",
+    )
+    edit(bench, "title", content=empty, erased=True)
+    assert "erased" in {g.code.value for g in again(bench, envelope.manifest).gaps}

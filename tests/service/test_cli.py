@@ -1,0 +1,556 @@
+"""The command line over real stores: every command, its JSON, its errors and its exit codes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tenure.service.cli import app
+
+RUNNER = CliRunner()
+MAY, JUNE = "2026-05-01T00:00:00Z", "2026-06-01T00:00:00Z"
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a command line whose store stands in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("TENURE_STORE", "TENURE_TENANT", "TENURE_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*words: str, code: int | tuple[int, ...] = 0, **more: Any) -> Result:
+        result = RUNNER.invoke(app, list(words), **more)
+        codes = code if isinstance(code, tuple) else (code,)
+        assert result.exit_code in codes, (result.output, result.exception)
+        assert "Traceback" not in result.output
+        return result
+
+    return run
+
+
+def told(run: Run, *words: str) -> Any:
+    """Run a command with --json and return what it said."""
+    return json.loads(run("--json", *words).stdout)
+
+
+def moved(run: Run) -> dict[str, Any]:
+    """Write that Sam moved from Austin to Chicago, and return the second receipt."""
+    run("write", "Sam Rivera", "office", "Austin", "--from", MAY)
+    receipt: dict[str, Any] = told(run, "write", "Sam Rivera", "office", "Chicago", "--from", JUNE)
+    return receipt
+
+
+# ---- writing and reading
+
+
+def test_a_write_tells_what_it_met(run: Run) -> None:
+    first = run("write", "Sam Rivera", "office", "Austin", "--from", MAY).stdout
+    assert first.startswith("accepted\n")
+    assert "new: no_candidate" in first
+    receipt = moved(run)
+    assert (receipt["outcome"], receipt["relations"][0]["reason"]) == (
+        "accepted",
+        "newer_valid_from",
+    )
+    shown = run("write", "Sam Rivera", "office", "Boston", "--from", MAY, "--until", JUNE).stdout
+    assert "this write" in shown
+
+
+def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
+    run("write", "Sam Rivera", "office", "Austin", "--from", MAY)
+    shown = run("write", "Sam Rivera", "office", "Chicago", "--dry-run").stdout
+    assert shown.startswith("would be accepted")
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
+
+
+def test_an_idempotency_key_returns_the_first_receipt(run: Run) -> None:
+    words = ("write", "Sam Rivera", "office", "Austin", "--from", MAY, "--key", "k1")
+    first = told(run, *words)
+    assert told(run, *words) == first | {"replayed": True}
+    assert "(the first receipt again)" in run(*words).stdout
+
+
+def test_values_take_the_type_of_their_slot(run: Run) -> None:
+    run("define", "slot", "badge_number", "description=the number", "value_type=integer")
+    run("write", "Sam Rivera", "badge_number", "17")
+    assert told(run, "get", "Sam Rivera", "badge_number")["value"] == 17
+    run("write", "Sam Rivera", "office", "17")
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "17"
+
+
+def test_every_field_of_a_write_can_be_set(run: Run) -> None:
+    receipt = told(
+        run,
+        *("write", "Sam Rivera", "response_length", "short", "--type", "person"),
+        *("--why", "reads on a phone", "--set", 'applicable_task_types=["code_generation"]'),
+        *("--set", "confidence=0.5", "--set", "planned=true"),
+    )
+    held = told(run, "explain", receipt["object_id"])["object"]
+    assert held["applicable_task_types"] == ["code_generation"]
+    assert (held["confidence_score"], held["why_it_matters"]) == (0.5, "reads on a phone")
+
+
+def test_an_observation_is_kept_with_its_claims(run: Run) -> None:
+    said = "I moved to the Chicago office."
+    receipts = told(run, "observe", said, "--speaker", "Sam Rivera")
+    assert len(receipts) == 2
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Chicago"
+    again = RUNNER.invoke(app, ["observe", "-", "--speaker", "Ann Lee"], input=said)
+    assert again.exit_code == 0, again.output
+    assert told(run, "get", "Ann Lee", "office")["value"] == "Chicago"
+
+
+def test_a_question_has_two_times(run: Run) -> None:
+    first = told(run, "write", "Sam Rivera", "office", "Austin", "--from", MAY)
+    moved(run)
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Chicago"
+    assert told(run, "get", "Sam Rivera", "office", "--valid", MAY)["value"] == "Austin"
+    known = told(run, "get", "Sam Rivera", "office", "--tx", first["tx"])
+    assert known["value"] == "Austin"
+    assert run("get", "Sam Rivera", "office").stdout.startswith("Sam Rivera · office: Chicago\n")
+    assert "unknown (unknown_entity)" in run("get", "Nobody", "office").stdout
+
+
+def test_timelines_histories_facts_and_differences(run: Run) -> None:
+    receipt = moved(run)
+    assert [s["state"]["value"] for s in told(run, "timeline", "Sam Rivera", "office")] == [
+        "Austin",
+        "Chicago",
+    ]
+    assert [r["value"] for r in told(run, "history", "Sam Rivera", "office")].count("Austin") == 3
+    assert told(run, "facts", "Sam Rivera")["office"]["value"] == "Chicago"
+    changes = told(run, "diff", "--", "-infinity", "infinity")
+    assert {c["kind"] for c in changes} == {"opened", "closed"}
+    assert told(run, "diff", receipt["tx"], "infinity") == []
+    for words in (
+        ("timeline", "Sam Rivera", "office"),
+        ("history", "Sam Rivera", "office"),
+        ("facts", "Sam Rivera"),
+        ("diff", "--entity", "Sam Rivera", "--", "-infinity", "infinity"),
+    ):
+        shown = run(*words).stdout
+        assert "Chicago" in shown
+        assert "2026-06-01" in shown
+
+
+def test_a_search_and_an_explanation(run: Run) -> None:
+    receipt = moved(run)
+    hits = told(run, "search", "Chicago")["hits"]
+    assert [h["object"]["object_id"] for h in hits] == [receipt["object_id"]]
+    assert receipt["object_id"] in run("search", "Chicago").stdout
+    assert told(run, "search", "Chicago", "--type", "policy_rule")["hits"] == []
+    found = told(run, "explain", receipt["object_id"])
+    assert found["superseded"][0]["reason"] == "newer_valid_from"
+    assert "it took the place of:" in run("explain", receipt["object_id"]).stdout
+
+
+def test_a_tie_waits_in_the_queue(run: Run) -> None:
+    run("write", "Sam Rivera", "office", "Austin", "--from", MAY)
+    assert told(run, "write", "Sam Rivera", "office", "Boston", "--from", MAY)["outcome"] == (
+        "disputed"
+    )
+    (action,) = told(run, "actions", "list")
+    assert (action["kind"], len(action["members"])) == ("settle_tie", 2)
+    assert action["action_id"] in run("actions", "list").stdout
+    assert "disputed" in run("get", "Sam Rivera", "office").stdout
+    assert told(run, "actions", "list", "--status", "closed") == []
+    assert "nothing waits" in run("actions", "list", "--status", "closed").stdout
+
+
+# ---- ingest
+
+
+def events(folder: Path, *lines: Any) -> str:
+    path = folder / "events.jsonl"
+    path.write_text("".join((x if isinstance(x, str) else json.dumps(x)) + "\n" for x in lines))
+    return str(path)
+
+
+SAM = {"subject": "Sam Rivera", "slot": "office", "value": "Austin", "valid_from": MAY}
+
+
+def test_an_import_reports_what_it_did(run: Run, tmp_path: Path) -> None:
+    path = events(tmp_path, SAM, SAM | {"value": "Chicago", "valid_from": JUNE})
+    shown = run("ingest", path).stdout
+    assert re.match(r"2 events written in 1 transaction, \d", shown)
+    assert told(run, "ingest", path)["outcomes"] == {"clipped": 1, "confirmed": 1}
+
+
+def test_a_replay_is_resumed(run: Run, tmp_path: Path) -> None:
+    path = events(tmp_path, {**SAM, "recorded_at": MAY}, {**SAM, "recorded_at": JUNE})
+    assert told(run, "ingest", path, "--replay")["transactions"] == 2
+    assert "2 events in 2 groups stored before" in run("ingest", path, "--replay").stdout
+
+
+def test_refused_lines_are_told_and_kept(run: Run, tmp_path: Path) -> None:
+    path = events(tmp_path, SAM, "{broken", SAM | {"slot": "ofice"})
+    stopped = run("ingest", path, code=1)
+    assert re.search(r"tenure: line 2: this is no JSON: .* \[bad_json\]", stopped.stderr)
+    assert stopped.stdout == ""
+    assert told(run, "facts", "Sam Rivera") == {}
+    result = run("ingest", path, "--keep-going", code=1)
+    assert "line 3: unknown slot 'ofice': did you mean 'office'?" in result.stderr
+    assert "see events.rejects.jsonl" in result.stderr.replace(str(tmp_path) + "/", "")
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
+
+
+# ---- compile and replay
+
+
+def test_an_envelope_and_its_replay_have_the_same_bytes(run: Run, tmp_path: Path) -> None:
+    moved(run)
+    words = ("compile", "--task", "code_generation", "--query", "Where is Sam Rivera's office?")
+    page = tmp_path / "page.txt"
+    page.write_text("The Chicago office is on the twelfth floor.")
+    result = run(*words, "--budget", "2000", "--manifest", "m.json", "--evidence", str(page))
+    assert "Chicago" in result.stdout
+    assert re.search(r"\d+ of 2,000 tokens, \d+ objects in, \d+ out; envelope", result.stderr)
+    run("write", "Sam Rivera", "office", "Boston", "--op", "correct", "--from", JUNE)
+    assert run("replay", "m.json").stdout == result.stdout
+    assert RUNNER.invoke(app, ["replay", "-"], input=Path("m.json").read_text()).stdout == (
+        result.stdout
+    )
+    held = told(run, "replay", json.loads(Path("m.json").read_text())["envelope_id"])
+    assert held["text"] == result.stdout.removesuffix("\n") or held["text"] == result.stdout
+    assert "digest " + held["digest"] in run("replay", "m.json", "--explain").stdout
+    explained = run(*words, "--explain").stdout
+    assert "section" in explained
+    assert set(told(run, *words)) >= {"text", "tokens", "digest", "trace", "manifest", "gaps"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("compile", "--task", "code_generatoin"), "unknown_vocabulary"),
+        (("compile", "--task", "code_generation", "--budget", "3"), "required_over_budget"),
+        (("compile", "--task", "code_generation", "--evidence", "none.txt"), "unknown_file"),
+        (("compile", "--task", "code_generation", "--manifest", "no/m.json"), "file_unwritable"),
+        (("replay", "0f5c"), "unknown_object"),
+        (("replay", "{}"), "bad_manifest"),
+    ],
+)
+def test_what_cannot_be_compiled_says_why(run: Run, words: tuple[str, ...], code: str) -> None:
+    moved(run)
+    exit_code = 3 if code == "file_unwritable" else 1
+    assert f"[{code}]" in run(*words, code=exit_code).stderr
+
+
+# ---- export and import
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz"])
+def test_an_export_restores_everything_and_is_its_owners(run: Run, name: str) -> None:
+    moved(run)
+    before = told(run, "history", "Sam Rivera", "office")
+    assert "keep it safe" in run("export", name).stdout
+    assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
+    assert f"[{'file_exists'}]" in run("export", name, code=1).stderr
+    assert told(run, "export", name, "--replace", "--without-keys")["keys"] is False
+    run("export", name, "--replace")
+    assert "restored" in run("--store", "new.db", "import", name).stdout
+    assert told(run, "--store", "new.db", "history", "Sam Rivera", "office") == before
+    assert "[tenant_not_empty]" in run("--store", "new.db", "import", name, code=1).stderr
+    assert run("--store", "new.db", "doctor").exit_code == 0
+    assert not list(Path().glob("*.part"))
+
+
+def test_an_export_goes_through_a_pipe(run: Run) -> None:
+    moved(run)
+    text = run("export", "-").stdout
+    assert RUNNER.invoke(app, ["--store", "new.db", "import", "-"], input=text).exit_code == 0
+    torn = text[: len(text) // 2]
+    result = RUNNER.invoke(app, ["--store", "torn.db", "import", "-"], input=torn)
+    assert result.exit_code == 1
+    assert "[bad_export]" in result.stderr
+
+
+def test_an_export_that_cannot_be_written_says_so(run: Run) -> None:
+    moved(run)
+    assert "[file_unwritable]" in run("export", "no/folder/t.jsonl", code=3).stderr
+
+
+# ---- doctor and settings
+
+
+def test_a_sound_store_has_no_findings(run: Run) -> None:
+    moved(run)
+    assert run("doctor").stdout.count("ok ") == 3
+    assert told(run, "doctor")["findings"] == []
+
+
+def test_the_doctor_finds_what_is_broken(run: Run) -> None:
+    moved(run)
+    Path("memory.db").chmod(0o644)
+    with sqlite3.connect("memory.db") as db:
+        db.execute("PRAGMA writable_schema = ON")
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+            db.execute(f"DROP TRIGGER IF EXISTS {name}")
+        db.execute("UPDATE version SET tx_start = tx_start + 1 WHERE vid = 1")
+    db.close()
+    found = run("doctor", code=4).stdout
+    assert "FOUND" in found
+    assert "chmod go= memory.db" in found
+    held = json.loads(run("--json", "doctor", code=4).stdout)
+    assert {f["check"] for f in held["findings"]} == {"invariants", "permissions"}
+
+
+def test_settings_say_where_they_come_from(run: Run) -> None:
+    Path("tenure.toml").write_text('tenant = "acme"\n[policy.write]\nmax_batch = 7\n')
+    shown = run(
+        *("--store", "x.db", "config", "show", "--origin"),
+        env={"TENURE_LOG__LEVEL": "info", "TENURE_AUTH__PASSWORD": "hush-hush"},
+    ).stdout
+    lines = {line.split()[0]: line.split()[1:] for line in shown.splitlines()}
+    assert lines["store"] == ["x.db", "--store"]
+    assert lines["tenant"] == ["acme", "tenure.toml"]
+    assert lines["log.level"] == ["info", "TENURE_LOG__LEVEL"]
+    assert lines["policy.write.max_batch"] == ["7", "tenure.toml"]
+    assert lines["database"] == ["neo4j", "default"]
+    assert "hush" not in shown
+    keys = [s["key"] for s in told(run, "config", "show", "--all")]
+    assert "policy.compile.bm25_b" in keys
+
+
+def test_wrong_settings_are_told_all_at_once(run: Run) -> None:
+    Path("tenure.toml").write_text('stor = "x"\n[log]\nlevel = "loud"\n')
+    result = run("doctor", code=1, env={"TENURE_TENNANT": "acme"})
+    for says in ("'stor'", "did you mean 'store'", "log.level", "TENURE_TENNANT", "TENURE_TENANT"):
+        assert says in result.stderr
+    assert "[bad_settings]" in result.stderr
+    assert "[unknown_file]" in run("--config", "none.toml", "doctor", code=1).stderr
+
+
+# ---- refusals
+
+
+def test_a_store_that_is_not_there_is_not_made_by_a_question(run: Run) -> None:
+    result = run("get", "Sam Rivera", "office", code=1)
+    assert "there is no store memory.db" in result.stderr
+    assert result.stdout == ""
+    assert not Path("memory.db").exists()
+
+
+REFUSED: list[tuple[str, tuple[str, ...]]] = [
+    ("naive_datetime", ("write", "Sam", "office", "Austin", "--from", "2026-06-01T00:00:00")),
+    ("naive_datetime", ("get", "Sam", "office", "--valid", "2026-06-01")),
+    ("empty_interval", ("write", "Sam", "office", "Austin", "--from", MAY, "--until", MAY)),
+    ("inverted_interval", ("write", "Sam", "office", "A", "--from", JUNE, "--until", MAY)),
+    ("sub_microsecond", ("write", "Sam", "office", "A", "--from", "2026-06-01T00:00:00.1234567Z")),
+    ("bad_time", ("write", "Sam", "office", "Austin", "--from", "yesterday")),
+    ("unknown_vocabulary", ("write", "Sam", "ofice", "Austin")),
+    ("unknown_vocabulary", ("write", "Sam", "office", "Austin", "--op", "asert")),
+    ("unknown_vocabulary", ("write", "Sam", "office", "A", "--set", "security_classification=x")),
+    ("unknown_field", ("write", "Sam", "office", "Austin", "--set", "confidense=1")),
+    ("bad_field", ("write", "Sam", "office", "Austin", "--set", "confidence=high")),
+    ("out_of_range", ("write", "Sam", "office", "Austin", "--set", "confidence=2")),
+    ("missing_aspect", ("write", "--content", "a free thought", "--set", "object_type=preference")),
+    ("scope_missing", ("write", "Sam", "office", "Austin", "--set", "layer=session")),
+    ("too_large", ("write", "--content", "x" * 100_000, "--set", "value=" + "y" * 200_001)),
+    ("secret_in_content", ("write", "Sam", "office", "AKIAQX7ZP3LMN4RTVW2K")),
+    ("unknown_object", ("explain", "0190e3a2-7c1f-7000-8000-000000000001")),
+    ("unknown_vocabulary", ("actions", "list", "--status", "opened")),
+    ("unknown_vocabulary", ("define", "colour", "red")),
+    ("bad_definition", ("define", "slot", "badge_colour")),
+    ("authority_above_ceiling", ("write", "Sam", "office", "A", "--set", "authority_level=1")),
+    ("privilege_required", ("define", "role", "painter")),
+]
+
+
+@pytest.mark.parametrize(("code", "words"), REFUSED, ids=lambda v: str(v)[:40])
+def test_a_refusal_is_one_sentence_and_writes_nothing(
+    run: Run, code: str, words: tuple[str, ...]
+) -> None:
+    moved(run)
+    before = told(run, "diff", "--", "-infinity", "infinity")
+    who = (
+        ("--role", "operator") if code in ("authority_above_ceiling", "privilege_required") else ()
+    )
+    result = run(*who, *words, code=1)
+    assert result.stderr.startswith("tenure: ")
+    assert result.stderr.rstrip().endswith(f"[{code}]")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    held = json.loads(run("--json", *who, *words, code=1).stderr)["error"]
+    assert (held["code"], bool(held["message"])) == (code, True)
+    assert told(run, "diff", "--", "-infinity", "infinity") == before
+
+
+def test_another_tenant_is_refused(run: Run) -> None:
+    moved(run)
+    result = run("--tenant", "acme", "get", "Sam Rivera", "office", code=1)
+    assert "[tenant_mismatch]" in result.stderr
+
+
+def test_a_damaged_a_foreign_and_a_newer_file_are_refused(run: Run) -> None:
+    Path("text.db").write_text("this is no database, but long enough to be taken for one\n" * 40)
+    assert re.search(r"\[not_a_store\]", run("--store", "text.db", "doctor", code=1).stderr)
+    with sqlite3.connect("foreign.db") as db:
+        db.execute("CREATE TABLE recipe (name TEXT)")
+    db.close()
+    assert "[not_a_store]" in run("--store", "foreign.db", "get", "a", "office", code=1).stderr
+    moved(run)
+    with sqlite3.connect("memory.db") as db:
+        db.execute("PRAGMA user_version = 9999")
+    db.close()
+    assert "[newer_schema]" in run("get", "Sam Rivera", "office", code=3).stderr
+
+
+def test_a_file_damaged_in_the_middle_is_refused(run: Run) -> None:
+    moved(run)
+    with sqlite3.connect("memory.db") as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    held = bytearray(Path("memory.db").read_bytes())
+    held[4096 : len(held) - 4096] = b"\xa5" * (len(held) - 8192)
+    Path("memory.db").write_bytes(held)
+    result = run("get", "Sam Rivera", "office", code=3)
+    assert "[store_corrupt]" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to every file")
+def test_a_file_that_may_only_be_read_refuses_a_write(run: Run) -> None:
+    moved(run)
+    Path("memory.db").chmod(0o400)
+    result = run("write", "Sam Rivera", "office", "Boston", code=3)
+    assert "[store_read_only]" in result.stderr
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("tenure.store.neo4j.store") is None, reason="no Neo4j store yet"
+)
+def test_a_server_that_is_not_there_is_unavailable(run: Run) -> None:
+    result = run("--store", "bolt://127.0.0.1:9", "doctor", code=3)
+    assert "[store_unreachable]" in result.stderr
+
+
+# ---- usage
+
+
+def test_wrong_usage_exits_with_two(run: Run) -> None:
+    assert "No such command" in run("forget", code=2).stderr
+    run("get", "Sam Rivera", code=2)
+    assert "FIELD=VALUE" in run("write", "Sam", "office", "A", "--set", "planned", code=2).stderr
+
+
+def test_the_environment_names_the_store(run: Run) -> None:
+    run("write", "Sam Rivera", "office", "Austin", env={"TENURE_STORE": "other.db"})
+    assert Path("other.db").exists()
+    assert not Path("memory.db").exists()
+
+
+def test_roles_limit_what_a_caller_sees(run: Run) -> None:
+    run("define", "role", "painter")
+    run("write", "Sam Rivera", "phone", "555", "--set", 'allow_roles=["auditor"]')
+    assert told(run, "--role", "auditor", "get", "Sam Rivera", "phone")["value"] == "555"
+    assert told(run, "--role", "painter", "get", "Sam Rivera", "phone")["reason"] == "withheld"
+
+
+def test_the_version_is_told(run: Run) -> None:
+    assert run("--version").stdout.startswith("tenure")
+
+
+def test_help_is_quick_and_names_every_command() -> None:
+    script = (
+        "import time; t = time.perf_counter()\nfrom tenure.service.cli import app\nimport sys\n"
+    )
+    script += "from typer.testing import CliRunner\nCliRunner().invoke(app, ['--help'])\n"
+    script += "heavy = {'pydantic', 'rich', 'numpy', 'sqlite3', 'structlog'} & set(sys.modules)\n"
+    script += "print(sorted(heavy))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+# ---- actions and operations
+
+
+def tied(run: Run) -> dict[str, Any]:
+    run("write", "Sam Rivera", "office", "Austin", "--from", MAY)
+    run("write", "Sam Rivera", "office", "Boston", "--from", MAY)
+    (action,) = told(run, "actions", "list")
+    return dict(action)
+
+
+def test_a_tie_is_settled_by_a_winner_or_a_value(run: Run) -> None:
+    action = tied(run)
+    shown = run("actions", "resolve", action["action_id"], "--winner", action["members"][0])
+    assert "accepted" in shown.stdout
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
+    assert told(run, "actions", "list") == []
+    again = run("actions", "resolve", action["action_id"], "--value", "Boston", code=1)
+    assert "[already_decided]" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ((), "wrong_action"),
+        (("--winner", "x", "--value", "y"), "wrong_action"),
+        (("--winner", "0190e3a2-7c1f-7000-8000-000000000001"), "not_a_member"),
+    ],
+)
+def test_a_tie_needs_one_answer(run: Run, words: tuple[str, ...], code: str) -> None:
+    action = tied(run)
+    assert f"[{code}]" in run("actions", "resolve", action["action_id"], *words, code=1).stderr
+
+
+def test_a_sweep_says_what_is_due(run: Run, tmp_path: Path) -> None:
+    decay = {"half_life_days": 1, "minimum_threshold": 0.5}
+    old = SAM | {"recorded_at": "2020-01-01T00:00:00Z", "valid_from": "2020-01-01T00:00:00Z"}
+    run(
+        *("ingest", "--replay"),
+        events(tmp_path, old | {"decay_rule": decay, "retirement_rule": "archive"}),
+    )
+    assert "would be archived" in run("sweep", "--dry-run").stdout
+    assert len(told(run, "sweep", "--dry-run")["archived"]) == 1
+    assert "archived: " in run("sweep").stdout
+    assert run("sweep").stdout == "nothing is due\n"
+    assert told(run, "get", "Sam Rivera", "office")["status"] == "unknown"
+
+
+def test_an_erasure_asks_first_and_leaves_a_tombstone(run: Run) -> None:
+    receipt = moved(run)
+    aborted = RUNNER.invoke(app, ["erase", receipt["object_id"], "--reason", "r"], input="n\n")
+    assert aborted.exit_code == 1
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Chicago"
+    assert "[missing_reason]" in run("erase", receipt["object_id"], "--yes", code=1).stderr
+    shown = run("erase", receipt["object_id"], "--reason", "case 17", "--yes").stdout
+    assert "case 17" in shown
+    assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
+    all_of_sam = told(run, "erase", "--entity", "Sam Rivera", "--reason", "case 18", "--yes")
+    assert all_of_sam["entity_ids"] == [receipt["entity"]]
+    assert told(run, "facts", "Sam Rivera") == {}
+    assert run("doctor").exit_code == 0
+
+
+def test_a_reclassification_hides_an_object_at_all_times(run: Run) -> None:
+    receipt = moved(run)
+    shown = run("reclassify", receipt["object_id"], "--as", "restricted", "--allow-role", "auditor")
+    assert shown.stdout.strip().endswith("restricted, for auditor")
+    assert told(run, "--role", "viewer", "get", "Sam Rivera", "office")["reason"] == "withheld"
+    denied = told(run, "reclassify", receipt["object_id"], "--deny-role", "viewer")
+    assert denied["permissions"]["deny"] == ["viewer"]
+    assert "not for viewer" in run("reclassify", receipt["object_id"]).stdout
+
+
+def test_an_envelope_is_rendered_for_a_provider(run: Run) -> None:
+    moved(run)
+    words = ("compile", "--task", "code_generation", "--query", "Sam Rivera", "--render")
+    held = json.loads(run(*words, "anthropic").stdout)
+    assert "messages" in held
+    assert "Chicago" in run(*words, "text").stdout
+    assert "[unknown_vocabulary]" in run(*words, "telex", code=1).stderr

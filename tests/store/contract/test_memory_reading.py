@@ -1,0 +1,162 @@
+"""Reading through the client: scopes, permissions, erasure, derivation, tenants, transfer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tenure import Forbidden, Memory, NotFound, Principal
+
+Open = Callable[..., Memory]
+JAN, JUN = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
+
+
+def caller(memory: Memory, **given: Any) -> Memory:
+    """Return the same store for a caller of the same tenant, unless another is named."""
+    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **given}))
+
+
+def test_a_view_never_changes(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    view = memory.as_of()
+    before = view.slot("Sam", "office")
+    memory.write(subject="Sam", slot="office", value="LA", op="correct", valid_from=JAN)
+    assert view.slot("Sam", "office") == before
+    assert memory.as_of().value("Sam", "office") == "LA"
+
+
+def test_a_narrower_scope_wins_and_others_never_see_it(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Acme", slot="jurisdiction", value="US", valid_from=JAN)
+    ann = caller(memory, user="ann")
+    ann.write(subject="Acme", slot="jurisdiction", value="EU", valid_from=JAN,
+              scope={"user": "ann"})  # fmt: skip
+    assert ann.as_of().value("Acme", "jurisdiction") == "EU"
+    assert memory.as_of().value("Acme", "jurisdiction") == "US"
+    bob = caller(memory, user="bob")
+    assert bob.as_of().value("Acme", "jurisdiction") == "US"
+    with pytest.raises(Forbidden):
+        bob.write(subject="Acme", slot="jurisdiction", value="UK", scope={"user": "ann"})
+
+
+def test_what_decides_and_may_not_be_seen_is_withheld(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    memory.write(subject="Sam", slot="office", value="Area 51", valid_from=JUN,
+                 security_classification="highly_restricted")  # fmt: skip
+    low = caller(memory, user="low", clearance="public")
+    state = low.as_of().slot("Sam", "office")
+    assert (state.status, state.reason) == ("unknown", "withheld")
+    assert "Area 51" not in repr(state)
+    assert low.as_of().search("area 51").hits == ()
+
+
+def test_deny_wins_and_todays_permissions_hold_for_the_past(open_memory: Open) -> None:
+    memory = open_memory()
+    receipt = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN,
+                           allow_roles=["engineer"])  # fmt: skip
+    engineer = caller(memory, user="e", roles={"engineer"})
+    assert engineer.as_of().value("Sam", "office") == "NYC"
+    old = engineer.as_of()
+    memory.reclassify(receipt.object_id, deny_roles=["engineer"])
+    assert old.value("Sam", "office") is None
+    with pytest.raises(NotFound):
+        engineer.explain(receipt.object_id)
+
+
+def test_an_erased_object_says_erased_in_the_past_and_resurfaces_nothing_wrong(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    second = memory.write(subject="Sam", slot="office", value="Secretville", valid_from=JUN)
+    receipt = memory.erase(second.object_id, reason="request 7")
+    assert receipt.object_ids == (second.object_id,)
+    assert memory.as_of(tx=second.tx).slot("Sam", "office").status == "erased"
+    assert memory.as_of().value("Sam", "office") == "NYC"
+    assert "Secretville" not in repr(memory.history("Sam", "office"))
+    assert memory.doctor() == ()
+
+
+def test_only_the_privileged_erase(open_memory: Open) -> None:
+    memory = open_memory()
+    receipt = memory.write(subject="Sam", slot="office", value="NYC")
+    with pytest.raises(Forbidden) as caught:
+        caller(memory, user="x").erase(receipt.object_id, reason="spite")
+    assert caught.value.code == "privilege_required"
+    assert memory.as_of().value("Sam", "office") == "NYC"
+
+
+def test_derived_objects_inherit_the_weakest_and_go_stale(open_memory: Open) -> None:
+    memory = open_memory()
+    page = memory.write(content="Nova ships on Friday.", source_origin="https://example.org/n",
+                        security_classification="confidential")  # fmt: skip
+    fact = memory.write(subject="Nova", slot="status", value="shipping", valid_from=JAN)
+    belief = memory.write(
+        subject="Nova", slot="assumes", value="it ships on Friday", valid_from=JAN,
+        source_origin="tenure://summary", derived_from=[page.object_id, fact.object_id],
+    )  # fmt: skip
+    story = memory.explain(belief.object_id)
+    assert story.object.authority_level == 4
+    assert story.object.security_classification == "confidential"
+    assert {link.object_id for link in story.sources} == {page.object_id, fact.object_id}
+    memory.write(subject="Nova", slot="status", value="blocked", valid_from=JUN)
+    kinds = {action.kind for action in memory.actions()}
+    assert "reverify_belief" in kinds
+
+
+def test_a_tie_is_settled_by_a_person(open_memory: Open) -> None:
+    memory = open_memory()
+    a = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    b = memory.write(subject="Sam", slot="office", value="LA", valid_from=JAN)
+    state = memory.as_of().slot("Sam", "office")
+    assert state.status == "disputed"
+    assert {c.object_id for c in state.candidates} == {a.object_id, b.object_id}
+    (action,) = memory.actions()
+    memory.actions.resolve(action.action_id, winner=b.object_id)
+    assert memory.as_of().value("Sam", "office") == "LA"
+    assert memory.actions() == []
+
+
+def test_tenants_share_nothing(open_memory: Open) -> None:
+    memory = open_memory(tenants=True)
+    other = caller(
+        memory, tenant=f"{memory.principal.tenant}-b", roles={"owner"}, authority_level=0
+    )
+    mine = memory.write(subject="Sam", slot="office", value="Canary-A")
+    theirs = other.write(subject="Sam", slot="office", value="Canary-B")
+    assert mine.entity != theirs.entity
+    assert memory.as_of().value("Sam", "office") == "Canary-A"
+    assert memory.as_of().search("canary").hits[0].object.value == "Canary-A"
+    with pytest.raises(NotFound):
+        memory.explain(theirs.object_id)
+    with pytest.raises(NotFound):
+        memory.write(object_id=theirs.object_id, op="retract")
+    assert "Canary-B" not in repr(memory.as_of().facts("Sam"))
+
+
+def test_diff_says_what_changed_between_two_beliefs(open_memory: Open) -> None:
+    memory = open_memory()
+    first = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    second = memory.write(subject="Sam", slot="office", value="LA", valid_from=JUN)
+    changes = memory.diff(first.tx, second.tx)
+    assert {(c.kind, c.value, c.status) for c in changes} == {
+        ("closed", "NYC", "clean"),
+        ("opened", "NYC", "clean"),
+        ("opened", "NYC", "overridden"),
+        ("opened", "LA", "clean"),
+    }
+    assert memory.diff(second.tx, second.tx) == ()
+
+
+def test_a_timeline_joins_neighbours_of_one_value(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN, valid_until=JUN)
+    memory.write(subject="Sam", slot="office", value="NYC", valid_from=JUN)
+    (segment,) = memory.as_of().timeline("Sam", "office")
+    assert segment.valid_until is None
+    state = memory.as_of(valid="2026-02-01T00:00:00Z").slot("Sam", "office")
+    assert state.valid_until is None

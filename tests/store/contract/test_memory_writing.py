@@ -1,0 +1,237 @@
+"""Writing through the client: outcomes, retries, batches, refusals. Every store passes this."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from tenure import (
+    Conflict,
+    EntityRef,
+    Forbidden,
+    InvalidInput,
+    Memory,
+    Principal,
+    TenureError,
+    Write,
+)
+
+Open = Callable[..., Memory]
+JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
+
+
+def caller(memory: Memory, **given: Any) -> Memory:
+    """Return the same store for a caller of the same tenant, unless another is named."""
+    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **given}))
+
+
+def test_a_first_claim_is_accepted_and_shown(open_memory: Open) -> None:
+    memory = open_memory()
+    receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago", valid_from=JAN)
+    assert receipt.outcome == "accepted"
+    assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
+
+
+@pytest.mark.parametrize(
+    ("second", "outcome"),
+    [
+        ({"value": "NYC", "valid_from": JAN}, "confirmed"),
+        ({"value": "Chicago", "valid_from": JUN}, "accepted"),
+        ({"value": "Chicago", "valid_from": "2025-06-01T00:00:00Z"}, "clipped"),
+        ({"value": "Chicago", "valid_from": JAN, "authority_level": 3}, "overridden"),
+        ({"value": "Chicago", "valid_from": JAN}, "disputed"),
+        ({"value": "Chicago", "valid_from": JAN, "confidence": 0.5}, "disputed"),
+        ({"value": "Chicago", "valid_from": FEB, "op": "correct", "authority_level": 3}, "refused"),
+    ],
+)
+def test_outcome_of_a_second_claim(open_memory: Open, second: dict[str, Any], outcome: str) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    assert memory.write(subject="Sam", slot="office", **second).outcome == outcome
+
+
+def test_a_loser_is_kept_and_linked(open_memory: Open) -> None:
+    memory = open_memory()
+    old = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    new = memory.write(subject="Sam", slot="office", value="Chicago", valid_from=JUN)
+    assert new.superseded == (old.object_id,)
+    story = memory.explain(old.object_id)
+    assert [link.object_id for link in story.superseded_by] == [new.object_id]
+    assert {row.status for row in story.rows} == {"clean", "overridden"}
+
+
+def test_retract_resurfaces_and_delete_leaves_a_gap(open_memory: Open) -> None:
+    for op, shown in (("retract", "NYC"), ("delete", None)):
+        memory = open_memory()
+        memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+        memory.write(subject="Sam", slot="office", value="Chicago", valid_from=FEB)
+        memory.write(subject="Sam", slot="office", value="Chicago", op=op, valid_from=FEB)
+        assert memory.as_of(valid=MAR).value("Sam", "office") == shown
+
+
+def test_a_retry_returns_the_first_receipt(open_memory: Open) -> None:
+    memory = open_memory()
+    stated: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
+    first = memory.write(**stated, idempotency_key="k1")
+    again = memory.write(**stated, idempotency_key="k1")
+    assert again.replayed
+    assert (again.object_id, again.tx) == (first.object_id, first.tx)
+    assert len(memory.history("Sam", "office")) == 1
+    with pytest.raises(Conflict) as caught:
+        memory.write(subject="Sam", slot="office", value="LA", idempotency_key="k1")
+    assert caught.value.code == "idempotency_mismatch"
+
+
+def test_a_dry_run_says_and_changes_nothing(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    before = memory.as_of().tx
+    receipt = memory.write(subject="Sam", slot="office", value="LA", valid_from=JUN, dry_run=True)
+    assert receipt.dry_run
+    assert receipt.outcome == "accepted"
+    assert receipt.superseded
+    assert memory.as_of().tx == before
+    assert memory.as_of().value("Sam", "office") == "NYC"
+
+
+def test_write_many_is_all_or_nothing_under_one_stamp(open_memory: Open) -> None:
+    memory = open_memory()
+    receipts = memory.write_many(
+        [Write(subject="Sam", slot="office", value="NYC", valid_from=JAN),
+         Write(subject="Sam", slot="title", value="engineer", valid_from=JAN)]
+    )  # fmt: skip
+    assert len({receipt.tx for receipt in receipts}) == 1
+    with pytest.raises(InvalidInput):
+        memory.write_many(
+            [Write(subject="Sam", slot="office", value="LA"), Write(subject="Sam", slot="ofice")]
+        )
+    assert memory.as_of().value("Sam", "office") == "NYC"
+
+
+def test_each_write_has_its_own_stamp(open_memory: Open) -> None:
+    memory = open_memory(clock=lambda: 1_000_000)
+    stamps = [memory.write(subject="Sam", slot="skill", value=f"s{n}").tx for n in range(4)]
+    assert stamps == sorted(set(stamps))
+    assert len(memory.as_of().slot("Sam", "skill").values) == 4
+
+
+BAD: dict[str, dict[str, Any]] = {
+    "naive_datetime": {"valid_from": "2026-01-01T00:00:00"},
+    "empty_interval": {"valid_from": JAN, "valid_until": JAN},
+    "inverted_interval": {"valid_from": FEB, "valid_until": JAN},
+    "sub_microsecond": {"valid_from": "2026-01-01T00:00:00.123456789Z"},
+    "bad_time": {"valid_from": "yesterday"},
+    "unknown_vocabulary": {"slot": "ofice"},
+    "value_type_mismatch": {"value": ""},
+    "too_large": {"content": "x" * 200_001},
+    "out_of_range": {"confidence": 1.5},
+    "bad_origin": {"source_origin": "somewhere"},
+    "secret_in_content": {"content": "password=hunter2-Zx81!qTw9"},
+    "missing_subject": {"subject": None},
+    "bad_name": {"subject": "n" * 600},
+    "bad_decay_rule": {"decay_rule": {"half_life_days": -1, "minimum_threshold": 0.5}},
+}
+
+
+@pytest.mark.parametrize("code", BAD)
+def test_bad_input_is_refused_with_its_code_and_nothing_is_written(
+    open_memory: Open, code: str
+) -> None:
+    memory = open_memory()
+    stated: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
+    with pytest.raises(InvalidInput) as caught:
+        memory.write(**{**stated, **BAD[code]})
+    assert caught.value.code == code
+    assert memory.as_of().tx is None
+
+
+def test_an_unknown_word_comes_with_a_suggestion(open_memory: Open) -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'office'"):
+        open_memory().write(subject="Sam", slot="ofice", value="NYC")
+    with pytest.raises(InvalidInput, match="did you mean 'preference'"):
+        open_memory().write(subject="Sam", slot="office", value="NYC", object_type="preferense")
+
+
+def test_text_without_relevance_is_refused(open_memory: Open) -> None:
+    memory = open_memory()
+    with pytest.raises(InvalidInput) as caught:
+        memory.write(content="likes tea", object_type="preference")
+    assert caught.value.code == "missing_aspect"
+
+
+def test_authority_comes_from_the_channel(open_memory: Open) -> None:
+    memory = open_memory()
+    agent = caller(memory, user="bot", authority_level=3)
+    with pytest.raises(Forbidden) as caught:
+        agent.write(subject="Sam", slot="office", value="NYC", authority_level=1)
+    assert caught.value.code == "authority_above_ceiling"
+    unproven = agent.write(
+        subject="Sam", slot="office", value="NYC", source_origin="record://crm/1"
+    )
+    assert "origin_unproven" in unproven.warnings
+    page = memory.write(
+        subject="Sam", slot="office", value="Rome", source_origin="https://example.org"
+    )
+    story = memory.explain(page.object_id)
+    assert story.object.authority_level == 4
+
+
+def test_sixteen_writers_of_one_new_name_make_one_entity(open_memory: Open) -> None:
+    memory = open_memory()
+    errors: list[BaseException] = []
+
+    def write(number: int) -> None:
+        try:
+            memory.write(subject="Quinn Alvarez", slot="skill", value=f"skill {number}")
+        except TenureError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert len(memory.as_of().slot("Quinn Alvarez", "skill").values) == 16
+    assert memory.doctor() == ()
+
+
+def test_sixteen_writers_of_one_slot_leave_one_chain(open_memory: Open) -> None:
+    memory = open_memory()
+    seen: list[tuple[Any, Any]] = []
+
+    def write(number: int) -> None:
+        for step in range(6):
+            receipt = memory.write(subject="Quinn", slot="office", value=f"{number}.{step}")
+            view = memory.as_of(tx=receipt.tx)
+            seen.append((view, view.slot("Quinn", "office").value))
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 96
+    for view, value in seen:
+        assert view.slot("Quinn", "office").value == value
+    rows = [r for r in memory.history("Quinn", "office") if r.tx_end is None and r.head]
+    spans = sorted((r.valid_from, r.valid_until) for r in rows if r.valid_from)
+    assert all(a[1] == b[0] for a, b in pairwise(spans))
+    assert memory.doctor() == ()
+
+
+def test_an_identifier_wins_over_a_name(open_memory: Open) -> None:
+    memory = open_memory()
+    one = EntityRef(name="Mike Rogers", type="person", external_ids={"bioguide": "R000572"})
+    two = EntityRef(name="Mike Rogers", type="person", external_ids={"bioguide": "R000575"})
+    a = memory.write(subject=one, slot="seat", value="house:MI-8")
+    b = memory.write(subject=two, slot="seat", value="house:AL-3")
+    assert a.entity != b.entity
+    assert memory.as_of().slot("Mike Rogers", "seat").reason == "ambiguous_entity"
+    bare = memory.write(subject="Mike Rogers", slot="seat", value="house:XX-1")
+    assert bare.outcome == "pending_review"
+    assert bare.reviews

@@ -1,0 +1,123 @@
+"""What stands beside history: definitions, vectors, manifests, usage; none takes a stamp."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from tenure.schema.errors import NotFound, Unavailable
+from tenure.store.port import Clock, Store, Usage, VectorRow
+from tenure.tests.store.builders import TENANT, Say, commit
+
+
+def test_definitions_are_appended_when_nobody_was_faster(store: Store) -> None:
+    assert store.define(TENANT, after=0, definition='{"a":1}')
+    assert not store.define(TENANT, after=0, definition='{"b":1}')
+    assert store.define(TENANT, after=1, definition='{"b":2}')
+    with store.reading(TENANT) as reader:
+        assert reader.definitions() == ((1, '{"a":1}'), (2, '{"b":2}'))
+        assert reader.definitions(1) == ((2, '{"b":2}'),)
+        assert reader.clock().seq == 0
+
+
+def test_vectors_reach_every_cache_in_order_and_replace_their_like(store: Store) -> None:
+    commit(store, [Say(object_id="a"), Say(object_id="b", slot="team")], tx=1)
+    first = VectorRow("a", "mini", "why", b"\x01\x00")
+    second = VectorRow("b", "mini", "0", b"\x02\x00")
+    other = VectorRow("b", "large", "0", b"\x03\x00")
+    store.put_vectors(TENANT, [first, second])
+    store.put_vectors(TENANT, [other])
+    with store.reading(TENANT) as reader:
+        assert reader.vectors("mini", 0) == (3, (first, second))
+        assert reader.vectors("mini", 1) == (3, (second,))
+        assert reader.vectors("large", 0) == (3, (other,))
+    better = VectorRow("a", "mini", "why", b"\x09\x00")
+    store.put_vectors(TENANT, [better])
+    store.put_vectors(TENANT, [])
+    with store.reading(TENANT) as reader:
+        assert reader.vectors("mini", 3) == (4, (better,))
+        assert reader.vectors("mini", 0) == (4, (second, better))
+        assert reader.clock() == Clock(1, 1, 3, 4)
+
+
+def test_vectors_of_unknown_objects_are_left_out(store: Store) -> None:
+    store.put_vectors(TENANT, [VectorRow("ghost", "mini", "why", b"\x01\x00")])
+    with store.reading(TENANT) as reader:
+        assert reader.vectors("mini", 0)[1] == ()
+
+
+def test_manifests_are_kept_with_what_they_compiled(store: Store) -> None:
+    pack = '{"write":{}}'
+    for number in range(3):
+        for _ in range(2):  # idempotent
+            store.put_manifest(
+                TENANT,
+                envelope_id=f"env{number}",
+                manifest=f'{{"n":{number}}}',
+                objects=["a", f"b{number}", "a"],
+                pack=pack,
+            )
+    with store.reading(TENANT) as reader:
+        assert reader.manifest("env1") == '{"n":1}'
+        assert reader.manifest("env9") is None
+        assert [e for e, _ in reader.manifests()] == ["env2", "env1", "env0"]
+        assert reader.manifests(limit=1) == (("env2", '{"n":2}'),)
+        assert reader.envelopes_of("a") == ("env0", "env1", "env2")
+        assert reader.envelopes_of("b1") == ("env1",)
+        assert reader.envelopes_of("c") == ()
+        assert reader.policy_pack(hashlib.sha256(pack.encode()).hexdigest()) == pack
+        assert reader.policy_pack("0") is None
+
+
+def test_usage_is_counted_apart(store: Store) -> None:
+    commit(store, [Say(object_id="a")], tx=1)
+    store.log_usage(TENANT, ["a", "b"], at_us=50)
+    store.log_usage(TENANT, ["a"], at_us=40)
+    with store.reading(TENANT) as reader:
+        assert reader.usage(["a", "b", "c"]) == {"a": Usage("a", 2, 50), "b": Usage("b", 1, 50)}
+        assert reader.clock().seq == 1
+
+
+def test_a_stated_key_is_the_tenant_s_first(store: Store) -> None:
+    store.ensure("other", key=b"k" * 32)
+    store.ensure("other", key=b"k" * 32)
+    with store.reading("other") as reader:
+        assert reader.keys() == (b"k" * 32,)
+
+
+def test_another_key_for_a_known_tenant_is_refused(store: Store) -> None:
+    from tenure.schema.errors import Conflict
+
+    store.ensure("other", key=b"k" * 32)
+    with pytest.raises(Conflict) as caught:
+        store.ensure("other", key=b"x" * 32)
+    assert caught.value.code == "key_mismatch"
+
+
+def test_tenants_share_nothing(store: Store) -> None:
+    store.ensure("other")
+    commit(store, [Say(object_id="a")], tx=10)
+    commit(store, [Say(object_id="a", value="Oslo")], tx=5, tenant="other")
+    with store.reading("other") as reader:
+        assert reader.clock().last_us == 5
+        other = reader.keys()
+    with store.reading(TENANT) as reader:
+        assert reader.clock().last_us == 10
+        assert reader.keys() != other
+
+
+def test_an_unknown_tenant_is_not_found(store: Store) -> None:
+    with pytest.raises(NotFound) as caught, store.reading("nobody"):
+        pass
+    assert caught.value.code == "unknown_tenant"
+
+
+def test_a_closed_store_says_so(store: Store) -> None:
+    store.close()
+    store.close()
+    with pytest.raises(Unavailable) as caught:
+        store.ensure(TENANT)
+    assert caught.value.code == "store_closed"
+    with pytest.raises(Unavailable), store.reading(TENANT):
+        pass

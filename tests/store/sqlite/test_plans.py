@@ -1,0 +1,166 @@
+"""Query plans: every read uses the index it was written for, at a size where it matters."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tenure.schema.interval import Interval
+from tenure.schema.principal import Scope
+from tenure.store.port import Ask, Point, SlotRead
+from tenure.store.sqlite import SqliteStore, check_sql, register_sql, statements
+from tenure.tests.store.builders import ALL, TENANT, Say, commit
+
+SCANS_ON_PURPOSE = {
+    "ALL_SLOTS", "ALL_CLAIMS", "ALL_EDGES", "ALL_ROWS", "EVENTS", "FLAGS", "PERMISSION_CHANGES",
+    "TOMBSTONES", "DEFINITION_BODIES", "KEYS", "TENANT", "COUNTERS", "COUNT_DEFINITIONS",
+    "SLOT_IDS", "ERASED_SINCE", "DECAYING", "MATCHES_LIVE", "MATCHES_ALL", "LAST_DIGEST",
+    "LAST_CLAIM", "SET_COUNTERS", "RAISE_VECTORS", "RAISE_ERASURES", "CLEAR_KEYS", "BEGAN_OF",
+}  # fmt: skip
+"""Statements that read a whole table because that is what they are for, or one row of it."""
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+    path: Path = tmp_path_factory.mktemp("plans") / "memory.db"
+    store = SqliteStore(path)
+    store.ensure(TENANT)
+    commit(
+        store,
+        [
+            Say(
+                object_id=f"o{n}",
+                subject=f"e{n}",
+                slot="manager",
+                value_entity=f"e{n + 1}",
+                scope=Scope(user=f"u{n % 50}"),
+            )
+            for n in range(300)
+        ],
+    )
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        tx._db.execute("ANALYZE")
+    store.close()
+    opened = sqlite3.connect(path)
+    yield opened
+    opened.close()
+
+
+def plan(db: sqlite3.Connection, statement: str) -> list[str]:
+    names = set(re.findall(r":([a-z]+)", statement))
+    bound: object = dict.fromkeys(names, "[]") if names else ["[]"] * statement.count("?")
+    return [line[3] for line in db.execute(f"EXPLAIN QUERY PLAN {statement}", bound)]
+
+
+def everything() -> Iterator[tuple[str, str]]:
+    for name, value in vars(statements).items():
+        if name.isupper() and not name.startswith("_"):
+            found = value.values() if isinstance(value, dict) else value
+            for each in [found] if isinstance(found, str) else found:
+                yield name, each
+
+
+@pytest.mark.parametrize(("name", "statement"), list(everything()), ids=lambda v: str(v)[:24])
+def test_no_read_scans_a_table(db: sqlite3.Connection, name: str, statement: str) -> None:
+    scans = [
+        step
+        for step in plan(db, statement)
+        if step.startswith("SCAN")
+        and not re.match(r"SCAN (\w+ VIRTUAL TABLE|CONSTANT|\(subquery)", step)
+        and not re.match(r"SCAN (j|s|t|a|b|d|n|q|m|json_each|ends|found|f|down|start)\b", step)
+    ]
+    assert not scans or name in SCANS_ON_PURPOSE, scans
+
+
+@pytest.mark.parametrize(
+    ("statement", "index"),
+    [
+        (statements.WINDOW_OPEN, "version_open_head"),
+        (statements.WINDOW_VALID, "version_by_valid"),
+        (statements.WINDOW_TX, "version_by_tx"),
+        (statements.RANGE_OPEN, "version_open_head"),
+        (statements.RANGE, "version_by_valid"),
+    ],
+)
+def test_point_reads_never_leave_their_index(
+    db: sqlite3.Connection, statement: str, index: str
+) -> None:
+    steps = plan(db, statement)
+    assert any(f"USING COVERING INDEX {index} (slot_id=?" in step for step in steps), steps
+    assert not any("TEMP B-TREE" in step for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("statement", "index"),
+    [
+        (statements.BEGAN, "version_began (tx_start>? AND tx_start<?)"),
+        (statements.ENDED, "version_ended (tx_end>? AND tx_end<?)"),
+        (statements.OPEN_HEADS, "version_open_head (slot_id=?"),
+        (statements.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
+        (statements.NEAR_NOW[0], "version_open_head (slot_id=?"),
+        (statements.NEAR[0], "version_by_valid (slot_id=?"),
+        (statements.NEAR[2], "claim_by_value (value_entity_id=?)"),
+        (statements.STANDING, "claim_standing (object_type=? AND scope_id=?)"),
+        (statements.DECAYING, "claim_decays"),
+        (statements.SLOT_IDS_OF_PAIRS, "slot_by_subject (subject_id=? AND slot=?)"),
+        (register_sql.ALIASES_BY_NORM, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
+        (register_sql.JUDGEMENTS_OF, "judgement_by_left (left_id=? AND tx_start<?)"),
+        (register_sql.RECEIPTS, "sqlite_autoindex_receipt_1 (object_id=?)"),
+        (register_sql.RECEIPTS, "sqlite_autoindex_receipt_2 (idempotency_key=?)"),
+        (register_sql.VECTORS, "INTEGER PRIMARY KEY (rowid>?)"),
+    ],
+)
+def test_a_read_uses_the_index_it_was_written_for(
+    db: sqlite3.Connection, statement: str, index: str
+) -> None:
+    steps = plan(db, statement)
+    assert any(index in step for step in steps), steps
+
+
+def test_no_plan_builds_an_index_of_its_own(db: sqlite3.Connection) -> None:
+    for name, statement in everything():
+        assert not any("AUTOMATIC" in step for step in plan(db, statement)), name
+        if name != "DEPENDANTS":  # there it is over the few objects that were asked for
+            assert not any("BLOOM" in step for step in plan(db, statement)), name
+
+
+def test_the_doctor_s_statements_are_valid(db: sqlite3.Connection) -> None:
+    for statement in check_sql.MUST_BE_EMPTY.values():
+        assert plan(db, statement)
+
+
+def test_a_deep_slot_is_written_without_reading_its_past(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "memory.db")
+    store.ensure(TENANT)
+    for n in range(120):
+        commit(store, [Say(object_id=f"o{n}", value=str(n), start=n)])
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        key = Say(object_id="x").slot_key
+        (rows,) = tx.open_rows([SlotRead((key,), Interval(500, 501), False)])
+        (full,) = tx.open_rows([SlotRead((key,), Interval(500, 501), True)])
+    assert len(rows) == 1
+    assert len(full) == 120
+    store.close()
+
+
+def test_a_point_read_takes_few_statements_whatever_the_depth(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "memory.db")
+    store.ensure(TENANT)
+    for n in range(400):
+        commit(store, [Say(object_id=f"o{n}", value=str(n), start=n)])
+    ask = Ask(subjects=("e1",), slots=("office",))
+    with store.reading(TENANT) as reader:
+        for point in (Point(399, 400), Point(10_000, 400), Point(300, 350), Point(5, 300)):
+            ran: list[str] = []
+            reader._db.set_trace_callback(ran.append)
+            found = reader.versions(ask, sight=ALL, point=point)
+            reader._db.set_trace_callback(None)
+            assert len(found.versions) == 1
+            assert len(ran) <= 9, ran
+    store.close()

@@ -37,7 +37,9 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from .actions import Actions
     from .auditing import Auditing
     from .compiling import Envelopes
+    from .entities import Entities
     from .ingest import IngestReport, Progress
+    from .reviews import Reviews
     from .stewarding import Stewarding
     from .transferring import TransferReport
     from .words import Words
@@ -386,6 +388,20 @@ class Memory:
         from .actions import Actions
 
         return Actions(self.backend, self.principal)
+
+    @property
+    def entities(self) -> Entities:
+        """Return the register: `.resolve`, `.get`, `.list`, `.add_alias`, `.merge`, `.unmerge`."""
+        from .entities import Entities
+
+        return Entities(self.backend, self.principal, self.as_of())
+
+    @property
+    def reviews(self) -> Reviews:
+        """Return the review queue: `.list`, `.get`, `.accept`, `.reject`, `.unsure`, `.undo`."""
+        from .reviews import Reviews
+
+        return Reviews(self.backend, self.principal, self.as_of())
 
     def _writing(self) -> Writing:
         from .writing import Writing

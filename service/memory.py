@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from .compiling import Envelopes
     from .entities import Entities
     from .ingest import IngestReport, Progress
+    from .mentioning import Linked
     from .reviews import Reviews
     from .stewarding import Stewarding
     from .transferring import TransferReport
@@ -388,6 +389,12 @@ class Memory:
         from .actions import Actions
 
         return Actions(self.backend, self.principal)
+
+    def mentions(self, text: str) -> tuple[Linked, ...]:
+        """Return the names in a text with what each means; nothing is created."""
+        from .mentioning import Mentioning
+
+        return Mentioning(self.backend, self.principal).mentions(text)
 
     @property
     def entities(self) -> Entities:

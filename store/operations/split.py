@@ -22,9 +22,10 @@ from ...schema.interval import ALWAYS
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
 from ..effects import derivations
 from ..namesakes import Line, groups
-from ..port import SlotRead, SlotRecord, WriteTx
+from ..port import SlotRecord, WriteTx
+from ..reconcile_rule import everywhere
 from .change import Change, derived_id
-from .replan import Group, flag_dependants, groups_for, note_ties
+from .replan import Group, Why, flag_dependants, groups_for, replan
 
 
 def stories(tx: WriteTx, entity_id: str) -> tuple[tuple[str, ...], ...]:
@@ -73,9 +74,8 @@ def split(
                 object_id=object_id,
             )
     old = groups_for(tx, (held[o].claim.slot_key for o in moved), change.clock.last_us)
-    before = tx.open_rows(tuple(SlotRead(group.keys, ALWAYS, full=True) for group in old))
-    for group, rows in zip(old, before, strict=True):
-        change.ledger.load(group.planning, rows)
+    # folded, not withdrawn: an equal claim that has no row of its own must come back
+    replan(tx, change, old, reach=everywhere, why=Why("entity_split"), without=frozenset(moved))
     people = [case.entity_id]
     for number, part in enumerate(parts[1:], 2):
         person = _person(tx, change, case, number)
@@ -83,8 +83,6 @@ def split(
         for object_id in part:
             _move(change, old, held[object_id], person)
     change.ledger.settle(change.stamp)
-    for group, rows in zip(old, before, strict=True):
-        note_ties(tx, change, group, rows)
     flag_dependants(tx, change, without=frozenset(moved))
     change.judgements += [_apart(change, a, b) for a, b in combinations(people, 2)]
     return tuple(people)
@@ -142,7 +140,6 @@ def _move(change: Change, old: Sequence[Group], one: Assertion, person: str) -> 
         content=EMPTIED,
     )
     change.claims.append(gone)
-    done = change.ledger.write(group.planning, gone.claim, many=group.many)
     object_id = derived_id(one.claim.object_id, f"split/{change.stamp}")
     scope_id, slot = one.details.scope.scope_id, one.details.slot
     key = slot_key(person, slot, scope_id) if slot else text_key(object_id)
@@ -163,7 +160,7 @@ def _move(change: Change, old: Sequence[Group], one: Assertion, person: str) -> 
         change.slots.append(record)
     planning = (person, slot, scope_id) if slot else (key, "", scope_id)
     told = change.ledger.write(planning, again.claim, many=group.many)
-    change.edges += (*done.edges, *told.edges, *derivations(again, change.stamp))
+    change.edges += (*told.edges, *derivations(again, change.stamp))
     change.objects += (gone.claim.object_id, object_id)
 
 

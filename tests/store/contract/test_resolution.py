@@ -174,8 +174,8 @@ def test_retrieved_text_teaches_no_alias(memory: Memory) -> None:
 
 
 def test_a_possible_match_leaves_a_suggestion_and_nothing_waits(memory: Memory) -> None:
-    one = say(memory, "Deployment Cluster us-east-1", "system")
-    two = say(memory, "Deployment Cluster us-east-12", "system")
+    one = say(memory, "Customer Data Store", "system")
+    two = say(memory, "Customer Data Lake", "system")
     assert (two.outcome, two.resolution.decision) == ("accepted", "new")
     assert "possible_same_as" in two.warnings
     assert not memory.reviews.list()
@@ -353,6 +353,16 @@ def test_entities_tell_where_their_names_come_from(memory: Memory) -> None:
     memory.write(one.entity, "works_with", EntityRef(name="Billing API", type="system"))
     assert "Billing API" in memory.entities.export()
     assert '"edges"' in memory.entities.export(format="json")
+
+
+def test_mentions_of_a_text_are_linked_and_create_nothing(memory: Memory) -> None:
+    sam = say(memory, "Sam Rivera", "person")
+    text = "Yesterday Sam Rivera moved PAY-1432 to the Order Service."
+    found = {link.mention.surface: link for link in memory.mentions(text)}
+    assert found["Sam Rivera"].resolution.entity == sam.entity
+    assert text[found["PAY-1432"].mention.start :].startswith("PAY-1432")
+    assert found["PAY-1432"].resolution.entity is None
+    assert len(memory.entities.list()) == 1
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

@@ -132,10 +132,8 @@ class NameScorer:
         found: list[_Found] = []
         for root, names in surfaces.items():
             entity = known.entity(root)
-            if entity is None or not _may_be(mention, entity, known):
-                continue
             names = [name for name in names if _is_near(mention, name)]
-            if not names:
+            if not names or entity is None or not _may_be(mention, entity, known):
                 continue
             generic = all(len(shared[alias_key(name)]) >= GENERIC_FROM for name in names)
             found.append(_Found(entity, _names_of(names, root, known, rules), generic,

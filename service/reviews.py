@@ -29,6 +29,7 @@ from ..store.operations.split import stories
 from ..store.port import Ask, Point, Reader, WriteTx
 from .backend import Backend
 from .entities import facts_of
+from .rescoring import Rescored, rescored
 from .stewarding import Stewarding
 from .view import View, entity_view, sight_of
 
@@ -233,6 +234,19 @@ class Reviews:
             lambda tx, mandate: undo(tx, review_id, mandate=mandate, version=version),
             reason,
         )
+
+    def below(self) -> tuple[Rescored, ...]:
+        """Score every standing automatic bind with the current model, by names alone.
+
+        Return those that would not bind today, the least likely first; nothing changes.
+        Context that was known then is taken as given: a scope once shared is still shared.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        self.principal.require(STEWARD)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return rescored(reader, self.backend.policy.resolution)
 
     def matching(
         self, *, mention: str | None = None, scope: str | None = None, type: str | None = None

@@ -11,12 +11,13 @@ Sources: resolution 2; settled 9; DESIGN 5; checklist C-049 to C-052, C-055.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..schema.entity import Alias, Entity, EntityCandidate, EntityRef, Feature, Resolution
-from ..schema.errors import Conflict, NotFound
+from ..schema.errors import Conflict, NotFound, TenureError
+from ..schema.policy import ResolutionPolicy
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState
 from .keys import alias_key, is_id
@@ -27,6 +28,10 @@ Named = EntityRef | str
 """A mention, or an entity id."""
 
 
+SCORED = "scored"
+"""The reason of a decision that names and context made, not an equal key."""
+
+
 class Scorer(Protocol):
     """Scores what an exact look-up could not decide."""
 
@@ -34,8 +39,15 @@ class Scorer(Protocol):
         """Return blocking keys with their weights in thousandths."""
         ...
 
+    def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
+        """Return the (blocking key, kind) pairs under which a new alias is found."""
+        ...
+
     def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
-        """Return bind, review or new, with the evidence; `entity` is None unless bound."""
+        """Return bind, review or new, with the evidence.
+
+        `entity` is the canonical id to bind to, None unless the decision is bind.
+        """
         ...
 
 
@@ -47,12 +59,18 @@ class Rules:
     """Scope ids whose aliases the caller may use."""
     scope_id: str
     """The scope of the write."""
-    person_scope: str = "tenant"
-    """`tenant`, or `project`: what makes an equal person name enough (resolution 5)."""
+    bands: ResolutionPolicy = field(default_factory=ResolutionPolicy)
+    """Thresholds, and what makes an equal person name enough (resolution 5)."""
+    related: frozenset[str] = frozenset()
+    """Raw ids that the incoming claim relates the mention to."""
+    neighbours: frozenset[str] = frozenset()
+    """Canonical ids that stand around the mention, where the caller knows them."""
+    around: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """Canonical ids around candidates, by canonical id of the candidate."""
 
 
-def lookup_of(mentions: Iterable[Named], scorer: Scorer | None = None) -> Lookup:
-    """Return everything that binding these mentions may need, as one look-up."""
+def lookup_of(mentions: Iterable[Named]) -> Lookup:
+    """Return everything that binding these mentions by id, identifier or alias may need."""
     refs: list[EntityRef] = []
     ids: set[str] = set()
     for mention in mentions:
@@ -60,13 +78,19 @@ def lookup_of(mentions: Iterable[Named], scorer: Scorer | None = None) -> Lookup
             ids.add(mention)
         else:
             refs.append(as_ref(mention))
-    keys = sorted({k for ref in refs for k in (scorer.keys(ref) if scorer else ())})
     return Lookup(
         identifiers=tuple(sorted({pair for ref in refs for pair in ref.external_ids.items()})),
         norms=tuple(sorted({alias_key(n) for ref in refs for n in (ref.name, *ref.aliases)})),
         entity_ids=tuple(sorted(ids)),
-        block_keys=tuple(keys),
     )
+
+
+def needs_scoring(mention: Named, known: Register, rules: Rules) -> bool:
+    """Tell whether a mention is decided by no id, identifier or alias of a register."""
+    try:
+        return bind(mention, known, rules).decision is Decision.NEW
+    except TenureError:
+        return False
 
 
 def as_ref(mention: Named) -> EntityRef:
@@ -77,8 +101,9 @@ def as_ref(mention: Named) -> EntityRef:
 def bind(mention: Named, known: Register, rules: Rules, scorer: Scorer | None = None) -> Resolution:
     """Return what a mention is bound to, without changing anything.
 
-    `entity` is a raw id when the decision is `bind`; a pending entity that waits under the
-    same name in the same scope is reused, with the decision `review`.
+    `entity` is a raw id when the decision is `bind`, and the canonical id to join when the
+    reason is `scored`; a pending entity that waits under the same name in the same scope is
+    reused, with the decision `review`.
 
     Raises:
         NotFound: `unknown_entity` for an id that names nothing.
@@ -126,7 +151,7 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
     return next((_bound(raw, "same_identifier", known) for raw, _ in owners.values()), None)
 
 
-def _excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
+def excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
     """Tell whether an entity holds another value of a scheme that the mention states."""
     return any(
         ref.external_ids.get(scheme, value) != value
@@ -151,7 +176,7 @@ def _by_alias(
         for a in known.named(norm)
         if a.scope_id in rules.scopes
         and compatible(ref.type, _known_type(a, known))
-        and not _excludes(ref, a.entity_id, known)
+        and not excludes(ref, a.entity_id, known)
     ]
     waiting = [a for a in hits if _pending(a, known) and a.scope_id == rules.scope_id]
     roots = sorted({known.root(a.entity_id) for a in hits if not _pending(a, known)})
@@ -170,7 +195,7 @@ def _by_alias(
 def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: Rules) -> bool:
     """Tell whether an equal name is enough: a person's may need more than the tenant."""
     person = "person" in {ref.type, *(_known_type(a, known) for a in hits)}
-    if not person or rules.person_scope == "tenant":
+    if not person or rules.bands.person_context_scope == "tenant":
         return True
     return any(a.scope_id == rules.scope_id and a.scope_id != "tenant" for a in hits)
 

@@ -17,18 +17,14 @@ alone. A key names its kind in its first letter, so kinds never collide. Source 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from .normalize import NameForm
+from .postings import hit_weight
 
 CANDIDATE_LIMIT = 50
 """Aliases that a blocking query hands to scoring."""
-EDGE_POSTINGS = 400
-"""A prefix, suffix or deletion key of more aliases than this tells nothing."""
-MAX_POSTINGS = 3_000
-"""Nor does any key of more aliases than this."""
 _FIRST = 6
 _EDGE = 4
 _ACRONYM_MAX = 8
@@ -54,6 +50,11 @@ class KeyKind(StrEnum):
     SUFFIX = "s"
     """The last four letters of a word."""
 
+    @property
+    def label(self) -> str:
+        """Return the kind as stores keep it and `postings` reads it, like `prefix`."""
+        return self.name.lower()
+
 
 KIND_WEIGHT: Mapping[KeyKind, int] = {
     KeyKind.WHOLE: 12_000,
@@ -65,8 +66,6 @@ KIND_WEIGHT: Mapping[KeyKind, int] = {
     KeyKind.SUFFIX: 1_000,
 }
 """What a shared key of a kind counts, in thousandths, before its rarity."""
-
-_EDGE_KINDS = frozenset({KeyKind.PREFIX, KeyKind.SUFFIX, KeyKind.DELETION})
 
 BlockKey = tuple[str, KeyKind]
 
@@ -91,22 +90,6 @@ def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
     return tuple(sorted(key for key in keys if len(key[0]) > 2))
 
 
-def hit_weight(kind: KeyKind, n_aliases: int, df: int) -> int:
-    """Return what sharing a key counts, in thousandths: the rarer the key, the more.
-
-    `n_aliases` is how many aliases the tenant has, `df` how many of them carry the key.
-
-    >>> hit_weight(KeyKind.TOKEN, 1000, 1) > hit_weight(KeyKind.TOKEN, 1000, 50)
-    True
-    """
-    return round(KIND_WEIGHT[kind] * math.log(1 + n_aliases / max(df, 1)))
-
-
-def is_selective(kind: KeyKind, df: int) -> bool:
-    """Tell whether a key is rare enough to be looked up; both caps are inclusive."""
-    return df <= (EDGE_POSTINGS if kind in _EDGE_KINDS else MAX_POSTINGS)
-
-
 def weigh(
     keys: Iterable[BlockKey], df: Mapping[str, int], n_aliases: int
 ) -> tuple[tuple[str, int], ...]:
@@ -114,11 +97,12 @@ def weigh(
 
     Keys that no alias carries, and keys that too many carry, are left out.
     """
-    return tuple(
-        (key, hit_weight(kind, n_aliases, df[key]))
+    found = [
+        (key, hit_weight(kind.label, KIND_WEIGHT[kind], postings=df[key], total=n_aliases))
         for key, kind in sorted(keys)
-        if df.get(key, 0) > 0 and is_selective(kind, df[key])
-    )
+        if df.get(key, 0) > 0
+    ]
+    return tuple((key, weight) for key, weight in found if weight is not None)
 
 
 def _key(kind: KeyKind, text: str) -> BlockKey:

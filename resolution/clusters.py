@@ -12,7 +12,7 @@ Sources: DESIGN 5; resolution 8; neo4j 6; settled 9; checklist C-050, C-053, C-0
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..schema.entity import Entity, Judgement
 from ..schema.vocabulary import JudgedBy, JudgementVerdict
@@ -108,3 +108,23 @@ def bridges(judgements: Sequence[Judgement]) -> tuple[tuple[str, str], ...]:
         if row.right_id not in left and min(len(left), len(right)) > 1:
             found.add((row.left_id, row.right_id))
     return tuple(sorted(found))
+
+
+def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
+    """Return the clusters of two members or more, by their smallest id."""
+    rows = tuple(judgements)
+    graph = Clusters(rows)
+    ends = {raw for row in rows for raw in (row.left_id, row.right_id)}
+    found = {graph.of(raw) for raw in ends}
+    return tuple(frozenset(members) for members in sorted(found) if len(members) > 1)
+
+
+def canonical_ids(
+    judgements: Iterable[Judgement], entities: Mapping[str, Entity]
+) -> dict[str, str]:
+    """Return the canonical id of every raw id that is in a cluster."""
+    found: dict[str, str] = {}
+    for cluster in components(judgements):
+        top = canonical_id([entities[raw] for raw in sorted(cluster)])
+        found.update(dict.fromkeys(sorted(cluster), top))
+    return found

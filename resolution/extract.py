@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -165,6 +165,19 @@ def _rule_words() -> _RuleWords:
         numbered=raw["numbered"],
         last_words=raw["last_words"],
         first_words=raw["first_words"],
+    )
+
+
+def is_name_of_a_thing(words: Sequence[str]) -> bool:
+    """Tell whether a word says that a name is no person's: `service`, `project`, `office`.
+
+    >>> is_name_of_a_thing(("order", "service")), is_name_of_a_thing(("sam", "rivera"))
+    (True, False)
+    """
+    rules = _rule_words()
+    return any(
+        word in rules.last_words or word in rules.first_words or word in rules.system_parts
+        for word in words
     )
 
 

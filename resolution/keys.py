@@ -18,6 +18,8 @@ _SPACE: Final = re.compile(r"\s+")
 _PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2010\u2011\u2013\u2014", "''\"\"----")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
+_LEADS: Final = frozenset("a an the my our your his her their this that".split())
+
 
 def alias_key(surface: str) -> str:
     """Return the light exact key of a surface.
@@ -33,6 +35,17 @@ def alias_key(surface: str) -> str:
 def is_id(text: str) -> bool:
     """Tell whether a text has the form of an entity or object id."""
     return _UUID.fullmatch(text) is not None
+
+
+def is_description(text: str) -> bool:
+    """Tell whether a text describes somebody instead of naming them: it may mean anyone.
+
+    >>> is_description("the boss"), is_description("The Hague Institute"), is_description("Theo")
+    (True, False, False)
+    """
+    words = text.split()
+    lead = words[0].casefold() if words else ""
+    return len(words) > 1 and lead in _LEADS and not any(w[0].isupper() for w in words[1:])
 
 
 def entity_id(object_id: str, role: str, name: str) -> str:

@@ -10,7 +10,7 @@ Sources: resolution 2 and 6; settled 9; checklist C-047, C-055.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
@@ -48,3 +48,14 @@ class Known:
     """Open judgements between these entities."""
     canonical: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical id by raw id, only of clusters of two or more: every member, root included."""
+
+
+def merged(answers: Sequence[Known]) -> Known:
+    """Return several answers of one transaction time as one; weights belong to each alone."""
+    return Known(
+        identifiers=tuple(dict.fromkeys(i for one in answers for i in one.identifiers)),
+        aliases=tuple(dict.fromkeys(a for one in answers for a in one.aliases)),
+        entities={raw: e for one in answers for raw, e in one.entities.items()},
+        judgements=tuple({j.judgement_id: j for one in answers for j in one.judgements}.values()),
+        canonical={raw: top for one in answers for raw, top in one.canonical.items()},
+    )

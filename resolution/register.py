@@ -8,22 +8,34 @@ Source: DESIGN 5; settled 1 (refused members are taken out before anything is ap
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
+from ..schema.vocabulary import EntityState
+from .clusters import canonical_id
 from .known import Known
+
+Proposals = Mapping[tuple[str, str], int]
+"""Blocking weight in thousandths by (raw entity id, norm)."""
+Asked = tuple[str, str, frozenset[str]]
+"""A mention that is scored: its key, its type and the scopes its writer may see."""
 
 
 class Register:
     """An index over known entities that can grow.
 
-    `entities`, `aliases` and `identifiers` hold what it learned beyond what is stored.
+    `entities`, `aliases`, `identifiers`, `judgements`, `keys` (blocking keys by norm) and
+    `moved` (canonical id by raw id) hold what it learned beyond what is stored.
     """
 
     def __init__(self, known: Known, parent: Register | None = None) -> None:
         self._parent = parent
-        self.judgements: tuple[Judgement, ...] = known.judgements
-        self.weights = known.weights
+        self.known_judgements: tuple[Judgement, ...] = known.judgements
+        self._proposals: dict[Asked, Proposals] = {}
+        self._sharing: dict[str, list[str]] = {}
+        self.named_now: set[str] = set()
+        """Raw ids that the writes of this register have named."""
         self._canonical = dict(known.canonical)
         self._members: dict[str, list[str]] = {}
         for raw, root in sorted(known.canonical.items()):
@@ -45,6 +57,9 @@ class Register:
         self.entities: dict[str, Entity] = {}
         self.aliases: list[Alias] = []
         self.identifiers: list[Identifier] = []
+        self.judgements: list[Judgement] = []
+        self.keys: dict[str, tuple[tuple[str, str], ...]] = {}
+        self.moved: dict[str, str] = {}
 
     def child(self) -> Register:
         """Return an empty register that falls back to this one."""
@@ -75,6 +90,62 @@ class Register:
             aliases=child.aliases,
             identifiers=child.identifiers,
         )
+        for norm, keys in child.keys.items():
+            self.block(norm, keys)
+        self.judgements += child.judgements
+        self.moved |= child.moved
+        self._canonical |= child._canonical
+        self._members |= child._members
+
+    # --- candidates
+
+    def propose(self, asked: Asked, proposals: Proposals) -> None:
+        """Note which stored names share blocking keys with a mention."""
+        self._proposals[asked] = proposals
+
+    def proposed(self, asked: Asked) -> Proposals:
+        """Return the stored names that share blocking keys with a mention."""
+        if asked in self._proposals or not self._parent:
+            return self._proposals.get(asked, {})
+        return self._parent.proposed(asked)
+
+    def block(self, norm: str, keys: Sequence[tuple[str, str]]) -> None:
+        """Note the (blocking key, kind) pairs of a norm that is new."""
+        self.keys[norm] = tuple(keys)
+        for key, _ in keys:
+            self._sharing.setdefault(key, []).append(norm)
+
+    def sharing(self, key: str) -> list[str]:
+        """Return the norms of this transaction that carry a blocking key."""
+        before = self._parent.sharing(key) if self._parent else []
+        return [*before, *self._sharing.get(key, ())]
+
+    # --- clusters
+
+    def join(self, judgement: Judgement) -> None:
+        """Make the two ends of a MATCH one entity."""
+        self.judgements.append(judgement)
+        members = {*self.members(judgement.left_id), *self.members(judgement.right_id)}
+        self._settle(sorted(members))
+
+    def settle(self, entity_id: str) -> None:
+        """Find the canonical id of a cluster again, after one of its members changed."""
+        if len(members := self.members(entity_id)) > 1:
+            self._settle(members)
+
+    def _settle(self, members: Sequence[str]) -> None:
+        found = [entity for raw in members if (entity := self.entity(raw))]
+        top = canonical_id(found)
+        pending = not any(entity.state is EntityState.ACTIVE for entity in found)
+        self._members[top] = list(members)
+        self._canonical |= dict.fromkeys(members, top)
+        self.moved |= dict.fromkeys(members, top)
+        for entity in found:
+            state = EntityState.MERGED
+            if entity.entity_id == top:
+                state = EntityState.PENDING if pending else EntityState.ACTIVE
+            if entity.state is not state:
+                self.learn(entities=[replace(entity, state=state)])
 
     def entity(self, entity_id: str) -> Entity | None:
         """Return an entity by raw id, None when it is not known."""
@@ -110,7 +181,10 @@ class Register:
 
     def members(self, entity_id: str) -> tuple[str, ...]:
         """Return the raw ids of the cluster of an entity, sorted."""
-        if self._parent:
-            return self._parent.members(entity_id)
         root = self.root(entity_id)
-        return tuple(sorted({*self._members.get(root, ()), root, entity_id}))
+        return tuple(sorted({*self._family(root), root, entity_id}))
+
+    def _family(self, root: str) -> Sequence[str]:
+        if root in self._members or not self._parent:
+            return self._members.get(root, ())
+        return self._parent._family(root)

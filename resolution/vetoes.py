@@ -2,8 +2,9 @@
 
 `VETOES` reads aloud: a code, the sentence a steward sees, and the predicate. A veto that holds
 limits the score to 0.94, so the pair goes to review at best; it never raises a score and never
-rejects. All that hold are named, in the order of the table. The last one of the vocabulary,
-`margin`, compares candidates and is applied by `score.decide`.
+rejects. All that hold are named, in the order of the table. The last two of the vocabulary see
+more than a pair: `margin` compares candidates and is applied by `score.decide`, `chain` looks
+at the other members of a cluster and is applied by `scorer`.
 
 Where one name is the acronym of the other, `acronym_only` stands for all that follows from it
 (no word in common, one word against several, few characters).
@@ -40,6 +41,7 @@ class VetoCode(StrEnum):
     GENERIC_ALIAS = "generic_alias"
     UNSURE = "unsure"
     PERSON_WITHOUT_CONTEXT = "person_without_context"
+    CHAIN = "chain"
     MARGIN = "margin"
 
 
@@ -252,3 +254,17 @@ VETOES: tuple[Veto, ...] = (
 
 MARGIN_SENTENCE = "Another entity fits nearly as well."
 """What `margin` says; `decide` applies it."""
+
+CHAIN_SENTENCE = "Only one member of a cluster of three or more fits."
+"""What `chain` says; `scorer` applies it."""
+
+_SENTENCES = {
+    **{veto.code: veto.sentence for veto in VETOES},
+    VetoCode.MARGIN: MARGIN_SENTENCE,
+    VetoCode.CHAIN: CHAIN_SENTENCE,
+}
+
+
+def sentence_of(code: str) -> str:
+    """Return what a veto says to a steward; an unknown code speaks for itself."""
+    return _SENTENCES.get(VetoCode(code), code) if code in set(VetoCode) else code

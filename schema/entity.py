@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from .errors import InvalidInput
 from .interval import INF_US
 from .slots import UNKNOWN_TYPE, check_scheme
+from .values import canonical_json
 from .vocabulary import (
     CandidateSource,
     Decision,
@@ -22,6 +23,13 @@ from .vocabulary import (
     JudgementVerdict,
     ReviewState,
 )
+
+SUGGESTION = "possible_same_as"
+"""Reason of a case that only suggests: the entity is active and nothing waits for it."""
+AUDIT = "audit"
+"""Reason of a case drawn at random from automatic decisions, to calibrate them."""
+NAMESAKES = "namesakes"
+"""Reason of a case about one name that seems to be several people's."""
 
 MAX_NAME = 512
 """Characters of a name or an identifier value."""
@@ -127,6 +135,12 @@ class EntityCandidate:
     features: tuple[Feature, ...] = ()
     vetoes: tuple[str, ...] = ()
 
+    @property
+    def evidence(self) -> str:
+        """Return features and vetoes as the canonical JSON that a judgement keeps."""
+        lines = [[f.name, f.score, f.weight, f.detail] for f in self.features]
+        return canonical_json({"features": lines, "vetoes": list(self.vetoes)})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
@@ -137,7 +151,9 @@ class Resolution:
     """The raw entity id bound or created; None for an unknown entity of a dry look-up."""
     score: float
     reason: str
-    """`same_identifier`, `exact`, `alias`, `scored`, `ambiguous`, `no_candidate`, …"""
+    """`same_identifier`, `exact`, `alias`, `scored`, `ambiguous`, `namesakes`, `no_candidate`, …
+
+    A new entity with the reason `possible_same_as` leaves a suggestion."""
     candidates: tuple[EntityCandidate, ...] = ()
     model_version: str = ""
 
@@ -187,3 +203,8 @@ class Review:
     decided_entity: str | None = None
     merge_id: str | None = None
     note: str = ""
+
+    @property
+    def blocking(self) -> bool:
+        """Tell whether an entity waits for the decision."""
+        return self.reason not in (SUGGESTION, AUDIT)

@@ -53,6 +53,8 @@ class ResolutionPolicy:
     """Members of one cluster; a merge beyond it is refused (abuse case 23)."""
     audit_share: float = 0.05
     """Random share of automatic decisions that enters the queue for calibration."""
+    own_reviews: bool = False
+    """Whether a steward may decide what that steward wrote (abuse case 27); the owner may."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.suggest_from <= self.review_above < self.bind_at <= 1:

@@ -57,13 +57,19 @@ def connect(
         policy=policy,
         clock=clock,
         ids=ids,
-        scorer=scorer,
+        scorer=scorer or _names(),
         extractor=extractor,
         encoder=chosen,
         tenant_key=tenant_key,
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
+
+
+def _names() -> Scorer:
+    from ..resolution.scorer import NameScorer  # string distances load only where a store opens
+
+    return NameScorer()
 
 
 def _encoder(given: Encoder | str | None) -> Encoder | None:

@@ -1,79 +1,181 @@
-"""Entities at the edge: the register as a caller sees it, and merges that can be undone.
+"""Entities at the edge: look up, list, name, merge, un-merge, export.
 
-Ids, names and identifiers all name an entity here; a merged-away id leads to the one that
-survived. Sources: API "Entities and review"; settled 4 and 9.
+`get` is the page of an entity for programs: its names with who taught them and when, facts,
+neighbours, judgements and history. Merging and naming decide identity, so they need a steward;
+reading needs only membership. The export draws the graph that the caller may see.
+Sources: API "Entities and review"; settled 4; checklist C-053, C-056.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from ..schema.answers import EntityView
-from ..schema.errors import Conflict, NotFound
+from ..schema.answers import EntityView, Neighbourhood, SlotState
+from ..schema.entity import Alias, Judgement, Resolution
+from ..schema.errors import Conflict, InvalidInput
 from ..schema.operation import MergeReceipt, UnmergeReceipt
-from ..schema.principal import STEWARD, Principal
+from ..schema.principal import STEWARD, Principal, Scope
+from ..schema.values import moment
 from ..store.operations.change import Mandate
 from ..store.operations.merge import merge, unmerge
-from ..store.port import WriteTx
+from ..store.operations.naming import add_alias
+from ..store.port import Ask, Point, Reader, WriteTx
 from .backend import Backend
+from .resolving import Resolving
 from .stewarding import Stewarding
-from .view import Who, entity_view, find, sight_of
+from .view import View, Who, entity_view, sight_of
+
+_FORMATS = ("graphml", "json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasView:
+    """A name of an entity, with who taught it."""
+
+    surface: str
+    entity: str
+    """The raw entity it names; a cluster has several."""
+    scope: str
+    learned: datetime | None
+    """The transaction that taught it."""
+    object_id: str
+    """The write or operation that taught it."""
+    merge_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgementView:
+    """A verdict about two raw entities, and what it rested on."""
+
+    judgement_id: str
+    merge_id: str | None
+    left: str
+    right: str
+    verdict: str
+    judged_by: str
+    actor: str
+    score: float | None
+    reason: str
+    since: datetime | None
+    until: datetime | None
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityPage:
+    """Everything a program or a steward may want to know of one entity."""
+
+    entity: EntityView
+    aliases: tuple[AliasView, ...]
+    facts: Mapping[str, SlotState]
+    neighbours: Neighbourhood
+    judgements: tuple[JudgementView, ...]
+    history: tuple[tuple[datetime | None, str], ...]
+    """What happened to its identity, oldest first: (transaction time, sentence)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """The entities of one tenant, as one caller sees them."""
+    """The register of one tenant, as one caller sees it."""
 
     backend: Backend
     principal: Principal
+    view: View
+    """Now."""
 
-    def get(self, entity: Who) -> EntityView:
-        """Return an entity as it is known now.
+    def resolve(
+        self,
+        mention: Who,
+        type: str | None = None,
+        *,
+        scope: Scope | Mapping[str, str] | None = None,
+        near: Sequence[str] = (),
+    ) -> Resolution:
+        """Return what a mention would be bound to, with every candidate's evidence.
+
+        `scope` is where the mention stands (tenant-wide by default), `near` are entity ids
+        known to stand around it. Nothing is written.
+        """
+        where = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
+        resolving = Resolving(self.backend, self.principal)
+        return resolving.resolve(mention, type, where.scope_id, near)
+
+    def get(self, entity: Who) -> EntityPage:
+        """Return the page of an entity; a merged-away id redirects.
 
         Raises:
-            NotFound: `unknown_entity`, `ambiguous_entity`.
+            NotFound: `unknown_entity`, also when a name is ambiguous.
         """
+        found = self.view.entity(entity)
         with self.backend.store.reading(self.principal.tenant) as reader:
-            sight, last = sight_of(self.principal, None), reader.clock().last_us
-            found, _ = find(reader, entity, sight, last)
-            if len(found) != 1:
-                raise NotFound(
-                    f"{entity!r} names {len(found)} entities; give an entity id",
-                    code="ambiguous_entity" if found else "unknown_entity",
-                    entities=list(found),
-                )
-            asked = entity if isinstance(entity, str) else None
-            return entity_view(reader, found[0], sight, last, asked=asked)
+            known = reader.entities(found.members, tx_us=self.view.point.tx_us)
+        scopes = sight_of(self.principal, None).scopes
+        aliases = tuple(_alias(a) for a in known.aliases if a.scope_id in scopes)
+        judgements = tuple(_judgement(j) for j in known.judgements)
+        return EntityPage(
+            entity=found,
+            aliases=aliases,
+            facts=self.view.facts(found.entity_id),
+            neighbours=self.view.neighbourhood(found.entity_id, hops=1),
+            judgements=judgements,
+            history=_history(found, aliases, judgements),
+        )
 
     def list(self, type: str | None = None) -> tuple[EntityView, ...]:
-        """Return the entities that have a name the caller may see, in order of their ids."""
+        """Return the entities whose names the caller may see, by id; merged ones once."""
+        sight = sight_of(self.principal, None)
         with self.backend.store.reading(self.principal.tenant) as reader:
-            sight, last = sight_of(self.principal, None), reader.clock().last_us
-            raw = reader.entity_ids(type=type)
-            known = reader.entities(raw, tx_us=last) if raw else None
-            roots = sorted({known.canonical.get(r, r) for r in raw}) if known else []
-            views = [entity_view(reader, root, sight, last) for root in roots]
-        return tuple(view for view in views if view.aliases)
+            return _views(reader, type, sight.scopes, self.view)
 
-    def merge(self, a: Who, b: Who, *, reason: str) -> MergeReceipt:
-        """Make two entities one; `unmerge` takes it back at any time.
+    def add_alias(
+        self, entity: str, alias: str, *, scope: Scope | Mapping[str, str] | None = None
+    ) -> AliasView:
+        """Teach an entity a name, in one scope or tenant-wide.
+
+        Raises:
+            Forbidden: `privilege_required`; an alias change is a way to hijack an entity.
+            NotFound: `unknown_entity`.
+        """
+        self.principal.require(STEWARD)
+        where = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
+
+        def work(tx: WriteTx, mandate: Mandate) -> Alias:
+            return add_alias(
+                tx,
+                entity,
+                alias,
+                scope_id=where.scope_id,
+                mandate=mandate,
+                scorer=self.backend.scorer,
+            )
+
+        return _alias(Stewarding(self.backend, self.principal).alone(work))
+
+    def merge(self, a: str, b: str, *, reason: str = "") -> MergeReceipt:
+        """Make two entities one; the order of the ids never matters, and it can be undone.
 
         Raises:
             Forbidden: `privilege_required`.
-            NotFound: `unknown_entity`.
             Conflict: `standing_non_match`, `cluster_too_large`.
+            NotFound: `unknown_entity`.
         """
         self.principal.require(STEWARD)
-        left, right = self.get(a).entity_id, self.get(b).entity_id
 
         def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
-            policy = self.backend.policy.resolution
-            return merge(tx, left, right, mandate=mandate, policy=policy)
+            return merge(tx, a, b, mandate=mandate, policy=self.backend.policy.resolution)
 
-        return _done(Stewarding(self.backend, self.principal).alone(work, reason))
+        done = Stewarding(self.backend, self.principal).alone(work, reason)
+        if isinstance(done, Conflict):
+            raise done
+        return done
 
-    def unmerge(self, merge_id: str, *, reason: str) -> UnmergeReceipt:
-        """Take a merge back; what each side was told since stays with its side.
+    def unmerge(self, merge_id: str, *, reason: str = "") -> UnmergeReceipt:
+        """Take a merge back, however long ago; writes made since stay with their own side.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -85,8 +187,90 @@ class Entities:
             lambda tx, mandate: unmerge(tx, merge_id, mandate=mandate), reason
         )
 
+    def export(self, path: str | Path | None = None, *, format: str = "graphml") -> str:
+        """Return the graph of entities and clean relations as GraphML or JSON.
 
-def _done(receipt: MergeReceipt | Conflict) -> MergeReceipt:
-    if isinstance(receipt, Conflict):
-        raise receipt
-    return receipt
+        With `path` it is written there too. Nodes carry name, type and state, edges the slot.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary` for another format.
+        """
+        if format not in _FORMATS:
+            raise InvalidInput(
+                f"format {format!r}: known: {', '.join(_FORMATS)}", code="unknown_vocabulary"
+            )
+        from .graph_export import drawn
+
+        text = drawn(self.list(), self.relations(), format)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def relations(self) -> tuple[tuple[str, str, str], ...]:
+        """Return (from, slot, to) of the clean relations that the caller may see, sorted."""
+        view, found = self.view, dict[tuple[str, str, str], None]()
+        roots = [entity.entity_id for entity in self.list()]
+        limit = self.backend.policy.read.neighbourhood_fanout
+        for root in roots:
+            found.update(dict.fromkeys(view.neighbourhood(root, hops=1, limit=limit).edges))
+        return tuple(sorted(found))
+
+
+def _views(
+    reader: Reader, type: str | None, scopes: Sequence[str], view: View
+) -> tuple[EntityView, ...]:
+    tx_us = view.point.tx_us
+    raw = reader.entity_ids(type=type)
+    sight = sight_of(view.principal, None)
+    known = reader.entities(raw, tx_us=tx_us)
+    roots = sorted({known.canonical.get(one, one) for one in raw if one in known.entities})
+    named = {known.canonical.get(a.entity_id, a.entity_id)
+             for a in known.aliases if a.scope_id in scopes}  # fmt: skip
+    return tuple(entity_view(reader, root, sight, tx_us) for root in roots if root in named)
+
+
+def facts_of(reader: Reader, members: Sequence[str], principal: Principal, now_us: int) -> int:
+    """Return how many current facts stand about raw entities, as far as the caller sees."""
+    last = reader.clock().last_us
+    ask, point = Ask(subjects=tuple(members)), Point(max(now_us, last), last)
+    found = reader.versions(ask, sight=sight_of(principal, None), point=point)
+    return len(found.versions)
+
+
+def _alias(alias: Alias) -> AliasView:
+    return AliasView(
+        surface=alias.surface,
+        entity=alias.entity_id,
+        scope=alias.scope_id,
+        learned=moment(alias.tx_start),
+        object_id=alias.object_id,
+        merge_id=alias.merge_id,
+    )
+
+
+def _judgement(row: Judgement) -> JudgementView:
+    return JudgementView(
+        judgement_id=row.judgement_id,
+        merge_id=row.merge_id,
+        left=row.left_id,
+        right=row.right_id,
+        verdict=row.verdict.value,
+        judged_by=row.judged_by.value,
+        actor=row.actor,
+        score=row.score,
+        reason=row.reason,
+        since=moment(row.tx_start),
+        until=moment(row.tx_end),
+        evidence=json.loads(row.evidence),
+    )
+
+
+def _history(
+    entity: EntityView, aliases: Sequence[AliasView], judgements: Sequence[JudgementView]
+) -> tuple[tuple[datetime | None, str], ...]:
+    told = [(a.learned, f"named {a.surface!r} in {a.scope}") for a in aliases]
+    told += [
+        (j.since, f"{j.verdict} of {j.left} and {j.right} by {j.judged_by} {j.actor}")
+        for j in judgements
+    ]
+    return tuple(sorted(told, key=lambda event: (str(event[0]), event[1])))

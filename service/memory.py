@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from .compiling import Envelopes
     from .entities import Entities
     from .ingest import IngestReport, Progress
+    from .mentioning import Linked
     from .reviews import Reviews
     from .stewarding import Stewarding
     from .transferring import TransferReport
@@ -389,19 +390,25 @@ class Memory:
 
         return Actions(self.backend, self.principal)
 
+    def mentions(self, text: str) -> tuple[Linked, ...]:
+        """Return the names in a text with what each means; nothing is created."""
+        from .mentioning import Mentioning
+
+        return Mentioning(self.backend, self.principal).mentions(text)
+
     @property
     def entities(self) -> Entities:
-        """Return the register: `.get`, `.list`, `.merge` and `.unmerge`."""
+        """Return the register: `.resolve`, `.get`, `.list`, `.add_alias`, `.merge`, `.unmerge`."""
         from .entities import Entities
 
-        return Entities(self.backend, self.principal)
+        return Entities(self.backend, self.principal, self.as_of())
 
     @property
     def reviews(self) -> Reviews:
         """Return the review queue: `.list`, `.get`, `.accept`, `.reject`, `.unsure`, `.undo`."""
         from .reviews import Reviews
 
-        return Reviews(self.backend, self.principal)
+        return Reviews(self.backend, self.principal, self.as_of())
 
     def _writing(self) -> Writing:
         from .writing import Writing

@@ -1,56 +1,150 @@
-"""The review queue at the edge: is a pending entity one of its candidates? A person decides.
+"""Reviews at the edge: what waits for a person, with everything needed to decide it.
 
-Every decision is recorded with who made it, raises the version of the case, and can be
-undone without a time limit. Sources: API "Entities and review"; settled 4 and 9; resolution 9.
+Blocking cases come by priority, impact x uncertainty: facts that wait times closeness to a
+threshold. Suggestions and audits are listed apart and close when the pair is judged. A page
+shows the evidence line by line, the veto that fired, what a merge would move and which
+conflicts it would raise, the surviving id, and the texts that named it. Every decision is one
+transaction with an optimistic version, so two people never both decide.
+Sources: API "Entities and review"; resolution 9; settled 4 and 9; abuse cases 21 to 27.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from ..schema.entity import Review
-from ..schema.errors import Conflict, NotFound
+from ..resolution.clusters import canonical_id
+from ..resolution.vetoes import sentence_of
+from ..schema.answers import EntityView
+from ..schema.claim import Version
+from ..schema.entity import AUDIT, NAMESAKES, SUGGESTION, EntityCandidate, Review
+from ..schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ..schema.operation import ReviewReceipt
 from ..schema.principal import STEWARD, Principal
 from ..schema.vocabulary import ReviewState, parse
 from ..store.operations.change import Mandate
 from ..store.operations.review import Remember, accept, reject, undo, unsure
-from ..store.port import WriteTx
+from ..store.operations.split import stories
+from ..store.port import Ask, Point, Reader, WriteTx
 from .backend import Backend
+from .entities import facts_of
+from .rescoring import Rescored, rescored
 from .stewarding import Stewarding
-from .view import sight_of
+from .view import View, entity_view, sight_of
+
+BULK_CAP = 100
+"""Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
+_SNIPPET = 200
+_SNIPPETS = 3
+_WAITING = ("open", "unsure", "undone")
+
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What accepting would do."""
+
+    moves: int
+    """Objects that would be about the candidate's entity."""
+    slots: tuple[str, ...]
+    """Slots that both have and that would be planned anew."""
+    conflicts: tuple[str, ...]
+    """`slot: mine / theirs` where clean values differ."""
+    surviving: str
+    """The id that would survive."""
+    members: int
+    """Raw ids of the cluster after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPage:
+    """One case with what a person needs to decide it."""
+
+    review: Review
+    entity: EntityView
+    candidates: tuple[EntityView, ...]
+    waterfall: tuple[str, ...]
+    """Lines of the best candidate: weight, comparison, both raw values."""
+    vetoes: tuple[str, ...]
+    """Why it was not bound, in sentences."""
+    impact: Impact | None
+    """Of accepting the best candidate; None where there is none."""
+    snippets: tuple[str, ...]
+    """Texts that named it, newest first."""
+    groups: tuple[tuple[str, ...], ...]
+    """Of namesakes: the claims of each story, by object id."""
+    priority: float
 
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
-    """The cases of one tenant, as one caller sees them."""
+    """The review queue of one tenant, as one caller sees it."""
 
     backend: Backend
     principal: Principal
+    view: View
 
-    def list(self, status: str = "open") -> tuple[Review, ...]:
-        """Return the cases of a state, or of `all`, oldest first.
+    def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]:
+        """Return cases, the most pressing first.
+
+        `status` is `open` (with undone ones), `unsure`, `accepted`, `rejected` or `all`;
+        `kind` is `blocking`, `possible_same_as`, `audit` or `all`.
 
         Raises:
             InvalidInput: `unknown_vocabulary`.
         """
-        state = None if status == "all" else parse(ReviewState, status).value
-        sight = sight_of(self.principal, None)
+        states = _states(status)
+        if kind not in ("blocking", SUGGESTION, AUDIT, "all"):
+            raise InvalidInput(
+                f"kind {kind!r}: known: blocking, {SUGGESTION}, {AUDIT}, all",
+                code="unknown_vocabulary",
+            )
+        scopes = frozenset(sight_of(self.principal, None).scopes)
         with self.backend.store.reading(self.principal.tenant) as reader:
-            found = reader.reviews(state=state)
-        return tuple(r for r in found if self.principal.privileged or r.scope_id in sight.scopes)
+            found = [
+                case
+                for case in reader.reviews()
+                if case.state.value in states
+                and case.scope_id in scopes
+                and (
+                    kind == "all" or (case.blocking if kind == "blocking" else case.reason == kind)
+                )
+                and not self._is_settled(reader, case)
+            ]
+            weight = {case.review_id: self._priority(reader, case) for case in found}
+        return tuple(sorted(found, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))
 
-    def get(self, review_id: str) -> Review:
-        """Return a case in its newest version.
+    def get(self, review_id: str) -> ReviewPage:
+        """Return the page of a case.
 
         Raises:
-            NotFound: `unknown_review`, also for what the caller may not see.
+            NotFound: `unknown_review`.
         """
-        for review in self.list("all"):
-            if review.review_id == review_id:
-                return review
-        raise NotFound(f"there is no review {review_id}", code="unknown_review")
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            case = self._case(reader, review_id)
+            sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
+            mine = entity_view(reader, case.entity_id, sight, tx_us)
+            others = [entity_view(reader, c.entity, sight, tx_us) for c in case.candidates]
+            best = best_of(case)
+            priority = self._priority(reader, case)
+            snippets = self._snippets(reader, mine.members)
+            impact = self._impact(reader, mine, best) if best else None
+        parts: tuple[tuple[str, ...], ...] = ()
+        if case.reason == NAMESAKES and case.state.value in _WAITING:
+            parts = self._alone(lambda tx, _: _stories(tx, case.entity_id))
+        return ReviewPage(
+            review=case,
+            entity=mine,
+            candidates=tuple(others),
+            waterfall=waterfall(best) if best else (),
+            vetoes=tuple(map(sentence_of, best.vetoes)) if best else (),
+            impact=impact,
+            snippets=snippets,
+            groups=parts,
+            priority=priority,
+        )
 
     def accept(
         self,
@@ -59,18 +153,20 @@ class Reviews:
         entity: str | None = None,
         remember: str = "scope",
         version: int | None = None,
+        reason: str = "",
     ) -> ReviewReceipt:
-        """Say that it is a candidate: the best one, or the one named by `entity`.
+        """Say that the entity is its best candidate, or `entity`; the merge can be undone.
 
-        `remember` says where the mention names it from now on: `scope`, `all` or `no`.
+        `remember`: `scope` (the name keeps meaning it there), `all` scopes, or `no`.
 
         Raises:
-            Forbidden: `privilege_required`.
-            NotFound: `unknown_review`, `unknown_entity`.
+            Forbidden: `privilege_required`, `own_submission`.
             Conflict: `stale_version`, `already_decided`, `standing_non_match`.
+            NotFound: `unknown_review`.
         """
         kept = parse(Remember, remember)
         return self._decide(
+            review_id,
             lambda tx, mandate: accept(
                 tx,
                 review_id,
@@ -79,32 +175,242 @@ class Reviews:
                 entity=entity,
                 remember=kept,
                 version=version,
+            ),
+            reason,
+        )
+
+    def reject(
+        self,
+        review_id: str,
+        *,
+        parts: Sequence[Sequence[str]] = (),
+        version: int | None = None,
+        reason: str = "",
+    ) -> ReviewReceipt:
+        """Say that it is none of its candidates.
+
+        Of namesakes: split the claims between people, by `parts` (object ids) or as they
+        contradict each other. Of an audit: take the automatic bind back.
+
+        Raises:
+            Forbidden: `privilege_required`, `own_submission`.
+            Conflict: `stale_version`, `already_decided`.
+            NotFound: `unknown_review`.
+        """
+        return self._decide(
+            review_id,
+            lambda tx, mandate: reject(
+                tx, review_id, mandate=mandate, version=version, parts=parts
+            ),
+            reason,
+        )
+
+    def unsure(
+        self, review_id: str, *, version: int | None = None, reason: str = ""
+    ) -> ReviewReceipt:
+        """Record that somebody looked and could not say.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            Conflict: `stale_version`, `already_decided`.
+        """
+        return self._decide(
+            review_id,
+            lambda tx, mandate: unsure(tx, review_id, mandate=mandate, version=version),
+            reason,
+        )
+
+    def undo(
+        self, review_id: str, *, version: int | None = None, reason: str = ""
+    ) -> ReviewReceipt:
+        """Take the last decision back, however long ago it was.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            Conflict: `stale_version`, `not_decided`, `still_connected`.
+        """
+        return self._decide(
+            review_id,
+            lambda tx, mandate: undo(tx, review_id, mandate=mandate, version=version),
+            reason,
+        )
+
+    def below(self) -> tuple[Rescored, ...]:
+        """Score every standing automatic bind with the current model, by names alone.
+
+        Return those that would not bind today, the least likely first; nothing changes.
+        Context that was known then is taken as given: a scope once shared is still shared.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        self.principal.require(STEWARD)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return rescored(reader, self.backend.policy.resolution)
+
+    def matching(
+        self, *, mention: str | None = None, scope: str | None = None, type: str | None = None
+    ) -> tuple[Review, ...]:
+        """Return the open blocking cases of an explicit filter: the preview of a bulk decision.
+
+        Raises:
+            InvalidInput: `missing_filter` when nothing is stated.
+        """
+        if mention is None and scope is None and type is None:
+            raise InvalidInput(
+                "a bulk decision needs a filter: mention=, scope= or type=", code="missing_filter"
             )
+        return tuple(
+            case
+            for case in self.list()
+            if mention in (None, case.mention)
+            and scope in (None, case.scope_id)
+            and type in (None, case.type)
         )
 
-    def reject(self, review_id: str, *, version: int | None = None) -> ReviewReceipt:
-        """Say that it is none of the candidates."""
-        return self._decide(
-            lambda tx, mandate: reject(tx, review_id, mandate=mandate, version=version)
-        )
+    def decide_all(
+        self, cases: Sequence[Review], decision: str, *, reason: str = ""
+    ) -> tuple[ReviewReceipt, ...]:
+        """Decide the cases of a preview alike: `accept`, `reject` or `unsure`, each at its version.
 
-    def unsure(self, review_id: str, *, version: int | None = None) -> ReviewReceipt:
-        """Say that somebody looked and could not tell; the case stays."""
-        return self._decide(
-            lambda tx, mandate: unsure(tx, review_id, mandate=mandate, version=version)
-        )
-
-    def undo(self, review_id: str, *, version: int | None = None) -> ReviewReceipt:
-        """Take the last decision of a case back; it waits again."""
-        return self._decide(
-            lambda tx, mandate: undo(tx, review_id, mandate=mandate, version=version)
-        )
+        Raises:
+            InvalidInput: `too_large` beyond 100 cases, `unknown_vocabulary`.
+            Conflict: `stale_version` at the first case that changed since the preview.
+        """
+        known = {"accept": self.accept, "reject": self.reject, "unsure": self.unsure}
+        if decision not in known:
+            raise InvalidInput(
+                f"decision {decision!r}: known: {', '.join(known)}", code="unknown_vocabulary"
+            )
+        if len(cases) > BULK_CAP:
+            raise InvalidInput(
+                f"{len(cases)} cases in one decision, at most {BULK_CAP}; narrow the filter",
+                code="too_large",
+            )
+        decide = known[decision]
+        return tuple(decide(case.review_id, version=case.version, reason=reason) for case in cases)
 
     def _decide(
-        self, work: Callable[[WriteTx, Mandate], ReviewReceipt | Conflict]
+        self,
+        review_id: str,
+        work: Callable[[WriteTx, Mandate], ReviewReceipt | Conflict],
+        reason: str,
     ) -> ReviewReceipt:
         self.principal.require(STEWARD)
-        receipt = Stewarding(self.backend, self.principal).alone(work)
-        if isinstance(receipt, Conflict):
-            raise receipt
-        return receipt
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            self._check_separate(reader, self._case(reader, review_id))
+        done = self._alone(work, reason)
+        if isinstance(done, Conflict):
+            raise done
+        return done
+
+    def _alone(self, work: Callable[[WriteTx, Mandate], Done], reason: str = "") -> Done:
+        return Stewarding(self.backend, self.principal).alone(work, reason)
+
+    def _check_separate(self, reader: Reader, case: Review) -> None:
+        """Refuse a steward's decision on an own submission, unless the policy allows it."""
+        user = self.principal.user
+        exempt = self.backend.policy.resolution.own_reviews or "owner" in self.principal.roles
+        if user is None or exempt:
+            return
+        ask = Ask(objects=(case.object_id,), heads=False, at_valid=False, at_tx=False)
+        point = Point(self.view.point.valid_us, reader.clock().last_us)
+        found = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
+        if any(v.details.actor == user for v in found.versions):
+            raise Forbidden(
+                f"{user} submitted what review {case.review_id} is about; another steward "
+                "decides it, or policy.resolution.own_reviews allows it",
+                code="own_submission",
+            )
+
+    def _case(self, reader: Reader, review_id: str) -> Review:
+        found = next((c for c in reader.reviews() if c.review_id == review_id), None)
+        scopes = sight_of(self.principal, None).scopes
+        if found is None or found.scope_id not in scopes:
+            raise NotFound(f"there is no review {review_id}", code="unknown_review")
+        return found
+
+    def _is_settled(self, reader: Reader, case: Review) -> bool:
+        """Tell whether a suggestion has been answered elsewhere: its pair is judged."""
+        if case.blocking or case.reason == AUDIT or case.state.value not in _WAITING:
+            return False
+        ids = (case.entity_id, *(c.entity for c in case.candidates))
+        known = reader.entities(ids, tx_us=reader.clock().last_us)
+        mine = known.canonical.get(case.entity_id, case.entity_id)
+        best = best_of(case)
+        other = known.canonical.get(best.entity, best.entity) if best else ""
+        return mine == other or any(
+            {j.left_id, j.right_id} == {case.entity_id, other} for j in known.judgements
+        )
+
+    def _priority(self, reader: Reader, case: Review) -> float:
+        """Return impact x uncertainty, rounded so that no float decides an order."""
+        best, bands = best_of(case), self.backend.policy.resolution
+        score = best.score if best else bands.review_above
+        away = min(abs(score - bands.review_above), abs(score - bands.bind_at))
+        width = bands.bind_at - bands.review_above
+        known = reader.entities((case.entity_id,), tx_us=reader.clock().last_us)
+        members = sorted({case.entity_id, *known.canonical})
+        facts = facts_of(reader, members, self.principal, self.view.point.valid_us)
+        return round((1 + facts) * (1 - min(away / width, 1.0) / 2), 6)
+
+    def _snippets(self, reader: Reader, members: Sequence[str]) -> tuple[str, ...]:
+        ask = Ask(subjects=tuple(members), heads=False, at_valid=False)
+        point = Point(self.view.point.valid_us, reader.clock().last_us)
+        found = reader.versions(ask, sight=sight_of(self.principal, None), point=point).versions
+        texts = [
+            f"{v.details.source_origin}: {_text(v)[:_SNIPPET]}"
+            for v in sorted(found, key=lambda v: -v.row.vid)
+            if v.visible and _text(v)
+        ]
+        return tuple(dict.fromkeys(texts))[:_SNIPPETS]
+
+    def _impact(self, reader: Reader, mine: EntityView, best: EntityCandidate) -> Impact:
+        sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
+        other = entity_view(reader, best.entity, sight, tx_us)
+        known = reader.entities((*mine.members, *other.members), tx_us=tx_us)
+        left, right = self.view.facts(mine.entity_id), self.view.facts(other.entity_id)
+        shared = tuple(sorted(left.keys() & right.keys()))
+        differing = tuple(
+            f"{slot}: {left[slot].values} / {right[slot].values}"
+            for slot in shared
+            if left[slot].values != right[slot].values
+        )
+        members = sorted({*mine.members, *other.members})
+        return Impact(
+            moves=sum(len(state.candidates) for state in left.values()),
+            slots=shared,
+            conflicts=differing,
+            surviving=canonical_id([known.entities[m] for m in members if m in known.entities]),
+            members=len(members),
+        )
+
+
+def best_of(case: Review) -> EntityCandidate | None:
+    """Return the candidate that accepting means by default."""
+    return min(case.candidates, key=lambda c: (-c.score, -c.log_odds, c.entity), default=None)
+
+
+def waterfall(candidate: EntityCandidate) -> tuple[str, ...]:
+    """Return the evidence line by line, the strongest first; `+` speaks for, `-` against."""
+    lines = sorted(candidate.features, key=lambda f: (-abs(f.weight), f.name))
+    return tuple(f"{f.weight:+.2f}  {f.name}: {f.detail}" for f in lines)
+
+
+def _states(status: str) -> frozenset[str]:
+    if status == "all":
+        return frozenset(state.value for state in ReviewState)
+    state = parse(ReviewState, status)
+    both = {ReviewState.OPEN, ReviewState.UNDONE} if state is ReviewState.OPEN else {state}
+    return frozenset(one.value for one in both)
+
+
+def _stories(tx: WriteTx, entity_id: str) -> tuple[tuple[str, ...], ...]:
+    tx.lock()
+    return stories(tx, entity_id)
+
+
+def _text(version: Version) -> str:
+    if version.content is None:
+        return ""
+    return version.content.text or version.content.normalized_claim

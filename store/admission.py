@@ -8,22 +8,44 @@ Sources: DESIGN 3 and 5; settled 1, 2, 6, 9; checklist C-050 to C-055.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..resolution.bind import Named, Rules, Scorer, as_ref, bind
-from ..resolution.keys import alias_key, entity_id, free_ordinal, is_id
+from ..resolution.bind import SCORED, Named, Rules, Scorer, as_ref, bind
+from ..resolution.clusters import pair
+from ..resolution.keys import alias_key, entity_id, free_ordinal, is_description, is_id
 from ..resolution.register import Register
 from ..schema.claim import Assertion, Claim, slot_key, text_key
-from ..schema.entity import Alias, Entity, EntityRef, Identifier, Resolution, Review
+from ..schema.entity import (
+    AUDIT,
+    SUGGESTION,
+    Alias,
+    Entity,
+    EntityRef,
+    Identifier,
+    Judgement,
+    Resolution,
+    Review,
+)
 from ..schema.errors import InvalidInput
 from ..schema.interval import ALWAYS, INF_US, MIN_US, Interval
+from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE, compatible
 from ..schema.values import canonical_value
-from ..schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
+from ..schema.vocabulary import (
+    Authority,
+    Decision,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+    ReviewState,
+    ValueType,
+)
 from ..schema.write import Draft
 from .ledger import PlanningSlot
+from .namesakes import Line, Subject, namesakes, subject_of, torn
 from .port import SlotRecord
 
 
@@ -53,7 +75,17 @@ class Admitted:
     root: str | None
     """Canonical id of the subject."""
     pending: bool
-    review: Review | None
+    reviews: tuple[Review, ...]
+    """Cases that the subject and an entity value have opened, suggestions included."""
+
+    def settled(self, register: Register) -> Admitted:
+        """Return it under the clusters that the whole write has made."""
+        raw = self.slot.subject_id
+        if raw is None or self.slot.slot is None:
+            return self
+        root, name, scope_id = register.root(raw), self.slot.slot, self.slot.scope_id
+        keys = tuple(slot_key(m, name, scope_id) for m in register.members(raw))
+        return replace(self, root=root, planning=(root, name, scope_id), slot_keys=keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +93,7 @@ class _Binding:
     raw: str
     resolution: Resolution
     pending: bool
-    review: Review | None
+    review: Review | None = None
 
 
 def admit(
@@ -69,7 +101,7 @@ def admit(
     register: Register,
     *,
     tx: int,
-    person_scope: str,
+    bands: ResolutionPolicy,
     scorer: Scorer | None,
 ) -> tuple[Admitted, ...]:
     """Return the admitted claims of a submission, teaching the register what they create.
@@ -78,13 +110,13 @@ def admit(
         TenureError: whatever the first draft that cannot be admitted raises.
     """
     admitted: list[Admitted] = []
+    torn_apart = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
     for ordinal, draft in enumerate(submission.drafts):
-        rules = Rules(
-            scopes=submission.scopes,
-            scope_id=draft.details.scope.scope_id,
-            person_scope=person_scope,
-        )
-        admitted.append(_Admission(draft, register, rules, scorer, tx).admit(ordinal))
+        rules = Rules(scopes=submission.scopes, scope_id=draft.details.scope.scope_id, bands=bands)
+        one = _Admission(draft, register, rules, scorer, tx, torn_apart)
+        admitted.append(one.admit(ordinal))
+    if register.moved:
+        return tuple(one.settled(register) for one in admitted)
     return tuple(admitted)
 
 
@@ -97,11 +129,13 @@ class _Admission:
     rules: Rules
     scorer: Scorer | None
     tx: int
+    torn_apart: Mapping[Subject, tuple[Line, ...]]
 
     def admit(self, ordinal: int) -> Admitted:
         draft = self.draft
         subject = self._subject()
-        value_id, value_key, value_json = self._value()
+        value = self._value(subject)
+        value_id, value_key, value_json = self._stated(value)
         raw = subject.raw if subject else draft.details.subject_id
         details = replace(
             draft.details,
@@ -129,8 +163,8 @@ class _Admission:
             slot_keys=self._slot_keys(record, raw),
             resolution=subject.resolution if subject else None,
             root=root,
-            pending=bool(subject and subject.pending),
-            review=subject.review if subject else None,
+            pending=any(one.pending for one in (subject, value) if one),
+            reviews=tuple(one.review for one in (subject, value) if one and one.review),
         )
 
     def _subject(self) -> _Binding | None:
@@ -149,24 +183,49 @@ class _Admission:
             )
         return bound
 
-    def _value(self) -> tuple[str | None, str, str | None]:
-        draft = self.draft
-        if draft.value_mention is None:
-            return draft.details.value_entity_id, draft.value_key, None
-        bound = self._bind(draft.value_mention, "value", ())
-        value = canonical_value(self.register.root(bound.raw), ValueType.ENTITY)
-        return bound.raw, value.key, value.json
+    def _value(self, subject: _Binding | None) -> _Binding | None:
+        mention = self.draft.value_mention
+        if mention is None:
+            return None
+        related = frozenset(self.register.members(subject.raw)) if subject else frozenset[str]()
+        return self._bind(mention, "value", (), related)
 
-    def _bind(self, mention: Named, role: str, types: Sequence[str]) -> _Binding:
+    def _stated(self, value: _Binding | None) -> tuple[str | None, str, str | None]:
+        """Return raw id, key and JSON of the value."""
+        draft = self.draft
+        if value is None:
+            return draft.details.value_entity_id, draft.value_key, None
+        found = canonical_value(self.register.root(value.raw), ValueType.ENTITY)
+        return value.raw, found.key, found.json
+
+    def _bind(
+        self,
+        mention: Named,
+        role: str,
+        types: Sequence[str],
+        related: frozenset[str] = frozenset(),
+    ) -> _Binding:
         named = _typed(mention, types)
-        found = bind(named, self.register, self.rules, self.scorer)
-        if found.entity is None:
+        rules = replace(self.rules, related=related) if related else self.rules
+        found = bind(named, self.register, rules, self.scorer)
+        story = self._story(role)
+        if story and found.decision is not Decision.REVIEW:
+            found = torn(as_ref(named), story, self.register, self.rules.scopes)
+        if found.entity is None or found.reason == SCORED:
             return self._create(as_ref(named), role, found)
+        self.register.named_now.add(found.entity)
         if isinstance(named, EntityRef):
             self._teach(named, found.entity)
         entity = self.register.entity(self.register.root(found.entity))
         pending = entity is not None and entity.state is EntityState.PENDING
-        return _Binding(found.entity, found, pending, None)
+        return _Binding(found.entity, found, pending)
+
+    def _story(self, role: str) -> tuple[Line, ...]:
+        """Return the lines of a subject that this write says two things about at once."""
+        if role != "subject" or not self.torn_apart:
+            return ()
+        subject = subject_of(self.draft, self.register)
+        return self.torn_apart.get(subject, ()) if subject else ()
 
     def _create(self, ref: EntityRef, role: str, found: Resolution) -> _Binding:
         pending = found.decision is Decision.REVIEW
@@ -181,11 +240,43 @@ class _Admission:
             recorded=self._of_record(ref),
         )
         self.register.learn(entities=[new])
+        self.register.named_now.add(new.entity_id)
+        if found.decision is Decision.BIND:
+            self.register.join(self._match(new.entity_id, found))
         self._learn_names(ref, new)
-        review = self._review(ref, new.entity_id, found) if pending else None
-        return _Binding(new.entity_id, replace(found, entity=new.entity_id), pending, review)
+        done = replace(found, entity=new.entity_id)
+        return _Binding(new.entity_id, done, pending, self._case(ref, new.entity_id, found))
 
-    def _review(self, ref: EntityRef, raw: str, found: Resolution) -> Review:
+    def _match(self, raw: str, found: Resolution) -> Judgement:
+        """Return the row that ties a surface bound by score to its entity: a star."""
+        assert found.entity is not None  # the decision is to bind
+        best, (left, right) = found.candidates[0], pair(raw, found.entity)
+        return Judgement(
+            judgement_id=entity_id(self.draft.object_id, "judgement", raw),
+            merge_id=entity_id(self.draft.object_id, "merge", raw),
+            left_id=left,
+            right_id=right,
+            verdict=JudgementVerdict.MATCH,
+            judged_by=JudgedBy.RULE,
+            actor="resolution",
+            score=best.score,
+            log_odds=best.log_odds,
+            evidence=best.evidence,
+            model_version=found.model_version,
+            reason=found.reason,
+            tx_start=self.tx,
+        )
+
+    def _case(self, ref: EntityRef, raw: str, found: Resolution) -> Review | None:
+        """Return the case a person should see: one that waits, a suggestion, or an audit."""
+        reason = found.reason
+        if found.decision is not Decision.REVIEW:
+            if not found.candidates or reason not in (SCORED, SUGGESTION):
+                return None
+            if is_sampled(raw, self.rules.bands.audit_share):
+                reason = AUDIT
+            elif reason == SCORED:
+                return None
         return Review(
             review_id=entity_id(self.draft.object_id, "review", raw),
             entity_id=raw,
@@ -193,7 +284,7 @@ class _Admission:
             type=ref.type,
             scope_id=self.rules.scope_id,
             candidates=found.candidates,
-            reason=found.reason,
+            reason=reason,
             object_id=self.draft.object_id,
             state=ReviewState.OPEN,
             version=1,
@@ -217,17 +308,21 @@ class _Admission:
                 recorded=entity.recorded or now_recorded,
             )
             self.register.learn(entities=[entity])
+            self.register.settle(raw)
+            entity = self.register.entity(raw) or entity
         self._learn_names(ref, entity)
 
     def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
         family = set(self.register.members(entity.entity_id))
         reach = {self.rules.scope_id, TENANT_SCOPE.scope_id}
-        for surface in dict.fromkeys((ref.name, *ref.aliases)):
+        for surface in dict.fromkeys((ref.name, *self._further(ref))):
             norm = alias_key(surface)
             same = self.register.named(norm)
             if not norm or any(a.entity_id in family and a.scope_id in reach for a in same):
                 continue
             ordinal = free_ordinal(a.ordinal for a in same if a.scope_id == self.rules.scope_id)
+            if self.scorer and all(a.type != entity.type for a in same):
+                self.register.block(norm, self.scorer.stored_keys(surface, entity.type))
             self.register.learn(aliases=[self._alias(surface, norm, entity, ordinal)])
         held = self.register.held(entity.entity_id)
         self.register.learn(
@@ -237,6 +332,15 @@ class _Admission:
                 if s not in held
             ]
         )
+
+    def _further(self, ref: EntityRef) -> list[str]:
+        """Return the other names a write may teach: an alias is a way to hijack an entity.
+
+        Retrieved text and tools teach none, and a description ("the boss") names nobody.
+        """
+        if self.draft.details.authority_level > Authority.USER:
+            return []
+        return [name for name in ref.aliases if not is_description(name)]
 
     def _alias(self, surface: str, norm: str, entity: Entity, ordinal: int) -> Alias:
         return Alias(
@@ -290,6 +394,16 @@ class _Admission:
             return (record.slot_key,)
         members = self.register.members(raw)
         return tuple(slot_key(m, record.slot, record.scope_id) for m in members)
+
+
+def is_sampled(raw: str, share: float) -> bool:
+    """Tell whether an automatic decision is drawn for the audit: by its id, so always the same.
+
+    >>> is_sampled("x", 1.0), is_sampled("x", 0.0)
+    (True, False)
+    """
+    drawn = int.from_bytes(hashlib.sha256(raw.encode()).digest()[:4])
+    return drawn < round(share * 2**32)
 
 
 def _typed(mention: Named, types: Sequence[str]) -> Named:

@@ -10,18 +10,21 @@ Sources: DESIGN 2, 3 and 6; settled 1, 5; bitemporal 5; neo4j 4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..resolution.bind import Scorer, lookup_of
-from ..resolution.register import Register
+from ..resolution.bind import Rules, Scorer, as_ref, lookup_of, needs_scoring
+from ..resolution.keys import alias_key, is_id
+from ..resolution.known import Lookup, merged
+from ..resolution.register import Asked, Proposals, Register
 from ..schema.claim import Edge, Look, Row
+from ..schema.entity import SUGGESTION, EntityRef
 from ..schema.errors import Conflict, InvalidInput, NotFound, TenureError
 from ..schema.interval import ALWAYS, Interval
 from ..schema.policy import Policy
 from ..schema.values import iso, moment
 from ..schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
-from ..schema.write import Draft, Receipt
+from ..schema.write import Receipt
 from .admission import Admitted, Submission, admit, mentions_of
 from .effects import derivations, hold_action, staleness, stands, tie_action
 from .ledger import Ledger, PlanningSlot
@@ -109,9 +112,44 @@ def commit(
 def _known(
     tx: WriteTx, group: Sequence[Submission], scorer: Scorer | None, last_us: int
 ) -> Register:
+    """Return what exact keys find; only what they leave open is looked up by blocking keys."""
     mentions = mentions_of(draft for submission in group for draft in submission.drafts)
     scopes = sorted({scope for submission in group for scope in submission.scopes})
-    return Register(tx.known(lookup_of(mentions, scorer), scopes=scopes, tx_us=last_us))
+    exact = tx.known(lookup_of(mentions), scopes=scopes, tx_us=last_us)
+    register = Register(exact)
+    if scorer is None:
+        return register
+    answers = [exact]
+    proposals: dict[Asked, Proposals] = {}
+    for ref, seen in _doubtful(group, register):
+        lookup = Lookup(block_keys=scorer.keys(ref))
+        found = tx.known(lookup, scopes=sorted(seen), tx_us=last_us)
+        answers.append(found)
+        proposals[alias_key(ref.name), ref.type, seen] = found.weights
+    if not proposals:
+        return register
+    register = Register(merged(answers))
+    for asked, weights in proposals.items():
+        register.propose(asked, weights)
+    return register
+
+
+def _doubtful(
+    group: Sequence[Submission], register: Register
+) -> Iterator[tuple[EntityRef, frozenset[str]]]:
+    """Yield the mentions that no id, identifier or alias decides, each once."""
+    seen: set[Asked] = set()
+    for submission in group:
+        for draft in submission.drafts:
+            rules = Rules(submission.scopes, draft.details.scope.scope_id)
+            for mention in mentions_of([draft]):
+                if isinstance(mention, str) and is_id(mention):
+                    continue
+                ref = as_ref(mention)
+                asked = alias_key(ref.name), ref.type, submission.scopes
+                if asked not in seen and needs_scoring(ref, register, rules):
+                    seen.add(asked)
+                    yield ref, submission.scopes
 
 
 def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> None:
@@ -187,7 +225,7 @@ def _admit_all(
                 submission,
                 attempt,
                 tx=stamp,
-                person_scope=policy.resolution.person_context_scope,
+                bands=policy.resolution,
                 scorer=scorer,
             )
         except TenureError as refusal:
@@ -196,6 +234,11 @@ def _admit_all(
         work.register.absorb(attempt)
         work.admitted.append((place, stamp, claims))
         last = stamp
+    if work.register.moved:  # a later write may have joined the subject of an earlier one
+        work.admitted[:] = [
+            (place, stamp, tuple(one.settled(work.register) for one in claims))
+            for place, stamp, claims in work.admitted
+        ]
 
 
 def _stamp(submission: Submission, last: int, now_us: int) -> int:
@@ -296,8 +339,8 @@ def _receipt(one: Admitted, stamp: int, work: _Work, policy: Policy, *, dry_run:
         superseded=_superseded(done),
         inserted=len(done.insert) if done else 1,
         actions=tuple(a.action_id for a in work.actions if a.object_id == draft.object_id),
-        reviews=(one.review.review_id,) if one.review else (),
-        warnings=_warnings(draft, stamp, outcome, policy),
+        reviews=tuple(case.review_id for case in one.reviews if case.blocking),
+        warnings=_warnings(one, stamp, outcome, policy),
     )
 
 
@@ -313,8 +356,8 @@ def _superseded(done: Plan | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(e.dst for e in edges if e.kind is EdgeKind.SUPERSEDES))
 
 
-def _warnings(draft: Draft, stamp: int, outcome: Outcome, policy: Policy) -> tuple[str, ...]:
-    found = list(draft.warnings)
+def _warnings(one: Admitted, stamp: int, outcome: Outcome, policy: Policy) -> tuple[str, ...]:
+    draft, found = one.draft, list(one.draft.warnings)
     skew = policy.write.skew_limit_s * 1_000_000
     if draft.valid_from is not None and not draft.whole_extent:
         if draft.valid_from > stamp + skew and not draft.details.planned:
@@ -325,12 +368,14 @@ def _warnings(draft: Draft, stamp: int, outcome: Outcome, policy: Policy) -> tup
         found.append("clipped")
     if outcome is Outcome.OVERRIDDEN:
         found.append("hidden_by_stronger")
+    if one.resolution and one.resolution.reason == SUGGESTION:
+        found.append(SUGGESTION)
     return tuple(found)
 
 
 def _batch(group: Sequence[Submission], work: _Work) -> Batch:
     everything = [one for _, _, claims in work.admitted for one in claims]
-    reviews = tuple(one.review for one in everything if one.review)
+    reviews = tuple(case for one in everything for case in one.reviews)
     held = tuple(
         replace(row, vid=vid) for vid, row in enumerate(work.quarantined, work.ledger.next_vid)
     )
@@ -342,12 +387,15 @@ def _batch(group: Sequence[Submission], work: _Work) -> Batch:
         entities=tuple(work.register.entities.values()),
         aliases=tuple(work.register.aliases),
         identifiers=tuple(work.register.identifiers),
+        block_keys=work.register.keys,
         slots=tuple({one.slot.slot_key: one.slot for one in everything}.values()),
         claims=tuple(one.assertion for one in everything),
         close=work.ledger.closings,
         rows=(*work.ledger.rows, *held),
         edges=tuple(dict.fromkeys(work.edges)),
+        judgements=tuple(work.register.judgements),
         reviews=reviews,
+        canonical=tuple(sorted(work.register.moved.items())),
         actions=tuple(work.actions),
         closed_actions=tuple(work.closed_actions),
         flags=tuple(work.flags),

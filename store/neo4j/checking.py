@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final, LiteralString
 
+from ...resolution import clusters
 from ...schema.interval import INF_US, MIN_US
-from .. import clusters
 from ..audit import GENESIS, chained
 from ..overlaps import overlapping
 from . import check_statements as cypher

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...resolution import clusters
 from ...resolution.known import Known, Lookup
 from ...resolution.postings import hit_weight
 from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict
-from .. import clusters
 from . import register_codec as codec
 from . import register_statements as cypher
 from .calls import Calls

@@ -59,6 +59,9 @@ class Change:
     entities: list[Entity] = field(default_factory=list[Entity])
     aliases: list[Alias] = field(default_factory=list[Alias])
     closed_aliases: list[Alias] = field(default_factory=list[Alias])
+    block_keys: dict[str, tuple[tuple[str, str], ...]] = field(
+        default_factory=dict[str, tuple[tuple[str, str], ...]]
+    )
     slots: list[SlotRecord] = field(default_factory=list[SlotRecord])
     claims: list[Assertion] = field(default_factory=list[Assertion])
     closed_rows: list[Row] = field(default_factory=list[Row])
@@ -120,6 +123,7 @@ class Change:
             entities=tuple(self.entities),
             aliases=tuple(self.aliases),
             closed_aliases=tuple((alias, stamp) for alias in self.closed_aliases),
+            block_keys=self.block_keys,
             slots=tuple(self.slots),
             claims=tuple(self.claims),
             close=(

@@ -9,24 +9,25 @@ Sources: resolution 9; settled 9; vocabulary 4; checklist C-051.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 
 from ...resolution.clusters import pair
 from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Known, Lookup
-from ...schema.entity import Alias, EntityCandidate, Judgement, Review
+from ...schema.entity import AUDIT, NAMESAKES, Alias, EntityCandidate, Judgement, Review
 from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.interval import ALWAYS, INF_US
 from ...schema.operation import ReviewReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
-from ...schema.values import canonical_json
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
 from ..port import WriteTx
 from .change import Change, Mandate, begin, derived_id
 from .erase import WAITING, decided
 from .merge import merge_at, unmerge_into
+from .split import split, stories
 
 
 class Remember(StrEnum):
@@ -62,6 +63,10 @@ def accept(
     """
     change = begin(tx.lock(), mandate, "review_accept")
     case = _case(tx, review_id, version)
+    if case.reason == NAMESAKES and entity is None and not case.candidates:
+        known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
+        _restate(change, known, case, EntityState.ACTIVE)  # one person after all
+        return _decide(tx, change, case, known, ReviewState.ACCEPTED)
     target = entity or _best(case)
     own = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
     done = replace(
@@ -90,19 +95,55 @@ def accept(
 
 
 def reject(
-    tx: WriteTx, review_id: str, *, mandate: Mandate, version: int | None = None
+    tx: WriteTx,
+    review_id: str,
+    *,
+    mandate: Mandate,
+    version: int | None = None,
+    parts: Sequence[Sequence[str]] = (),
 ) -> ReviewReceipt:
     """Make the pending entity one of its own, different from every candidate.
 
+    A case of namesakes is split: `parts` names the claims of each person, by default as the
+    claims contradict each other. A rejected audit takes the automatic bind back.
+
     Raises:
         NotFound: `unknown_review`.
-        Conflict: `stale_version`, `already_decided`.
+        Conflict: `stale_version`, `already_decided`, `still_connected`.
+        InvalidInput: `not_a_member`.
     """
     change = begin(tx.lock(), mandate, "review_reject")
     case = _case(tx, review_id, version)
+    if case.reason == NAMESAKES:
+        known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
+        split(tx, change, case, parts or stories(tx, case.entity_id))
+        _restate(change, known, case, EntityState.ACTIVE)
+        return _decide(tx, change, case, known, ReviewState.REJECTED)
+    merge_id = _automatic(tx, change, case)
+    if merge_id:
+        unmerged = unmerge_into(tx, change, merge_id, JudgedBy.HUMAN)
+        known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
+        receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
+        return replace(receipt, canonical_id=case.entity_id, unmerge=unmerged)
     known = _judge(tx, change, case, JudgementVerdict.NON_MATCH)
     _restate(change, known, case, EntityState.ACTIVE)
     return _decide(tx, change, case, known, ReviewState.REJECTED)
+
+
+def _automatic(tx: WriteTx, change: Change, case: Review) -> str | None:
+    """Return the merge of an automatic bind that an audit looks at, while it stands."""
+    if case.reason != AUDIT:
+        return None
+    known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
+    mine = (case.entity_id, *(c.entity for c in case.candidates))
+    return next(
+        (
+            j.merge_id
+            for j in known.judgements
+            if j.verdict is JudgementVerdict.MATCH and j.left_id in mine and j.right_id in mine
+        ),
+        None,
+    )
 
 
 def unsure(
@@ -144,11 +185,16 @@ def undo(
     if any(row.verdict is JudgementVerdict.MATCH for row in standing):
         assert case.merge_id is not None  # it has rows
         unmerged = unmerge_into(
-            tx, change, case.merge_id, JudgedBy.HUMAN, pending=(case.entity_id,)
+            tx,
+            change,
+            case.merge_id,
+            JudgedBy.HUMAN,
+            pending=(case.entity_id,) if case.blocking else (),
         )
     elif case.state is not ReviewState.ACCEPTED:  # an accepted one was un-merged by hand
         change.closed_judgements += [row.judgement_id for row in standing]
-        _restate(change, known, case, EntityState.PENDING)
+        if case.blocking:
+            _restate(change, known, case, EntityState.PENDING)
     _teach_again(tx, change, case, known)
     done = replace(
         decided(case, ReviewState.UNDONE, change, note=mandate.reason), decided_entity=None
@@ -234,7 +280,6 @@ def _row(
     verdict: JudgementVerdict,
 ) -> Judgement:
     left, right = pair(case.entity_id, root)
-    features = [[f.name, f.score, f.weight, f.detail] for f in candidate.features]
     return Judgement(
         judgement_id=derived_id(change.mandate.operation_id, f"review/{left}/{right}"),
         merge_id=change.mandate.operation_id,
@@ -245,7 +290,7 @@ def _row(
         actor=change.mandate.actor,
         score=candidate.score,
         log_odds=candidate.log_odds,
-        evidence=canonical_json({"features": features, "vetoes": list(candidate.vetoes)}),
+        evidence=candidate.evidence,
         model_version="",
         reason=change.mandate.reason,
         tx_start=change.stamp,

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
+from ...resolution import clusters
 from ...schema.entity import Judgement
-from .. import clusters
 from ..audit import GENESIS, chained
 from ..overlaps import overlapping
 from . import check_sql as sql

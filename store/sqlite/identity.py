@@ -12,11 +12,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
+from ...resolution import clusters
 from ...resolution.known import Known, Lookup
 from ...resolution.postings import hit_weight
 from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict
-from .. import clusters
 from . import codec, register_codec
 from . import register_sql as sql
 

@@ -10,16 +10,13 @@ from hypothesis import strategies as st
 
 from tenure.resolution import blocking
 from tenure.resolution.blocking import (
-    EDGE_POSTINGS,
     KIND_WEIGHT,
-    MAX_POSTINGS,
     KeyKind,
     block_keys,
-    hit_weight,
-    is_selective,
     weigh,
 )
 from tenure.resolution.normalize import normalize
+from tenure.resolution.postings import COARSE_KINDS, COARSE_LIMIT, LIMIT
 
 
 def keys(name, entity_type="organization"):
@@ -92,36 +89,32 @@ def test_an_acronym_that_is_too_long_is_no_key():
 
 @pytest.mark.parametrize("kind", list(KeyKind))
 def test_weights_are_integers_that_fall_with_frequency(kind):
-    weights = [hit_weight(kind, 10_000, df) for df in (1, 2, 10, 400, 3_000)]
+    counts = (1, 2, 10, 400)
+    weights = [dict(weigh([("k", kind)], {"k": df}, 10_000))["k"] for df in counts]
     assert all(isinstance(weight, int) for weight in weights)
     assert weights == sorted(weights, reverse=True)
-    assert hit_weight(kind, 10_000, 0) == weights[0]
 
 
 def test_the_weight_follows_its_formula():
-    assert hit_weight(KeyKind.TOKEN, 1, 1) == 2773
+    assert weigh([("k", KeyKind.TOKEN)], {"k": 1}, 1) == (("k", 2773),)
     assert KIND_WEIGHT[KeyKind.WHOLE] == max(KIND_WEIGHT.values())
 
 
-@pytest.mark.parametrize(
-    ("kind", "limit"),
-    [
-        (KeyKind.PREFIX, EDGE_POSTINGS),
-        (KeyKind.SUFFIX, EDGE_POSTINGS),
-        (KeyKind.DELETION, EDGE_POSTINGS),
-        (KeyKind.TOKEN, MAX_POSTINGS),
-        (KeyKind.WHOLE, MAX_POSTINGS),
-    ],
-)
-def test_the_posting_caps_are_exact(kind, limit):
-    assert is_selective(kind, limit)
-    assert not is_selective(kind, limit + 1)
+@pytest.mark.parametrize("kind", list(KeyKind))
+def test_the_posting_caps_are_exact(kind):
+    limit = COARSE_LIMIT if kind.label in COARSE_KINDS else LIMIT
+    assert weigh([("k", kind)], {"k": limit}, 10_000)
+    assert not weigh([("k", kind)], {"k": limit + 1}, 10_000)
+
+
+def test_the_coarse_kinds_are_kinds():
+    assert {kind.label for kind in KeyKind} > COARSE_KINDS
 
 
 def test_a_query_leaves_out_absent_and_common_keys():
     found = block_keys(normalize("Acme Cloud", "organization"))
     df = {"t:acme": 2, "t:cloud": 3_001, "p:acme": 401, "w:acmecloud": 0}
-    assert weigh(found, df, 1_000) == (("t:acme", hit_weight(KeyKind.TOKEN, 1_000, 2)),)
+    assert weigh(found, df, 1_000) == (("t:acme", 24866),)
 
 
 @given(st.permutations(block_keys(normalize("Data Platform Team", "team"))))

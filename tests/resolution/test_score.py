@@ -400,7 +400,7 @@ def test_a_vetoed_pair_never_binds_however_low_the_bar():
 
 def test_the_veto_list_is_closed_and_reads_aloud():
     codes = [veto.code for veto in VETOES]
-    assert [*codes, VetoCode.MARGIN] == list(VetoCode)
+    assert [*codes, VetoCode.CHAIN, VetoCode.MARGIN] == list(VetoCode)
     assert all(veto.sentence.endswith(".") for veto in VETOES)
 
 

@@ -224,10 +224,11 @@ def recorded(tx: str, value: str, **more: Any) -> dict[str, Any]:
 
 
 def test_lines_with_one_recording_time_are_one_write(memory: Memory, tmp_path: Path) -> None:
-    lines: list[dict[str, Any] | str] = [
-        recorded(MAY, "Austin"),
-        recorded(JUNE, "Chicago", valid_from=JUNE),
-        recorded(JUNE, "Boston", valid_from=JUNE),
+    sam = {"subject": {"name": "Sam Rivera", "type": "person", "external_ids": {"hr": "7"}}}
+    lines = [
+        recorded(MAY, "Austin", **sam),
+        recorded(JUNE, "Chicago", valid_from=JUNE, **sam),
+        recorded(JUNE, "Boston", valid_from=JUNE, **sam),
     ]
     report = memory.ingest(file(tmp_path, *lines), replay=True)
     assert (report.events, report.transactions) == (3, 2)

@@ -1,0 +1,341 @@
+"""Commands for stewards: `review`, `entities`, `merge`, `unmerge`, `resolution evaluate`.
+
+`review` without a sub-command opens one case after the other and takes single keys; without a
+terminal it lists the queue, so a script never hangs. Every decision states the version it saw.
+Sources: API "Command line"; resolution 9 and 11.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..schema.errors import InvalidInput, NotFound, TenureError
+from .cli_frame import examples, opened
+from .cli_show import answer, table, when
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..resolution.evaluate import Interval95, Report, SetReport
+    from ..schema.entity import Review
+    from .memory import Memory
+    from .reviews import ReviewPage
+
+app = typer.Typer()
+review_app = typer.Typer(help="Decide which names mean one entity.", rich_markup_mode=None)
+resolution_app = typer.Typer(help="Measure and refit name matching.", rich_markup_mode=None)
+app.add_typer(review_app, name="review", invoke_without_command=True)
+app.add_typer(resolution_app, name="resolution")
+
+KEYS = {
+    "y": "same: it is the first candidate (the name is not kept as an alias)",
+    "s": "same, and remember the name in this scope",
+    "a": "same, and remember the name in every scope",
+    "n": "different (x too)",
+    "u": "unsure: asked again when there is new evidence",
+    "z": "undo the last decision",
+    "h": "history of both entities",
+    "o": "open the sources",
+    "/": "search another candidate",
+    "?": "these keys",
+    "q": "quit",
+}
+_REMEMBER = {"y": "no", "s": "scope", "a": "all"}
+
+ReviewId = Annotated[str, typer.Argument(help="A review id, from `tenure review list`.")]
+Reason = Annotated[str, typer.Option(help="Why, for the record.")]
+
+
+@review_app.callback(epilog=examples(["tenure review", "tenure review list --kind all"]))
+def review(context: typer.Context) -> None:
+    """Decide cases one by one by single keys; without a terminal, list them."""
+    if context.invoked_subcommand is None:
+        with opened(context) as memory:
+            if sys.stdin.isatty() and sys.stdout.isatty():
+                from rich.console import Console
+                from rich.prompt import Prompt
+
+                out = Console()
+                Desk(memory, out, lambda: Prompt.ask("y n u a s z h o / ? q", console=out)).run()
+            else:
+                _list(context, memory, "open", "blocking")
+
+
+@review_app.command("list")
+def list_cases(
+    context: typer.Context,
+    status: Annotated[str, typer.Option(help="open, unsure, accepted, rejected, all")] = "open",
+    kind: Annotated[str, typer.Option(help="blocking, possible_same_as, audit, all")] = "blocking",
+) -> None:
+    """List cases, the most pressing first."""
+    with opened(context) as memory:
+        _list(context, memory, status, kind)
+
+
+@review_app.command()
+def show(context: typer.Context, review_id: ReviewId) -> None:
+    """Show a case with its evidence and what accepting it would do."""
+    with opened(context) as memory:
+        page = memory.reviews.get(review_id)
+        answer(context, page, lambda out: show_page(out, page))
+
+
+@review_app.command()
+def accept(
+    context: typer.Context,
+    review_id: ReviewId,
+    remember: Annotated[str, typer.Option(help="scope, all or no")] = "scope",
+    entity: Annotated[str | None, typer.Option(help="Another entity than the best one.")] = None,
+    reason: Reason = "",
+) -> None:
+    """Say that the name means the candidate."""
+    with opened(context) as memory:
+        done = memory.reviews.accept(review_id, remember=remember, entity=entity, reason=reason)
+        answer(context, done, lambda out: out.print(f"one entity: {done.canonical_id}"))
+
+
+@review_app.command()
+def reject(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
+    """Say that the name means none of the candidates; namesakes are split."""
+    with opened(context) as memory:
+        done = memory.reviews.reject(review_id, reason=reason)
+        answer(context, done, lambda out: out.print(f"an entity of its own: {done.canonical_id}"))
+
+
+@review_app.command()
+def unsure(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
+    """Record that you looked and could not say."""
+    with opened(context) as memory:
+        done = memory.reviews.unsure(review_id, reason=reason)
+        answer(context, done, lambda out: out.print("noted as unsure"))
+
+
+@review_app.command()
+def undo(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
+    """Take the last decision of a case back, however long ago."""
+    with opened(context) as memory:
+        done = memory.reviews.undo(review_id, reason=reason)
+        answer(context, done, lambda out: out.print("undone; the case waits again"))
+
+
+@app.command()
+def entities(
+    context: typer.Context,
+    type: Annotated[str | None, typer.Option(help="Only of this type.")] = None,
+) -> None:
+    """List the entities whose names you may see."""
+    with opened(context) as memory:
+        found = memory.entities.list(type)
+        rows = [(e.entity_id, e.name, e.type, e.state, ", ".join(e.aliases)) for e in found]
+        answer(
+            context,
+            found,
+            lambda out: table(out, ("id", "name", "type", "state", "aliases"), rows),
+        )
+
+
+@app.command()
+def merge(context: typer.Context, a: str, b: str, reason: Reason = "") -> None:
+    """Make two entities one; `unmerge` takes it back."""
+    with opened(context) as memory:
+        done = memory.entities.merge(a, b, reason=reason)
+        answer(
+            context, done, lambda out: out.print(f"{done.canonical_id} survives; {done.merge_id}")
+        )
+
+
+@app.command()
+def unmerge(context: typer.Context, merge_id: str, reason: Reason = "") -> None:
+    """Take a merge back; what was written since stays with its own side."""
+    with opened(context) as memory:
+        done = memory.entities.unmerge(merge_id, reason=reason)
+        answer(context, done, lambda out: out.print(f"{len(done.parts)} entities"))
+
+
+@resolution_app.command()
+def evaluate(
+    context: typer.Context,
+    file: Path,
+    assume_same_scope: Annotated[
+        bool, typer.Option(help="Lift person_without_context, and nothing else.")
+    ] = False,
+    refit: Annotated[
+        Path | None, typer.Option(help="Refit Platt's two numbers and write the model here.")
+    ] = None,
+) -> None:
+    """Measure name matching on labelled pairs (CSV as in the alias data).
+
+    Raises:
+        NotFound: `unknown_file`.
+        InvalidInput: `bad_file` when a column is missing.
+    """
+    from ..resolution.evaluate import evaluate as measured
+    from ..resolution.evaluate import pairs_from_rows, refit_platt
+    from ..resolution.model import default_model, model_to_json
+
+    if not file.exists():
+        raise NotFound(f"there is no file {file}", code="unknown_file")
+    with file.open(encoding="utf-8", newline="") as lines:
+        try:
+            pairs = pairs_from_rows(csv.DictReader(lines))
+        except KeyError as missing:
+            raise InvalidInput(
+                f"{file} has no column {missing}; it needs pair_id, kind, name1, name2, "
+                "is_match, cluster1, cluster2",
+                code="bad_file",
+            ) from missing
+    report = measured(pairs, assume_same_scope=assume_same_scope)
+    answer(context, report, lambda out: show_report(out, report))
+    if refit is not None:
+        done = refit_platt(pairs, default_model())
+        if done.model is None:
+            raise InvalidInput(f"no new model: {done.refused}", code="refit_refused")
+        refit.write_text(model_to_json(done.model), encoding="utf-8")
+
+
+def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:
+    found = memory.reviews.list(status, kind=kind)
+    answer(context, found, lambda out: _show_cases(out, found))
+
+
+def _show_cases(out: Console, found: Sequence[Review]) -> None:
+    rows = [
+        (c.review_id, c.mention, c.type, c.reason, c.candidates[0].name if c.candidates else "",
+         f"{c.candidates[0].score:.3f}" if c.candidates else "", c.state.value)
+        for c in found
+    ]  # fmt: skip
+    table(out, ("review", "name", "type", "reason", "best candidate", "score", "state"), rows)
+
+
+def show_page(out: Console, page: ReviewPage) -> None:
+    """Print a case: what is asked, the evidence, and what accepting would do."""
+    case = page.review
+    best = page.candidates[0] if page.candidates else None
+    out.print(f"\n{case.mention!r} ({case.type}) in {case.scope_id}: {case.reason}", markup=False)
+    if best:
+        score = case.candidates[0].score
+        out.print(f"is it {best.name!r} ({best.type}, {best.entity_id})?", markup=False)
+        out.print(f"p {score:.3f}, log-odds {case.candidates[0].log_odds:.2f}; "
+                  "bind at 0.95, review above 0.70", markup=False)  # fmt: skip
+    for line in (*(f"held back: {veto}" for veto in page.vetoes), *page.waterfall):
+        out.print(f"  {line}", markup=False)
+    for text in page.snippets:
+        out.print(f"  source: {text}", markup=False)
+    if page.impact:
+        out.print(
+            f"accepting moves {page.impact.moves} objects, plans {len(page.impact.slots)} slots "
+            f"anew, raises {len(page.impact.conflicts)} conflicts; "
+            f"{page.impact.surviving} survives",
+            markup=False,
+        )
+        for conflict in page.impact.conflicts:
+            out.print(f"  conflict: {conflict}", markup=False)
+    for number, group in enumerate(page.groups, 1):
+        out.print(f"  story {number}: {len(group)} claims", markup=False)
+
+
+class Desk:
+    """The interactive mode: a case, a key, the next case."""
+
+    def __init__(self, memory: Memory, out: Console, ask: Callable[[], str]) -> None:
+        self._memory, self._out, self._ask = memory, out, ask
+        self._decided: list[str] = []
+        self._passed: set[str] = set()
+
+    def run(self) -> None:
+        """Take keys until the queue is empty or the steward quits."""
+        while True:
+            waiting = [c for c in self._memory.reviews.list() if c.review_id not in self._passed]
+            if not waiting:
+                self._out.print("nothing waits")
+                return
+            page = self._memory.reviews.get(waiting[0].review_id)
+            self._out.print(f"{len(waiting)} left")
+            show_page(self._out, page)
+            if not self._answer(page):
+                return
+
+    def _answer(self, page: ReviewPage) -> bool:
+        """Take keys until one decides, goes back or quits; return whether to go on."""
+        while True:
+            key = self._ask().strip()[:1]
+            if key == "q":
+                return False
+            try:
+                if self._act(key, page):
+                    return True
+            except TenureError as refused:
+                self._out.print(f"{refused} [{refused.code}]", markup=False)
+
+    def _act(self, key: str, page: ReviewPage) -> bool:
+        case, reviews = page.review, self._memory.reviews
+        if key in _REMEMBER:
+            reviews.accept(case.review_id, remember=_REMEMBER[key], version=case.version)
+        elif key in ("n", "x"):
+            reviews.reject(case.review_id, version=case.version)
+        elif key == "u":
+            reviews.unsure(case.review_id, version=case.version)
+        elif key == "z" and self._decided:
+            reviews.undo(self._decided.pop())
+            return True
+        else:
+            self._tell(key, page)
+            return False
+        self._decided.append(case.review_id)
+        return True
+
+    def _tell(self, key: str, page: ReviewPage) -> None:
+        if key == "h":
+            for one in (page.entity, *page.candidates):
+                for at, what in self._memory.entities.get(one.entity_id).history:
+                    self._out.print(f"  {when(at)}  {what}", markup=False)
+        elif key == "o":
+            found = self._memory.explain(page.review.object_id)
+            self._out.print(f"  {found}", markup=False)
+        elif key == "/":
+            found_ones = self._memory.entities.resolve(self._ask(), page.review.type).candidates
+            for one in found_ones:
+                self._out.print(f"  {one.entity}  {one.name}  {one.score:.3f}", markup=False)
+        else:
+            for name, what in KEYS.items():
+                self._out.print(f"  {name}  {what}", markup=False)
+
+
+def show_report(out: Console, report: Report) -> None:
+    """Print the report: per set, reliability, thresholds."""
+    out.print(f"model {report.model_version}; calibration error {report.calibration_error:.3f}")
+    heads = ("set", "pairs", "bound", "right", "precision", "95 % interval", "recall", "review")
+    table(out, heads, [_set_row(row) for row in (report.pooled, *report.sets)])
+    bins = [
+        (f"{b.low:.2f}-{b.high:.2f}", str(b.truth.n), _share(b.truth)) for b in report.reliability
+    ]
+    table(out, ("score", "pairs", "true"), bins)
+    cuts = [
+        (f"{c.threshold:.2f}", _share(c.precision), f"{c.recall:.3f}") for c in report.thresholds
+    ]
+    table(out, ("threshold", "precision", "recall"), cuts)
+
+
+def _set_row(row: SetReport) -> tuple[str, ...]:
+    name = row.name if row.proven else f"{row.name} (not proven: n < 300)"
+    held = row.bind
+    return (
+        name,
+        str(row.pairs),
+        str(held.n),
+        str(held.right),
+        f"{held.share:.4f}",
+        f"{held.low:.4f}-{held.high:.4f}",
+        f"{row.recall:.3f}",
+        f"{row.review_share:.3f}",
+    )
+
+
+def _share(found: Interval95) -> str:
+    return f"{found.share:.3f} ({found.right}/{found.n})"

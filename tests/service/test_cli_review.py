@@ -1,0 +1,112 @@
+"""The steward's commands: the queue, the interactive desk, the evaluation of a file."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from tenure import EntityRef, Memory, connect
+from tenure.service.cli import app
+from tenure.service.cli_review import KEYS, Desk
+
+HEAD = "pair_id,kind,name1,name2,is_match,cluster1,cluster2"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Any:
+    with connect(str(tmp_path / "team.db")) as opened:
+        opened.vocabulary.define_slot("noted", description="what was noted")
+        for name in ("Sam Rivera", "S. Rivera"):
+            opened.write(EntityRef(name=name, type="person"), "noted", name)
+        yield opened
+
+
+def told(store: Path, *words: str, code: int = 0) -> Any:
+    result = CliRunner().invoke(app, ["--store", str(store), "--json", *words])
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout) if code == 0 else result.output
+
+
+def sit(memory: Memory, *keys: str) -> str:
+    out = StringIO()
+    pressed = iter(keys)
+    Desk(memory, Console(file=out, width=200), lambda: next(pressed)).run()
+    return out.getvalue()
+
+
+def test_without_a_terminal_the_queue_is_listed(memory: Memory, tmp_path: Path) -> None:
+    found = told(tmp_path / "team.db", "review")
+    assert [case["mention"] for case in found] == ["S. Rivera"]
+    page = told(tmp_path / "team.db", "review", "show", found[0]["review_id"])
+    assert page["impact"]["moves"] == 1
+
+
+def test_a_case_is_decided_and_undone_by_commands(memory: Memory, tmp_path: Path) -> None:
+    store = tmp_path / "team.db"
+    (case,) = told(store, "review", "list")
+    told(store, "review", "accept", case["review_id"])
+    assert told(store, "review", "list") == []
+    told(store, "review", "undo", case["review_id"])
+    told(store, "review", "unsure", case["review_id"])
+    told(store, "review", "reject", case["review_id"])
+    assert len(told(store, "entities", "--type", "person")) == 2
+
+
+def test_entities_are_merged_and_taken_apart(memory: Memory, tmp_path: Path) -> None:
+    store = tmp_path / "team.db"
+    (case,) = told(store, "review", "list")
+    told(store, "review", "reject", case["review_id"])
+    a, b = (one["entity_id"] for one in told(store, "entities"))
+    refused = CliRunner().invoke(app, ["--store", str(store), "merge", a, b])
+    assert refused.exit_code == 1 and "standing_non_match" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("key", "left"), [("y", 0), ("s", 0), ("a", 0), ("n", 0), ("x", 0), ("u", 0)]
+)
+def test_a_key_decides(memory: Memory, key: str, left: int) -> None:
+    assert "Sam Rivera" in sit(memory, key, "q")
+    assert len(memory.reviews.list()) == left
+
+
+def test_the_desk_explains_searches_and_undoes(memory: Memory) -> None:
+    text = sit(memory, "?", "h", "o", "/", "Sam Rivera", "z", "q")
+    assert all(what in text for what in KEYS.values())
+    assert "named 'Sam Rivera'" in text
+    memory.write(EntityRef(name="Sam Riviera", type="person"), "noted", "x")
+    sit(memory, "n", "z", "q")
+    assert len(memory.reviews.list()) == 2
+
+
+def test_a_file_of_pairs_is_measured(tmp_path: Path) -> None:
+    lines = [HEAD, "1,organization,Siemens,Siemens Aktiengesellschaft,1,a,a",
+             "2,organization,Acme AG,Acme GmbH,0,b,c"]  # fmt: skip
+    file = tmp_path / "pairs.csv"
+    file.write_text("\n".join(lines))
+    report = told(tmp_path / "x.db", "resolution", "evaluate", str(file))
+    assert report["pooled"]["bind"]["right"] == report["pooled"]["bind"]["n"] == 1
+    out = CliRunner().invoke(app, ["resolution", "evaluate", str(file)])
+    assert "not proven" in out.stdout
+    told(tmp_path / "x.db", "resolution", "evaluate", str(tmp_path / "none.csv"), code=1)
+    refused = CliRunner().invoke(
+        app, ["resolution", "evaluate", str(file), "--refit", str(tmp_path / "m.json")]
+    )
+    assert refused.exit_code == 1 and "refit_refused" in refused.output
+
+
+def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text("a,b\n1,2\n")
+    assert "bad_file" in told(tmp_path / "x.db", "resolution", "evaluate", str(file), code=1)
+
+
+def test_binds_are_scored_again_and_the_sound_ones_are_left(memory: Memory) -> None:
+    for name in ("Order Service", "OrderService"):
+        memory.write(EntityRef(name=name, type="system"), "noted", name)
+    assert memory.reviews.below() == ()

@@ -57,7 +57,8 @@ class AsyncMemory:
         self._memory: Any = None
         self._lock = asyncio.Lock()
 
-    async def _opened(self) -> Any:
+    async def opened(self) -> Any:
+        """Return the memory behind, opened on a thread the first time."""
         async with self._lock:
             if self._memory is None:
                 self._memory = await asyncio.to_thread(self._opening)

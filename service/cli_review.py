@@ -300,8 +300,9 @@ class Desk:
             self._out.print(f"  {found}", markup=False)
         elif key == "/":
             found_ones = self._memory.entities.resolve(self._ask(), page.review.type).candidates
-            for one in found_ones:
-                self._out.print(f"  {one.entity}  {one.name}  {one.score:.3f}", markup=False)
+            for found_one in found_ones:
+                said = f"  {found_one.entity}  {found_one.name}  {found_one.score:.3f}"
+                self._out.print(said, markup=False)
         else:
             for name, what in KEYS.items():
                 self._out.print(f"  {name}  {what}", markup=False)

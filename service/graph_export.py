@@ -7,7 +7,8 @@ Source: issue 5 (entity pages for programs).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import networkx as nx
 
@@ -23,5 +24,7 @@ def drawn(entities: Sequence[EntityView], edges: Sequence[tuple[str, str, str]],
         if start in graph and end in graph:
             graph.add_edge(start, end, key=slot, slot=slot)
     if form == "json":
-        return json.dumps(nx.node_link_data(graph, edges="edges"), indent=1, ensure_ascii=False)
-    return "\n".join(nx.generate_graphml(graph))
+        linked: dict[str, Any] = nx.node_link_data(graph, edges="edges")  # pyright: ignore[reportUnknownMemberType]
+        return json.dumps(linked, indent=1, ensure_ascii=False)
+    lines: Iterable[str] = nx.generate_graphml(graph)  # pyright: ignore[reportUnknownMemberType]
+    return "\n".join(lines)

@@ -277,7 +277,11 @@ class Reviews:
             InvalidInput: `too_large` beyond 100 cases, `unknown_vocabulary`.
             Conflict: `stale_version` at the first case that changed since the preview.
         """
-        known = {"accept": self.accept, "reject": self.reject, "unsure": self.unsure}
+        known: dict[str, Callable[..., ReviewReceipt]] = {
+            "accept": self.accept,
+            "reject": self.reject,
+            "unsure": self.unsure,
+        }
         if decision not in known:
             raise InvalidInput(
                 f"decision {decision!r}: known: {', '.join(known)}", code="unknown_vocabulary"

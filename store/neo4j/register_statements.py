@@ -152,6 +152,14 @@ RETURN """
     RETURN properties(j) } AS judgements ORDER BY e.entity_id
 """
 )
+JUDGEMENTS: Final[LiteralString] = """
+UNWIND $entity_ids AS entity_id
+MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:LEFT|RIGHT]-(j:Judgement)
+RETURN properties(j) AS judgement
+UNION
+MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.merge_id = $merge_id
+RETURN properties(j) AS judgement
+"""
 BLOCK_COUNTS: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant})
 UNWIND $keys AS key
@@ -196,6 +204,9 @@ UNION
 UNWIND $object_ids AS object_id
 MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.object_id = object_id AND a.tx_end = $inf
 RETURN properties(a) AS action
+"""
+ACTION: Final[LiteralString] = """
+MATCH (a:Action {tenant_id: $tenant, action_id: $action_id}) RETURN properties(a) AS action
 """
 ACTIONS: Final[LiteralString] = """
 MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $after

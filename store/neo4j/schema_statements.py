@@ -74,6 +74,11 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         "CREATE INDEX ix_slot_subject IF NOT EXISTS FOR (n:Slot)"
         " ON (n.tenant_id, n.about_id, n.slot)",
         "CREATE INDEX ix_slot_name IF NOT EXISTS FOR (n:Slot) ON (n.tenant_id, n.slot)",
+        "CREATE INDEX ix_slot_scope IF NOT EXISTS FOR (n:Slot) ON (n.tenant_id, n.scope_id)",
+        "CREATE INDEX ix_claim_value IF NOT EXISTS FOR (n:Claim)"
+        " ON (n.tenant_id, n.value_entity_id)",
+        "CREATE INDEX ix_judgement_merge IF NOT EXISTS FOR (n:Judgement)"
+        " ON (n.tenant_id, n.merge_id)",
         "CREATE INDEX ix_standing IF NOT EXISTS FOR (n:Standing)"
         " ON (n.tenant_id, n.object_type, n.scope_id)",
         "CREATE INDEX ix_decaying IF NOT EXISTS FOR (n:Decaying)"

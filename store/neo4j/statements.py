@@ -229,6 +229,23 @@ MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot
 """
     + _SLOT
 )
+OBJECTS_OF: Final[LiteralString] = """
+UNWIND $entity_ids AS entity_id
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
+MATCH (s)<-[:ASSERTS]-(c:Claim) WHERE c.erased IS NULL
+RETURN c.object_id AS object_id
+UNION
+UNWIND $entity_ids AS entity_id
+MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.value_entity_id = entity_id
+  AND c.erased IS NULL
+RETURN c.object_id AS object_id
+"""
+LIVE_OBJECTS: Final[LiteralString] = """
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.scope_id >= ''
+  AND (',' + s.scope_id + ',') CONTAINS $part
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE v.tx_end = $inf
+RETURN DISTINCT v.object_id AS object_id ORDER BY object_id
+"""
 SLOT_IN_USE: Final[LiteralString] = """
 MATCH (s:Slot)<-[:ASSERTS]-(:Claim) WHERE s.tenant_id = $tenant AND s.slot = $name
 RETURN s.slot AS slot LIMIT 1

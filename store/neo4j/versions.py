@@ -23,7 +23,7 @@ from ...schema.principal import Sight
 from ..port import Ask, Found, Point
 from . import codec
 from . import statements as cypher
-from .calls import Reads
+from .calls import Calls, Reads
 
 _CLAUSES: Final = 512
 """Terms of one search: Lucene takes 1,024 clauses."""
@@ -247,7 +247,7 @@ def changes(
     return _visible(records, until_us)
 
 
-def decaying(calls: Reads, *, point: Point) -> Iterator[Version]:
+def decaying(calls: Calls, *, point: Point) -> Iterator[Version]:
     """Yield the clean heads that have a decay rule, whoever may see them, by vid."""
     records = calls.rows(cypher.DECAYING, valid=point.valid_us, tx=point.tx_us)
     records.sort(key=lambda record: int(record["row"][0]))

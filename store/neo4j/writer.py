@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import Assertion, Claim, Row
-from ...schema.entity import Review
+from ...schema.claim import Assertion, Claim, Row, Version
+from ...schema.entity import Judgement, Review
 from ...schema.errors import Fault, NotFound
 from ...schema.interval import INF_US
-from ..port import ActionRecord, Batch, Clock, SlotRead, SlotRecord, StoredReceipt
-from . import applying, codec, erasing, identity, register_codec
+from ..port import ActionRecord, Batch, Clock, Point, SlotRead, SlotRecord, StoredReceipt
+from . import applying, codec, erasing, identity, register_codec, versions
 from . import register_statements as register
 from . import statements as cypher
 from .applying import Counters
@@ -133,6 +133,31 @@ class Neo4jWriteTx:
         found = self.calls.rows(cypher.SLOTS_OF, entity_ids=list(dict.fromkeys(entity_ids)))
         return tuple(codec.slot(record["slot"]) for record in found)
 
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return every object whose subject or value is one of these, erased ones left out."""
+        found = self.calls.rows(cypher.OBJECTS_OF, entity_ids=list(dict.fromkeys(entity_ids)))
+        return tuple(sorted(str(record["object_id"]) for record in found))
+
+    def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
+        """Return the objects with open rows whose scope has this id, sorted."""
+        found = self.calls.rows(cypher.LIVE_OBJECTS, part=f",{kind}={value},", inf=INF_US)
+        return tuple(str(record["object_id"]) for record in found)
+
+    def decaying(self, *, point: Point) -> tuple[Version, ...]:
+        """Return the clean heads that have a decay rule, whoever may see them."""
+        last = self.counters.clock.last_us
+        pinned = Point(point.valid_us, min(point.tx_us, last))
+        return tuple(versions.decaying(self.calls, point=pinned))
+
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
+        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
+        asked = list(dict.fromkeys(entity_ids))
+        found = self.calls.rows(register.JUDGEMENTS, entity_ids=asked, merge_id=merge_id)
+        judged = (register_codec.judgement(record["judgement"]) for record in found)
+        return tuple(sorted(judged, key=lambda judgement: judgement.judgement_id))
+
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""
         found = self.calls.rows(cypher.ASSERTIONS, object_ids=list(dict.fromkeys(object_ids)))
@@ -156,6 +181,11 @@ class Neo4jWriteTx:
         found = self.calls.rows(register.OPEN_ACTIONS, **bound)
         actions = (register_codec.action(record["action"]) for record in found)
         return tuple(sorted(actions, key=lambda action: action.action_id))
+
+    def action(self, action_id: str) -> ActionRecord | None:
+        """Return an entry of the resolver queue, open or closed."""
+        found = self.calls.rows(register.ACTION, action_id=action_id)
+        return next((register_codec.action(record["action"]) for record in found), None)
 
     # --- writing
 

@@ -296,12 +296,12 @@ class Desk:
                 for at, what in self._memory.entities.get(one.entity_id).history:
                     self._out.print(f"  {when(at)}  {what}", markup=False)
         elif key == "o":
-            found = self._memory.explain(page.review.object_id)
-            self._out.print(f"  {found}", markup=False)
+            told = self._memory.explain(page.review.object_id)
+            self._out.print(f"  {told}", markup=False)
         elif key == "/":
             found_ones = self._memory.entities.resolve(self._ask(), page.review.type).candidates
-            for one in found_ones:
-                self._out.print(f"  {one.entity}  {one.name}  {one.score:.3f}", markup=False)
+            for found in found_ones:
+                self._out.print(f"  {found.entity}  {found.name}  {found.score:.3f}", markup=False)
         else:
             for name, what in KEYS.items():
                 self._out.print(f"  {name}  {what}", markup=False)

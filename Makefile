@@ -21,11 +21,12 @@ export PYTHONSAFEPATH := 1
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --timeout $${PIP_DEFAULT_TIMEOUT:-60}
 install = $(PIP) $(1) || { echo "the download failed; trying once more" >&2; sleep 3; $(PIP) $(1); }
 
-.PHONY: help demo test test-slow check bench neo4j clean
+.PHONY: help demo test test-neo4j test-slow check bench neo4j clean
 
 help:
 	@echo "make demo       see it work: the light core and a guided tour"
 	@echo "make test       the fast tests, with the coverage of the pure folders"
+	@echo "make test-neo4j the tests against a Neo4j server"
 	@echo "make test-slow  the tests that need minutes"
 	@echo "make check      format, lint, types, documentation, import time"
 	@echo "make bench      measure every claim that carries a number"
@@ -36,9 +37,12 @@ demo: $(CORE)
 	@$(BIN)/tenure demo
 
 test: $(DEV)
-	@$(BIN)/pytest -m "not slow" -n $(WORKERS) --dist loadfile --durations 10 \
+	@$(BIN)/pytest -m "not slow and not integration" -n $(WORKERS) --dist loadfile --durations 10 \
 	  --cov --cov-report= $(PYTEST_ARGS)
 	@$(BIN)/coverage report --include="$(PURE)" --skip-covered --show-missing --fail-under=100
+
+test-neo4j: $(DEV)
+	@$(BIN)/pytest -m "integration and not slow" --durations 10 $(PYTEST_ARGS)
 
 test-slow: $(DEV)
 	@status=0; $(BIN)/pytest -m slow --durations 10 $(PYTEST_ARGS) || status=$$?; \

@@ -19,8 +19,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from tenure.schema.claim import (
     Assertion,
@@ -136,7 +138,8 @@ def history(
                 stated = assertion(tx, subject, slot, generation * 1_000, tx, rng)
                 before = heads.get((subject, slot))
                 shown = Row(vid, stated.claim, stated.claim.interval, SHOWN, tx)
-                rows, close = [shown], ()
+                rows = [shown]
+                close: tuple[Closing, ...] = ()
                 if before is not None:
                     start = before.interval.start_us
                     end = generation * 1_000
@@ -288,6 +291,10 @@ def measure(versions: int, folder: Path) -> dict[str, float]:
     return found
 
 
+def asked(reader: Any, ask: Ask, point: Point, _round: int) -> object:
+    return reader.versions(ask, sight=SIGHT, point=point)
+
+
 def deep_slot(folder: Path) -> None:
     """Print reads of one slot with 10,000 generations."""
     store = SqliteStore(folder / "deep.db")
@@ -327,9 +334,7 @@ def deep_slot(folder: Path) -> None:
             ("as of, middle", Point(2_500, 5_000)),
             ("as of, before all", Point(0, 5_000)),
         ):
-            median, tail = timed(
-                lambda _, at=point: reader.versions(ask, sight=SIGHT, point=at), 300
-            )
+            median, tail = timed(partial(asked, reader, ask, point), 300)
             print(f"  {name:22} p50 {median:10.1f} us   p99 {tail:10.1f} us")
     store.close()
 

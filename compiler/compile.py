@@ -27,7 +27,7 @@ from .convert import convert
 from .counting import counter_for
 from .emit import emit
 from .envelope import Envelope
-from .fitting import overflow_of
+from .fitting import TURN, overflow_of
 from .gate import gate
 from .gather import gather
 from .media_cost import media_tokens
@@ -159,10 +159,15 @@ def compile_snapshot(snapshot: Snapshot, setting: Setting) -> Envelope:
 
 
 def _paginated(envelope: Envelope, snapshot: Snapshot, setting: Setting) -> Envelope:
-    """Return the envelope with its next page, when the policy paginates and something waits."""
+    """Return the envelope with its next page, when the policy paginates and something waits.
+
+    What stands in the cached zones and what is required is on every page; only the turn's items
+    are divided, and a page that shows none of them is the last.
+    """
     waiting = any(o.reason == Reason.NEXT_PAGE.value for o in envelope.trace.omitted_objects)
-    if overflow_of(setting) is not OverflowPolicy.PAGINATE or not waiting:
+    turn = {section.value for section in TURN}
+    shown = frozenset(o.object_id for o in envelope.trace.compiled_objects if o.section in turn)
+    if overflow_of(setting) is not OverflowPolicy.PAGINATE or not waiting or not shown:
         return envelope
-    shown = frozenset(each.object_id for each in envelope.trace.compiled_objects)
     following = replace(setting, skip=setting.skip | shown, page=setting.page + 1)
     return replace(envelope, _turn=lambda: compile_snapshot(snapshot, following))

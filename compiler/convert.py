@@ -96,8 +96,7 @@ class _Maker:
         known = validated.gated.resolved.snapshot.known
         self.names = {raw: entity.name for raw, entity in known.entities.items()}
         for raw, root in known.canonical.items():
-            if root in known.entities:
-                self.names[raw] = known.entities[root].name
+            self.names[raw] = self.names.get(root, "")
 
     def stored_pieces(self) -> Iterator[Piece]:
         """Yield the pieces of the stored objects that were selected."""

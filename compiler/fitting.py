@@ -23,7 +23,7 @@ from .items import Item
 from .piece import Piece
 from .relevance import FULL, terms_of
 from .select import Similarity, concave_envelope, facility_location, knapsack
-from .setting import Setting
+from .setting import SectionShare, Setting
 from .shortening import Short, excerpt, fold
 from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
 
@@ -52,6 +52,8 @@ class Fit:
     setting: Setting
     room: int
     """Tokens left."""
+    page: int = 0
+    """Tokens that the turn's items had to begin with."""
     chosen: list[Piece] = field(default_factory=list[Piece])
     dropped: list[Dropped] = field(default_factory=list[Dropped])
     shortened: list[Short] = field(default_factory=list[Short])
@@ -99,12 +101,13 @@ def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -
     for piece in sorted(pieces, key=lambda p: (p.section.value, p.key)):
         if piece.required:
             found.take(piece)
-        elif piece.object_id not in setting.skip:
+        else:
             loose.setdefault(piece.section, []).append(piece)
     found.room -= slack if tight else 0
     for section in ZONE_THREE:
         _fit_stable(found, section, loose.get(section, []))
     found.room -= 0 if tight else slack
+    found.page = found.room
     _fit_turn(found, {name: loose.get(name, []) for name in TURN})
     return found
 
@@ -115,7 +118,7 @@ def bare(pieces: Sequence[Piece], setting: Setting) -> Fit:
     for piece in sorted(pieces, key=lambda p: (p.section.value, p.key)):
         if piece.required:
             found.take(piece)
-        elif piece.object_id not in setting.skip:
+        else:
             found.drop(piece, Reason.OVER_BUDGET)
     return found
 
@@ -138,9 +141,8 @@ def _fit_stable(found: Fit, section: SectionName, pieces: Sequence[Piece]) -> No
 
 def _limits(found: Fit, section: SectionName) -> tuple[int, int]:
     """Return the fewest and the most tokens of a section."""
-    share, budget = found.setting.shares.get(section.value), found.setting.budget
-    if share is None:
-        return 0, budget
+    budget = found.setting.budget
+    share = found.setting.shares.get(section.value, SectionShare(0, 1000))
     return budget * share.least // 1000, -(-budget * share.most // 1000)
 
 
@@ -181,8 +183,6 @@ def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
 
 
 def _size(found: Fit, pieces: Sequence[Piece]) -> int:
-    if not pieces:
-        return 0
     bare = sum(_bare(found, piece) for piece in pieces)
     labels = {piece.label for piece in pieces if piece.cell}
     frames = max(found.cost(piece) - _bare(found, piece) for piece in pieces)
@@ -200,8 +200,6 @@ def _rations(
     floors = sum(min(_limits(found, name)[0], size) for name, size in sizes.items())
     for name in sizes:
         curve = concave_envelope(_trace(found, name, loose[name]))
-        if len(curve) < 2:
-            continue
         least, cap = _limits(found, name)
         scaled = tuple((tokens, value / FULL) for tokens, value in curve)
         sections.append(
@@ -312,7 +310,7 @@ def _fill(found: Fit, left: list[tuple[Piece, Reason]]) -> None:
     if policy is OverflowPolicy.CASCADE_COMPRESS:
         rest = _compressed(found, rest)
     for piece, reason in rest:
-        found.drop(piece, _reason(piece, reason, policy))
+        found.drop(piece, _reason(found, piece, reason, policy))
 
 
 def overflow_of(setting: Setting) -> OverflowPolicy:
@@ -321,9 +319,10 @@ def overflow_of(setting: Setting) -> OverflowPolicy:
     return OverflowPolicy.FAIL_LOUD if rules.safety_critical else OverflowPolicy(rules.overflow)
 
 
-def _reason(piece: Piece, reason: Reason, policy: OverflowPolicy) -> Reason:
+def _reason(found: Fit, piece: Piece, reason: Reason, policy: OverflowPolicy) -> Reason:
     if policy is OverflowPolicy.PAGINATE:
-        return Reason.NEXT_PAGE
+        larger = found.cost(piece) > found.page
+        return Reason.ITEM_LARGER_THAN_SECTION if larger else Reason.NEXT_PAGE
     if policy is OverflowPolicy.DEFER_RETRIEVAL and piece.section is _S.EVIDENCE:
         return Reason.RETRIEVAL_DEFERRED
     return reason

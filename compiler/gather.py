@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from string import Formatter
 from typing import Final
 
 from ..resolution.known import Known, Lookup
 from ..schema.claim import Version, slot_key
 from ..schema.principal import Sight
 from ..schema.terms import STOP_WORDS, content_terms
+from ..schema.vocabulary import ActionKind
 from ..store.port import Ask, Found, Reader
 from ..store.quantise import VectorScore
 from .setting import Setting
@@ -36,6 +36,7 @@ from .snapshot import (
     members_of,
     root_of,
 )
+from .templates import placeholders
 
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 
@@ -89,7 +90,9 @@ def gather(
     roots = _roots((*named, *spoken))
     known = _joined(known, reader.entities(roots, tx_us=setting.point.tx_us)) if roots else known
     net.reads += 2 + bool(roots)
-    _find_text(net, reader, names=[known.entities[r].name for r in roots if r in known.entities])
+    names = [known.entities[root].name for root in roots if root in known.entities]
+    _find_text(net, reader, names=names)
+    _find_quarantined(net, reader, names=names)
     vectors = _find_vectors(net, reader, index)
     _find_standing(net, reader)
     _find_slots(net, reader, known, roots=sorted({*roots, *own.values()}))
@@ -182,20 +185,30 @@ def _find_text(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
         net.take("text", found, Via.TEXT)
 
 
+def _find_quarantined(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
+    """Find what was set apart and bears on the question, so that the trace can name it."""
+    setting, asked = net.setting, question(net.setting, names)
+    waiting = reader.actions(open_only=True, tx_us=setting.point.tx_us)
+    held = [a.object_id for a in waiting if a.kind is ActionKind.REVIEW_QUARANTINE]
+    if not held or not asked:
+        return
+    newest = tuple(sorted(held[-setting.rules.standing_candidates :]))
+    ask = Ask(objects=newest, heads=False)
+    found = reader.versions(ask, sight=net.sight, point=setting.point)
+    bearing = [v for v in found.versions if v.content and asked & set(v.content.terms.split())]
+    net.take("quarantined", Found(tuple(bearing), found.withheld), Via.TEXT)
+
+
 def _find_vectors(
     net: _Net, reader: Reader, index: VectorIndex | None
 ) -> Mapping[str, VectorScore]:
     query = net.setting.request.query_vector
     if index is None or query is None:
         return NO_VECTORS
-    best = index.nearest(query, limit=net.setting.policy.read.vector_candidates)
-    ids = tuple(sorted(score.object_id for score in best))
-    if ids:
-        ask = Ask(objects=ids, heads=False, at_valid=False)
-        net.take(
-            "vector", reader.versions(ask, sight=net.sight, point=net.setting.point), Via.VECTOR
-        )
-    return {score.object_id: score for score in best}
+    near = index.nearest(query, limit=net.setting.policy.read.vector_candidates)
+    if near.versions:
+        net.take("vector", Found(tuple(near.versions), 0), Via.VECTOR)
+    return {score.object_id: score for score in near.scores}
 
 
 def _score_rest(
@@ -316,8 +329,7 @@ def placeholders_of(setting: Setting, slot: str) -> tuple[str, ...]:
     template = definition.template(setting.task_types) if definition else None
     if template is None:
         return ()
-    names = [name for _, name, _, _ in Formatter().parse(template) if name]
-    return tuple(dict.fromkeys(name for name in names if name not in ("value", slot)))
+    return tuple(name for name in placeholders(template) if name not in ("value", slot))
 
 
 def _find_rivals(net: _Net, reader: Reader) -> None:

@@ -86,7 +86,9 @@ def _drafts(request: CompileRequest, ceiling: int) -> Iterator[_Draft]:
     asked = max(ceiling, int(Authority.USER))
     for tool in request.tools:
         stated = asked if tool.authority_level is None else tool.authority_level
-        yield _Draft(_S.TOOLS, max(ceiling, stated), tool.origin, tool_text(tool), tool)
+        yield _Draft(
+            _S.TOOLS, max(ceiling, stated), tool.origin or "request://tools", tool_text(tool), tool
+        )
     for skill in request.skills:
         yield _Draft(_S.SKILLS, ceiling, "request://skills", _named(skill), skill)
     if request.goal:

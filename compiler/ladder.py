@@ -17,17 +17,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from string import Formatter
 from typing import Final, NamedTuple
 
 from ..schema.claim import Version
 from ..schema.compile_terms import Ladder
 from ..schema.vocabulary import Enforcement, ObjectType, SlotKind
+from .normalize import content_of
 from .piece import Carrier
 from .rank import Ranked
 from .resolve import Placed
 from .setting import Setting
-from .templates import built_in
+from .templates import built_in, parts_of, placeholders
 
 _KIND_OF_TYPE: Final = {
     ObjectType.PREFERENCE: SlotKind.PREFERENCE,
@@ -94,7 +94,7 @@ def _too_soft(carrier: Carrier, setting: Setting) -> bool:
 
 def carrier_of(version: Version) -> Carrier:
     """Return how code enforces a stored rule; `stated` when it names no way."""
-    text = version.content.enforcement if version.content is not None else None
+    text = content_of(version).enforcement
     if text is None:
         return Carrier(Enforcement.STATED, "{}")
     held = json.loads(text)
@@ -111,9 +111,7 @@ def _rendered(
     names: Mapping[str, str],
 ) -> tuple[str, tuple[Ranked, ...]] | None:
     """Return the instruction of an object and what it consumed; None without a template."""
-    details, content = version.details, version.content
-    if content is None:
-        return None
+    details, content = version.details, content_of(version)
     slot = setting.vocabulary.slots.get(details.slot or "")
     own = slot.template(setting.task_types) if slot else None
     if own is not None:
@@ -146,7 +144,7 @@ def _filled(
     subject, own = ranked.placed.subject or "", version.details.slot or ""
     words: dict[str, str] = {}
     consumed: dict[str, Ranked] = {}
-    for name in dict.fromkeys(n for _, n, _, _ in Formatter().parse(template) if n):
+    for name in placeholders(template):
         found = (ranked,) if name == "value" else values.get((subject, name), ())
         if name == own:
             found = values.get((subject, own), (ranked,))
@@ -162,7 +160,7 @@ def _filled(
 def _substituted(template: str, words: Mapping[str, str]) -> str:
     """Put words into a template; braces inside a value stay what they are."""
     parts: list[str] = []
-    for literal, name, _, _ in Formatter().parse(template):
+    for literal, name in parts_of(template):
         parts.append(literal)
         if name is not None:
             parts.append(words.get(name, ""))
@@ -180,9 +178,7 @@ def one_line(text: str) -> str:
 
 def shown_value(version: Version, names: Mapping[str, str]) -> str:
     """Return the value of a fact as words: an entity by its name, a text as it is."""
-    content = version.content
-    if content is None:
-        return ""
+    content = content_of(version)
     if version.details.slot is None or content.value_json == "null":
         return content.text or content.normalized_claim
     if version.details.value_entity_id is not None:

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..schema.claim import Version
+from ..schema.claim import Content, Version
 from ..schema.vocabulary import ObjectType
 from .given import Given, given_items
 from .setting import Setting
-from .snapshot import Snapshot, Via
+from .snapshot import Snapshot
 
 
 class Candidate(NamedTuple):
@@ -52,22 +52,27 @@ class Candidate(NamedTuple):
     @property
     def is_passage(self) -> bool:
         """Tell whether it is text that is quoted, not a fact that is stated."""
-        if self.version is None:
-            return True
-        details = self.version.details
-        return details.object_type is ObjectType.RETRIEVED_PASSAGE and details.slot is None
+        version = self.version
+        return version is None or (
+            version.details.object_type is ObjectType.RETRIEVED_PASSAGE
+            and version.details.slot is None
+        )
 
     @property
     def text(self) -> str:
         """Return what a reader would be shown of it."""
         if self.version is None:
             return self.own.text
-        content = self.version.content
-        if content is None:
-            return ""
+        content = content_of(self.version)
         if self.is_passage:
             return content.text or content.normalized_claim
         return content.normalized_claim or content.text
+
+
+def content_of(version: Version) -> Content:
+    """Return the content of a row that passed validation, which lets no emptied one through."""
+    assert version.content is not None
+    return version.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +94,3 @@ def normalize(snapshot: Snapshot, setting: Setting) -> Normalized:
         for given in given_items(setting.request, setting.principal)
     )
     return Normalized((*stored, *own), snapshot)
-
-
-def is_standing(candidate: Candidate) -> bool:
-    """Tell whether a candidate was fetched without looking at the query."""
-    return bool(candidate.via & Via.STANDING)

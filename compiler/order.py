@@ -49,7 +49,10 @@ def order(contained: Contained, setting: Setting) -> Ordered:
         ContextBudgetExhausted: `required_over_budget`; `ladder_exhausted` when the policy allows
             nothing to be left out.
     """
-    found, assembled, tokens = _within(contained.pieces, setting, seal_of(setting))
+    pieces = tuple(
+        piece for piece in contained.pieces if piece.required or piece.object_id not in setting.skip
+    )
+    found, assembled, tokens = _within(pieces, setting, seal_of(setting))
     policy = overflow_of(setting)
     lost = [d for d in found.dropped if d.reason is not Reason.ITEM_LARGER_THAN_SECTION]
     if policy is OverflowPolicy.FAIL_LOUD and lost:

@@ -20,6 +20,7 @@ from ..schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ..schema.vocabulary import ObjectType, SlotKind
 from ..store.quantise import VectorScore
 from .gather import question
+from .normalize import content_of
 from .relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
 from .resolve import Placed
 from .setting import Setting
@@ -139,9 +140,7 @@ class _Activation:
         return definition is not None and definition.kind in _STANDS
 
     def _matches(self, version: Version) -> bool:
-        content = version.content
-        if content is None:
-            return False
+        content = content_of(version)
         vector = self.snapshot.vectors.get(version.row.claim.object_id)
         if vector is not None and vector.why >= self.near:
             return True
@@ -155,8 +154,9 @@ class _Activation:
             return True
         if self.asked.isdisjoint(counted(content.terms)[0]):
             return False
-        claim = content.normalized_claim or content.text
-        return not self.asked.isdisjoint(terms_of(claim))
+        if slot is None or not (content.normalized_claim and content.text):
+            return True  # the shared term is the claim's: there is no other text
+        return not self.asked.isdisjoint(terms_of(content.normalized_claim))
 
 
 def _scored(gated: list[tuple[Placed, bool]], test: _Activation, scale: _Scale) -> list[Ranked]:
@@ -188,9 +188,7 @@ def _document(placed: Placed, setting: Setting) -> tuple[str, ...]:
     version = placed.candidate.version
     if version is None:
         return (term_text(placed.candidate.text),)
-    content = version.content
-    if content is None:
-        return ()
+    content = content_of(version)
     definition = setting.vocabulary.slots.get(version.details.slot or "")
     why, about = content.why_it_matters, definition.description if definition else ""
     if about == why or not about:

@@ -17,24 +17,19 @@ from .render_tools import tools_of
 def render_openai(plan: Plan) -> dict[str, Any]:
     """Return `model`, `messages`, `tools` and `prompt_cache_key`."""
     tools = tools_of(segment.block for segment in plan.segments)
-    bare = tools is not None
-    messages: list[dict[str, str]] = []
-    system = plan.text_of(Stability.STATIC, Stability.SCOPE, tools=not bare)
-    if system:
-        messages.append({"role": "system", "content": system})
-    session = plan.text_of(Stability.SESSION)
-    if session:
-        messages.append({"role": "user", "content": session})
-    for segment in plan.of(Stability.HISTORY):
-        role = segment.speaker
-        content = segment.block.text if role else segment.text
-        messages.append({"role": role or "user", "content": content})
-    turn = plan.text_of(Stability.TURN)
-    if turn:
-        messages.append({"role": "user", "content": turn})
+    turns = [
+        (segment.speaker or "user", segment.block.text if segment.speaker else segment.text)
+        for segment in plan.of(Stability.HISTORY)
+    ]
+    said = [
+        ("system", plan.text_of(Stability.STATIC, Stability.SCOPE, tools=tools is None)),
+        ("user", plan.text_of(Stability.SESSION)),
+        *turns,
+        ("user", plan.text_of(Stability.TURN)),
+    ]
     found: dict[str, Any] = {
         "model": plan.model,
-        "messages": messages,
+        "messages": [{"role": role, "content": text} for role, text in said if text],
         "prompt_cache_key": plan.cache_key,
     }
     if tools:

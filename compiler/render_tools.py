@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..schema.errors import InvalidInput
 from .block import Block
 from .json_values import fields_of
 from .rows import read_rows
@@ -41,10 +40,7 @@ def tools_of(blocks: Iterable[Block]) -> tuple[ToolSpec, ...] | None:
 def _texts(block: Block) -> tuple[str, ...]:
     if block.authority >= 4:
         return (block.text,)
-    try:
-        return tuple(text for _, text in read_rows(block.text))
-    except InvalidInput:
-        return (block.text,)
+    return tuple(text for _, text in read_rows(block.text))
 
 
 def _spec(text: str) -> ToolSpec | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -84,6 +85,7 @@ def parse_request(task: str, **given: Any) -> CompileRequest:
     )
 
 
+_LONE: Final = re.compile("[\ud800-\udfff]")
 _Kind = TypeVar("_Kind")
 
 
@@ -97,6 +99,8 @@ def _text(where: str, raw: object) -> str:
             code="too_large",
             field=where,
         )
+    if (lone := _LONE.search(raw)) is not None:
+        raise bad_request(where, f"a lone surrogate at character {lone.start()}; decode it anew")
     return raw
 
 

@@ -101,11 +101,8 @@ def _snippets(
     setting: Setting,
 ) -> list[Snippet]:
     asked, active = about
-    units = subunits(ranked.placed.candidate.text)
-    if not asked or not units:
-        return []
     best: list[Snippet] = []
-    for unit in units:
+    for unit in subunits(ranked.placed.candidate.text):
         shared = len(asked & terms_of(unit))
         if not shared:
             continue

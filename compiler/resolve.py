@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..resolution.known import Known
 from ..schema.compile_terms import GapCode, Reason, Stage
+from ..schema.principal import Scope
 from ..schema.vocabulary import EntityState, ObjectType
 from .normalize import Candidate, Normalized
 from .setting import Setting
@@ -65,7 +66,7 @@ def resolve(normalized: Normalized, setting: Setting) -> Resolved:
         if waits and _is_rule(candidate):
             verdicts.append(Verdict(Stage.RESOLVE, candidate.object_id, Reason.ENTITY_PENDING))
             continue
-        ours = subject in mine or _in_own_scope(candidate, setting)
+        ours = subject in mine or _in_own_scope(details.scope, setting)
         placed.append(Placed(candidate, subject, waits, ours))
     bound = (*snapshot.named, *snapshot.spoken)
     active = frozenset(b.entities[0] for b in bound if len(b.entities) == 1)
@@ -81,10 +82,8 @@ def _is_rule(candidate: Candidate) -> bool:
     return candidate.level <= 1 or kind in (ObjectType.POLICY_RULE, ObjectType.TOOL_SCHEMA)
 
 
-def _in_own_scope(candidate: Candidate, setting: Setting) -> bool:
-    if candidate.version is None:
-        return False
-    scope, principal = candidate.version.details.scope, setting.principal
+def _in_own_scope(scope: Scope, setting: Setting) -> bool:
+    principal = setting.principal
     return (
         (scope.user is not None and scope.user == principal.user)
         or (scope.session is not None and scope.session == principal.session)

@@ -68,11 +68,20 @@ class BindMentions(Protocol):
         ...
 
 
+class Near(NamedTuple):
+    """The answer of a vector search."""
+
+    scores: Sequence[VectorScore]
+    """Best first, ties by object id."""
+    versions: Sequence[Version]
+    """Every row of these claims, of any status, that is known at the tx."""
+
+
 class VectorIndex(Protocol):
     """The exact vector search over one tenant and encoder, limited to what is visible."""
 
-    def nearest(self, query: Sequence[int], *, limit: int) -> Sequence[VectorScore]:
-        """Return the best visible claims, best first, ties by object id."""
+    def nearest(self, query: Sequence[int], *, limit: int) -> Near:
+        """Return the best visible claims with their rows known at the compile's tx."""
         ...
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:

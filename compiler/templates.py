@@ -8,6 +8,7 @@ Checklist C-038; vocabulary 2.4.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import Formatter
 from types import MappingProxyType
 from typing import Final
 
@@ -35,6 +36,25 @@ TEMPLATES: Final[Mapping[tuple[SlotKind, str], str]] = MappingProxyType(
         (SlotKind.DECISION, _RUN): "Act on what was decided: {slot} is {value}.",
     }
 )
+
+
+def parts_of(template: str) -> tuple[tuple[str, str | None], ...]:
+    """Return the pieces of a template: literal text, then the placeholder that follows it.
+
+    A template whose braces do not match has no placeholders: it is taken as it stands.
+
+    >>> parts_of("for {title}.")
+    (('for ', 'title'), ('.', None))
+    """
+    try:
+        return tuple((text, name) for text, name, _, _ in Formatter().parse(template))
+    except ValueError:
+        return ((template, None),)
+
+
+def placeholders(template: str) -> tuple[str, ...]:
+    """Return the names of a template's placeholders, each once, in order."""
+    return tuple(dict.fromkeys(name for _, name in parts_of(template) if name))
 
 
 def built_in(kind: SlotKind, task_types: tuple[str, ...]) -> str | None:

@@ -24,6 +24,7 @@ from .rows import fact_rows
 from .setting import Setting
 from .synthesis import row_text
 
+_UNNAMED = "unknown://"
 _SAMPLE = "5QXKABCD2EFGHIJ7KLMNOPQR3S"
 
 
@@ -126,7 +127,7 @@ def visible_ids(piece: Piece) -> tuple[str, ...]:
 def _origin(group: tuple[Piece, ...]) -> str:
     origins = {piece.origin for piece in group}
     if len(origins) == 1:
-        return short_origin(group[0].origin)
+        return short_origin(group[0].origin) or _UNNAMED
     schemes = {origin.partition("://")[0] for origin in origins}
     return f"{schemes.pop()}://" if len(schemes) == 1 else "tenure://"
 

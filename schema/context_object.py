@@ -123,7 +123,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple):
-        return list(map(_plain, value))
+        return list(map(_plain, value))  # pyright: ignore[reportUnknownArgumentType]
     return value
 
 

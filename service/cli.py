@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 from ..schema.errors import TenureError
 from . import (
     cli_audit,
+    cli_bench,
     cli_compile,
     cli_demo,
     cli_embed,
@@ -70,6 +71,7 @@ _PARTS = (
     cli_transfer,
     cli_embed,
     cli_settings,
+    cli_bench,
 )
 """Where the commands stand, in the order of `--help`."""
 

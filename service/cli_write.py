@@ -274,6 +274,19 @@ def define(
         answer(context, defined, lambda out: out.print(f"{what} {name} is defined"))
 
 
+_WARNINGS = {
+    "authority_lowered": "its origin is weaker than you are, so it was taken at the origin's level",
+    "backdated": "it begins before the moment at which it became known",
+    "clipped": "stronger claims hide a part of it",
+    "future_dated": "it begins in the future; say --set planned=true if that is meant",
+    "hidden_by_stronger": "stronger claims hide all of it",
+    "long_content": "the text is long; smaller pieces are found better",
+    "origin_unproven": "you may not speak for this origin, so it counts as `other`",
+    "possible_same_as": "it may be somebody who is known by another name",
+    "value_normalized": "the value was written in another form",
+}
+
+
 def show_receipts(out: Console, receipts: Sequence[Receipt]) -> None:
     """Print receipts for people."""
     for receipt in receipts:
@@ -297,7 +310,7 @@ def show_receipts(out: Console, receipts: Sequence[Receipt]) -> None:
             for one in ids:
                 out.print(f"  opened {what} {one}")
         for warning in receipt.warnings:
-            note(f"warning: {warning}")
+            note(f"warning: {_WARNINGS.get(warning, warning)} [{warning}]")
 
 
 def _show_met(out: Console, receipt: Receipt) -> None:

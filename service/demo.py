@@ -200,8 +200,7 @@ def _questions(memory: Memory) -> tuple[Question, ...]:
 
 
 def _reviews(memory: Memory) -> tuple[Review, ...]:
-    with memory.backend.store.reading(memory.principal.tenant) as reader:
-        return reader.reviews(state="open")
+    return memory.reviews.list()
 
 
 def _titles(memory: Memory, reviews: Sequence[Review]) -> dict[str, str]:

@@ -246,11 +246,13 @@ class Ingesting:
         results = self.backend.alone(self.principal.tenant, lambda tx: self._commit(tx, drafts))
         if isinstance(results, TenureError):
             raise results
-        for (event, _), result in zip(drafts, results, strict=True):
+        writing = Writing(self.backend, self.principal)
+        for (event, draft), result in zip(drafts, results, strict=True):
             if isinstance(result, TenureError):
                 self._refuse(result, [event.line], tally)
             else:
                 tally.take(result)
+                writing.embed([draft], result)
         tally.transactions += 1
         self._tell(events[-1], tally)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple
 
+from ..compiler.snapshot import Near
 from ..schema.claim import Version
 from ..schema.policy import CompilePolicy
 from ..schema.principal import Sight
@@ -24,6 +25,8 @@ from ..store.quantise import FULL, VectorScore
 
 _AT_ONCE: Final = 1_000
 """Most objects the store is asked about in one look-up."""
+_LEAST: Final = 64
+"""Fewest of a further look-up: each may be a round trip."""
 
 HEADS: Final = Ask()
 """The rows that decide at the point: what a search takes for visible."""
@@ -65,9 +68,10 @@ class VisibleVectors(NamedTuple):
 
     view: VectorView
 
-    def nearest(self, query: Sequence[int], *, limit: int) -> Sequence[VectorScore]:
-        """Return the best visible claims, best first, ties by object id."""
-        return nearest(self.view, query, limit=limit).scores
+    def nearest(self, query: Sequence[int], *, limit: int) -> Near:
+        """Return the best visible claims with their rows."""
+        found = nearest(self.view, query, limit=limit)
+        return Near(found.scores, found.versions)
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
         """Return the scores of these claims, as far as they have vectors."""
@@ -85,7 +89,9 @@ def nearest(
     chosen: list[str] = []
     versions: list[Version] = []
     withheld = 0
-    for ids in _chunks(view, query, limit):
+    hits = _walked(view, query, limit)
+    size, step = limit, 2
+    while ids := tuple(islice(hits, size)):
         found = view.reader.versions(
             replace(view.ask, objects=ids), sight=view.sight, point=view.point
         )
@@ -96,6 +102,9 @@ def nearest(
         versions += shown
         if len(chosen) >= limit:
             break
+        # the fewer of a chunk were visible, the more of the next one are asked for
+        size = min(_AT_ONCE, max(_LEAST, step * (limit - len(chosen))))
+        step *= 2
     best = chosen[:limit]
     held = frozenset(best)
     return Nearest(
@@ -107,11 +116,10 @@ def nearest(
     )
 
 
-def _chunks(view: VectorView, query: Sequence[int], limit: int) -> Iterator[tuple[str, ...]]:
+def _walked(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:
     for hits in view.matrix.walk(query, first=limit, exact_rows=view.exact_rows):
-        ids = (hit.object_id for hit in hits)
-        while chunk := tuple(islice(ids, _AT_ONCE)):
-            yield chunk
+        for hit in hits:
+            yield hit.object_id
 
 
 def fused(text: float, cosine: int | None, policy: CompilePolicy) -> float:

@@ -12,6 +12,7 @@ left out. Sources: settled 8; ecosystem 13.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..schema.claim import Version
 from ..schema.principal import Sight
@@ -19,9 +20,11 @@ from ..schema.terms import content_terms
 from ..schema.vocabulary import ObjectType
 from ..store.port import Point, Reader
 from .backend import Backend
-from .embedding import Embedding
-from .nearest import Nearest, VectorView, fused, nearest
 from .ranking import bm25
+
+if TYPE_CHECKING:  # a search by words alone needs no numbers
+    from .embedding import Embedding
+    from .nearest import Nearest, VectorView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,8 @@ class Searching:
     def _hybrid(
         self, embedding: Embedding, tenant: str, question: Question, by_text: list[Version]
     ) -> list[tuple[Version, float]]:
+        from .nearest import fused
+
         policy = self.backend.policy
         view = self._vectors(embedding, tenant)
         query = embedding.query(question.text)
@@ -97,10 +102,14 @@ class Searching:
         return sorted(kept, key=lambda p: (-p[1], p[0].row.claim.object_id))
 
     def _near(self, view: VectorView, query: tuple[int, ...], question: Question) -> Nearest:
+        from .nearest import nearest
+
         limit = max(question.limit, self.backend.policy.read.vector_candidates)
         return nearest(view, query, limit=limit, keep=question.takes)
 
     def _vectors(self, embedding: Embedding, tenant: str) -> VectorView:
+        from .nearest import VectorView
+
         return VectorView(
             matrix=embedding.matrix(tenant, self.reader),
             reader=self.reader,

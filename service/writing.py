@@ -7,7 +7,7 @@ Sources: DESIGN 3 and 9; settled 1, 2, 6; checklist C-055.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,10 +91,10 @@ class Writing:
         if isinstance(result, TenureError):
             raise result
         if not dry_run:
-            self._embed(drafts, result)
+            self.embed(drafts, result)
         return tuple(result)
 
-    def _embed(self, drafts: Sequence[Draft], receipts: Sequence[Receipt]) -> None:
+    def embed(self, drafts: Iterable[Draft], receipts: Iterable[Receipt]) -> None:
         """Have vectors made for what was stored; the caller does not wait for them."""
         embedding = self.backend.embedding
         if embedding is None:

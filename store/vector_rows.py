@@ -24,9 +24,10 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Bits = NDArray[np.uint64]
 
-_SHIFT: Final = 14
+_SHIFT: Final = 16
 BLOCK: Final = 1 << _SHIFT
-"""Rows of a block: 25 MB at 384 dimensions, untouched memory until they are used."""
+"""Rows of a block: 100 MB at 384 dimensions, but memory is touched only as it is filled. BLAS
+meets its threads once a block, which costs more than the block itself on a busy machine."""
 _INSIDE: Final = BLOCK - 1
 _NONE: Final = -1
 

@@ -49,4 +49,4 @@ def _paths(command: Any, path: tuple[str, ...] = ("tenure",)) -> Iterator[tuple[
 
 
 if __name__ == "__main__":
-    print(page(), end="")  # noqa: T201
+    print(page(), end="")

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, LiteralString
 
 from ...schema.errors import Fault
 from ...schema.interval import INF_US
+from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
 from ..audit import GENESIS, chained
 from ..port import Batch, Clock, VectorRow
@@ -57,6 +58,8 @@ class Counters:
     definitions: int
     digest: bytes
     """The digest of the last event."""
+    stored: Properties = field(default_factory=dict[str, Any])
+    """What this transaction last wrote to the clock node."""
 
     @classmethod
     def of(cls, held: Mapping[str, Any]) -> Counters:
@@ -85,6 +88,12 @@ class Counters:
             "digest": self.digest,
         }
 
+    def store(self, calls: Writes) -> None:
+        """Write the counters, when they are not written yet."""
+        if self.props != self.stored:
+            self.stored = self.props
+            calls.rows(cypher.SET_CLOCK, clock=self.stored)
+
 
 def clock_of(held: Mapping[str, Any]) -> Clock:
     """Return the counters of the port."""
@@ -106,7 +115,7 @@ def batch(calls: Writes, counters: Counters, given: Batch) -> None:
     _judgements(calls, given)
     _queue(calls, counters, given)
     _restored(calls, counters, given)
-    calls.rows(cypher.SET_CLOCK, clock=counters.props)
+    counters.store(calls)
 
 
 def _require(held: bool, what: str) -> None:
@@ -132,11 +141,11 @@ def _check(now: Clock, given: Batch) -> None:
     )
 
 
-def _run(calls: Writes, text: LiteralString, parts: Parts) -> dict[str, int]:
+def _run(calls: Writes, text: LiteralString, parts: Parts, **bound: Any) -> dict[str, int]:
     """Run a statement over its parts, at once where they are few, and add up its counts."""
     counts: dict[str, int] = {}
     for some in _portions(parts):
-        for record in calls.rows(text, inf=INF_US, **some):
+        for record in calls.rows(text, inf=INF_US, **some, **bound):
             for name in record.keys():  # noqa: SIM118 - a record iterates over its values
                 counts[name] = counts.get(name, 0) + int(record[name])
     return counts
@@ -175,18 +184,25 @@ def _facts(calls: Writes, counters: Counters, given: Batch) -> None:
     number, token = counters.number, codec.tenant_token(calls.tenant)
     live = {row.claim.object_id for row in given.rows if codec.openness(row) == codec.HEAD}
     fresh = {stated.claim.object_id for stated in given.claims}
+    signatures = _signatures(calls, given)
     parts: Parts = {
         "events": list(_events(counters, given)),
         "slots": [codec.slot_row(slot, number()) for slot in given.slots],
         "claims": [
             codec.claim_row(one, n=number(), live=one.claim.object_id in live, token=token)
+            | {"signature": signatures.get(one.claim.object_id)}
             for one in given.claims
         ],
         "close": [{"vid": closing.vid, "tx": closing.tx} for closing in given.close],
         "rows": [codec.version_row(row) for row in given.rows],
         "receipts": [register_codec.receipt_row(r, number()) for r in given.receipts],
     }
-    done = _run(calls, cypher.PUT_FACTS, parts)
+    # what is numbered later takes its numbers from here, so that the clock is written now
+    later = sum(map(len, (given.edges, given.flags, given.permissions, given.manifests)))
+    counters.stored = counters.props | {"serial": counters.serial + later}
+    done = _run(calls, cypher.PUT_FACTS, parts, clock=counters.stored)
+    if not done:
+        counters.stored = {}
     _require(done.get("claims", 0) == len(given.claims), "a claim names an unknown slot")
     _require(done.get("closed", 0) == len(given.close), "a row to close was not open")
     _require(done.get("rows", 0) == len(given.rows), "a row belongs to an unknown claim")
@@ -194,6 +210,18 @@ def _facts(calls: Writes, counters: Counters, given: Batch) -> None:
     moved += [row.vid for row in given.rows if row.claim.object_id not in fresh]
     for vids in _slices(moved):
         calls.rows(cypher.FOLLOW_LIVE, vids=vids)
+
+
+def _signatures(calls: Writes, given: Batch) -> dict[str, str]:
+    """Return the signatures of what belongs to a project, by object id (C-096)."""
+    scoped = [one for one in given.claims if one.details.scope.project is not None]
+    if not scoped:
+        return {}
+    key = bytes(calls.rows(cypher.KEYS)[-1]["secret"])
+    return {
+        one.claim.object_id: sign_scope(key, one.claim.object_id, one.details.scope.scope_id)
+        for one in scoped
+    }
 
 
 def _events(counters: Counters, given: Batch) -> Iterator[Properties]:

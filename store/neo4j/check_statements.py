@@ -58,7 +58,7 @@ QUARANTINED_HEAD: Final[LiteralString] = (
 FALSE_OPEN: Final[LiteralString] = (
     _ROWS
     + """ AND coalesce(v.open, -1) <> CASE
-  WHEN v.tx_end < $inf OR v.status = 'quarantined' THEN -1
+  WHEN (v.tx_end < $inf OR v.status = 'quarantined') THEN -1
   WHEN v.head THEN 0 WHEN v.deny THEN 1 ELSE 2 END"""
     + _BAD_ROW
 )

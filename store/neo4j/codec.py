@@ -50,6 +50,20 @@ HIDDEN_DENIAL: Final = 1
 HIDDEN: Final = 2
 """The values of `open` on an open version; closed and quarantined ones have none."""
 
+_ROW_COLUMNS: Final[Sequence[str]] = (
+    "vid valid_from valid_until tx_start tx_end status reason head continues".split()
+)
+_CLAIM_COLUMNS: Final[Sequence[str]] = (
+    "object_id slot_key op valid_from valid_until since_us level source_authority confidence "
+    "tx ordinal target quarantine scope_id slot subject_id authority_level source_origin "
+    "source_kind object_type layer applicable_task_types sensitivity half_life_days "
+    "minimum_threshold retirement_rule update_path derived_from origins planned actor "
+    "resolved_via erased class_rank allow deny "
+    "value_entity_id value_key value_json text normalized_claim why_it_matters "
+    "behavioral_implication enforcement terms"
+).split()
+"""The order in which a read lists a claim; a veiled one ends before its value and content."""
+
 _CLASSES = tuple(Classification)
 _STANDING: Final = {
     ObjectType.POLICY_RULE,
@@ -270,7 +284,7 @@ def _details(held: Mapping[str, Any]) -> Details:
 
 
 def _content(held: Mapping[str, Any]) -> Content | None:
-    if "value_json" not in held:
+    if held.get("value_json") is None:
         return None
     return Content(
         value_json=held["value_json"],
@@ -319,10 +333,11 @@ def row(held: Mapping[str, Any], of: Claim, tx_us: int = INF_US) -> Row:
 
 def version(record: Mapping[str, Any], tx_us: int) -> Version:
     """Return a version as a read returns it, veiled where the caller may not see it."""
-    held = record["claim"]
+    held: Properties = dict(zip(_CLAIM_COLUMNS, record["claim"], strict=False))
+    line: Properties = dict(zip(_ROW_COLUMNS, record["row"], strict=True))
     marks = _marks(record["flags"])
     return Version(
-        row=row(record["row"], claim(held), tx_us),
+        row=row(line, claim(held), tx_us),
         details=_details(held),
         content=_content(held),
         permissions=permissions(held),
@@ -332,6 +347,7 @@ def version(record: Mapping[str, Any], tx_us: int) -> Version:
         demoted="demoted" in marks,
         stale="stale" in marks,
         confirm_due="confirm_due" in marks,
+        signature=held.get("signature") or "",
     )
 
 

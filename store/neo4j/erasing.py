@@ -30,7 +30,7 @@ def empty(
         for record in calls.rows(register.EMPTY_ENTITIES, entity_ids=ids):
             removed = calls.rows(register.EMPTY_NORMS, norms=record["norms"])
             counters.norms -= sum(int(one["removed"]) for one in removed)
-    calls.rows(cypher.SET_CLOCK, clock=counters.props)
+    counters.store(calls)
 
 
 def _slices(ids: Sequence[str]) -> Iterator[list[str]]:

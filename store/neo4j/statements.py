@@ -77,7 +77,7 @@ CALL () {
   UNWIND $claims AS row
   MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
   CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})
-  SET c += row.props
+  SET c += row.props, c.signature = row.signature
   FOREACH (_ IN row.text | SET s.about_id = c.subject_id)
   FOREACH (_ IN row.live | SET c:Live)
   FOREACH (_ IN row.standing | SET c:Standing)
@@ -117,6 +117,8 @@ CALL () {
   CREATE (r:Receipt {tenant_id: $tenant, object_id: row.object_id, n: row.n, tx: row.tx,
     body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
   RETURN count(r) AS receipts }
+MATCH (k:TenantClock {tenant_id: $tenant})
+SET k += $clock
 RETURN events, slots, claims, closed, rows, receipts
 """
 """Every part of an ordinary write in one round trip; an empty list is a part without effect."""
@@ -263,17 +265,31 @@ _AT: Final[LiteralString] = """v.head AND v.tx_start <= $tx AND v.tx_end > $tx
 _MARKS: Final[LiteralString] = """
   COLLECT { MATCH (c)<-[e:CONFIRMS]-(:Claim) WHERE e.tx <= $tx RETURN max(e.tx) } AS confirmed,
   COLLECT { MATCH (c)<-[:MARKS]-(f:Flag) WHERE f.tx <= $tx RETURN f {.kind, .on, .n} } AS flags"""
+_LINE: Final[
+    LiteralString
+] = """[v.vid, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status,
+  v.reason, v.head, v.continues]"""
+_OPEN_COLUMNS: Final[LiteralString] = """
+  c.object_id, c.slot_key, c.op, c.valid_from, c.valid_until, c.since_us, c.level,
+  c.source_authority, c.confidence, c.tx, c.ordinal, c.target, c.quarantine, c.scope_id, c.slot,
+  c.subject_id, c.authority_level, c.source_origin, c.source_kind, c.object_type, c.layer,
+  c.applicable_task_types, c.sensitivity, c.half_life_days, c.minimum_threshold,
+  c.retirement_rule, c.update_path, c.derived_from, c.origins, c.planned, c.actor,
+  c.resolved_via, c.erased, c.class_rank, c.allow, c.deny"""
+_SECRET_COLUMNS: Final[LiteralString] = """,
+  c.value_entity_id, c.value_key, c.value_json, c.text, c.normalized_claim, c.why_it_matters,
+  c.behavioral_implication, c.enforcement, c.terms"""
+_CLAIM_LINE: Final[LiteralString] = "[" + _OPEN_COLUMNS + _SECRET_COLUMNS + "]"
 _TOLD: Final[LiteralString] = (
     "\nWITH v, c, "
     + _SEEN
     + " AS seen\nRETURN "
-    + _ROW
-    + """ AS row, seen, CASE WHEN seen THEN properties(c) ELSE c {.object_id, .slot_key, .op,
-  .valid_from, .valid_until, .since_us, .level, .source_authority, .confidence, .tx, .ordinal,
-  .target, .quarantine, .scope_id, .slot, .subject_id, .authority_level, .source_origin,
-  .source_kind, .object_type, .layer, .applicable_task_types, .sensitivity, .half_life_days,
-  .minimum_threshold, .retirement_rule, .update_path, .derived_from, .origins, .planned, .actor,
-  .resolved_via, .erased, .class_rank, .allow, .deny} END AS claim,"""
+    + _LINE
+    + " AS row, seen, CASE WHEN seen THEN "
+    + _CLAIM_LINE
+    + " ELSE ["
+    + _OPEN_COLUMNS
+    + "] END AS claim,"
     + _MARKS
     + ", 0 AS foreign"
 )
@@ -369,8 +385,10 @@ MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.status = 'clean' AND """
     + """
 WITH v, c, true AS seen
 RETURN """
-    + _ROW
-    + " AS row, seen, properties(c) AS claim,"
+    + _LINE
+    + " AS row, seen, "
+    + _CLAIM_LINE
+    + " AS claim,"
     + _MARKS
     + ", 0 AS foreign"
 )
@@ -396,8 +414,10 @@ UNWIND near AS v
 WITH DISTINCT v, hidden, cut
 OPTIONAL MATCH (v)-[:PIECE_OF]->(c:Claim)
 RETURN """
-    + _ROW
-    + """ AS row, v IS NOT NULL AS seen, properties(c) AS claim,"""
+    + _LINE
+    + " AS row, v IS NOT NULL AS seen, "
+    + _CLAIM_LINE
+    + " AS claim,"
     + _MARKS
     + """, CASE WHEN v IS NULL THEN hidden ELSE [] END AS hidden, cut
 """

@@ -178,11 +178,16 @@ class Neo4jStore:
         try:
             tx.commit()
         except (driver_errors.IncompleteCommit, driver_errors.ServiceUnavailable) as error:
-            if writer.mark is None or not self._found(link, tenant, writer.mark, error):
+            found = None if writer.mark is None else self._found(link, tenant, writer.mark, error)
+            if found is None:
                 raise
+            if not found:  # nothing of it is there, so that another try does no harm
+                raise driver_errors.SessionExpired("the commit did not happen") from error
 
-    def _found(self, link: Link, tenant: str, mark: tuple[int, bytes], lost: Failure) -> bool:
-        """Tell whether a commit whose answer was lost stands in the log."""
+    def _found(
+        self, link: Link, tenant: str, mark: tuple[int, bytes], lost: Failure
+    ) -> bool | None:
+        """Tell whether a commit whose answer was lost stands in the log; None: nobody answers."""
         pauses = Pauses(link.limits)
         error: Exception = lost
         while pauses.wait(error):
@@ -196,7 +201,7 @@ class Neo4jStore:
                 if not retryable(again):
                     raise
                 error = again
-        return False
+        return None
 
     def _once(self, tenant: str, work: Callable[[Writes], Result]) -> Result:
         """Run statements in a transaction that takes no lock of its own."""
@@ -278,7 +283,7 @@ class Neo4jStore:
 
 
 def _keep(tx: Neo4jWriteTx) -> None:
-    tx.calls.rows(cypher.SET_CLOCK, clock=tx.counters.props)
+    tx.counters.store(tx.calls)
 
 
 def open_store(

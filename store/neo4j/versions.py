@@ -78,12 +78,12 @@ def _all(records: Iterable[Mapping[str, Any]], sight: Sight, tx_us: int) -> Foun
     withheld = 0
     for record in records:
         withheld += record["foreign"]
-        held = record["claim"]
-        if held is None:
+        if record["row"] is None:
             continue
         withheld += not record["seen"]
-        if held["scope_id"] in sight.scopes:
-            kept[record["row"]["vid"]] = codec.version(record, tx_us)
+        told = codec.version(record, tx_us)
+        if told.details.scope.scope_id in sight.scopes:
+            kept[told.row.vid] = told
     return Found(tuple(kept[vid] for vid in sorted(kept)), withheld)
 
 
@@ -92,7 +92,7 @@ def _visible(records: Iterable[Mapping[str, Any]], tx_us: int) -> Found:
     kept: dict[int, Version] = {}
     hidden: set[int] = set()
     for record in records:
-        vid = record["row"]["vid"]
+        vid = record["row"][0]
         if record["seen"]:
             kept[vid] = codec.version(record, tx_us)
         else:
@@ -140,7 +140,7 @@ def _cut(calls: Reads, hits: Sequence[_Hit], sight: Sight, point: Point, limit: 
             withheld += 1
     shown = kept[:limit]
     records = calls.rows(cypher.OF_VIDS, vids=shown, **_at(sight, point)) if shown else []
-    found = {record["row"]["vid"]: codec.version(record, point.tx_us) for record in records}
+    found = {record["row"][0]: codec.version(record, point.tx_us) for record in records}
     return Found(tuple(found[vid] for vid in shown), withheld, len(kept) > limit)
 
 
@@ -227,8 +227,8 @@ def around(
     for record in calls.rows(cypher.AROUND, entity_ids=asked, limit=limit, **bound):
         cut = cut or bool(record["cut"])
         hidden.update(vid for vids in record["hidden"] for vid in vids)
-        if record["row"] is not None:
-            kept[record["row"]["vid"]] = codec.version(record, point.tx_us)
+        if record["seen"]:
+            kept[record["row"][0]] = codec.version(record, point.tx_us)
     return Found(tuple(kept[vid] for vid in sorted(kept)), len(hidden), cut)
 
 
@@ -250,5 +250,5 @@ def changes(
 def decaying(calls: Reads, *, point: Point) -> Iterator[Version]:
     """Yield the clean heads that have a decay rule, whoever may see them, by vid."""
     records = calls.rows(cypher.DECAYING, valid=point.valid_us, tx=point.tx_us)
-    records.sort(key=lambda record: int(record["row"]["vid"]))
+    records.sort(key=lambda record: int(record["row"][0]))
     return (codec.version(record, point.tx_us) for record in records)

@@ -17,9 +17,10 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 
-from ...schema.claim import Permissions, Row
+from ...schema.claim import Assertion, Permissions, Row
 from ...schema.entity import Alias
 from ...schema.errors import Fault
+from ...schema.signing import sign_scope
 from ..audit import GENESIS, chained
 from ..port import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_codec
@@ -47,6 +48,22 @@ def batch(db: sqlite3.Connection, given: Batch) -> None:
 def _require(held: bool, what: str) -> None:
     if not held:
         raise Fault(f"a batch does not fit the store: {what}", code="invariant_broken")
+
+
+def _sign(db: sqlite3.Connection, numbered: Sequence[tuple[int, Assertion]]) -> None:
+    """Sign the scope of what belongs to a project (C-096)."""
+    scoped = [(n, stated) for n, stated in numbered if stated.details.scope.project is not None]
+    if not scoped:
+        return
+    key: bytes = db.execute(sql.NEWEST_KEY).fetchone()[0]
+    _many(
+        db,
+        sql.PUT_SIGNATURE,
+        (
+            (n, sign_scope(key, stated.claim.object_id, stated.details.scope.scope_id))
+            for n, stated in scoped
+        ),
+    )
 
 
 def _many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> int:
@@ -160,6 +177,7 @@ def _claims(db: sqlite3.Connection, given: Batch) -> None:
     _many(db, sql.PUT_CONTENT, (codec.content_line(n, stated) for n, stated in kept))
     texts = ((n, stated.content.terms) for n, stated in kept if stated.content.terms)
     _many(db, sql.PUT_TEXT, texts)
+    _sign(db, numbered)
     permits = _Permits(db)
     _many(
         db,

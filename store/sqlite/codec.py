@@ -34,6 +34,8 @@ from ..port import SlotRecord, Tombstone, TxEvent
 Line = tuple[Any, ...]
 """A row as `sqlite3` returns it."""
 
+# made once: `json.dumps` with options of its own makes an encoder a call, a third of a read
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _CLASSES = tuple(Classification)
 _OPS = {op.value: op for op in Op}
 _TYPES = {kind.value: kind for kind in ObjectType}
@@ -51,11 +53,12 @@ class Body(NamedTuple):
     """None when erased or veiled."""
     erased: bool
     quarantine: str
+    signature: str
 
 
 def listed(items: Iterable[object]) -> str:
     """Return JSON of a list, to bind or to store."""
-    return json.dumps(list(items), ensure_ascii=False, separators=(",", ":"))
+    return _encode(list(items))
 
 
 @lru_cache(maxsize=4096)
@@ -99,8 +102,8 @@ def permissions(class_rank: int, allow: str, deny: str) -> Permissions:
 
 def body(line: Line) -> Body:
     """Return a whole claim; a line without content columns gives a veiled one."""
-    claim_content = line[35:43]
-    erased = bool(line[34])
+    claim_content = line[36:44]
+    erased = bool(line[35])
     shown = bool(claim_content) and not erased
     return Body(
         _claim(line, claim_content[0] if shown else NOTHING),
@@ -118,6 +121,7 @@ def body(line: Line) -> Body:
         else None,
         erased,
         line[13],
+        line[34] or "",
     )
 
 
@@ -169,7 +173,7 @@ def assertion(line: Line) -> Assertion:
         claim=whole.claim,
         details=whole.details,
         content=whole.content or EMPTIED,
-        permissions=permissions(*line[43:46]),
+        permissions=permissions(*line[44:47]),
         quarantine=whole.quarantine,
         erased=whole.erased,
     )

@@ -19,6 +19,9 @@ from typing import Final
 
 from ...schema.errors import Fault, InvalidInput, TenureError, Unavailable
 
+OLDEST: Final = (3, 40)
+"""The SQLite this store is tested with; older ones lack STRICT tables or plan otherwise."""
+
 _STATEMENTS: Final = 512
 """Prepared statements kept per connection: more than `statements` has."""
 
@@ -39,8 +42,14 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
     """Open a connection; a reader's refuses to write.
 
     Raises:
-        Unavailable: The file cannot be opened.
+        Unavailable: The file cannot be opened, or SQLite is too old.
     """
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise Unavailable(
+            f"this Python has SQLite {sqlite3.sqlite_version}; the embedded store needs "
+            f"{'.'.join(map(str, OLDEST))} or newer: use another build of Python",
+            code="store_unreachable",
+        )
     with translated(path):
         db = sqlite3.connect(
             path,

@@ -122,11 +122,14 @@ class Partition:
 
     def flush(self) -> None:
         """Empty the write-ahead log after an erasure; readers in the way put it off."""
-        if self.checkpoint_due:
-            self._writer.execute("PRAGMA busy_timeout = 200")
+        if not self.checkpoint_due:
+            return
+        self._writer.execute("PRAGMA busy_timeout = 200")
+        # what was committed stays committed: a checkpoint that fails is tried again later
+        with suppress(sqlite3.OperationalError):
             blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._writer.execute(f"PRAGMA busy_timeout = {round(self._tuning.busy_s * 1000)}")
             self.checkpoint_due = bool(blocked)
+        self._writer.execute(f"PRAGMA busy_timeout = {round(self._tuning.busy_s * 1000)}")
 
     def close(self) -> None:
         """Wait for the write that runs, then close every connection."""

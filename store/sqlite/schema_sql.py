@@ -95,6 +95,7 @@ CREATE TABLE slot (
   scope_id TEXT NOT NULL, many INTEGER NOT NULL) STRICT;
 CREATE INDEX slot_by_subject ON slot (subject_id, slot, scope_id);
 CREATE INDEX slot_by_name ON slot (slot);
+CREATE INDEX slot_by_scope ON slot (scope_id);
 CREATE TABLE permit (
   permit_id INTEGER PRIMARY KEY, scope_id TEXT NOT NULL, class_rank INTEGER NOT NULL,
   allow TEXT NOT NULL, deny TEXT NOT NULL, UNIQUE (scope_id, class_rank, allow, deny)) STRICT;
@@ -111,6 +112,8 @@ CREATE TABLE claim (
   retirement_rule TEXT NOT NULL, update_path TEXT NOT NULL, derived_from TEXT NOT NULL,
   origins TEXT NOT NULL, planned INTEGER NOT NULL, actor TEXT NOT NULL,
   resolved_via TEXT NOT NULL, CHECK (valid_from < valid_until)) STRICT;
+CREATE TABLE claim_signature (
+  claim_id INTEGER PRIMARY KEY REFERENCES claim, signature TEXT NOT NULL) STRICT;
 CREATE INDEX claim_by_slot ON claim (slot_id, tx, ordinal);
 CREATE INDEX claim_by_value ON claim (value_entity_id) WHERE value_entity_id IS NOT NULL;
 CREATE INDEX claim_text_about ON claim (subject_id) WHERE slot IS NULL AND subject_id IS NOT NULL;

@@ -117,6 +117,8 @@ PUT_CLAIM: Final = """
 INSERT INTO claim SELECT ?, ?, slot_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
   ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM slot WHERE slot_key = ?"""
 PUT_CONTENT: Final = "INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_SIGNATURE: Final = "INSERT INTO claim_signature VALUES (?, ?)"
+NEWEST_KEY: Final = "SELECT secret FROM tenant_key ORDER BY epoch DESC LIMIT 1"
 PUT_TEXT: Final = "INSERT INTO text_all (rowid, terms) VALUES (?, ?)"
 _CLAIM: Final = """
 SELECT c.claim_id, c.object_id, s.slot_key, c.op, c.valid_from, c.valid_until, c.since_us, c.level,
@@ -124,13 +126,17 @@ SELECT c.claim_id, c.object_id, s.slot_key, c.op, c.valid_from, c.valid_until, c
   c.scope_id, c.slot, c.subject_id, {pointer}, c.authority_level, c.source_origin,
   c.source_kind, c.object_type, c.layer, c.applicable_task_types, c.sensitivity,
   c.half_life_days, c.minimum_threshold, c.retirement_rule, c.update_path, c.derived_from,
-  c.origins, c.planned, c.actor, c.resolved_via, d.claim_id IS NULL"""
+  c.origins, c.planned, c.actor, c.resolved_via,
+  (SELECT g.signature FROM claim_signature g WHERE g.claim_id = c.claim_id), d.claim_id IS NULL"""
 _CONTENT: Final = """, d.value_key, d.value_json, d.text, d.normalized_claim, d.why_it_matters,
   d.behavioral_implication, d.enforcement, d.terms"""
 _LISTED: Final = """ FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
 CROSS JOIN slot s ON s.slot_id = c.slot_id LEFT JOIN content d ON d.claim_id = c.claim_id"""
 _WHOLE: Final = _CLAIM.format(pointer="c.value_entity_id") + _CONTENT
 BODIES: Final = _WHOLE + _LISTED
+BODY: Final = f"""{_WHOLE} FROM claim c CROSS JOIN slot s ON s.slot_id = c.slot_id
+LEFT JOIN content d ON d.claim_id = c.claim_id WHERE c.claim_id = ?"""
+"""One of `BODIES`: a point read needs no list."""
 VEILED_BODIES: Final = _CLAIM.format(pointer="NULL") + _LISTED
 """Bodies of claims the caller may not see: no content and no value ever leaves the file."""
 CLAIMS_OF_SLOTS: Final = (
@@ -159,10 +165,13 @@ CROSS JOIN claim c INDEXED BY claim_text_about
 ON c.subject_id = j.value AND c.slot IS NULL AND c.subject_id IS NOT NULL
 CROSS JOIN content d ON d.claim_id = c.claim_id ORDER BY 1"""
 LIVE_OBJECTS: Final = f"""
-SELECT DISTINCT c.object_id FROM slot s CROSS JOIN claim c INDEXED BY claim_by_slot
-ON c.slot_id = s.slot_id CROSS JOIN version v INDEXED BY version_by_claim
-ON v.claim_id = c.claim_id AND v.tx_end = {_OPEN}
-WHERE instr(',' || s.scope_id || ',', ?) > 0 ORDER BY 1"""
+WITH scopes (scope_id) AS MATERIALIZED (
+  SELECT DISTINCT scope_id FROM permit WHERE instr(',' || scope_id || ',', ?) > 0)
+SELECT DISTINCT c.object_id FROM scopes n
+CROSS JOIN slot s INDEXED BY slot_by_scope ON s.scope_id = n.scope_id
+CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id
+CROSS JOIN version v INDEXED BY version_by_claim
+ON v.claim_id = c.claim_id AND v.tx_end = {_OPEN} ORDER BY 1"""
 ALL_CLAIMS: Final = f"""{_WHOLE}{_WITH_PERMIT} FROM claim c
 CROSS JOIN slot s ON s.slot_id = c.slot_id CROSS JOIN object_permit o ON o.claim_id = c.claim_id
 CROSS JOIN permit p ON p.permit_id = o.permit_id LEFT JOIN content d ON d.claim_id = c.claim_id

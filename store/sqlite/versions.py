@@ -58,6 +58,7 @@ class Timelines:
         self._bodies = caches.bodies(erasures)
         self._permits = permits
         self._seen: dict[Sight, str] = {}
+        self._last_scopes: tuple[Sight | None, str] = None, "[]"
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
         """Return the versions of an ask; those that permissions hide are veiled."""
@@ -171,7 +172,7 @@ class Timelines:
 
     def _slots(self, ask: Ask, sight: Sight) -> _Slots:
         bound = {
-            "scopes": codec.listed(sight.scopes),
+            "scopes": self._scopes(sight),
             "subjects": codec.listed(ask.subjects),
             "names": codec.listed(ask.slots),
         }
@@ -184,6 +185,11 @@ class Timelines:
             [(slot_id, bool(many)) for slot_id, many, own in found if own],
             [slot_id for slot_id, _, own in found if not own],
         )
+
+    def _scopes(self, sight: Sight) -> str:
+        if self._last_scopes[0] is not sight:
+            self._last_scopes = sight, codec.listed(sight.scopes)
+        return self._last_scopes[1]
 
     def _deciding(
         self, slots: Iterable[tuple[int, bool]], bound: dict[str, object], point: Point
@@ -321,7 +327,9 @@ class Timelines:
             else:
                 found[claim_id] = kept
         if missing:
-            for line in self._db.execute(sql.BODIES, (codec.listed(missing),)):
+            one = len(missing) == 1
+            asked = missing[0] if one else codec.listed(missing)
+            for line in self._db.execute(sql.BODY if one else sql.BODIES, (asked,)):
                 whole = codec.body(line)
                 self._bodies.put(line[0], whole)
                 found[line[0]] = whole
@@ -354,6 +362,7 @@ class Timelines:
             demoted="demoted" in marks,
             stale="stale" in marks,
             confirm_due="confirm_due" in marks,
+            signature=whole.signature,
         )
 
 

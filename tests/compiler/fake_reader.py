@@ -45,6 +45,7 @@ from tenure.schema.sources import BUILT_IN_KINDS, kind_of
 from tenure.schema.terms import terms
 from tenure.schema.values import canonical_json
 from tenure.schema.vocabulary import (
+    ActionKind,
     Authority,
     Classification,
     EntityState,
@@ -53,7 +54,7 @@ from tenure.schema.vocabulary import (
     Sensitivity,
     Status,
 )
-from tenure.store.port import Ask, Clock, Found, Point, SlotRecord
+from tenure.store.port import ActionRecord, Ask, Clock, Found, Point, SlotRecord
 
 KEY = b"0123456789abcdef0123456789abcdef"
 NOW = 1_000_000_000_000_000
@@ -198,6 +199,25 @@ class World:
         )
         seen = [v for _, v in best if v.visible]
         return Found(tuple(seen[:limit]), len(best) - len(seen), len(seen) > limit)
+
+    def actions(self, *, open_only: bool, tx_us: int) -> tuple[ActionRecord, ...]:
+        """Return a review for each quarantined row, as a store opens one."""
+        self.calls.append("actions")
+        return tuple(
+            ActionRecord(
+                action_id=uid("review " + v.row.claim.object_id),
+                kind=ActionKind.REVIEW_QUARANTINE,
+                object_id=v.row.claim.object_id,
+                slot_key=v.row.claim.slot_key,
+                interval=v.row.interval,
+                members=(v.row.claim.object_id,),
+                detail="{}",
+                tx_start=v.row.tx_start,
+                tx_end=INF_US,
+            )
+            for v in self.rows
+            if v.row.look.status is Status.QUARANTINED and v.row.tx_start <= tx_us
+        )
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
         self.calls.append("standing")
@@ -431,8 +451,10 @@ class Bench:
 
     def omitted(self, envelope: Envelope) -> dict[str, tuple[str, str]]:
         """Return (reason, detail) by readable name of what was left out."""
-        out = (*envelope.trace.omitted_objects, *envelope.trace.quarantined_objects)
-        return {self.world.name_of(o.object_id): (o.reason, o.detail) for o in out}
+        trace = envelope.trace
+        left = {o.object_id: (o.reason, o.detail) for o in trace.omitted_objects}
+        left |= {o.object_id: (o.reason, o.detail) for o in trace.quarantined_objects}
+        return {self.world.name_of(object_id): why for object_id, why in left.items()}
 
 
 def digest(text: str) -> str:

@@ -108,6 +108,19 @@ def test_it_agrees_with_the_reference_validator(value: Any, schema: Any) -> None
     assert (violations(value, schema) == []) is valid
 
 
+SAMPLES: list[Any] = [
+    None, True, False, 0, 1, 2, 3, 4, -1, 1.0, 1.5, 2.5, "", "a", "ab", "b",
+    [], [1], [1, 2], ["a"], {}, {"a": 1}, {"a": "x"}, {"b": 1}, {"a": {"b": 1}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_it_agrees_on_every_sample(schema: Any) -> None:
+    reference = jsonschema.Draft202012Validator(schema)
+    found = [violations(value, schema) == [] for value in SAMPLES]
+    assert found == [reference.is_valid(value) for value in SAMPLES]
+
+
 def test_it_stops_after_fifty_violations() -> None:
     assert len(violations(["x"] * 90, {"items": {"type": "integer"}})) == 50
 

@@ -107,5 +107,6 @@ def test_ablation_leaves_out_objects_and_sections() -> None:
 
     report = ablate([uid("office"), "evidence"], tokens, pairs=True)
     assert report.whole == tokens(frozenset())
+    assert ablate(["evidence"], tokens).pairs == ()
     assert dict(report.single)["evidence"] > dict(report.single)[uid("office")] > 0
     assert report.pairs[0][2] == pytest.approx(0, abs=20)

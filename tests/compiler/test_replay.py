@@ -11,14 +11,15 @@ import pytest
 from tenure.compiler.envelope import Envelope
 from tenure.compiler.manifest import Manifest, manifest_from_json, principal_of
 from tenure.compiler.replay import replay
-from tenure.compiler.snapshot import VectorScore
-from tenure.schema.claim import Content, Permissions
+from tenure.compiler.snapshot import Near
+from tenure.schema.claim import Content, Permissions, Version
 from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import Forbidden, InvalidInput
 from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER, Principal
 from tenure.schema.slots import Named
 from tenure.schema.vocabulary import Classification
+from tenure.store.quantise import VectorScore
 from tenure.tests.compiler.fake_reader import KEY, Bench, Reading, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
@@ -63,21 +64,22 @@ def test_later_writes_change_nothing() -> None:
 
 def test_recorded_vectors_stand_in_for_the_search() -> None:
     class Index:
-        def __init__(self, score: int) -> None:
+        def __init__(self, score: int, rows: list[Version]) -> None:
             self.score = score
+            self.rows = [v for v in rows if v.row.claim.object_id == uid("p3")]
 
-        def nearest(self, query: Any, *, limit: int) -> list[VectorScore]:
-            return [VectorScore(uid("p3"), self.score, self.score)]
+        def nearest(self, query: Any, *, limit: int) -> Near:
+            return Near([VectorScore(uid("p3"), self.score, self.score)], self.rows)
 
         def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
             return [VectorScore(i, 4_000_000, 5_000_000) for i in object_ids]
 
     bench = full_bench()
-    bench.index, bench.encoder_id = Index(15_000_000), "toy"
+    bench.index, bench.encoder_id = Index(15_000_000, bench.world.rows), "toy"
     envelope = bench.compile(query="zebra", query_vector=[0.6, 0.8], entities=["Sam Rivera"])
     assert "p3" in bench.compiled(envelope)
     assert "office" in bench.compiled(envelope)
-    bench.index = Index(0)
+    bench.index = Index(0, [])
     assert again(bench, envelope.manifest).text == envelope.text
 
 

@@ -90,6 +90,7 @@ def test_times_are_read_to_the_microsecond(raw: Any, instant: int | None) -> Non
     [
         ({"querry": "x"}, "bad_request", "did you mean 'query'"),
         ({"query": 7}, "bad_request", "query: give a text"),
+        ({"evidence": ["a\ud800"]}, "bad_request", "lone surrogate at character 1"),
         ({"query": "x" * 1_000_001}, "too_large", "ingest it as a document"),
         ({"history": ["x"] * 5_001}, "too_large", "more than 5000"),
         ({"history": [7]}, "bad_request", "history[0]"),

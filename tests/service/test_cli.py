@@ -60,6 +60,10 @@ def test_a_write_tells_what_it_met(run: Run) -> None:
     first = run("write", "Sam Rivera", "office", "Austin", "--from", MAY).stdout
     assert first.startswith("accepted\n")
     assert "new: no_candidate" in first
+    again = run("write", "Sam Rivera", "office", "Austin", "--from", MAY)
+    assert "warning: it begins before the moment at which it became known [backdated]" in (
+        again.stderr
+    )
     receipt = moved(run)
     assert (receipt["outcome"], receipt["relations"][0]["reason"]) == (
         "accepted",

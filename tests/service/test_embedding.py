@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tenure
 from tenure import Forbidden, InvalidInput, Memory, Principal, Write, connect
 from tenure.service import embedding as module
 from tenure.service.embedding import Embedding, Progress, texts_of
@@ -162,6 +167,23 @@ def test_what_is_refused_or_only_rehearsed_gets_no_vector(
     assert encoder.read == read
 
 
+def test_what_is_ingested_or_replayed_gets_its_vectors(memory: Memory, tmp_path: Path) -> None:
+    events = tmp_path / "events.jsonl"
+    events.write_text(json.dumps({"content": CANTEEN, "source_origin": "doc://x"}) + "\n")
+    memory.ingest(events)
+    memory.replay_import(
+        [
+            {
+                "recorded_at": "2999-01-01T00:00:00Z",
+                "content": "The cafeteria is open.",
+                "source_origin": "doc://y",
+            }
+        ]
+    )
+    memory.flush()
+    assert len({row.object_id for row in stored(memory)}) == 2
+
+
 def test_an_erased_claim_leaves_no_vector(memory: Memory) -> None:
     object_id = passage(memory, CANTEEN)
     memory.flush()
@@ -291,3 +313,17 @@ def test_a_claim_without_words_has_no_texts(memory: Memory) -> None:
         tx.lock()
         content = tx.assertions([object_id])[object_id].content
     assert set(texts_of(content)) == {"content", "why"}
+
+
+def test_a_search_by_words_loads_no_numeric_library() -> None:
+    look = (
+        "import sys, tenure\n"
+        "memory = tenure.connect(':memory:')\n"
+        "memory.write('Sam Rivera', 'office', 'Chicago')\n"
+        "assert memory.as_of().search('chicago').hits\n"
+        "assert 'numpy' not in sys.modules, 'numpy was imported'\n"
+    )
+    link = {"PYTHONPATH": str(Path(tenure.__file__).parents[1])}
+    subprocess.run(
+        [sys.executable, "-P", "-c", look], env={**os.environ, **link}, check=True, timeout=60
+    )

@@ -159,7 +159,7 @@ def test_lines_beyond_a_transaction_stand_in_the_next_one(memory: Memory, tmp_pa
 
 
 def test_refused_lines_are_collected_with_their_reasons(memory: Memory, tmp_path: Path) -> None:
-    lines = [
+    lines: list[dict[str, Any] | str] = [
         event(),
         "{broken",
         event(op="asert"),
@@ -272,7 +272,7 @@ def test_a_replay_needs_the_privilege(memory: Memory, tmp_path: Path) -> None:
 
 
 def test_a_replay_goes_on_without_its_wrong_lines(memory: Memory, tmp_path: Path) -> None:
-    lines = [
+    lines: list[dict[str, Any] | str] = [
         recorded(MAY, "Austin"),
         recorded(MAY, "Boston", op="asert"),
         recorded(JUNE, "Chicago", valid_from=JUNE),

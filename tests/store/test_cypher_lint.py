@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from tenure.store.neo4j import statements
+from tenure.store.neo4j import (
+    check_statements,
+    register_statements,
+    schema_statements,
+    statements,
+)
 from tenure.tests.store.cypher_lint import (
     Problem,
     lint_statements,
@@ -16,20 +23,41 @@ from tenure.tests.store.cypher_lint import (
     tokens_of,
 )
 
-SOURCE = Path(statements.__file__).read_text()
+MODULES = [statements, register_statements, check_statements, schema_statements]
 
 
-def test_every_statement_of_the_store_names_its_tenant_and_binds_its_values() -> None:
-    problems = lint_statements(read_statements(SOURCE), statements.WITHOUT_TENANT)
+def source_of(module: ModuleType) -> str:
+    return Path(str(module.__file__)).read_text()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_statement_of_the_store_names_its_tenant_and_binds_its_values(
+    module: ModuleType,
+) -> None:
+    exempt = getattr(module, "WITHOUT_TENANT", {})
+    problems = lint_statements(read_statements(source_of(module)), exempt)
     assert [str(problem) for problem in problems] == []
 
 
-def test_the_reader_finds_the_texts_that_the_module_exports() -> None:
-    module = read_statements(SOURCE)
-    texts = {name: text for name, text in vars(statements).items() if isinstance(text, str)}
+@pytest.mark.parametrize("module", MODULES)
+def test_the_reader_finds_the_texts_that_the_module_exports(module: ModuleType) -> None:
+    found = read_statements(source_of(module)).statements
+    texts = {name: text for name, text in vars(module).items() if isinstance(text, str)}
     public = {name: text for name, text in texts.items() if not name.startswith("_")}
-    assert public == module.statements
-    assert "COMPONENTS" in module.statements
+    assert public == found
+    assert found
+
+
+def test_no_cypher_stands_outside_these_modules() -> None:
+    folder = Path(str(statements.__file__)).parent
+    known = {Path(str(module.__file__)) for module in MODULES}
+    words = re.compile(r"\b(MATCH|MERGE|UNWIND) ?\(|\bRETURN \w")
+    strays = [
+        path.name
+        for path in sorted(folder.glob("*.py"))
+        if path not in known and words.search(path.read_text())
+    ]
+    assert strays == []
 
 
 GOOD = {

@@ -52,7 +52,7 @@ def walked(
     matrix: Matrix, query: Sequence[int], *, exact_rows: int = EVERYTHING
 ) -> list[list[tuple[str, int]]]:
     chunks = matrix.walk(query, first=10, exact_rows=exact_rows)
-    return [[tuple(hit) for hit in chunk] for chunk in chunks]
+    return [[(name, score) for name, score in chunk] for chunk in chunks]
 
 
 def flat(chunks: list[list[tuple[str, int]]]) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tenure.schema.errors import Conflict, Fault, Unavailable
-from tenure.store.queue import CommitQueue
+from tenure.store.queue import CommitQueue, _Ticket
 
 
 def together(count: int, work: Callable[[int], None]) -> list[BaseException]:
@@ -228,28 +229,50 @@ def test_members_of_an_interrupted_group_may_try_again() -> None:
 
 def test_a_waiting_thread_that_is_interrupted_strands_nobody() -> None:
     release, entered = threading.Event(), threading.Event()
+    groups: list[list[int]] = []
 
     def run(jobs: Sequence[int]) -> Sequence[int | Exception]:
+        groups.append(list(jobs))
         entered.set()
         release.wait(10)
         return list(jobs)
 
     queue: CommitQueue[int, int] = CommitQueue(run)
-    first = threading.Thread(target=lambda: queue.submit(1) and None)
+    results: list[int] = []
+    first, third = (
+        threading.Thread(target=lambda n=n: results.append(queue.submit(n))) for n in (1, 3)
+    )
     first.start()
     assert entered.wait(10)
 
-    class Interrupted(CommitQueue[int, int]):
-        """Waits like its parent, but is interrupted at once."""
+    def interrupt() -> None:
+        while not queue._waiting:
+            time.sleep(0.001)
+        third.start()
+        while len(queue._waiting) < 2:
+            time.sleep(0.001)
+        _thread.interrupt_main()
 
-        def _wait(self, ticket: object) -> None:
-            super()._leave(ticket)  # type: ignore[arg-type]
-            raise KeyboardInterrupt
-
-    queue.__class__ = Interrupted
+    watcher = threading.Thread(target=interrupt)
+    watcher.start()
     with pytest.raises(KeyboardInterrupt):
         queue.submit(2)
-    queue.__class__ = CommitQueue
+    watcher.join(10)
     release.set()
     first.join(10)
-    assert queue.submit(3) == 3
+    third.join(10)
+    assert sorted(results) == [1, 3]
+    assert groups == [[1], [3]]
+
+
+def test_an_interrupted_thread_that_was_given_the_lead_gives_it_on() -> None:
+    queue: CommitQueue[int, int] = CommitQueue(Recorder())
+    ticket = _Ticket[int, int](1, exclusive=False)
+    waiting = _Ticket[int, int](2, exclusive=False)
+    queue._waiting.extend((ticket, waiting))
+    queue._led = ticket.leads = True
+    queue._leave(ticket)
+    assert waiting.leads
+    queue._leave(waiting)
+    assert not queue._led
+    assert queue.submit(3) == 6

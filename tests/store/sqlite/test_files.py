@@ -395,6 +395,13 @@ def test_an_erasure_behind_an_open_reader_is_flushed_later(tmp_path: Path) -> No
     store.close()
 
 
+def test_an_old_sqlite_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 35, 5))
+    error = refused(SqliteStore(tmp_path / "memory.db"))
+    assert error.code == "store_unreachable"
+    assert list(tmp_path.glob("*.db-*")) == []
+
+
 def test_nothing_is_left_open_behind(tmp_path: Path) -> None:
     code = (
         "import sys, warnings; warnings.simplefilter('error')\n"

@@ -1,0 +1,231 @@
+"""Figures of the server store: single writes, batches against bare Cypher, and reads by size.
+
+    python bench/bench_neo4j.py [10000 100000 1000000] [--version 2026.08.1]
+
+Starts a server of its own (or uses the one at NEO4J_URI). Prints durable single writes through
+the client by one thread and by 16, which share commits; the store's batches beside a bare
+`UNWIND … CREATE` of the same nodes and relationships under the same constraints; then every read
+of `bench_store.py` beside an empty round trip, at each size, with the growth between them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import neo4j
+
+from tenure import Memory, connect
+from tenure.bench.bench_store import (
+    GENERATIONS,
+    SHOWN,
+    SLOTS,
+    TENANT,
+    assertion,
+    fill,
+    reads,
+    timed,
+)
+from tenure.schema.claim import Row
+from tenure.schema.principal import OWNER
+from tenure.store.neo4j import codec
+from tenure.store.neo4j.store import open_store
+from tenure.store.port import Batch, Clock, SlotRecord, TxEvent
+from tenure.tests.neo4j_fixtures import wipe
+from tenure.tests.neo4j_process import DATABASE
+from tenure.tests.neo4j_server import Server, running_server, wanted_version
+from tenure.tests.store.apart import ApartStore
+
+BARE = """
+UNWIND $rows AS row
+CREATE (t:TxEvent {tenant_id: $tenant, seq: row.seq, tx: row.seq, actor: 'ann', op: 'write',
+  object_ids: [row.object_id], digest: $digest})
+CREATE (s:Slot {tenant_id: $tenant, slot_key: row.slot_key, n: row.seq, subject_id: row.about,
+  about_id: row.about, slot: row.slot, scope_id: 'tenant', many: false})
+CREATE (e:Entity {tenant_id: $tenant, entity_id: row.about})
+CREATE (c:Claim:Live {tenant_id: $tenant, object_id: row.object_id})
+SET c += row.props
+CREATE (c)-[:ASSERTS]->(s)
+CREATE (v:ContextVersion {tenant_id: $tenant, vid: row.seq, slot_key: row.slot_key,
+  object_id: row.object_id, scope_id: 'tenant', valid_from: 0, valid_until: $inf,
+  tx_start: row.seq, tx_end: $inf, status: 'clean', reason: '', head: true, deny: false, open: 0})
+CREATE (v)-[:VERSION_OF]->(s)
+CREATE (v)-[:PIECE_OF]->(c)
+CREATE (v)-[:ABOUT {role: 'subject', scope_id: 'tenant', valid_from: 0, valid_until: $inf,
+  tx_start: row.seq, tx_end: $inf}]->(e)
+"""
+INF = 253402300799999999
+ROWS = 1_000
+
+
+def facts(first: int, rng: random.Random) -> Batch:
+    """Return a batch of new facts, each with a slot, an event and a version of its own."""
+    numbers = range(first, first + ROWS)
+    stated = [assertion(n, n, 1, 0, n, rng) for n in numbers]
+    return Batch(
+        clock=Clock(numbers[-1], numbers[-1], numbers[-1] + 1, 0),
+        events=tuple(
+            TxEvent(seq=n, tx=n, actor="ann", op="write", object_ids=(one.claim.object_id,))
+            for n, one in zip(numbers, stated, strict=True)
+        ),
+        slots=tuple(
+            SlotRecord(s.claim.slot_key, s.details.subject_id, "slot1", "tenant", False)
+            for s in stated
+        ),
+        claims=tuple(stated),
+        rows=tuple(
+            Row(n, one.claim, one.claim.interval, SHOWN, n)
+            for n, one in zip(numbers, stated, strict=True)
+        ),
+    )
+
+
+def batches(server: Server, driver: neo4j.Driver, rounds: int = 8) -> None:
+    """Print the store's batches beside the bare statement, in turns, best and median."""
+    store = ApartStore(open_store(server.uri, auth=server.auth), lambda t: wipe(driver, t))
+    store.ensure(TENANT)
+    bare_tenant, rng = f"bare-{secrets.token_hex(4)}", random.Random(1)
+    spent: dict[str, list[float]] = {"store": [], "bare": []}
+    for turn in range(rounds):
+        batch = facts(turn * ROWS + 1, rng)
+        start = time.perf_counter()
+        with store.writing(TENANT) as tx:
+            tx.lock()
+            tx.apply(batch)
+        spent["store"].append(time.perf_counter() - start)
+        rows = [_bare(batch, place, bare_tenant) for place in range(ROWS)]
+        start = time.perf_counter()
+        bound: dict[str, Any] = {"tenant": bare_tenant, "inf": INF, "digest": b"\0" * 32}
+        with driver.session(database=DATABASE) as session:
+            session.execute_write(lambda tx, r=rows, b=bound: tx.run(BARE, rows=r, **b).consume())
+        spent["bare"].append(time.perf_counter() - start)
+    warm = {name: sorted(times[2:]) for name, times in spent.items()}
+    middle = {name: ROWS / times[len(times) // 2] for name, times in warm.items()}
+    print(f"\nbatches of {ROWS:,}, medians of {rounds - 2} in turns")
+    for name, rate in middle.items():
+        print(f"  {name:6} {rate:8,.0f} facts/s")
+    print(f"  the store reaches {middle['store'] / middle['bare']:.2f} of bare Cypher")
+    wipe(driver, bare_tenant)
+    store.wipe()
+    store.close()
+
+
+def _bare(batch: Batch, place: int, tenant: str) -> dict[str, Any]:
+    one = batch.claims[place]
+    made = codec.claim_row(one, n=place, live=True, token=codec.tenant_token(tenant))
+    return {
+        "seq": batch.events[place].seq,
+        "object_id": one.claim.object_id,
+        "slot_key": one.claim.slot_key,
+        "about": one.details.subject_id,
+        "slot": "slot1",
+        "props": made["props"],
+    }
+
+
+def single_writes(server: Server, driver: neo4j.Driver, seconds: float = 6.0) -> None:
+    """Print durable single writes through the client, by one thread and by 16."""
+    rates: dict[int, float] = {}
+    print("\nsingle facts through the client, resolved and reconciled")
+    for writers in (1, 16):
+        owner = replace(OWNER, tenant=f"bench-{secrets.token_hex(4)}")
+        with connect(server.uri, auth=server.auth, principal=owner) as memory:
+            memory.vocabulary.define_slot("city", description="where it is")
+            _write_for(memory, writers, 1.0)
+            start = time.perf_counter()
+            count = _write_for(memory, writers, seconds)
+            rates[writers] = count / (time.perf_counter() - start)
+        wipe(driver, owner.tenant)
+        print(f"  {writers:2} threads: {rates[writers]:8,.0f} writes/s")
+    print(f"  16 threads write {rates[16] / rates[1]:.1f} times as much as one")
+
+
+def _write_for(memory: Memory, writers: int, seconds: float) -> int:
+    until, counts = time.perf_counter() + seconds, [0] * writers
+
+    def work(writer: int) -> None:
+        mark = secrets.token_hex(3)
+        while time.perf_counter() < until:
+            name = f"Site {mark} {writer} {counts[writer] // 4}"
+            memory.write(
+                subject={"name": name, "type": "organization"},
+                slot="city",
+                value=f"city {counts[writer]}",
+                valid_from=f"2024-01-0{1 + counts[writer] % 4}T00:00:00Z",
+            )
+            counts[writer] += 1
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(writers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts)
+
+
+def empty_trip(driver: neo4j.Driver) -> Callable[[int], object]:
+    """Return a call that asks the server for nothing."""
+
+    def call(_: int) -> object:
+        with driver.session(database=DATABASE, default_access_mode=neo4j.READ_ACCESS) as session:
+            return list(session.run("RETURN 1"))
+
+    return call
+
+
+def measure(server: Server, driver: neo4j.Driver, versions: int) -> dict[str, float]:
+    """Build one size, print its figures and return the medians."""
+    store = ApartStore(open_store(server.uri, auth=server.auth), lambda t: wipe(driver, t))
+    claims, spent = fill(store, versions)
+    print(f"\n{versions:,} rows, {claims:,} claims: {claims / spent:,.0f} writes/s in batches")
+    trip = empty_trip(driver)
+    timed(trip, 200)
+    base, tail = timed(trip, 300)
+    print(f"  {'empty round trip':22} p50 {base:10.1f} us   p99 {tail:10.1f} us")
+    found = {"empty round trip": base}
+    with store.reading(TENANT) as reader:
+        entities = max(claims // (SLOTS * GENERATIONS), 1)
+        for name, call in reads(reader, entities, reader.clock().last_us).items():
+            count = 40 if "search" in name else 200
+            timed(call, count)
+            before = reader.round_trips
+            median, tail = timed(call, count)
+            trips = (reader.round_trips - before) / count
+            print(
+                f"  {name:22} p50 {median:10.1f} us   p99 {tail:10.1f} us"
+                f"   {trips:.0f} trips, x {median / base:.1f} of an empty one"
+            )
+            found[name] = median
+    store.wipe()
+    store.close()
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sizes", nargs="*", type=int, default=[10_000, 100_000])
+    parser.add_argument("--version", default=wanted_version(), help="default: %(default)s")
+    given = parser.parse_args()
+    with (
+        running_server(given.version) as server,
+        neo4j.GraphDatabase.driver(server.uri, auth=server.auth) as driver,
+    ):
+        print(f"Neo4j {server.version}")
+        open_store(server.uri, auth=server.auth).close()
+        single_writes(server, driver)
+        batches(server, driver)
+        found = [measure(server, driver, size) for size in given.sizes]
+    if len(found) > 1:
+        print(f"\ngrowth from {given.sizes[0]:,} to {given.sizes[-1]:,} rows")
+        for read, median in found[-1].items():
+            print(f"  {read:22} x {median / found[0][read]:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Settings: who wins, what is refused, and that a secret stays one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tenure.schema.errors import InvalidInput, NotFound
+from tenure.schema.policy import DEFAULT
+from tenure.service.cli_frame import caller
+from tenure.service.settings import load
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_defaults_are_those_of_the_product() -> None:
+    settings = load(env={}).settings
+    assert (settings.store, settings.tenant) == ("memory.db", "default")
+    assert settings.policy.digest == DEFAULT.digest
+
+
+def test_later_sources_win() -> None:
+    Path("tenure.toml").write_text('store = "file.db"\ntenant = "file"\ndatabase = "file"\n')
+    env = {"TENURE_STORE": "env.db", "TENURE_TENANT": "env", "TENURE_DATABASE": ""}
+    loaded = load({"store": "flag.db", "tenant": None}, env=env)
+    assert (loaded.settings.store, loaded.settings.tenant) == ("flag.db", "env")
+    assert loaded.settings.database == "file"
+    origins = {s.key: s.origin for s in loaded.listed()}
+    assert [origins[k] for k in ("store", "tenant", "database", "log.level")] == [
+        "--store",
+        "TENURE_TENANT",
+        "tenure.toml",
+        "default",
+    ]
+
+
+def test_one_number_of_the_policy_can_be_set() -> None:
+    settings = load(env={"TENURE_POLICY__WRITE__MAX_BATCH": "7"}).settings
+    assert settings.policy.write.max_batch == 7
+    assert settings.policy.digest != DEFAULT.digest
+
+
+def test_a_secret_is_never_listed() -> None:
+    loaded = load(env={"TENURE_AUTH__PASSWORD": "hush-hush"})
+    assert "hush" not in repr(loaded.listed()) + repr(loaded)
+    password = loaded.settings.auth.password
+    assert password is not None
+    assert password.get_secret_value() == "hush-hush"
+
+
+@pytest.mark.parametrize(
+    ("env", "says"),
+    [
+        ({"TENURE_STOR": "x"}, "did you mean 'TENURE_STORE'"),
+        ({"TENURE_LOG__LEVLE": "info"}, "TENURE_LOG__LEVEL"),
+        ({"TENURE_LOG__LEVEL": "loud"}, "TENURE_LOG__LEVEL: log.level: "),
+        ({"TENURE_POLICY__WRITE__MAX_BATCH": "many"}, "policy.write.max_batch"),
+        ({"TENURE_POLICY__RESOLUTION__BIND_AT": "0.1"}, "bands must rise"),
+    ],
+)
+def test_a_wrong_variable_is_an_error(env: dict[str, str], says: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        load(env=env)
+    assert caught.value.code == "bad_settings"
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["stor = 1\n", "[policy.write]\nmax_bath = 1\n", "no toml ["])
+def test_a_wrong_file_is_an_error(text: str) -> None:
+    Path("tenure.toml").write_text(text)
+    with pytest.raises(InvalidInput, match=r"tenure\.toml") as caught:
+        load(env={})
+    assert caught.value.code == "bad_settings"
+
+
+def test_a_named_file_must_be_there() -> None:
+    Path("other.toml").write_text('tenant = "acme"\n')
+    assert load(env={"TENURE_CONFIG": "other.toml"}).settings.tenant == "acme"
+    assert load(env={}, path=Path("other.toml")).settings.tenant == "acme"
+    with pytest.raises(NotFound, match=r"none\.toml"):
+        load(env={}, path=Path("none.toml"))
+
+
+def test_variables_of_the_tests_are_no_settings() -> None:
+    assert load(env={"TENURE_SHARED": "x", "TENURE_NEO4J_VERSION": "5"}).origins == {}
+
+
+def test_without_roles_the_caller_is_the_owner() -> None:
+    owner = caller(load({"caller.user": "sam"}, env={}).settings)
+    assert (owner.privileged, owner.user, owner.authority_level) == (True, "sam", 0)
+    other = caller(load({"caller.roles": ("viewer",)}, env={}).settings)
+    assert (other.privileged, other.authority_level, other.source_kinds) == (False, 2, frozenset())
+    strong = caller(
+        load({"caller.roles": ("agent",), "caller.authority_level": 1}, env={}).settings
+    )
+    assert strong.authority_level == 1

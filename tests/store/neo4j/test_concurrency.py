@@ -1,0 +1,209 @@
+"""Sixteen writers on one server, and a server that dies under them."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import neo4j
+import pytest
+
+from tenure import Memory, connect
+from tenure.schema.claim import Assertion
+from tenure.schema.errors import TenureError, Unavailable
+from tenure.schema.principal import OWNER
+from tenure.store.neo4j.store import Neo4jStore, open_store
+from tenure.store.port import Batch, RecordKind, TxEvent, WriteTx
+from tenure.tests.neo4j_fixtures import strict_settings, wipe
+from tenure.tests.neo4j_server import Server
+from tenure.tests.store.builders import Say, after, commit, event
+
+pytestmark = pytest.mark.integration
+
+WRITERS = 16
+
+
+@pytest.fixture
+def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
+    name = f"test-{secrets.token_hex(8)}"
+    yield name
+    wipe(neo4j_driver, name)
+
+
+@pytest.fixture
+def memories(neo4j_server: Server, tenant: str) -> Iterator[list[Memory]]:
+    """One client of its own for each writer: no queue of one process orders them."""
+    owner = replace(OWNER, tenant=tenant)
+    opened = [
+        connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) for _ in range(WRITERS)
+    ]
+    opened[0].vocabulary.define_slot("city", description="where it is")
+    yield opened
+    for memory in opened:
+        memory.close()
+
+
+def at_once(work: Callable[[int], Any]) -> list[Any]:
+    """Run the work of all writers at one time, and return what they return."""
+    start, done = threading.Barrier(WRITERS), [None] * WRITERS
+
+    def run(number: int) -> None:
+        start.wait(60)
+        done[number] = work(number)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(WRITERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    return done
+
+
+def say(memory: Memory, number: int, name: str = "Acme") -> Any:
+    return memory.write(
+        subject={"name": name, "type": "organization"},
+        slot="city",
+        value=f"city {number}",
+        valid_from=f"2024-01-{1 + number:02}T00:00:00Z",
+    )
+
+
+def test_writers_of_one_new_name_make_one_entity(memories: list[Memory], tenant: str) -> None:
+    receipts = at_once(lambda number: say(memories[number], number))
+    assert len({receipt.entity for receipt in receipts}) == 1
+    assert len({receipt.tx for receipt in receipts}) == WRITERS
+    with memories[0].backend.store.reading(tenant) as reader:
+        assert len(reader.entity_ids()) == 1
+        assert len(list(reader.records(RecordKind.ALIAS))) == 1
+
+
+def test_writers_of_one_slot_leave_a_chain_without_gaps(
+    memories: list[Memory], tenant: str
+) -> None:
+    say(memories[0], 0)
+    at_once(lambda number: [say(memories[number], number) for _ in range(3)])
+    store = memories[0].backend.store
+    with store.reading(tenant) as reader:
+        events = [e for e in reader.records(RecordKind.EVENT) if isinstance(e, TxEvent)]
+    assert [event.seq for event in events] == list(range(1, 2 + 3 * WRITERS))
+    assert all(a.tx < b.tx for a, b in itertools.pairwise(events))
+    segments = memories[0].as_of().timeline("Acme", "city")
+    assert [segment.state.value for segment in segments] == [f"city {n}" for n in range(WRITERS)]
+    for before, later in itertools.pairwise(segments):
+        assert before.valid_until == later.valid_from
+    assert store.check(tenant) == ()
+
+
+@pytest.fixture
+def server_store(neo4j_server: Server, tenant: str) -> Iterator[Neo4jStore]:
+    store = open_store(neo4j_server.uri, auth=neo4j_server.auth, settings=strict_settings())
+    store.ensure(tenant)
+    yield store
+    store.close()
+
+
+def lose(monkeypatch: pytest.MonkeyPatch, *, times: int, commits: bool) -> None:
+    """Let the answer of some commits be lost, of those that happened or of those that did not."""
+    real, left = neo4j.Transaction.commit, iter(range(times))
+
+    def commit_or_lose(tx: neo4j.Transaction) -> None:
+        if next(left, None) is None:
+            return real(tx)
+        if commits:
+            real(tx)
+        else:
+            tx.rollback()
+        raise neo4j.exceptions.IncompleteCommit("the connection broke")
+
+    monkeypatch.setattr(neo4j.Transaction, "commit", commit_or_lose)
+
+
+def test_a_commit_whose_answer_was_lost_is_found_in_the_log(
+    server_store: Neo4jStore, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose(monkeypatch, times=1, commits=True)
+    commit(server_store, [Say(object_id="a")], tenant=tenant)
+    with server_store.reading(tenant) as reader:
+        assert reader.clock().seq == 1
+
+
+def test_a_commit_that_never_happened_is_told_apart(
+    server_store: Neo4jStore, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose(monkeypatch, times=1, commits=False)
+    with pytest.raises(Unavailable):
+        commit(server_store, [Say(object_id="a")], tenant=tenant)
+    with server_store.reading(tenant) as reader:
+        assert reader.clock().seq == 0
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_unit_of_work_is_done_once_however_the_answer_was_lost(
+    server_store: Neo4jStore, tenant: str, monkeypatch: pytest.MonkeyPatch, commits: bool
+) -> None:
+    runs: list[int] = []
+
+    def work(tx: WriteTx) -> int:
+        clock = tx.lock()
+        told = event(clock, ids=["a"])
+        tx.apply(Batch(clock=after(clock, [told]), events=(told,)))
+        runs.append(1)
+        return told.seq
+
+    lose(monkeypatch, times=1, commits=commits)
+    assert server_store.transact(tenant, work) == 1
+    assert len(runs) == (1 if commits else 2)
+    assert server_store.check(tenant) == ()
+
+
+@pytest.mark.slow
+def test_what_was_acknowledged_survives_a_killed_server(crashable_server: Server) -> None:
+    tenant = f"test-{secrets.token_hex(8)}"
+    store = open_store(crashable_server.uri, auth=crashable_server.auth, settings=strict_settings())
+    store.ensure(tenant)
+    kept: list[str] = []
+    stop = threading.Event()
+
+    def load(number: int) -> None:
+        step = 0
+        while not stop.is_set():
+            object_id = f"{number}-{step}"
+            step += 1
+            try:
+                commit(
+                    store,
+                    [Say(object_id=object_id, subject=f"e{number}", start=step)],
+                    tenant=tenant,
+                )
+            except TenureError:
+                return
+            kept.append(object_id)
+
+    threads = [threading.Thread(target=load, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    while len(kept) < 40:
+        stop.wait(0.05)
+    crashable_server.kill()
+    stop.set()
+    for thread in threads:
+        thread.join(120)
+    store.close()
+    crashable_server.restart()
+    again = open_store(crashable_server.uri, auth=crashable_server.auth)
+    with again.reading(tenant) as reader:
+        stored = {
+            one.claim.object_id
+            for one in reader.records(RecordKind.CLAIM)
+            if isinstance(one, Assertion)
+        }
+        events = list(reader.records(RecordKind.EVENT))
+    assert set(kept) <= stored
+    assert len(stored) <= len(kept) + len(threads)  # at most one unanswered commit each
+    assert len(events) == len(stored)
+    assert again.check(tenant) == ()
+    again.close()

@@ -1,0 +1,109 @@
+"""Every statement finds its nodes by an index, on the data of two tenants."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import neo4j
+import pytest
+
+from tenure import Write, connect
+from tenure.schema.principal import OWNER
+from tenure.store.neo4j import register_statements, statements
+from tenure.tests.neo4j_fixtures import wipe
+from tenure.tests.neo4j_process import DATABASE
+from tenure.tests.neo4j_server import Server
+from tenure.tests.store.cypher_lint import parameters_of
+
+pytestmark = pytest.mark.integration
+
+FORBIDDEN = {
+    "AllNodesScan",
+    "NodeByLabelScan",
+    "UnionNodeByLabelsScan",
+    "PartitionedAllNodesScan",
+    "DirectedAllRelationshipsScan",
+    "UndirectedAllRelationshipsScan",
+    "DirectedRelationshipTypeScan",
+    "UndirectedRelationshipTypeScan",
+    "NodeIndexScan",
+    "DirectedRelationshipIndexScan",
+}
+ENTITIES = 600
+SINGLE_ROWS = {
+    # two look-ups of a unique key, or two sub-queries, that meet in a product of one row each
+    "PUT_SUPERSEDES", "PUT_OVERRIDES", "PUT_CONFLICTS", "PUT_CONFIRMS", "PUT_DERIVED",
+    "PUT_JUDGEMENTS", "PUT_CANONICAL", "NAMED",
+}  # fmt: skip
+TEXTS = {
+    name: text
+    for module in (statements, register_statements)
+    for name, text in sorted(vars(module).items())
+    if isinstance(text, str) and name.isupper() and "$tenant" in text and not name.startswith("_")
+}
+VALUES: dict[str, Any] = {
+    "tx": 10, "after": 0, "valid": 5, "from_max": 5, "until_min": 5, "inf": 10, "min": 0,
+    "heads": True, "clearance": 3, "limit": 5, "most": 5, "index": "ft_claim", "lucene": "a",
+    "seq": 1, "ended": 9, "until": 9, "name": "a", "type": "a", "state": None, "first": "",
+    "last": "z", "encoder_id": "e", "digest": "d", "envelope_id": "v", "object_id": "o",
+    "clock": {}, "secret": b"",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def loaded(neo4j_server: Server, neo4j_driver: neo4j.Driver) -> Iterator[neo4j.Driver]:
+    tenants = [f"test-{secrets.token_hex(8)}" for _ in range(2)]
+    for tenant in tenants:
+        owner = replace(OWNER, tenant=tenant)
+        with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+            for slot in ("city", "size"):
+                memory.vocabulary.define_slot(slot, description=f"the {slot} of a site")
+            for number in range(0, ENTITIES, 200):
+                memory.write_many(
+                    [
+                        Write(
+                            subject={"name": f"Site {one}", "type": "organization"},
+                            slot=slot,
+                            value=f"{slot} {one % 7}",
+                            valid_from="2024-01-01T00:00:00Z",
+                        )
+                        for one in range(number, number + 200)
+                        for slot in ("city", "size")
+                    ]
+                )
+    with neo4j_driver.session(database=DATABASE) as session:
+        for call in ("awaitIndexes(60)", "resampleOutdatedIndexes()", "clearQueryCaches()"):
+            session.run(f"CALL db.{call}").consume()
+        session.run("CALL db.awaitIndexes(60)").consume()
+    yield neo4j_driver
+    for tenant in tenants:
+        wipe(neo4j_driver, tenant)
+
+
+def operators(plan: dict[str, Any]) -> Iterator[str]:
+    yield str(plan["operatorType"]).split("@")[0]
+    for child in plan.get("children", ()):
+        yield from operators(child)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("language", ["5", "25"])
+def test_no_statement_scans(loaded: neo4j.Driver, name: str, language: str) -> None:
+    text = TEXTS[name]
+    bound = {one: VALUES.get(one, []) for one in parameters_of(text)} | {"tenant": "t"}
+    with loaded.session(database=DATABASE) as session:
+        if language == "25" and not speaks_25(session):
+            pytest.skip("the server speaks Cypher 5 only")
+        summary = session.run(f"CYPHER {language} EXPLAIN {text}", bound).consume()
+    assert summary.plan is not None
+    used = set(operators(summary.plan))
+    forbidden = FORBIDDEN if name in SINGLE_ROWS else FORBIDDEN | {"CartesianProduct"}
+    assert not used & forbidden, sorted(used)
+
+
+def speaks_25(session: neo4j.Session) -> bool:
+    rows = session.run("CALL dbms.components() YIELD name, versions RETURN name, versions")
+    return any("25" in row["versions"] for row in list(rows) if row["name"] == "Cypher")

@@ -1,0 +1,72 @@
+"""Records as JSON: what comes back is what was written, and what does not fit is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure.schema.claim import Look, Permissions
+from tenure.schema.entity import EntityCandidate, Feature
+from tenure.schema.interval import Interval
+from tenure.schema.layers import DecayRule
+from tenure.schema.vocabulary import CandidateSource, Classification, Status
+from tenure.store.port import Usage, VectorRow
+from tenure.store.record_json import from_plain, to_plain
+
+text = st.text(max_size=8)
+records = st.one_of(
+    st.builds(
+        Permissions,
+        classification=st.sampled_from(Classification),
+        allow=st.lists(text).map(tuple),
+        deny=st.lists(text).map(tuple),
+    ),
+    st.builds(VectorRow, text, text, text, st.binary(max_size=8)),
+    st.builds(Look, st.sampled_from(Status), text, st.booleans()),
+    st.builds(Usage, text, st.integers(), st.integers()),
+    st.builds(DecayRule, st.sampled_from([1, 0.5, 180]), st.sampled_from([0, 0.25, 1])),
+    st.builds(
+        EntityCandidate,
+        entity=text,
+        name=text,
+        score=st.floats(allow_nan=False, allow_infinity=False),
+        log_odds=st.floats(allow_nan=False, allow_infinity=False),
+        source=st.sampled_from(CandidateSource),
+        features=st.lists(st.builds(Feature, text, st.just(0.5), st.just(1.0), text)).map(tuple),
+        vetoes=st.lists(text).map(tuple),
+    ),
+)
+
+
+@given(records)
+def test_a_record_comes_back_as_it_was(record: Any) -> None:
+    assert from_plain(type(record), json.loads(json.dumps(to_plain(record)))) == record
+
+
+@pytest.mark.parametrize(
+    ("kind", "plain"),
+    [
+        (Interval, {"start_us": 1}),
+        (Interval, {"start_us": 1, "end_us": 2, "more": 3}),
+        (Interval, {"start_us": 1, "end_us": "2"}),
+        (Interval, {"start_us": True, "end_us": 2}),
+        (Interval, {"start_us": 5, "end_us": 2}),
+        (Interval, [1, 2]),
+        (Interval, None),
+        (Look, ["clean", ""]),
+        (Look, "clean"),
+        (Look, ["fifth", "", True]),
+        (DecayRule, {"half_life_days": True, "minimum_threshold": 0.5}),
+        (VectorRow, {"object_id": "a", "encoder_id": "b", "part": "c", "vec16": "!"}),
+        (VectorRow, {"object_id": "a", "encoder_id": "b", "part": "c", "vec16": 5}),
+        (Permissions, {"classification": "public", "allow": "*", "deny": []}),
+        (str, 5),
+    ],
+)
+def test_what_does_not_fit_is_refused(kind: type, plain: Any) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        from_plain(kind, plain)

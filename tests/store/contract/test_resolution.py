@@ -373,8 +373,7 @@ def test_a_pending_entity_backs_no_strong_block(memory: Memory) -> None:
     say(memory, "Sam Rivera", "person", "calm")
     held = memory.write(
         EntityRef(name="S. Rivera", type="person"),
-        "constraint",
-        "Never deploy on Fridays.",
+        content="Never deploy on Fridays.",
         object_type="actionable_constraint",
         authority_level=2,
         why_it_matters="deploys break on Fridays",

@@ -111,18 +111,20 @@ def main() -> None:
     chosen = parser.parse_args()
     known = names(max(chosen.sizes))
     report: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        with connect(str(Path(folder) / "bench.db")) as memory:
-            memory.vocabulary.define_slot("noted", description="what was noted")
-            loaded = 0
-            for size in sorted(chosen.sizes):
-                began = time.perf_counter()
-                load(memory, known[:size], loaded)
-                rate = (size - loaded) / (time.perf_counter() - began)
-                loaded = size
-                report[str(size)] = measure(memory, known[:size], chosen.asks)
-                report[str(size)]["new_entities_per_s"] = round(rate)
-                print(size, json.dumps(report[str(size)]), flush=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        connect(str(Path(folder) / "bench.db")) as memory,
+    ):
+        memory.vocabulary.define_slot("noted", description="what was noted")
+        loaded = 0
+        for size in sorted(chosen.sizes):
+            began = time.perf_counter()
+            load(memory, known[:size], loaded)
+            rate = (size - loaded) / (time.perf_counter() - began)
+            loaded = size
+            report[str(size)] = measure(memory, known[:size], chosen.asks)
+            report[str(size)]["new_entities_per_s"] = round(rate)
+            print(size, json.dumps(report[str(size)]), flush=True)
     if chosen.json:
         chosen.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..resolution.evaluate import Interval95, Report, SetReport
     from ..schema.entity import Review
+    from .entities import EntityPage
     from .memory import Memory
     from .reviews import ReviewPage
 
@@ -49,6 +50,7 @@ KEYS = {
 _REMEMBER = {"y": "no", "s": "scope", "a": "all"}
 
 ReviewId = Annotated[str, typer.Argument(help="A review id, from `tenure review list`.")]
+Named = Annotated[str, typer.Argument(help="A name or an entity id.")]
 Reason = Annotated[str, typer.Option(help="Why, for the record.")]
 
 
@@ -127,10 +129,15 @@ def undo(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> No
 @app.command()
 def entities(
     context: typer.Context,
+    entity: Annotated[str | None, typer.Argument(help="A name or an id; all without it.")] = None,
     type: Annotated[str | None, typer.Option(help="Only of this type.")] = None,
 ) -> None:
-    """List the entities whose names you may see."""
+    """List the entities whose names you may see, or show one with its history."""
     with opened(context) as memory:
+        if entity is not None:
+            page = memory.entities.get(entity)
+            answer(context, page, lambda out: _show_entity(out, page))
+            return
         found = memory.entities.list(type)
         rows = [(e.entity_id, e.name, e.type, e.state, ", ".join(e.aliases)) for e in found]
         answer(
@@ -141,10 +148,12 @@ def entities(
 
 
 @app.command()
-def merge(context: typer.Context, a: str, b: str, reason: Reason = "") -> None:
+def merge(context: typer.Context, a: Named, b: Named, reason: Reason = "") -> None:
     """Make two entities one; `unmerge` takes it back."""
     with opened(context) as memory:
-        done = memory.entities.merge(a, b, reason=reason)
+        view = memory.as_of()
+        ids = [view.entity(one).entity_id for one in (a, b)]
+        done = memory.entities.merge(ids[0], ids[1], reason=reason)
         answer(
             context, done, lambda out: out.print(f"{done.canonical_id} survives; {done.merge_id}")
         )
@@ -197,6 +206,17 @@ def evaluate(
         if done.model is None:
             raise InvalidInput(f"no new model: {done.refused}", code="refit_refused")
         refit.write_text(model_to_json(done.model), encoding="utf-8")
+
+
+def _show_entity(out: Console, page: EntityPage) -> None:
+    one = page.entity
+    out.print(f"{one.name} ({one.type}, {one.state}) {one.entity_id}", markup=False)
+    for at, what in page.history:
+        out.print(f"  {when(at)}  {what}", markup=False)
+    for slot, state in page.facts.items():
+        out.print(
+            f"  {slot}: {state.status.value} {', '.join(map(str, state.values))}", markup=False
+        )
 
 
 def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:
@@ -296,13 +316,12 @@ class Desk:
                 for at, what in self._memory.entities.get(one.entity_id).history:
                     self._out.print(f"  {when(at)}  {what}", markup=False)
         elif key == "o":
-            found = self._memory.explain(page.review.object_id)
-            self._out.print(f"  {found}", markup=False)
+            told = self._memory.explain(page.review.object_id)
+            self._out.print(f"  {told}", markup=False)
         elif key == "/":
             found_ones = self._memory.entities.resolve(self._ask(), page.review.type).candidates
-            for found_one in found_ones:
-                said = f"  {found_one.entity}  {found_one.name}  {found_one.score:.3f}"
-                self._out.print(said, markup=False)
+            for found in found_ones:
+                self._out.print(f"  {found.entity}  {found.name}  {found.score:.3f}", markup=False)
         else:
             for name, what in KEYS.items():
                 self._out.print(f"  {name}  {what}", markup=False)

@@ -10,7 +10,7 @@ Sources: API "Entities and review"; resolution 9; settled 4 and 9; abuse cases 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -277,7 +277,7 @@ class Reviews:
             InvalidInput: `too_large` beyond 100 cases, `unknown_vocabulary`.
             Conflict: `stale_version` at the first case that changed since the preview.
         """
-        known: dict[str, Callable[..., ReviewReceipt]] = {
+        known: Mapping[str, Callable[..., ReviewReceipt]] = {
             "accept": self.accept,
             "reject": self.reject,
             "unsure": self.unsure,

@@ -132,9 +132,8 @@ def _register(db: sqlite3.Connection, given: Batch) -> None:
     )
     for norm, keys in given.block_keys.items():
         db.execute(register.PUT_NORM, (norm,))
-        for key, kind in keys:
-            if db.execute(register.PUT_BLOCK_KEY, (key, kind, norm)).rowcount:
-                db.execute(register.COUNT_BLOCK_KEY, (key, kind))
+        bound = {"norm": norm, "keys": codec.listed(keys)}
+        _many(db, register.COUNT_BLOCK_KEY, db.execute(register.PUT_BLOCK_KEYS, bound).fetchall())
 
 
 def _alias_line(a: Alias) -> Line:

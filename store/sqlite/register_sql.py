@@ -55,9 +55,11 @@ CROSS JOIN identifier i INDEXED BY identifier_by_entity ON i.entity_id = j.value
 WHERE i.tx_start <= :tx AND i.tx_end > :tx"""
 ALL_IDENTIFIERS: Final = f"{_IDENTIFIER} identifier i ORDER BY i.identifier_id"
 PUT_NORM: Final = "INSERT INTO norm (norm) VALUES (?) ON CONFLICT (norm) DO NOTHING"
-PUT_BLOCK_KEY: Final = """
-INSERT INTO block_key (k, kind, norm_id) SELECT ?, ?, norm_id FROM norm WHERE norm = ?
-ON CONFLICT (k, norm_id) DO NOTHING"""
+PUT_BLOCK_KEYS: Final = """
+INSERT INTO block_key (k, kind, norm_id)
+SELECT json_extract(j.value, '$[0]'), json_extract(j.value, '$[1]'), n.norm_id
+FROM norm n, json_each(:keys) j WHERE n.norm = :norm
+ON CONFLICT (k, norm_id) DO NOTHING RETURNING k, kind"""
 COUNT_BLOCK_KEY: Final = """
 INSERT INTO block_count (k, kind, postings) VALUES (?, ?, 1)
 ON CONFLICT (k) DO UPDATE SET postings = postings + 1"""

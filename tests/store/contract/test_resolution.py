@@ -41,6 +41,9 @@ PAIRS = [
 ]
 
 
+SAID = st.lists(st.tuples(st.booleans(), st.sampled_from("abc")), max_size=4)
+
+
 def say(memory: Memory, name: str, type: str = "unknown", value: str = "x", **more: Any) -> Any:
     more.setdefault("slot", "noted")
     return memory.write(subject=EntityRef(name=name, type=type), value=value, **more)
@@ -94,7 +97,8 @@ def test_joined_names_in_one_transaction_share_their_slot(memory: Memory) -> Non
     )
     assert len({receipt.resolution.entity for receipt in done}) == 3
     roots = {memory.as_of().entity(name).entity_id for name in names}
-    assert len(roots) == 1 and memory.doctor() == ()
+    assert len(roots) == 1
+    assert memory.doctor() == ()
     assert memory.as_of().slot("Order Service", "noted").status == "clean"
 
 
@@ -105,7 +109,8 @@ def test_an_identifier_decides_whatever_the_names(memory: Memory) -> None:
     assert (two.entity, two.resolution.reason) == (one.entity, "same_identifier")
     assert memory.as_of().entity("C. William Nelson").entity_id == one.entity
     other = memory.write(EntityRef(name="Bill Nelson", external_ids={"hr": "8"}), "noted", "c")
-    assert other.resolution.decision == "new" and not other.reviews
+    assert other.resolution.decision == "new"
+    assert not other.reviews
 
 
 def test_bare_names_wait_once_two_people_carry_them(memory: Memory) -> None:
@@ -116,7 +121,8 @@ def test_bare_names_wait_once_two_people_carry_them(memory: Memory) -> None:
     assert (bare.outcome, bare.resolution.reason) == ("pending_review", "ambiguous")
     assert len(bare.resolution.candidates) == 2
     again = say(memory, "Mike Rogers", "person", "!")
-    assert again.entity == bare.entity and not again.reviews
+    assert again.entity == bare.entity
+    assert not again.reviews
 
 
 def test_bracketed_namesakes_stay_two_and_the_bare_name_is_a_review(memory: Memory) -> None:
@@ -199,7 +205,8 @@ def test_sixteen_writers_naming_one_new_entity_make_one(memory: Memory) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 16 and len(set(found)) == 1
+    assert len(found) == 16
+    assert len(set(found)) == 1
 
 
 # ---- namesakes
@@ -232,7 +239,8 @@ def test_two_stories_of_one_name_are_a_review_not_a_tie(memory: Memory) -> None:
     (case,) = memory.reviews.list()
     assert case.reason == "namesakes"
     bare = say(memory, "Mike Rogers", "person", "later")
-    assert bare.entity == case.entity_id and not bare.reviews
+    assert bare.entity == case.entity_id
+    assert not bare.reviews
     page = memory.reviews.get(case.review_id)
     assert [len(group) for group in page.groups] == [3, 4]
 
@@ -278,9 +286,12 @@ def waiting(memory: Memory) -> Any:
 def test_a_page_shows_what_a_decision_would_do(memory: Memory) -> None:
     case = waiting(memory)
     page = memory.reviews.get(case.review_id)
-    assert page.impact.moves == 1 and page.impact.slots == ("noted",)
+    assert page.impact.moves == 1
+    assert page.impact.slots == ("noted",)
     assert page.impact.surviving == case.candidates[0].entity
-    assert page.impact.conflicts and page.vetoes and page.waterfall
+    assert page.impact.conflicts
+    assert page.vetoes
+    assert page.waterfall
     assert any(line.startswith("+") for line in page.waterfall)
     assert page.snippets
 
@@ -333,7 +344,8 @@ def test_an_audit_can_take_an_automatic_bind_back(open_memory: Open) -> None:
     memory.vocabulary.define_slot("noted", description="what was noted")
     one = say(memory, "Order Service", "system", "a")
     two = say(memory, "OrderService", "system", "b")
-    assert two.entity == one.entity and not two.reviews
+    assert two.entity == one.entity
+    assert not two.reviews
     (case,) = memory.reviews.list(kind="audit")
     memory.reviews.reject(case.review_id)
     assert memory.as_of().value("Order Service", "noted") == "a"
@@ -346,13 +358,53 @@ def test_entities_tell_where_their_names_come_from(memory: Memory) -> None:
     taught = memory.entities.add_alias(one.entity, "OMS")
     page = memory.entities.get("OMS")
     assert page.entity.entity_id == one.entity
-    assert taught in page.aliases and page.history
+    assert taught in page.aliases
+    assert page.history
     assert "noted" in page.facts
     found = memory.entities.resolve("OMS platform", "system")
-    assert found.candidates and found.model_version
+    assert found.candidates
+    assert found.model_version
     memory.write(one.entity, "works_with", EntityRef(name="Billing API", type="system"))
     assert "Billing API" in memory.entities.export()
     assert '"edges"' in memory.entities.export(format="json")
+
+
+def test_a_pending_entity_backs_no_strong_block(memory: Memory) -> None:
+    say(memory, "Sam Rivera", "person", "calm")
+    held = memory.write(
+        EntityRef(name="S. Rivera", type="person"),
+        content="Never deploy on Fridays.",
+        object_type="actionable_constraint",
+        authority_level=2,
+        why_it_matters="deploys break on Fridays",
+        layer="tenant",
+    )
+    assert held.outcome == "pending_review"
+    envelope = memory.compile("code_generation", "deploy the service on Friday")
+    strong = {"system_policy", "tenant_policy", "project_policy", "guidance", "turn_guidance"}
+    backed = [b for b in envelope.blocks if b.section in strong and held.object_id in b.object_ids]
+    assert not backed
+
+
+def test_a_name_tuned_against_a_victim_stays_in_the_scope_of_its_writer(memory: Memory) -> None:
+    victim = say(memory, "Acme Corporation Holdings", "organization", "good")
+    mallory = memory.bind(
+        Principal(tenant=memory.principal.tenant, user="mallory", roles=frozenset({"agent"}))
+    )
+    tuned = say(mallory, "Acme Corporation Holding", "organization", "bad", layer="user")
+    if tuned.entity == victim.entity:  # bound by score: a row that a steward can close
+        (row,) = memory.entities.get(victim.entity).judgements
+        memory.entities.unmerge(row.merge_id)
+    assert memory.as_of().value("Acme Corporation Holdings", "noted") == "good"
+    assert memory.doctor() == ()
+
+
+def test_a_chain_of_small_steps_is_checked_against_the_core(memory: Memory) -> None:
+    names = ("Zenith Data Group", "Zenit Data Group", "Zeni Data Group", "Zen Data Group")
+    made = [say(memory, name, "organization", name) for name in names]
+    last = made[-1].resolution
+    assert last.decision != "bind" or len({r.entity for r in made}) == 1
+    assert made[0].entity != say(memory, "Xen Data Crop", "organization").entity
 
 
 def test_mentions_of_a_text_are_linked_and_create_nothing(memory: Memory) -> None:
@@ -366,8 +418,7 @@ def test_mentions_of_a_text_are_linked_and_create_nothing(memory: Memory) -> Non
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(st.tuples(st.booleans(), st.sampled_from("abc")), max_size=4),
-       st.lists(st.tuples(st.booleans(), st.sampled_from("abc")), min_size=1, max_size=4))  # fmt: skip
+@given(SAID, SAID.filter(bool))
 def test_unmerge_is_the_identity_on_what_was_not_written_after(
     open_memory: Open, before: list[tuple[bool, str]], after: list[tuple[bool, str]]
 ) -> None:
@@ -389,5 +440,6 @@ def test_unmerge_is_the_identity_on_what_was_not_written_after(
             memory.entities.unmerge(done.merge_id)
         assert [then.value(one, "noted") for one in ids] == earlier
         seen.append([memory.as_of().value(one, "noted") for one in ids])
-        assert last.tx and memory.doctor() == ()
+        assert last.tx
+        assert memory.doctor() == ()
     assert seen[0] == seen[1]

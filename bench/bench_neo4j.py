@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import neo4j
@@ -62,6 +63,10 @@ CREATE (v)-[:ABOUT {role: 'subject', scope_id: 'tenant', valid_from: 0, valid_un
 """
 INF = 253402300799999999
 ROWS = 1_000
+
+
+def _bare_write(rows: Any, bound: dict[str, Any], tx: Any) -> object:
+    return tx.run(BARE, rows=rows, **bound).consume()
 
 
 def facts(first: int, rng: random.Random) -> Batch:

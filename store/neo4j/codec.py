@@ -58,7 +58,7 @@ _CLAIM_COLUMNS: Final[Sequence[str]] = (
     "tx ordinal target quarantine scope_id slot subject_id authority_level source_origin "
     "source_kind object_type layer applicable_task_types sensitivity half_life_days "
     "minimum_threshold retirement_rule update_path derived_from origins planned actor "
-    "resolved_via erased class_rank allow deny "
+    "resolved_via signature erased class_rank allow deny "
     "value_entity_id value_key value_json text normalized_claim why_it_matters "
     "behavioral_implication enforcement terms"
 ).split()

@@ -292,7 +292,7 @@ _OPEN_COLUMNS: Final[LiteralString] = """
   c.subject_id, c.authority_level, c.source_origin, c.source_kind, c.object_type, c.layer,
   c.applicable_task_types, c.sensitivity, c.half_life_days, c.minimum_threshold,
   c.retirement_rule, c.update_path, c.derived_from, c.origins, c.planned, c.actor,
-  c.resolved_via, c.erased, c.class_rank, c.allow, c.deny"""
+  c.resolved_via, c.signature, c.erased, c.class_rank, c.allow, c.deny"""
 _SECRET_COLUMNS: Final[LiteralString] = """,
   c.value_entity_id, c.value_key, c.value_json, c.text, c.normalized_claim, c.why_it_matters,
   c.behavioral_implication, c.enforcement, c.terms"""

@@ -55,7 +55,7 @@ def _sign(db: sqlite3.Connection, numbered: Sequence[tuple[int, Assertion]]) -> 
     scoped = [(n, stated) for n, stated in numbered if stated.details.scope.project is not None]
     if not scoped:
         return
-    key: bytes = db.execute(sql.NEWEST_KEY).fetchone()[0]
+    key: bytes = db.execute(sql.KEYS).fetchall()[-1][0]
     _many(
         db,
         sql.PUT_SIGNATURE,

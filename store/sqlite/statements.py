@@ -118,7 +118,6 @@ INSERT INTO claim SELECT ?, ?, slot_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
   ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM slot WHERE slot_key = ?"""
 PUT_CONTENT: Final = "INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 PUT_SIGNATURE: Final = "INSERT INTO claim_signature VALUES (?, ?)"
-NEWEST_KEY: Final = "SELECT secret FROM tenant_key ORDER BY epoch DESC LIMIT 1"
 PUT_TEXT: Final = "INSERT INTO text_all (rowid, terms) VALUES (?, ?)"
 _CLAIM: Final = """
 SELECT c.claim_id, c.object_id, s.slot_key, c.op, c.valid_from, c.valid_until, c.since_us, c.level,

@@ -57,7 +57,7 @@ def wanted(rows: Iterable[Row], ask: Ask, point: Point) -> list[tuple[int, int]]
     ]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(story=stories())
 def test_every_ask_is_a_filter_over_the_rows(store: Store, story: list[Say]) -> None:
     stamps = [commit(store, [say]) for say in story]
@@ -82,7 +82,7 @@ def test_every_ask_is_a_filter_over_the_rows(store: Store, story: list[Say]) -> 
                     assert [(v.row.vid, v.row.tx_end) for v in found] == wanted(mine, ask, point)
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES // 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(story=stories())
 def test_every_invariant_holds_after_any_history(store: Store, story: list[Say]) -> None:
     for say in story:

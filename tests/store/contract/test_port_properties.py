@@ -14,6 +14,9 @@ from tenure.schema.vocabulary import Op
 from tenure.store.port import Ask, Point, RecordKind, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
+EXAMPLES = 24
+"""Histories tried; each costs a server of the suite some seconds."""
+
 DAYS = 8
 names = iter(range(1_000_000))
 

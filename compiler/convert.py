@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..resolution.known import Known
 from ..schema.compile_terms import (
     SECTIONS,
     BlockKind,
@@ -83,6 +84,21 @@ def convert(rescued: Rescued, setting: Setting) -> Converted:
     return Converted(rescued, tuple(pieces), tuple(maker.changes), tuple(maker.verdicts))
 
 
+def told_apart(known: Known) -> tuple[dict[str, str], frozenset[str]]:
+    """Return a name for every raw entity, and those whose name others bear too.
+
+    Two entities of one name get a piece of their ids, so that no row can mix them up.
+    """
+    root = {raw: known.canonical.get(raw, raw) for raw in known.entities}
+    name = {raw: known.entities[top].name for raw, top in root.items() if top in known.entities}
+    bearers: dict[str, set[str]] = {}
+    for raw, shown in name.items():
+        bearers.setdefault(shown.casefold(), set()).add(root[raw])
+    shared = frozenset(raw for raw, shown in name.items() if len(bearers[shown.casefold()]) > 1)
+    marked = {raw: f"{name[raw]} #{root[raw][:6]}" for raw in shared}
+    return {**dict.fromkeys(known.canonical, ""), **name, **marked}, shared
+
+
 class _Maker:
     """Makes pieces and remembers what it did to which object."""
 
@@ -94,9 +110,7 @@ class _Maker:
         validated = rescued.ranking.validated
         self.masked = validated.gated.masked
         known = validated.gated.resolved.snapshot.known
-        self.names = {raw: entity.name for raw, entity in known.entities.items()}
-        for raw, root in known.canonical.items():
-            self.names[raw] = self.names.get(root, "")
+        self.names, self.namesakes = told_apart(known)
 
     def stored_pieces(self) -> Iterator[Piece]:
         """Yield the pieces of the stored objects that were selected."""
@@ -212,7 +226,8 @@ class _Maker:
         label = self.names.get(subject, "")
         cell = f"{slot.replace('_', ' ')} = {value}"
         plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
-        text = f"{label} {cell}" if masked or not piece.text else piece.text
+        unclear = masked or not piece.text or subject in self.namesakes
+        text = f"{label} {cell}" if unclear else piece.text
         if piece.alone or not label or not plain:
             return piece._replace(text=text)
         return piece._replace(text=text, label=one_line(label), cell=cell)

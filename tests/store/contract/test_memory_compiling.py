@@ -107,3 +107,15 @@ def test_a_poisoned_page_is_set_apart_and_named(open_memory: Open) -> None:
     envelope = memory.compile(**ASK)
     assert "wire the budget" not in envelope.text
     assert page.object_id in {q.object_id for q in envelope.trace.quarantined_objects}
+
+
+def test_two_people_of_one_name_never_share_a_row(open_memory: Open) -> None:
+    memory = open_memory()
+    for number, title in (("1", "lawyer"), ("2", "designer")):
+        person = EntityRef(name="Daniel Okafor", type="person", external_ids={"hr": number})
+        memory.write(subject=person, slot="title", value=title)
+        memory.write(subject=person, slot="office", value=f"Office {number}")
+    text = memory.compile("analytical_reporting", "title and office of Daniel Okafor").text
+    rows = [line for line in text.splitlines() if "Daniel Okafor #" in line]
+    assert len(rows) >= 2
+    assert not any("lawyer" in row and ("designer" in row or "Office 2" in row) for row in rows)

@@ -1,0 +1,102 @@
+"""Binding over a register: ids and identifiers first, and what is left for the scorer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.resolution.bind import Rules, bind, lookup_of, needs_scoring
+from tenure.resolution.keys import alias_key
+from tenure.resolution.known import Known
+from tenure.resolution.register import Register
+from tenure.schema.entity import Alias, Entity, EntityRef, Identifier
+from tenure.schema.errors import Conflict, NotFound
+from tenure.schema.interval import INF_US
+from tenure.schema.vocabulary import Decision, EntityState
+
+ANN = "00000000-0000-0000-0000-00000000000a"
+BEN = "00000000-0000-0000-0000-00000000000b"
+NOBODY = "00000000-0000-0000-0000-00000000000f"
+RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
+BOTH = EntityRef(name="Ann", external_ids={"email": "ben@example.org", "hr": "1"})
+
+
+def entity(raw: str, name: str) -> Entity:
+    return Entity(
+        entity_id=raw,
+        name=name,
+        type="person",
+        state=EntityState.ACTIVE,
+        scope_id="tenant",
+        tx_start=1,
+        created_by="w",
+    )
+
+
+def alias(raw: str, name: str) -> Alias:
+    return Alias(
+        entity_id=raw,
+        surface=name,
+        norm=alias_key(name),
+        type="person",
+        scope_id="tenant",
+        ordinal=0,
+        valid_from=0,
+        valid_until=INF_US,
+        tx_start=1,
+    )
+
+
+def register(canonical: dict[str, str] | None = None) -> Register:
+    """Ann holds hr=1, Ben holds an e-mail address; each has an alias."""
+    return Register(
+        Known(
+            entities={ANN: entity(ANN, "Ann"), BEN: entity(BEN, "Ben")},
+            aliases=(alias(ANN, "Ann"), alias(BEN, "Ben")),
+            identifiers=(
+                Identifier(entity_id=ANN, scheme="hr", value="1", tx_start=1),
+                Identifier(entity_id=BEN, scheme="email", value="ben@example.org", tx_start=1),
+            ),
+            canonical=canonical or {},
+        )
+    )
+
+
+def test_identifiers_of_two_entities_are_a_conflict_that_names_both() -> None:
+    with pytest.raises(Conflict) as caught:
+        bind(BOTH, register(), RULES)
+    assert caught.value.code == "identifier_conflict"
+    assert caught.value.data["entities"] == [ANN, BEN]
+    assert "email=ben@example.org, hr=1" in str(caught.value)
+
+
+def test_identifiers_of_one_merged_entity_agree() -> None:
+    found = bind(BOTH, register({ANN: ANN, BEN: ANN}), RULES)
+    assert (found.decision, found.reason) == (Decision.BIND, "same_identifier")
+    assert [one.entity for one in found.candidates] == [ANN]
+
+
+def test_an_id_binds_to_itself_and_an_unknown_one_is_not_found() -> None:
+    found = bind(BEN, register(), RULES)
+    assert (found.entity, found.reason, found.score) == (BEN, "entity_id", 1.0)
+    with pytest.raises(NotFound) as caught:
+        bind(NOBODY, register(), RULES)
+    assert caught.value.code == "unknown_entity"
+
+
+def test_only_what_nothing_exact_decides_needs_a_scorer() -> None:
+    known = register()
+    assert needs_scoring("Annabel", known, RULES)
+    assert not needs_scoring("Ann", known, RULES)
+    assert not needs_scoring(BEN, known, RULES)
+
+
+@pytest.mark.parametrize("mention", [BOTH, NOBODY], ids=["conflict", "unknown id"])
+def test_a_mention_that_will_be_refused_is_not_scored(mention: EntityRef | str) -> None:
+    assert not needs_scoring(mention, register(), RULES)
+
+
+def test_a_look_up_asks_for_ids_names_and_identifiers_in_order() -> None:
+    asked = lookup_of([BOTH, BEN, "The Boss"])
+    assert asked.entity_ids == (BEN,)
+    assert asked.norms == ("ann", "the boss")
+    assert asked.identifiers == (("email", "ben@example.org"), ("hr", "1"))

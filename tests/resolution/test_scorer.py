@@ -1,0 +1,122 @@
+"""The scorer over a register: large clusters, and names that may be a person's."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from tenure.resolution import scorer as scorer_module
+from tenure.resolution.bind import Rules
+from tenure.resolution.keys import alias_key
+from tenure.resolution.known import Known
+from tenure.resolution.register import Register
+from tenure.resolution.scorer import NameScorer, may_be_person
+from tenure.resolution.vetoes import VetoCode
+from tenure.schema.entity import Alias, Entity, EntityRef, Resolution
+from tenure.schema.interval import INF_US
+from tenure.schema.vocabulary import Decision, EntityState
+
+RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
+
+
+def entity(raw: str, name: str, kind: str, state: EntityState) -> Entity:
+    return Entity(
+        entity_id=raw,
+        name=name,
+        type=kind,
+        state=state,
+        scope_id="tenant",
+        tx_start=1,
+        created_by="w",
+    )
+
+
+def alias(raw: str, name: str, kind: str) -> Alias:
+    return Alias(
+        entity_id=raw,
+        surface=name,
+        norm=alias_key(name),
+        type=kind,
+        scope_id="tenant",
+        ordinal=0,
+        valid_from=0,
+        valid_until=INF_US,
+        tx_start=1,
+    )
+
+
+def judged(mention: EntityRef, names: tuple[str, ...], kind: str) -> Resolution:
+    """Judge a mention against one cluster whose members carry these names, the root first."""
+    members = {f"e{index}": name for index, name in enumerate(names)}
+    known = Register(
+        Known(
+            entities={
+                raw: entity(
+                    raw, name, kind, EntityState.ACTIVE if raw == "e0" else EntityState.MERGED
+                )
+                for raw, name in members.items()
+            },
+            aliases=tuple(alias(raw, name, kind) for raw, name in members.items()),
+            canonical=dict.fromkeys(members, "e0") if len(members) > 1 else {},
+        )
+    )
+    proposals = {(raw, alias_key(name)): 1000 for raw, name in members.items()}
+    known.propose((alias_key(mention.name), mention.type, RULES.scopes), proposals)
+    return NameScorer().judge(mention, known, RULES)
+
+
+def test_examples_in_docstrings_hold() -> None:
+    assert doctest.testmod(scorer_module).failed == 0
+
+
+@pytest.mark.parametrize("kind", ["system", "unknown"])
+@pytest.mark.parametrize(
+    ("names", "chained"),
+    [
+        (("OrderService", "Checkout"), False),
+        (("OrderService", "Checkout", "Basket"), True),
+        (("OrderService", "Checkout", "Order-Service"), False),
+    ],
+    ids=["two members", "one of three fits", "two of three fit"],
+)
+def test_a_cluster_of_three_is_joined_only_where_two_members_fit(
+    names: tuple[str, ...], chained: bool, kind: str
+) -> None:
+    found = judged(EntityRef(name="Order Service", type=kind), names, "system")
+    (candidate,) = found.candidates
+    assert (VetoCode.CHAIN.value in candidate.vetoes) is chained
+    assert found.decision is (Decision.REVIEW if chained else Decision.BIND)
+    assert found.entity == (None if chained else "e0")
+    assert (candidate.score < RULES.bands.bind_at) is chained
+
+
+def test_a_weak_name_is_not_blamed_on_the_chain() -> None:
+    names = ("Other Service", "Checkout", "Basket")
+    found = judged(EntityRef(name="Order Service", type="system"), names, "system")
+    (candidate,) = found.candidates
+    assert candidate.score <= RULES.bands.review_above
+    assert VetoCode.CHAIN.value not in candidate.vetoes
+
+
+@pytest.mark.parametrize(
+    ("name", "person"),
+    [
+        ("Order Service", False),
+        ("Bob Service", True),
+        ("Dr Service", True),
+        ("Priya Natarajan", True),
+        ("Priya", False),
+        ("Bob Service 2", False),
+        ("Bob Service GmbH", False),
+    ],
+)
+def test_a_nickname_or_title_outweighs_a_word_for_a_thing(name: str, person: bool) -> None:
+    assert may_be_person(name) is person
+
+
+def test_an_untyped_name_with_a_nickname_is_judged_by_the_stricter_rules() -> None:
+    thing = judged(EntityRef(name="Order Service"), ("Order the Service",), "unknown")
+    person = judged(EntityRef(name="Bob Service"), ("Bob the Service",), "unknown")
+    assert (thing.decision, person.decision) == (Decision.BIND, Decision.REVIEW)
+    assert VetoCode.PERSON_WITHOUT_CONTEXT.value in person.candidates[0].vetoes

@@ -26,6 +26,7 @@ from ..schema.values import iso, moment
 from ..schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
 from ..schema.write import Receipt
 from .admission import Admitted, Submission, admit, mentions_of
+from .declared import declared
 from .effects import derivations, hold_action, staleness, stands, tie_action
 from .ledger import Ledger, PlanningSlot
 from .port import (
@@ -94,6 +95,8 @@ def commit(
     work = _Work(clock, known, Ledger(clock.next_vid), [None] * len(group))
     _answer_retries(tx, group, work)
     _admit_all(group, work, now_us=now_us, policy=policy, scorer=scorer)
+    if policy.write.same_origin_corrects:
+        _declare(tx, work)
     _load_slots(tx, work)
     for _, stamp, claims in work.admitted:
         _plan_submission(claims, stamp, work)
@@ -254,6 +257,15 @@ def _stamp(submission: Submission, last: int, now_us: int) -> int:
             last=last,
         )
     return stated
+
+
+def _declare(tx: WriteTx, work: _Work) -> None:
+    everything = [one for _, _, claims in work.admitted for one in claims]
+    declared_ones = iter(declared(tx, everything))
+    work.admitted = [
+        (place, stamp, tuple(next(declared_ones) for _ in claims))
+        for place, stamp, claims in work.admitted
+    ]
 
 
 def _load_slots(tx: WriteTx, work: _Work) -> None:

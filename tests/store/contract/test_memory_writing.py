@@ -15,10 +15,12 @@ from tenure import (
     Forbidden,
     InvalidInput,
     Memory,
+    Policy,
     Principal,
     TenureError,
     Write,
 )
+from tenure.schema.policy import WritePolicy
 
 Open = Callable[..., Memory]
 JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
@@ -235,3 +237,16 @@ def test_an_identifier_wins_over_a_name(open_memory: Open) -> None:
     bare = memory.write(subject="Mike Rogers", slot="seat", value="house:XX-1")
     assert bare.outcome == "pending_review"
     assert bare.reviews
+
+
+def test_a_returning_source_corrects_itself_where_the_policy_says_so(open_memory: Open) -> None:
+    corrects = Policy(write=WritePolicy(same_origin_corrects=True))
+    for policy, shown in ((Policy(), "LA"), (corrects, "NYC")):
+        memory = open_memory(policy=policy)
+        for value, since in (("LA", FEB), ("NYC", JAN)):
+            memory.write(subject="Sam", slot="office", value=value, valid_from=since,
+                         source_origin="record://hr/7")  # fmt: skip
+        assert memory.as_of(valid=MAR).value("Sam", "office") == shown
+        memory.write(subject="Sam", slot="office", value="Rome", valid_from=JAN,
+                     source_origin="record://other/1")  # fmt: skip
+        assert memory.as_of(valid=MAR).value("Sam", "office") in (shown, None)

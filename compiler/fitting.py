@@ -169,17 +169,29 @@ def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
                 found.take(piece)
         return
     rations = _rations(found, loose, sizes)
-    left: list[tuple[Piece, Reason]] = []
+    chosen: set[str] = set()
     for name in sizes:
-        pieces, ration = loose[name], rations.get(name, 0)
-        chosen = _chosen(found, name, pieces, ration)
-        for piece in pieces:
-            if piece.object_id in chosen and found.cost(piece) <= found.room:
-                found.take(piece)
-            else:
-                reason = Reason.OVER_BUDGET if ration else Reason.SECTION_DROPPED
-                left.append((piece, reason))
+        chosen |= _chosen(found, name, loose[name], rations.get(name, 0))
+    left: list[tuple[Piece, Reason]] = []
+    for piece in _by_worth([piece for name in sizes for piece in loose[name]]):
+        if piece.object_id in chosen and found.cost(piece) <= found.room:
+            found.take(piece)
+        else:
+            ration = rations.get(piece.section, 0)
+            left.append((piece, Reason.OVER_BUDGET if ration else Reason.SECTION_DROPPED))
     _fill(found, left)
+
+
+def _by_worth(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the turns in their order, then the most valuable first.
+
+    Rations do not count the frames of a section: what no longer fits because of them must be
+    what is worth least.
+    """
+    return sorted(
+        pieces,
+        key=lambda p: (0, 0, "") if p.section is _S.HISTORY else (1, -p.value, p.object_id),
+    )
 
 
 def _size(found: Fit, pieces: Sequence[Piece]) -> int:

@@ -1,6 +1,6 @@
 """What the client costs over the embedded store, and how that grows: 10k, 100k, 1M versions.
 
-    python bench/bench_memory.py [--sizes 10000,100000] [--json FILE]
+    python bench/bench_memory.py [--sizes 10000,100000,1000000] [--json FILE]
 
 Writes (single durable by one and by sixteen threads, batched), as-of point reads, timelines,
 two hops, differences and compiles, each at every size, with the growth from the smallest to
@@ -146,7 +146,7 @@ def measure(folder: Path, versions: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="10000,100000")
+    parser.add_argument("--sizes", default="10000,100000,1000000")
     parser.add_argument("--json", type=Path, default=Path("bench/results/memory.json"))
     given = parser.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]

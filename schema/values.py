@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Final, cast
 
-from .errors import InvalidInput
+from .errors import Fault, InvalidInput
 from .interval import INF_US, MIN_US
 from .vocabulary import ValueType
 
@@ -78,6 +78,18 @@ def moment(instant_us: int) -> datetime | None:
     if instant_us in (MIN_US, INF_US):
         return None
     return _EPOCH + timedelta(microseconds=instant_us)
+
+
+def stamped(instant_us: int) -> datetime:
+    """Return a stamp as an aware UTC datetime.
+
+    Raises:
+        Fault: `invariant_broken` for an open end, which no stamp has.
+    """
+    found = moment(instant_us)
+    if found is None:
+        raise Fault("a stamp lies at an open end", code="invariant_broken")
+    return found
 
 
 def iso(instant_us: int) -> str | None:

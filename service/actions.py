@@ -15,13 +15,13 @@ from ..schema.errors import Conflict, InvalidInput, NotFound
 from ..schema.interval import INF_US
 from ..schema.operation import ActionReceipt
 from ..schema.principal import ERASE, STEWARD, Principal
-from ..schema.values import moment
+from ..schema.values import moment, stamped
 from ..schema.vocabulary import ActionKind, Op
 from ..schema.write import Receipt, Write
 from ..store.operations.actions import Powers, resolve
 from ..store.operations.change import Mandate
 from ..store.port import ActionRecord, Ask, Point, WriteTx
-from ..store.reading import plain_value, stamp
+from ..store.reading import plain_value
 from .backend import Backend
 from .stewarding import Stewarding
 from .writing import Writing
@@ -156,7 +156,7 @@ def _action(record: ActionRecord) -> Action:
         members=record.members,
         valid_from=moment(record.interval.start_us),
         valid_until=moment(record.interval.end_us),
-        opened=stamp(record.tx_start),
+        opened=stamped(record.tx_start),
         closed=moment(record.tx_end),
         outcome=record.outcome,
         closed_by=record.closed_by,

@@ -18,11 +18,11 @@ from ..schema.claim import Edge, Version
 from ..schema.errors import NotFound
 from ..schema.interval import INF_US
 from ..schema.principal import Principal
-from ..schema.values import moment
+from ..schema.values import moment, stamped
 from ..schema.vocabulary import EdgeKind
 from ..schema.write import Moment
 from ..store.port import Ask, Point, Reader
-from ..store.reading import history_row, plain_value, stamp
+from ..store.reading import history_row, plain_value
 from .backend import Backend
 from .times import instant
 from .view import View, Who, find
@@ -144,7 +144,7 @@ def _link(edge: Edge, other: str) -> Link:
         relation=edge.relation,
         valid_from=moment(edge.interval.start_us),
         valid_until=moment(edge.interval.end_us),
-        tx=stamp(edge.tx),
+        tx=stamped(edge.tx),
         merge_id=edge.merge_id,
     )
 
@@ -181,7 +181,7 @@ def _change(kind: str, version: Version, tx: int, roots: dict[str, str]) -> Chan
         valid_until=moment(version.row.interval.end_us),
         status=version.row.look.status.value,
         object_id=version.row.claim.object_id,
-        tx=stamp(tx),
+        tx=stamped(tx),
     )
 
 

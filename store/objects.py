@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from ..schema.claim import EMPTIED, Version
 from ..schema.context_object import ContextObject
 from ..schema.principal import EVERYONE
-from ..schema.values import moment
-from .reading import stamp
+from ..schema.values import moment, stamped
 
 
 def context_object(
@@ -47,7 +46,7 @@ def context_object(
         session_id=details.scope.session,
         valid_from=moment(row.interval.start_us),
         valid_until=moment(row.interval.end_us),
-        tx_start=stamp(row.tx_start),
+        tx_start=stamped(row.tx_start),
         tx_end=moment(row.tx_end),
         last_confirmed=None if confirmed is None else moment(confirmed),
         why_it_matters=content.why_it_matters,

@@ -19,8 +19,7 @@ from typing import Any
 from ..schema.answers import Candidate, HistoryRow, Segment, SlotState
 from ..schema.claim import Version
 from ..schema.context_object import ContextObject
-from ..schema.errors import Fault
-from ..schema.values import moment
+from ..schema.values import moment, stamped
 from ..schema.vocabulary import Op, SlotStatus
 from .reconcile import DENIED, IN_FORCE, TIED
 
@@ -170,20 +169,8 @@ def candidate(version: Version) -> Candidate:
         source_origin=version.details.source_origin,
         valid_from=moment(row.interval.start_us),
         valid_until=moment(row.interval.end_us),
-        tx=stamp(row.claim.tx),
+        tx=stamped(row.claim.tx),
     )
-
-
-def stamp(instant_us: int) -> Any:
-    """Return a stamp as a datetime.
-
-    Raises:
-        Fault: `invariant_broken` for an open end, which no stamp has.
-    """
-    found = moment(instant_us)
-    if found is None:
-        raise Fault("a stamp lies at an open end", code="invariant_broken")
-    return found
 
 
 def history_row(version: Version) -> HistoryRow:
@@ -196,7 +183,7 @@ def history_row(version: Version) -> HistoryRow:
         value=plain_value(version),
         valid_from=moment(row.interval.start_us),
         valid_until=moment(row.interval.end_us),
-        tx_start=stamp(row.tx_start),
+        tx_start=stamped(row.tx_start),
         tx_end=moment(row.tx_end),
         status=row.look.status.value,
         reason=row.look.reason,

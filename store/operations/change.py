@@ -14,8 +14,8 @@ from datetime import datetime
 
 from ...schema.claim import Assertion, Edge, Row
 from ...schema.entity import Alias, Entity, Judgement, Review
-from ...schema.errors import Fault, NotFound
-from ...schema.values import moment
+from ...schema.errors import NotFound
+from ...schema.values import stamped
 from ..ledger import Ledger
 from ..port import (
     ActionClosing,
@@ -151,18 +151,6 @@ class Change:
 def begin(clock: Clock, mandate: Mandate, op: str) -> Change:
     """Return an empty change over counters read under the lock."""
     return Change(mandate=mandate, clock=clock, op=op, ledger=Ledger(clock.next_vid))
-
-
-def stamped(instant_us: int) -> datetime:
-    """Return a stamp as a datetime.
-
-    Raises:
-        Fault: `invariant_broken` for an open end, which no stamp has.
-    """
-    found = moment(instant_us)
-    if found is None:
-        raise Fault("a stamp lies at an open end", code="invariant_broken")
-    return found
 
 
 def derived_id(base: str, name: str) -> str:

@@ -22,7 +22,7 @@ from ...schema.errors import Conflict, NotFound
 from ...schema.interval import ALWAYS
 from ...schema.operation import MergeReceipt, UnmergeReceipt
 from ...schema.policy import ResolutionPolicy
-from ...schema.values import canonical_json
+from ...schema.values import canonical_json, stamped
 from ...schema.vocabulary import (
     ActionKind,
     EntityState,
@@ -32,7 +32,7 @@ from ...schema.vocabulary import (
 )
 from ..port import ActionRecord, Clock, SlotRecord, WriteTx
 from ..reconcile import Reach
-from .change import Change, Mandate, begin, derived_id, first_receipt, stamped
+from .change import Change, Mandate, begin, derived_id, first_receipt
 from .erase import WAITING, decided, review_id
 from .replan import Why, flag_dependants, groups_of, history_of, name_of, reach_of, replan
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.schema.errors import InvalidInput
+from tenure.schema.errors import Fault, InvalidInput
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.values import (
     NOTHING,
@@ -21,6 +21,7 @@ from tenure.schema.values import (
     iso,
     micros,
     moment,
+    stamped,
 )
 from tenure.schema.vocabulary import ValueType
 
@@ -236,3 +237,11 @@ def test_canonical_json_is_sorted_and_tight() -> None:
 def test_no_value_has_the_empty_key() -> None:
     assert NOTHING == ""
     assert all(key(one, value_type) for value_type, one, _ in SAME)
+
+
+@pytest.mark.parametrize("open_end", [MIN_US, INF_US])
+def test_a_stamp_at_an_open_end_is_a_broken_invariant(open_end: int) -> None:
+    with pytest.raises(Fault) as refusal:
+        stamped(open_end)
+    assert refusal.value.code == "invariant_broken"
+    assert stamped(0) == datetime(1970, 1, 1, tzinfo=UTC)

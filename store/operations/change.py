@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ...resolution.clusters import pair
 from ...schema.claim import Assertion, Edge, Row
 from ...schema.entity import Alias, Entity, Judgement, Review
 from ...schema.errors import NotFound
 from ...schema.values import stamped
+from ...schema.vocabulary import JudgedBy, JudgementVerdict
 from ..ledger import Ledger
 from ..port import (
     ActionClosing,
@@ -156,6 +158,32 @@ def begin(clock: Clock, mandate: Mandate, op: str) -> Change:
 def derived_id(base: str, name: str) -> str:
     """Return an id that follows from another: the same on every store and in every retry."""
     return str(uuid.uuid5(uuid.UUID(base), name))
+
+
+def judged(
+    change: Change,
+    ids: tuple[str, str],
+    verdict: JudgementVerdict,
+    judged_by: JudgedBy,
+    name: str,
+) -> Judgement:
+    """Return what an operation judges about two entities; its id follows from the operation."""
+    left, right = pair(*ids)
+    return Judgement(
+        judgement_id=derived_id(change.mandate.operation_id, f"{name}/{left}/{right}"),
+        merge_id=change.mandate.operation_id,
+        left_id=left,
+        right_id=right,
+        verdict=verdict,
+        judged_by=judged_by,
+        actor=change.mandate.actor,
+        score=None,
+        log_odds=None,
+        evidence="{}",
+        model_version="",
+        reason=change.mandate.reason,
+        tx_start=change.stamp,
+    )
 
 
 def first_receipt(tx: WriteTx, key: str) -> str | None:

@@ -32,7 +32,7 @@ from ...schema.vocabulary import (
 )
 from ..port import ActionRecord, Clock, SlotRecord, WriteTx
 from ..reconcile import Reach
-from .change import Change, Mandate, begin, derived_id, first_receipt
+from .change import Change, Mandate, begin, derived_id, first_receipt, judged
 from .erase import WAITING, decided, review_id
 from .replan import Why, flag_dependants, groups_of, history_of, name_of, reach_of, replan
 
@@ -109,7 +109,7 @@ def _joined(
     members = sorted({*_members(known, roots[0]), *_members(known, roots[1])})
     entities = {raw: known.entities[raw] for raw in members}
     top = canonical_id(entities.values())
-    row = _judgement(change, roots, JudgementVerdict.MATCH, judged_by, "match")
+    row = judged(change, roots, JudgementVerdict.MATCH, judged_by, "match")
     weaker = [j for j in known.judgements if (j.left_id, j.right_id) == pair(*roots)]
     change.closed_judgements += sorted({j.judgement_id for j in (*standing, *weaker)})
     change.judgements.append(row)
@@ -278,7 +278,7 @@ def unmerge_into(
         ids = row.left_id, row.right_id
         change.judgements.append(
             replace(
-                _judgement(change, ids, JudgementVerdict.NON_MATCH, judged_by, _UNMERGE),
+                judged(change, ids, JudgementVerdict.NON_MATCH, judged_by, _UNMERGE),
                 judgement_id=derived_id(merge_id, "/".join((_UNMERGE, *ids))),
                 merge_id=merge_id,
             )
@@ -353,31 +353,6 @@ def _replan_apart(
     replan(tx, change, groups, reach=reach, why=Why("entity_unmerged", merge_id))
     flag_dependants(tx, change)
     return tuple(name_of(group.planning) for group in groups)
-
-
-def _judgement(
-    change: Change,
-    ids: tuple[str, str],
-    verdict: JudgementVerdict,
-    judged_by: JudgedBy,
-    name: str,
-) -> Judgement:
-    left, right = pair(*ids)
-    return Judgement(
-        judgement_id=derived_id(change.mandate.operation_id, f"{name}/{left}/{right}"),
-        merge_id=change.mandate.operation_id,
-        left_id=left,
-        right_id=right,
-        verdict=verdict,
-        judged_by=judged_by,
-        actor=change.mandate.actor,
-        score=None,
-        log_odds=None,
-        evidence="{}",
-        model_version="",
-        reason=change.mandate.reason,
-        tx_start=change.stamp,
-    )
 
 
 def _root(known: Known, raw: str) -> str:

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from ...resolution.clusters import pair
 from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Lookup
 from ...schema.claim import EMPTIED, Assertion, slot_key, text_key
-from ...schema.entity import Alias, Entity, Judgement, Review
+from ...schema.entity import Alias, Entity, Review
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALWAYS
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
@@ -24,7 +23,7 @@ from ..effects import derivations
 from ..namesakes import Line, groups
 from ..port import SlotRecord, WriteTx
 from ..reconcile_rule import everywhere
-from .change import Change, derived_id
+from .change import Change, derived_id, judged
 from .replan import Group, Why, flag_dependants, groups_for, replan
 
 
@@ -84,7 +83,10 @@ def split(
             _move(change, old, held[object_id], person)
     change.ledger.settle(change.stamp)
     flag_dependants(tx, change, without=frozenset(moved))
-    change.judgements += [_apart(change, a, b) for a, b in combinations(people, 2)]
+    change.judgements += [
+        judged(change, pair, JudgementVerdict.NON_MATCH, JudgedBy.HUMAN, "split")
+        for pair in combinations(people, 2)
+    ]
     return tuple(people)
 
 
@@ -162,22 +164,3 @@ def _move(change: Change, old: Sequence[Group], one: Assertion, person: str) -> 
     told = change.ledger.write(planning, again.claim, many=group.many)
     change.edges += (*told.edges, *derivations(again, change.stamp))
     change.objects += (gone.claim.object_id, object_id)
-
-
-def _apart(change: Change, a: str, b: str) -> Judgement:
-    left, right = pair(a, b)
-    return Judgement(
-        judgement_id=derived_id(change.mandate.operation_id, f"split/{left}/{right}"),
-        merge_id=change.mandate.operation_id,
-        left_id=left,
-        right_id=right,
-        verdict=JudgementVerdict.NON_MATCH,
-        judged_by=JudgedBy.HUMAN,
-        actor=change.mandate.actor,
-        score=None,
-        log_odds=None,
-        evidence="{}",
-        model_version="",
-        reason=change.mandate.reason,
-        tx_start=change.stamp,
-    )

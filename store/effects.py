@@ -98,6 +98,11 @@ def staleness(
 def _anew(object_id: str, object_type: ObjectType, stamp: int) -> ActionRecord:
     belief = object_type is ObjectType.INFERRED_BELIEF
     kind = ActionKind.REVERIFY_BELIEF if belief else ActionKind.REGENERATE_SUMMARY
+    return due_action(object_id, kind, stamp)
+
+
+def due_action(object_id: str, kind: ActionKind, stamp: int) -> ActionRecord:
+    """Return an action that has come due for one object; another stamp asks anew."""
     return ActionRecord(
         action_id=str(uuid.uuid5(uuid.UUID(object_id), f"{kind.value}/{stamp}")),
         kind=kind,

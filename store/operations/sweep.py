@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from ...schema.claim import Assertion, Version
 from ...schema.errors import InvalidInput
-from ...schema.interval import ALWAYS
 from ...schema.operation import SweepReceipt
-from ...schema.values import canonical_json, moment
+from ...schema.values import moment
 from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
-from ..port import ActionRecord, Point, WriteTx
+from ..effects import due_action
+from ..port import Point, WriteTx
 from .change import Change, Mandate, begin, derived_id
 from .erase import erase_objects
 from .retire import archive
@@ -143,9 +143,9 @@ def retire_all(
         change.flag(object_id, "demoted", on=True)
     for object_id in receipt.asked:
         change.flag(object_id, "confirm_due", on=True)
-        change.actions.append(_ask(change, object_id, ActionKind.CONFIRM_DUE))
+        change.actions.append(due_action(object_id, ActionKind.CONFIRM_DUE, change.stamp))
     for object_id in receipt.approvals:
-        change.actions.append(_ask(change, object_id, ActionKind.RETIRE_APPROVAL))
+        change.actions.append(due_action(object_id, ActionKind.RETIRE_APPROVAL, change.stamp))
     change.objects += (*receipt.demoted, *receipt.asked)
     archive(tx, change, [*by_rule[RetirementRule.ARCHIVE], *(() if may_erase else deleted)])
     clock = change.clock
@@ -163,17 +163,3 @@ def retire_all(
 
 def _ids(chosen: Iterable[Assertion]) -> tuple[str, ...]:
     return tuple(one.claim.object_id for one in chosen)
-
-
-def _ask(change: Change, object_id: str, kind: ActionKind) -> ActionRecord:
-    return ActionRecord(
-        action_id=derived_id(object_id, f"{kind.value}/{change.stamp}"),
-        kind=kind,
-        object_id=object_id,
-        slot_key=None,
-        interval=ALWAYS,
-        members=(object_id,),
-        detail=canonical_json({}),
-        tx_start=change.stamp,
-        tx_end=ALWAYS.end_us,
-    )

@@ -50,6 +50,23 @@ class Known:
     """Canonical id by raw id, only of clusters of two or more: every member, root included."""
 
 
+def alias_order(alias: Alias) -> tuple[str, str, str, str, int, int]:
+    """Return the place of an alias in `Known.aliases`: the same from every store."""
+    return (
+        alias.norm,
+        alias.entity_id,
+        alias.scope_id,
+        alias.type,
+        alias.ordinal,
+        alias.valid_from,
+    )
+
+
+def identifier_order(identifier: Identifier) -> tuple[str, str, str, int]:
+    """Return the place of an identifier in `Known.identifiers`: the same from every store."""
+    return identifier.entity_id, identifier.scheme, identifier.value, identifier.tx_start
+
+
 def merged(answers: Sequence[Known]) -> Known:
     """Return several answers of one transaction time as one; weights belong to each alone."""
     return Known(

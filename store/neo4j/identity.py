@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup
+from ...resolution.known import Known, Lookup, alias_order, identifier_order
 from ...resolution.postings import hit_weight
 from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict
@@ -63,7 +63,7 @@ def entities(calls: Calls, entity_ids: Sequence[str], tx_us: int) -> Known:
     own = {codec.alias(held, tx_us) for held in record["own"]}
     return Known(
         identifiers=whole.identifiers,
-        aliases=tuple(sorted(own, key=_place)),
+        aliases=tuple(sorted(own, key=alias_order)),
         weights={},
         entities=whole.entities,
         judgements=whole.judgements,
@@ -118,8 +118,8 @@ def _whole(
         edge = ends - found.entities.keys() - edge
     judgements = sorted(found.judgements.values(), key=lambda j: j.judgement_id)
     return Known(
-        identifiers=tuple(sorted(found.identifiers, key=_held)),
-        aliases=tuple(sorted(set(aliases), key=_place)),
+        identifiers=tuple(sorted(found.identifiers, key=identifier_order)),
+        aliases=tuple(sorted(set(aliases), key=alias_order)),
         weights=weights,
         entities=dict(sorted(found.entities.items())),
         judgements=tuple(
@@ -137,18 +137,3 @@ def _fetch(calls: Calls, ids: set[str], tx_us: int, found: _Found) -> None:
         for held in record["judgements"]:
             judgement = codec.judgement(held, tx_us)
             found.judgements[judgement.judgement_id] = judgement
-
-
-def _place(alias: Alias) -> tuple[str, str, str, str, int, int]:
-    return (
-        alias.norm,
-        alias.entity_id,
-        alias.scope_id,
-        alias.type,
-        alias.ordinal,
-        alias.valid_from,
-    )
-
-
-def _held(identifier: Identifier) -> tuple[str, str, str, int]:
-    return identifier.entity_id, identifier.scheme, identifier.value, identifier.tx_start

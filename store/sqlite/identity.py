@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup
+from ...resolution.known import Known, Lookup, alias_order, identifier_order
 from ...resolution.postings import hit_weight
 from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict
@@ -43,34 +43,35 @@ class Register:
             *(alias.entity_id for alias in aliases),
             *lookup.entity_ids,
         }
-        return self._whole(ids, tx_us, aliases=aliases, weights=weights)
+        canonical = self._clusters(ids, tx_us) if ids else {}
+        bound: dict[str, object] = {"ids": _with_clusters(ids, canonical), "tx": tx_us}
+        return self._whole(bound, tx_us, canonical=canonical, aliases=aliases, weights=weights)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters and all that names them."""
         canonical = self._clusters(set(entity_ids), tx_us)
-        bound = {"ids": _with_clusters(entity_ids, canonical), "tx": tx_us}
+        bound: dict[str, object] = {"ids": _with_clusters(entity_ids, canonical), "tx": tx_us}
         aliases = [
             register_codec.alias(line, tx_us) for line in self._db.execute(sql.ALIASES_OF, bound)
         ]
-        return self._whole(set(entity_ids), tx_us, aliases=aliases, weights={})
+        return self._whole(bound, tx_us, canonical=canonical, aliases=aliases, weights={})
 
     def _whole(
         self,
-        ids: set[str],
+        bound: dict[str, object],
         tx_us: int,
         *,
+        canonical: Mapping[str, str],
         aliases: Iterable[Alias],
         weights: Mapping[tuple[str, str], int],
     ) -> Known:
-        canonical = self._clusters(ids, tx_us) if ids else {}
-        bound: dict[str, object] = {"ids": _with_clusters(ids, canonical), "tx": tx_us}
         found = sorted(
             map(register_codec.entity, self._db.execute(sql.ENTITIES, bound)), key=_by_id
         )
         entities = {entity.entity_id: entity for entity in found}
         return Known(
             identifiers=self._identifiers_of(bound, tx_us),
-            aliases=tuple(sorted(set(aliases), key=_place)),
+            aliases=tuple(sorted(set(aliases), key=alias_order)),
             weights=weights,
             entities=entities,
             judgements=tuple(
@@ -93,7 +94,7 @@ class Register:
     def _identifiers_of(self, bound: dict[str, object], tx_us: int) -> tuple[Identifier, ...]:
         lines = self._db.execute(sql.IDENTIFIERS_OF, bound)
         found = {register_codec.identifier(line, tx_us) for line in lines}
-        return tuple(sorted(found, key=lambda i: (i.entity_id, i.scheme, i.value, i.tx_start)))
+        return tuple(sorted(found, key=identifier_order))
 
     def _named(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Alias]:
         if not norms:
@@ -162,14 +163,3 @@ def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:
 
 def _by_id(entity: Entity) -> str:
     return entity.entity_id
-
-
-def _place(alias: Alias) -> tuple[str, str, str, str, int, int]:
-    return (
-        alias.norm,
-        alias.entity_id,
-        alias.scope_id,
-        alias.type,
-        alias.ordinal,
-        alias.valid_from,
-    )

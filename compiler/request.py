@@ -104,8 +104,10 @@ class Tool:
     output_schema: str = "{}"
     """Canonical JSON."""
     protocol: str = ""
+    """A word of `ToolProtocol`, or empty."""
     authorization_scope: str = ""
     timeout_class: str = ""
+    """A word of `TimeoutClass`, or empty."""
     origin: str = "request://tools"
     authority_level: int | None = None
     """None: the weaker of the caller's ceiling and 2."""

@@ -16,6 +16,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar, cast
 
+from ..schema.compile_terms import TimeoutClass, ToolProtocol
 from ..schema.errors import InvalidInput, did_you_mean
 from ..schema.interval import INF_US, MIN_US
 from ..schema.values import canonical_json, micros
@@ -242,7 +243,16 @@ def _word(kind: type[StrEnum]) -> Reader:
     return read
 
 
+def _word_or_none(kind: type[StrEnum]) -> Reader:
+    def read(_where: str, raw: object) -> str:
+        return "" if raw in (None, "") else parse(kind, raw).value
+
+    return read
+
+
 _FIELDS: Final[Mapping[str, Reader]] = {
+    "protocol": _word_or_none(ToolProtocol),
+    "timeout_class": _word_or_none(TimeoutClass),
     "role": _word(Role),
     "kind": _word(MediaKind),
     "enforcement": _word(Enforcement),

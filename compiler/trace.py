@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..schema.compile_terms import CacheHitStatus, ValidationStatus
+from .provenance import Provenance
 from .verdicts import Change, Gap, Verdict
 
 
@@ -86,6 +87,8 @@ class Trace:
     retrieval_metadata: Mapping[str, Any]
     cache_metadata: Mapping[str, Any]
     budget: Mapping[str, Any]
+    provenance: tuple[Provenance, ...]
+    """Of everything that was found, stored or brought."""
     conversions: tuple[Change, ...]
     gaps: tuple[Gap, ...]
     metrics: Mapping[str, float]
@@ -122,6 +125,7 @@ class Trace:
                 "retrieval_metadata": dict(self.retrieval_metadata),
                 "cache_metadata": dict(self.cache_metadata),
             },
+            "provenance": [_plain(each) for each in self.provenance],
             "budget": dict(self.budget),
             "conversions": [_plain(each) for each in self.conversions],
             "gaps": [_plain(each) for each in self.gaps],

@@ -23,6 +23,7 @@ from ..schema.compile_terms import (
     ValidationStatus,
     wire_key,
 )
+from ..schema.crosswalk import layer_tokens
 from ..schema.errors import Forbidden
 from ..schema.principal import AUDIT, Principal
 from ..schema.vocabulary import Authority
@@ -30,6 +31,7 @@ from .envelope import SectionUse
 from .metrics import core_metrics
 from .order import Ordered
 from .piece import Piece
+from .provenance import provenance
 from .setting import Setting
 from .trace import CompiledObject, Trace, omitted, quarantined
 from .verdicts import Change, Gap, Verdict
@@ -205,6 +207,7 @@ def trace_of(ordered: Ordered, setting: Setting, found: Findings, *, envelope_id
         retrieval_metadata=_retrieval(ordered, setting, found),
         cache_metadata=_cache(ordered, setting, found),
         budget=_budget(ordered, setting, found),
+        provenance=provenance(p for group in ordered.assembled.pieces for p in group),
         conversions=found.changes,
         gaps=found.gaps,
         metrics=core_metrics(ordered, setting, found.verdicts),
@@ -282,6 +285,10 @@ def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, An
         "reserve_tokens": setting.reserve,
         "used_tokens": ordered.tokens,
         "shadow_price": ordered.shadow_price,
+        "layers": layer_tokens(
+            {use.name: use.tokens for use in found.sections},
+            slack=setting.budget - ordered.tokens,
+        ),
         "sections": {
             use.name: {"allocated": use.allocated, "used": use.tokens} for use in found.sections
         },

@@ -74,6 +74,23 @@ class InjectionPolicy(StrEnum):
     REJECT = "reject"
 
 
+class ToolProtocol(StrEnum):
+    """How a tool is called (C-128)."""
+
+    MCP = "mcp"
+    JSON_RPC = "json_rpc"
+    GRPC = "grpc"
+    NATIVE = "native"
+
+
+class TimeoutClass(StrEnum):
+    """How soon a tool answers: within 2 s, within 30 s, or later (C-128)."""
+
+    FAST = "fast"
+    MEDIUM = "medium"
+    SLOW = "slow"
+
+
 class CompiledAs(StrEnum):
     """The form an object took in the envelope, strongest first (C-112)."""
 

@@ -66,6 +66,11 @@ class Authority(IntEnum):
             return TrustLevel.TRUSTED
         return TrustLevel.UNTRUSTED if self == Authority.RETRIEVED else TrustLevel.SEMI_TRUSTED
 
+    @property
+    def hierarchy(self) -> str:
+        """Return S, D, U or T of source 000; empty for inferred memory, which it lacks (C-142)."""
+        return "SDU T"[self].strip()
+
 
 class TrustLevel(StrEnum):
     """How far text may steer a model (C-169)."""

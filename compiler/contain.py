@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ..schema.compile_terms import BlockKind, Reason, SectionName, Stage
+from ..schema.compile_terms import BlockKind, InjectionPolicy, Reason, SectionName, Stage
+from ..schema.errors import InvalidInput
 from ..schema.sources import BUILT_IN_KINDS, kind_of
 from .canonical_text import canonicalise
 from .convert import Converted
@@ -49,7 +50,11 @@ class Contained:
 
 
 def contain(converted: Converted, setting: Setting) -> Contained:
-    """Return the pieces with the texts that may be rendered."""
+    """Return the pieces with the texts that may be rendered.
+
+    Raises:
+        InvalidInput: `injection_rejected`, where the policy rejects instead of setting apart.
+    """
     pieces: list[Piece] = []
     verdicts: list[Verdict] = []
     isolation: dict[str, Isolation] = {}
@@ -62,6 +67,7 @@ def contain(converted: Converted, setting: Setting) -> Contained:
         )
         fault = (Reason.INVALID_ENCODING, "") if canonical.refused else _fault(clean, piece)
         if fault is not None:
+            _refuse(fault, setting)
             verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, *fault))
             continue
         if clean.kind is BlockKind.DATA and clean.level >= 4:
@@ -71,6 +77,17 @@ def contain(converted: Converted, setting: Setting) -> Contained:
         pieces.append(clean)
     ordered = tuple(sorted(isolation.items()))
     return Contained(converted, tuple(pieces), ordered, stripped, tuple(verdicts))
+
+
+def _refuse(fault: tuple[Reason, str], setting: Setting) -> None:
+    """Refuse the whole compile where the policy rejects injected instructions."""
+    rejects = setting.policy.write.injection is InjectionPolicy.REJECT
+    if rejects and fault[0] is Reason.INJECTION_SUSPECTED:
+        raise InvalidInput(
+            f"an item of the request looks like an injected instruction ({fault[1]}) and the "
+            "policy rejects such text; leave it out",
+            code="injection_rejected",
+        )
 
 
 def _clean(text: str) -> str:

@@ -122,6 +122,7 @@ def _recorded(ordered: Ordered) -> dict[str, Any]:
         "named": tuple((b.mention, tuple(b.entities), b.pending) for b in snapshot.named),
         "spoken": tuple((b.mention, tuple(b.entities), b.pending) for b in snapshot.spoken),
         "own": tuple(sorted(snapshot.own.items())),
+        "expansion": snapshot.expansion,
         "withheld": snapshot.withheld,
         "cut": snapshot.cut,
         "capped": snapshot.capped,

@@ -22,7 +22,7 @@ from .allocate import Section, allocate
 from .items import Item
 from .piece import Piece
 from .relevance import FULL, terms_of
-from .select import Similarity, concave_envelope, facility_location, knapsack
+from .select import Similarity, concave_envelope, facility_location, knapsack, mmr
 from .setting import SectionShare, Setting
 from .shortening import Short, excerpt, fold
 from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
@@ -270,12 +270,30 @@ def _chosen(found: Fit, name: SectionName, pieces: Sequence[Piece], ration: int)
     if name is _S.HISTORY:
         return _newest(found, pieces, ration)
     items = [Item(p.object_id, _bare(found, p), max(1, p.value)) for p in pieces]
+    if name is _S.EVIDENCE and found.setting.rules.evidence_selection == "mmr":
+        return _by_mmr(found, pieces, items, ration)
     if name is _S.EVIDENCE and len(items) <= _VARIED:
         words = {p.object_id: terms_of(p.text) for p in pieces}
         covers = _checklist(pieces)
         picked = facility_location(items, _likeness(words), ration, checklist=covers)
         return frozenset(picked.ids)
     return frozenset(knapsack(items, ration))
+
+
+def _by_mmr(
+    found: Fit, pieces: Sequence[Piece], items: Sequence[Item], ration: int
+) -> frozenset[str]:
+    """Return the evidence that maximal marginal relevance takes from the best few."""
+    rules = found.setting.rules
+    best = sorted(items, key=lambda item: (-item.value, item.id))[: rules.mmr_items]
+    alike = _likeness({p.object_id: terms_of(p.text) for p in pieces})
+    picked = mmr(
+        best,
+        lambda a, b: alike(a, b) * (FULL // 1000),
+        ration,
+        relevance_permille=round(1000 * rules.mmr_relevance),
+    )
+    return frozenset(picked.ids)
 
 
 def _likeness(words: dict[str, frozenset[str]]) -> Similarity:

@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..schema.claim import Details, Permissions, Version
+from ..schema.claim import Permissions, Version
 from ..schema.compile_terms import GateDetail, Reason, Stage
 from ..schema.principal import EVERYONE, Scope
 from ..schema.signing import signed_by_any
 from ..schema.sources import kind_of, origin_partition
 from ..schema.vocabulary import Classification, ObjectType, Sensitivity
+from .redaction import masks
 from .resolve import Placed, Resolved
 from .setting import Setting
 from .verdicts import Verdict
@@ -71,7 +72,7 @@ def gate(resolved: Resolved, setting: Setting) -> Gated:
             vids.append(version.row.vid if version is not None else 0)
             shadows += [placed] if detail in _SHADOWING else []
             continue
-        if version is not None and version.details.sensitivity and test.masks(version.details):
+        if version is not None and masks(version.details, setting):
             masked.add(placed.candidate.object_id)
         passed.append(placed)
     return Gated(
@@ -163,6 +164,8 @@ class _Test:
             project = version.details.scope.project
             if project is None or project != self.setting.project:
                 return True
+        if self.setting.rules.personal == "omit" and masks(version.details, self.setting):
+            return True
         secret = Sensitivity.COMMERCIAL_SECRET in labels
         return (
             secret and self.setting.request.model not in self.setting.rules.commercial_secret_models
@@ -179,12 +182,6 @@ class _Test:
             if partition is not None and partition not in self.partitions:
                 return True
         return False
-
-    def masks(self, details: Details) -> bool:
-        """Tell whether personal data is hidden from this caller."""
-        roles = self.setting.rules.mask_personal_for
-        personal = {Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL} & set(details.sensitivity)
-        return bool(roles and personal) and self.tags.isdisjoint(roles)
 
 
 _TESTS: tuple[tuple[Callable[[_Test, Version], bool], GateDetail], ...] = (

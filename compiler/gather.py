@@ -24,6 +24,8 @@ from ..schema.terms import STOP_WORDS, content_terms
 from ..schema.vocabulary import ActionKind
 from ..store.port import Ask, Found, Reader
 from ..store.quantise import VectorScore
+from .redaction import guessed
+from .relevance import COSINE_FULL
 from .setting import Setting
 from .snapshot import (
     NO_VECTORS,
@@ -91,13 +93,15 @@ def gather(
     known = _joined(known, reader.entities(roots, tx_us=setting.point.tx_us)) if roots else known
     net.reads += 2 + bool(roots)
     names = [known.entities[root].name for root in roots if root in known.entities]
-    _find_text(net, reader, names=names)
+    expansion = _expansion(setting, reader, roots)
+    _find_text(net, reader, names=(*names, *expansion))
     _find_quarantined(net, reader, names=names)
     vectors = _find_vectors(net, reader, index)
     _find_standing(net, reader)
     _find_slots(net, reader, known, roots=sorted({*roots, *own.values()}))
     _walk(net, reader, known, roots)
     _find_pinned(net, reader)
+    _forget_guessed(net, vectors, names=(*names, *expansion))
     capped = _cap(net)
     _find_placeholders(net, reader)
     _find_rivals(net, reader)
@@ -109,6 +113,7 @@ def gather(
         named=named,
         spoken=spoken,
         own=own,
+        expansion=expansion,
         known=known,
         vectors=vectors,
         withheld=tuple(sorted(net.withheld.items())),
@@ -136,7 +141,9 @@ def spoken_mentions(setting: Setting) -> list[str]:
 def question(setting: Setting, names: Iterable[str] = ()) -> frozenset[str]:
     """Return the content terms a compile asks with."""
     request = setting.request
-    return content_terms("\n".join((request.query, request.user_request, request.goal, *names)))
+    guess = request.hypothesis if setting.rules.hyde else ""
+    said = (request.query, request.user_request, request.goal, guess, *names)
+    return content_terms("\n".join(said))
 
 
 def _roots(bound: Sequence[Bound]) -> tuple[str, ...]:
@@ -145,6 +152,20 @@ def _roots(bound: Sequence[Bound]) -> tuple[str, ...]:
             {entity for each in bound for entity in each.entities[:1] if len(each.entities) == 1}
         )
     )
+
+
+def _expansion(setting: Setting, reader: Reader, roots: Sequence[str]) -> tuple[str, ...]:
+    """Return the visible aliases of the named entities, where the policy widens queries."""
+    if not setting.rules.query_expansion or not roots:
+        return ()
+    known = reader.entities(roots, tx_us=setting.point.tx_us)
+    mine = {raw for raw in known.entities if known.canonical.get(raw, raw) in roots}
+    found = {
+        alias.surface
+        for alias in known.aliases
+        if alias.entity_id in mine and alias.scope_id in setting.scopes
+    }
+    return tuple(sorted(found))
 
 
 def _own_entities(setting: Setting, reader: Reader) -> tuple[dict[str, str], Known]:
@@ -288,6 +309,20 @@ def _find_pinned(net: _Net, reader: Reader) -> None:
     if ids:
         found = reader.versions(Ask(objects=ids), sight=net.sight, point=net.setting.point)
         net.take("pinned", found, Via.PINNED)
+
+
+def _forget_guessed(net: _Net, vectors: Mapping[str, VectorScore], *, names: Iterable[str]) -> None:
+    """Forget what only masked words or their vector led to: it was never retrieved."""
+    setting, asked = net.setting, question(net.setting, names)
+    near = round(setting.rules.activation_cosine * COSINE_FULL)
+    guesses = [
+        key
+        for key, (version, via, _) in net.rows.items()
+        if guessed(version, via, asked, setting)
+        and (key[0] not in vectors or vectors[key[0]].why < near)
+    ]
+    for key in guesses:
+        del net.rows[key]
 
 
 def _cap(net: _Net) -> tuple[str, ...]:

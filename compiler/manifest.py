@@ -76,6 +76,8 @@ class Manifest:
     """The request's entities: (mention, canonical ids, pending)."""
     spoken: tuple[tuple[str, tuple[str, ...], bool], ...]
     own: tuple[tuple[str, str], ...]
+    expansion: tuple[str, ...]
+    """Other names of the named entities that were searched for, sorted."""
     withheld: tuple[tuple[str, int], ...]
     cut: bool
     capped: tuple[str, ...]
@@ -204,7 +206,7 @@ def manifest_from_json(text: str) -> Manifest:
             held[name] = tuple((key, value) for key, value in held[name])
         events = held["truncation_events"]
         held["truncation_events"] = tuple(TruncationEvent(a, b, tuple(c)) for a, b, c in events)
-        for name in ("skip", "without", "capped", "compiled", "artifact_uris"):
+        for name in ("skip", "without", "expansion", "capped", "compiled", "artifact_uris"):
             held[name] = tuple(held[name])
         manifest = Manifest(**held)
     except (KeyError, TypeError, ValueError) as error:

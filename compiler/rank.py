@@ -21,6 +21,7 @@ from ..schema.vocabulary import ObjectType, SlotKind
 from ..store.quantise import VectorScore
 from .gather import question
 from .normalize import content_of
+from .redaction import masks, public_terms
 from .relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
 from .resolve import Placed
 from .setting import Setting
@@ -110,7 +111,7 @@ class _Activation:
             for b in bound
             if len(b.entities) == 1 and b.entities[0] in entities
         ]
-        self.asked = question(setting, names)
+        self.asked = question(setting, (*names, *snapshot.expansion))
         self.tasks = frozenset(setting.task_types)
         self.near = round(setting.rules.activation_cosine * 16_000_000)
         self.strict = setting.rules.activation == "strict"
@@ -144,6 +145,8 @@ class _Activation:
         vector = self.snapshot.vectors.get(version.row.claim.object_id)
         if vector is not None and vector.why >= self.near:
             return True
+        if masks(version.details, self.setting):
+            return not self.asked.isdisjoint(public_terms(version, self.setting))
         if not self.asked.isdisjoint(terms_of(content.why_it_matters)):
             return True
         if self.strict:
@@ -191,6 +194,8 @@ def _document(placed: Placed, setting: Setting) -> tuple[str, ...]:
     content = content_of(version)
     definition = setting.vocabulary.slots.get(version.details.slot or "")
     why, about = content.why_it_matters, definition.description if definition else ""
+    if masks(version.details, setting):
+        return tuple(map(term_text, dict.fromkeys((why, about))))
     if about == why or not about:
         return (content.terms, term_text(why)) if why else (content.terms,)
     return content.terms, term_text(why), term_text(about)
@@ -206,7 +211,13 @@ class _Scale:
         whole = rules.authority_weight + rules.freshness_weight
         self.authority = round(1000 * rules.authority_weight / whole) if whole else 500
         self.cuts = tuple(zip(map(micro, rules.tier_cuts), PriorityTier, strict=False))
-        self.floor = micro(rules.relevance_floor)
+        least = rules.relevance_floor
+        self.floors = {True: micro(least), False: micro(max(least, rules.memory_floor))}
+        self.help = round(1000 * rules.utility_weight)
+        self.brief = round(1000 * rules.brevity_weight)
+        request = setting.request
+        wanted = (request.step, *(item.text for item in request.acceptance))
+        self.wanted = terms_of("\n".join(wanted))
         self.stale = micro(rules.freshness_floor)
 
     def ranked(
@@ -221,10 +232,23 @@ class _Scale:
             tier = PriorityTier.CRITICAL if level <= 1 else PriorityTier.IMPORTANT
             return Ranked(placed, merit, 0, 0, tier, by_task, fresh)
         weight = self.setting.rules.lexical_weight
-        cosine = vector.content if vector is not None else None
+        hidden = placed.candidate.version is not None and masks(
+            placed.candidate.version.details, self.setting
+        )
+        cosine = vector.content if vector is not None and not hidden else None
         relevance = fused(text, cosine, lexical_weight=weight)
         score = (self.relevance * relevance + (1000 - self.relevance) * merit) // 1000
+        if self.help or self.brief:
+            score = self._with_use(score, placed.candidate.text)
         return Ranked(placed, score, relevance, text, self.tier(score), by_task, fresh)
+
+    def _with_use(self, score: int, text: str) -> int:
+        """Blend a score with what a text does for the step, and how few tokens it takes."""
+        shared = len(self.wanted & terms_of(text))
+        use = shared * FULL // len(self.wanted) if self.wanted else 0
+        size = self.setting.counter.count(text)
+        blend = 1000 * score + self.help * use + self.brief * (FULL * 100 // (100 + size))
+        return blend // (1000 + self.help + self.brief)
 
     def tier(self, score: int) -> PriorityTier:
         """Return the tier of a composite score."""
@@ -240,7 +264,7 @@ class _Scale:
             return None
         if ranked.relevance == 0:
             reason, detail = Reason.IRRELEVANT_TO_ACTIVE_TASK, "score"
-        elif ranked.relevance < self.floor:
+        elif ranked.relevance < self.floors[candidate.is_passage]:
             reason, detail = Reason.BELOW_FLOOR, "relevance"
         elif ranked.fresh < self.stale:
             reason, detail = Reason.BELOW_FLOOR, "freshness"

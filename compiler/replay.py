@@ -99,6 +99,7 @@ def _recorded(manifest: Manifest, setting: Setting, reader: Reader, caller: Prin
         named=tuple(Bound(*each) for each in manifest.named),
         spoken=tuple(Bound(*each) for each in manifest.spoken),
         own=dict(manifest.own),
+        expansion=manifest.expansion,
         vectors={
             r.object_id: VectorScore(r.object_id, r.content, r.why)
             for r in manifest.candidates

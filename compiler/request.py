@@ -144,6 +144,9 @@ class CompileRequest:
     """What is searched for; also the request when no `user_request` is given."""
     user_request: str = ""
     """The user's words, verbatim."""
+    hypothesis: str = ""
+    """A made-up answer of the caller's own model, searched with where the policy's `hyde` is on;
+    never rendered."""
     goal: str = ""
     step: str = ""
     """What is being done now; without `acceptance` it leaves a gap."""

@@ -272,7 +272,8 @@ _FIELDS: Final[Mapping[str, Reader]] = {
 }
 _READERS: Final[Mapping[str, Reader]] = {
     **dict.fromkeys(
-        ("query", "user_request", "goal", "step", "project", "model", "profile"), _text
+        ("query", "user_request", "hypothesis", "goal", "step", "project", "model", "profile"),
+        _text,
     ),
     **dict.fromkeys(("budget_tokens", "reserve_tokens"), _whole),
     "acceptance": _items(Constraint),

@@ -14,6 +14,7 @@ Sources: source 003, stage 6; checklist C-080, C-081; settled 10.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from ..schema.compile_terms import PriorityTier, Reason, Stage
@@ -59,7 +60,9 @@ def rescue(ranking: Ranking, setting: Setting) -> Rescued:
     """Return the selected objects with the best subunits of the others."""
     rules = setting.rules
     selected = _anchors(ranking)
-    pool = ranking.passed_over[: rules.rescue_pool]
+    masked = ranking.validated.gated.masked
+    open_ = (p for p in ranking.passed_over if p[0].placed.candidate.object_id not in masked)
+    pool = tuple(islice(open_, rules.rescue_pool))
     asked = question(setting)
     active = ranking.validated.gated.resolved.active
     found: list[Snippet] = []

@@ -104,6 +104,8 @@ class Snapshot:
     """Mentions found in the query that name at least one entity."""
     own: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`."""
+    expansion: tuple[str, ...] = ()
+    """Other names of the named entities that were searched for, sorted."""
     known: Known = field(default_factory=Known)
     """The entities of the candidates, as known at the compile's tx."""
     vectors: Mapping[str, VectorScore] = field(default_factory=lambda: NO_VECTORS)

@@ -83,6 +83,13 @@ class ReadPolicy:
     """Non-deciding rows of a slot that reach the trace (settled 8)."""
 
 
+_WORDS: Final = {
+    "activation": ("broad", "strict"),
+    "personal": ("mask", "omit"),
+    "evidence_selection": ("coverage", "mmr"),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilePolicy:
     """Numbers of the compiler (settled 10)."""
@@ -96,10 +103,17 @@ class CompilePolicy:
     bm25_b: float = 0.75
     relevance_floor: float = 0.05
     """Below it a ranked object is `below_floor`: less than a twentieth of the best hit."""
+    memory_floor: float = 0.0
+    """A higher floor for remembered objects that are no passages (C-133); 0: the same floor."""
     authority_weight: float = 0.10
     freshness_weight: float = 0.10
     relevance_weight: float = 0.80
     """Composite of C-134: relevance leads, authority and freshness break near-ties."""
+    utility_weight: float = 0.0
+    """Weight of how many words of the step and its acceptance an object shares; 0, because the
+    selection weighs stated cover of acceptance items already."""
+    brevity_weight: float = 0.0
+    """Weight of a short text; 0, because the exact selection pays for every token itself."""
     tier_cuts: tuple[float, float, float] = (0.75, 0.45, 0.20)
     """Composite scores from which an object is critical, important, useful: the quarters of
     the scale, moved down one step because fused scores crowd the lower half."""
@@ -113,7 +127,22 @@ class CompilePolicy:
     """5-word-shingle containment from which two texts are duplicates (R29)."""
     shingle_words: int = 5
     mask_personal_for: tuple[str, ...] = ()
-    """Roles for which personal data is shown; empty: everyone who may see the object."""
+    """Roles for which personal data is shown; empty: everyone who may see the object. For all
+    others it is neither shown nor found by its words."""
+    personal: str = "mask"
+    """How strict that is: `mask` shows that there is a value, `omit` not even that (C-235)."""
+    query_expansion: bool = False
+    """Whether other names of the entities that a request names are searched for too; off,
+    because a name that several share brings more noise than recall (C-204)."""
+    hyde: bool = False
+    """Whether a request's `hypothesis` is searched with; off, because a made-up answer finds
+    what resembles it, also where it is wrong (C-204, C-235)."""
+    evidence_selection: str = "coverage"
+    """`coverage` (facility location), or `mmr` for parity with source 001: it reaches less."""
+    mmr_relevance: float = 0.7
+    """Weight of relevance against likeness to what is chosen; the usual value (C-235)."""
+    mmr_items: int = 24
+    """Best texts that MMR chooses from: k; beyond it likeness of all pairs costs too much."""
     section_shares: tuple[tuple[str, float], ...] = (
         ("memory", 0.15),
         ("guidance", 0.10),
@@ -184,6 +213,12 @@ class CompilePolicy:
     """Source kinds whose text is datamarked: costs tokens, so none by default."""
     base64_kinds: tuple[str, ...] = ()
     """Source kinds whose text is rendered as base64."""
+
+    def __post_init__(self) -> None:
+        for name, words in _WORDS.items():
+            if getattr(self, name) not in words:
+                known = " or ".join(map(repr, words))
+                raise InvalidInput(f"{name} is {known}", code="bad_policy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,8 @@ class Compiling:
         request = parse_request(task, **_moments(given))
         embedding = self.backend.embedding
         asked = request.query or request.wish or request.goal
+        if self.backend.policy.compile.hyde and request.hypothesis:
+            asked = f"{asked}\n{request.hypothesis}"
         if embedding is not None and request.query_vector is None and asked.strip():
             request = replace(request, query_vector=embedding.query(asked))
         with self.backend.store.reading(self.principal.tenant) as reader:

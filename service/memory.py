@@ -274,6 +274,7 @@ class Memory:
         errors: Sequence[Any] = (),
         project: str | None = None,
         query_vector: Sequence[float] | None = None,
+        hypothesis: str = "",
         budget_tokens: int = 8000,
         reserve_tokens: int | None = None,
         model: str = "generic",

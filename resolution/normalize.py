@@ -108,7 +108,7 @@ def normalize(surface: str, entity_type: str) -> NameForm:
     """
     words = lexicon()
     profile = profile_of(entity_type)
-    text = "".join(c for c in unicodedata.normalize("NFKC", surface) if _is_visible(c))
+    text = surface if surface.isascii() else _visible(surface)
     text, native_legal = _split_native_legal(text, profile, words)
     body, qualifiers = _split_brackets(text, words)
     parts = _Parts(profile, words, qualifiers, native_legal)
@@ -211,6 +211,7 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
     spelled = parts.spelled or nothing
     qualifier = _qualifier(parts.qualifiers, core)
     coded = parts.profile is not Profile.PERSON
+    numbers = _numbers(core, coded=coded)
     return NameForm(
         original=surface,
         entity_type=entity_type,
@@ -224,20 +225,21 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
         written=tuple(parts.written or nothing),
         particles=parts.particles,
         legal=tuple(sorted({kind for kind in parts.legal if kind})),
-        numbers=_numbers(core, coded=coded),
-        digits=_numbers(spelled, coded=coded),
+        numbers=numbers,
+        digits=numbers if spelled == core else _numbers(spelled, coded=coded),
         acronyms=_acronyms(core, tokens),
         qualifier=qualifier,
         honorific=parts.honorific,
         latin=_is_latin(text),
-        native="".join(c for c in text.casefold() if c.isalnum()),
+        native="".join(filter(str.isalnum, text.casefold())),
         comma=parts.comma,
     )
 
 
-def _is_visible(char: str) -> bool:
+def _visible(surface: str) -> str:
     # Zero-width and direction marks would make two equal-looking names differ.
-    return char.isascii() or unicodedata.category(char) != "Cf"
+    composed = unicodedata.normalize("NFKC", surface)
+    return "".join(c for c in composed if c.isascii() or unicodedata.category(c) != "Cf")
 
 
 def _is_latin(text: str) -> bool:

@@ -106,6 +106,25 @@ def score_pair(
     )
 
 
+def name_ceiling(
+    mention: NameForm, candidate_names: Iterable[NameForm], entity_type: str, model: Model
+) -> float:
+    """Return the log-odds that no name of a candidate exceeds, before context and vetoes.
+
+    A fraction of the cost of `score_pair`: a candidate that stays low with all the context that
+    there may be needs no further look. -inf where there is no name.
+    """
+    rarity = model.rarity_of(entity_type)
+    form = _made_for(entity_type, mention)
+    return max(
+        (
+            name_log_odds(measure(form, _made_for(entity_type, name), rarity), model)
+            for name in candidate_names
+        ),
+        default=-math.inf,
+    )
+
+
 def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> Verdict:
     """Return the decision among scored candidates; ties break on the entity id.
 

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 from rapidfuzz.fuzz import token_set_ratio
 
-from ..schema.entity import Entity, EntityCandidate, EntityRef, Feature, Resolution
+from ..schema.entity import Alias, Entity, EntityCandidate, EntityRef, Feature, Resolution
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE, compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState
@@ -35,7 +35,15 @@ from .model import Model, default_model
 from .normalize import NameForm, normalize
 from .postings import hit_weight
 from .register import Register
-from .score import MARGIN_SCORE, PairScore, Scored, decide, score_pair
+from .score import (
+    MARGIN_SCORE,
+    PairScore,
+    Scored,
+    decide,
+    name_ceiling,
+    probability,
+    score_pair,
+)
 from .vetoes import VetoCode
 
 GENERIC_FROM = 3
@@ -84,7 +92,7 @@ class NameScorer:
 
     def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
         """Return bind, review or new with the evidence; `entity` is the one to bind to."""
-        found = self._candidates(mention, known, rules)
+        found = self._promising(mention, self._candidates(mention, known, rules), known, rules)
         waits = [one for one in found if one.root.state is EntityState.PENDING]
         ready = [one for one in found if one.root.state is not EntityState.PENDING]
         scored = [self._score(mention, one, known, rules) for one in ready]
@@ -115,7 +123,7 @@ class NameScorer:
         weights.update(known.proposed((alias_key(mention.name), mention.type, rules.scopes)))
         weights.update(self._fresh(mention, known))
         order = sorted(weights, key=lambda pair: (-weights[pair], pair[1], pair[0]))
-        surfaces: dict[str, list[str]] = {}
+        surfaces: dict[str, list[Alias]] = {}
         shared: dict[str, set[str]] = {}
         sources: dict[str, CandidateSource] = {}
         for raw, norm in order[:CANDIDATE_LIMIT]:
@@ -123,22 +131,50 @@ class NameScorer:
                 if alias.entity_id != raw or alias.scope_id not in rules.scopes:
                     continue
                 root = known.root(raw)
-                surfaces.setdefault(root, []).append(alias.surface)
+                surfaces.setdefault(root, []).append(alias)
                 shared.setdefault(norm, set()).add(root)
                 near = alias.scope_id == rules.scope_id != TENANT_SCOPE.scope_id
                 sources.setdefault(
                     root, CandidateSource.SCOPED_REGISTER if near else CandidateSource.BLOCKING
                 )
         found: list[_Found] = []
-        for root, names in surfaces.items():
+        for root, aliases in surfaces.items():
             entity = known.entity(root)
-            names = [name for name in names if _is_near(mention, name)]
-            if not names or entity is None or not _may_be(mention, entity, known):
+            near = [alias for alias in aliases if _is_near(mention, alias.surface)]
+            if not near or entity is None or not _may_be(mention, entity, known):
                 continue
-            generic = all(len(shared[alias_key(name)]) >= GENERIC_FROM for name in names)
-            found.append(_Found(entity, _names_of(names, root, known, rules), generic,
-                                sources[root]))  # fmt: skip
+            generic = all(len(shared[alias.norm]) >= GENERIC_FROM for alias in near)
+            names = _names_of([alias.surface for alias in near], root, known, rules)
+            found.append(_Found(entity, names, generic, sources[root]))
         return found
+
+    def _promising(
+        self, mention: EntityRef, found: list[_Found], known: Register, rules: Rules
+    ) -> list[_Found]:
+        """Return the candidates that may reach a band, and the few best that are shown anyway.
+
+        What is left out could not reach a suggestion with all the context that may speak for it.
+        """
+        if len(found) <= _SHOWN:
+            return found
+        bands = rules.bands
+        bar = min(bands.suggest_from, bands.review_above, bands.bind_at)
+        most = _context_ceiling(mention, known, rules, self._model)
+        ceilings = {
+            one.root.entity_id: round(self._ceiling(mention, one) + most, 6) for one in found
+        }
+        ranked = sorted(found, key=lambda one: (-ceilings[one.root.entity_id], one.root.entity_id))
+        kept = {
+            one.root.entity_id
+            for place, one in enumerate(ranked)
+            if place < _SHOWN or probability(ceilings[one.root.entity_id]) >= bar
+        }
+        return [one for one in found if one.root.entity_id in kept]
+
+    def _ceiling(self, mention: EntityRef, one: _Found) -> float:
+        kind = _kind(mention, one)
+        forms = (_form(surface, kind) for surface in one.surfaces)
+        return name_ceiling(_form(mention.name, mention.type), forms, kind, self._model)
 
     def _fresh(self, mention: EntityRef, known: Register) -> Counter[tuple[str, str]]:
         """Return the weights of names that this transaction has taught."""
@@ -156,7 +192,7 @@ class NameScorer:
 
     def _score(self, mention: EntityRef, one: _Found, known: Register, rules: Rules) -> Scored:
         context = _context(mention, one, known, rules)
-        kind = mention.type if mention.type != UNKNOWN_TYPE else one.root.type
+        kind = _kind(mention, one)
         forms = [_form(surface, kind) for surface in one.surfaces]
         pair = score_pair(_form(mention.name, mention.type), forms, kind, context, self._model)
         if kind == UNKNOWN_TYPE and all(map(may_be_person, (mention.name, pair.name))):
@@ -174,7 +210,7 @@ class NameScorer:
         members = [known.entity(raw) for raw in known.members(one.root.entity_id)]
         if len(members) < _CHAIN_FROM:
             return False
-        kind = mention.type if mention.type != UNKNOWN_TYPE else one.root.type
+        kind = _kind(mention, one)
         form = _form(mention.name, mention.type)
         context = PairContext(person_context=PersonContext.ASSUMED)
         fits = sum(
@@ -184,6 +220,11 @@ class NameScorer:
             if member
         )
         return fits < 2
+
+
+def _kind(mention: EntityRef, one: _Found) -> str:
+    """Return the type whose names the two are compared as."""
+    return mention.type if mention.type != UNKNOWN_TYPE else one.root.type
 
 
 def may_be_person(name: str) -> bool:
@@ -240,6 +281,19 @@ def _context(mention: EntityRef, one: _Found, known: Register, rules: Rules) -> 
         same_role=_shares(_ROLE, mine, one.surfaces),
         same_document=_shares(_DOCUMENT, mine, one.surfaces),
         same_path=bool(_paths(mine) & _paths(one.surfaces)),
+    )
+
+
+def _context_ceiling(mention: EntityRef, known: Register, rules: Rules, model: Model) -> float:
+    """Return the most that context may add for any candidate: what cannot be there counts 0."""
+    absent = {
+        "same_handle": not _handles(mention),
+        "neighbour_overlap": not rules.neighbours,
+        "same_scope": rules.scope_id == TENANT_SCOPE.scope_id,
+        "mentioned_together": not known.named_now,
+    }
+    return sum(
+        max(weight, 0.0) for name, weight in model.context.items() if not absent.get(name, False)
     )
 
 

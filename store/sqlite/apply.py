@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 
 from ...schema.claim import Assertion, Permissions, Row
@@ -130,10 +131,28 @@ def _register(db: sqlite3.Connection, given: Batch) -> None:
         register.PUT_IDENTIFIER,
         ((i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end) for i in given.identifiers),
     )
-    for norm, keys in given.block_keys.items():
-        db.execute(register.PUT_NORM, (norm,))
-        bound = {"norm": norm, "keys": codec.listed(keys)}
-        _many(db, register.COUNT_BLOCK_KEY, db.execute(register.PUT_BLOCK_KEYS, bound).fetchall())
+    if given.block_keys:
+        _block(db, given.block_keys)
+
+
+def _block(db: sqlite3.Connection, block_keys: Mapping[str, tuple[tuple[str, str], ...]]) -> None:
+    """Add the blocking keys of norms and count them; a known norm may bring further keys."""
+    lines: list[tuple[str, int, str]] = []
+    fresh = 0
+    for norm, keys in block_keys.items():
+        held: set[str] = set()
+        known = db.execute(register.NORM_ID, (norm,)).fetchone()
+        if known is None:
+            fresh += 1
+            known = db.execute(register.PUT_NORM, (norm,)).fetchone()
+        else:
+            held = {line[0] for line in db.execute(register.KEYS_OF_NORM, known)}
+        lines += [(key, known[0], kind) for key, kind in keys if key not in held]
+    lines.sort()  # neighbours in the index are written together
+    _many(db, register.PUT_BLOCK_KEY, lines)
+    counts = Counter((key, kind) for key, _, kind in lines)
+    counts[register.NORMS_COUNTED] += fresh
+    _many(db, register.COUNT_BLOCK_KEY, ((*one, count) for one, count in counts.items() if count))
 
 
 def _alias_line(a: Alias) -> Line:

@@ -66,8 +66,11 @@ SELECT d.claim_id FROM content d WHERE d.terms <> ''
   AND {_HAS_OPEN_HEAD} <> EXISTS (SELECT 1 FROM live l WHERE l.claim_id = d.claim_id)""",
     "a count of blocking keys is wrong": """
 SELECT b.k FROM block_count b
-WHERE b.postings <> (SELECT count(*) FROM block_key k WHERE k.k = b.k)
+WHERE b.k <> '' AND b.postings <> (SELECT count(*) FROM block_key k WHERE k.k = b.k)
 UNION SELECT k.k FROM block_key k WHERE k.k NOT IN (SELECT k FROM block_count)""",
+    "the count of norms is wrong": """
+SELECT count(*) FROM norm
+HAVING count(*) <> coalesce((SELECT postings FROM block_count WHERE k = ''), 0)""",
     "a norm with blocking keys names no alias": """
 SELECT n.norm_id FROM norm n WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.norm = n.norm)""",
     "a canonical id belongs to no entity": """

@@ -9,8 +9,11 @@ Sources: resolution 2 and 6; settled 9; DESIGN 5.
 
 from __future__ import annotations
 
+import heapq
+import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order, identifier_order
@@ -108,22 +111,45 @@ class Register:
     def _blocked(
         self, lookup: Lookup, scopes: Sequence[str], tx_us: int
     ) -> list[tuple[Alias, int]]:
+        """Return the heaviest visible aliases, ties by alias key; one scan, no more look-ups."""
+        found: list[tuple[Alias, int]] = []
+        for norms in self._heaviest(self._shared(lookup), lookup.limit):
+            aliases = self._named(sorted(norms), scopes, tx_us)
+            found += ((alias, norms[alias.norm]) for alias in aliases)
+            if len(found) >= lookup.limit:
+                break
+        return sorted(found, key=_by_weight)[: lookup.limit]
+
+    def _shared(self, lookup: Lookup) -> Counter[int]:
+        """Return the weight of every norm that shares a key, by number."""
         total = self._db.execute(sql.COUNT_NORMS).fetchone()[0]
         asked = dict(lookup.block_keys)
-        counts = self._db.execute(sql.BLOCK_COUNTS, (codec.listed(sorted(asked)),)).fetchall()
-        weighed = [
-            [key, weight]
+        counts = self._db.execute(sql.BLOCK_COUNTS, (codec.listed(sorted(asked)),))
+        weighed = {
+            key: weight
             for key, kind, postings in counts
             if (weight := hit_weight(kind, asked[key], postings=postings, total=total)) is not None
-        ]
-        bound = {
-            "keys": codec.listed(weighed),
-            "scopes": codec.listed(scopes),
-            "tx": tx_us,
-            "most": lookup.limit,
         }
-        lines = self._db.execute(sql.BLOCKED, bound)
-        return [(register_codec.alias(line, tx_us), line[13]) for line in lines]
+        shared: Counter[int] = Counter()
+        for key, postings in self._db.execute(sql.POSTINGS, (codec.listed(weighed),)):
+            weight = weighed[key]
+            for number in json.loads(postings):
+                shared[number] += weight
+        return shared
+
+    def _heaviest(self, shared: Counter[int], most: int) -> Iterator[dict[str, int]]:
+        """Yield the weight by norm, the heaviest first and in groups, ties in order of the norm.
+
+        Nearly always the first group is enough; the rest is read where aliases of many norms
+        are closed or out of sight.
+        """
+        bar = min(heapq.nlargest(most, shared.values()), default=0)
+        heavy = [pair for pair in shared.items() if pair[1] >= bar]
+        light = [pair for pair in shared.items() if pair[1] < bar]
+        for pairs in (heavy, light):
+            lines = self._db.execute(sql.NORMS_BY_WEIGHT, (codec.listed(pairs),))
+            while group := lines.fetchmany(most):
+                yield dict(group)
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
         return [
@@ -159,6 +185,11 @@ class Register:
 
 def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:
     return codec.listed(sorted({*ids, *canonical}))
+
+
+def _by_weight(found: tuple[Alias, int]) -> tuple[int, tuple[str, str, str, str, int, int]]:
+    alias, weight = found
+    return -weight, alias_order(alias)
 
 
 def _by_id(entity: Entity) -> str:

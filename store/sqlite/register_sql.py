@@ -54,29 +54,25 @@ IDENTIFIERS_OF: Final = f"""{_IDENTIFIER} json_each(:ids) j
 CROSS JOIN identifier i INDEXED BY identifier_by_entity ON i.entity_id = j.value
 WHERE i.tx_start <= :tx AND i.tx_end > :tx"""
 ALL_IDENTIFIERS: Final = f"{_IDENTIFIER} identifier i ORDER BY i.identifier_id"
-PUT_NORM: Final = "INSERT INTO norm (norm) VALUES (?) ON CONFLICT (norm) DO NOTHING"
-PUT_BLOCK_KEYS: Final = """
-INSERT INTO block_key (k, kind, norm_id)
-SELECT json_extract(j.value, '$[0]'), json_extract(j.value, '$[1]'), n.norm_id
-FROM norm n, json_each(:keys) j WHERE n.norm = :norm
-ON CONFLICT (k, norm_id) DO NOTHING RETURNING k, kind"""
+NORM_ID: Final = "SELECT norm_id FROM norm WHERE norm = ?"
+PUT_NORM: Final = "INSERT INTO norm (norm) VALUES (?) RETURNING norm_id"
+PUT_BLOCK_KEY: Final = "INSERT INTO block_key (k, norm_id, kind) VALUES (?, ?, ?)"
+KEYS_OF_NORM: Final = "SELECT k FROM block_key INDEXED BY block_key_by_norm WHERE norm_id = ?"
 COUNT_BLOCK_KEY: Final = """
-INSERT INTO block_count (k, kind, postings) VALUES (?, ?, 1)
-ON CONFLICT (k) DO UPDATE SET postings = postings + 1"""
-COUNT_NORMS: Final = "SELECT count(*) FROM norm"
+INSERT INTO block_count (k, kind, postings) VALUES (?, ?, ?)
+ON CONFLICT (k) DO UPDATE SET postings = postings + excluded.postings"""
+NORMS_COUNTED: Final = ("", "norms")
+"""Key and kind of the row of `block_count` that counts the norms."""
+COUNT_NORMS: Final = "SELECT coalesce((SELECT postings FROM block_count WHERE k = ''), 0)"
 BLOCK_COUNTS: Final = """
 SELECT b.k, b.kind, b.postings FROM json_each(?) j CROSS JOIN block_count b ON b.k = j.value"""
-BLOCKED: Final = f"""
-WITH weighed (norm_id, weight) AS MATERIALIZED (
-  SELECT b.norm_id, sum(json_extract(q.value, '$[1]')) FROM json_each(:keys) q
-  CROSS JOIN block_key b ON b.k = json_extract(q.value, '$[0]') GROUP BY b.norm_id),
-seen AS (
-  SELECT a.*, w.weight FROM weighed w CROSS JOIN norm n ON n.norm_id = w.norm_id
-  CROSS JOIN json_each(:scopes) s
-  CROSS JOIN alias a INDEXED BY alias_by_norm ON a.norm = n.norm AND a.scope_id = s.value
-  WHERE a.tx_start <= :tx AND a.tx_end > :tx)
-{_ALIAS.replace(" FROM ", ", a.weight FROM ")} seen a
-ORDER BY a.weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT :most"""
+POSTINGS: Final = """
+SELECT j.value, (SELECT json_group_array(b.norm_id) FROM block_key b WHERE b.k = j.value)
+FROM json_each(?) j"""
+"""The numbers of the norms behind each key as one text: a row each would cost twice as much."""
+NORMS_BY_WEIGHT: Final = """
+SELECT n.norm, json_extract(j.value, '$[1]') AS weight FROM json_each(?) j
+CROSS JOIN norm n ON n.norm_id = json_extract(j.value, '$[0]') ORDER BY weight DESC, n.norm"""
 BLOCK_KEYS: Final = """
 SELECT n.norm, b.k, b.kind FROM norm n CROSS JOIN block_key b INDEXED BY block_key_by_norm
 ON b.norm_id = n.norm_id ORDER BY n.norm_id, b.k"""
@@ -238,8 +234,11 @@ UNCOUNT_BLOCK_KEYS: Final = f"""
 UPDATE block_count SET postings = postings - (
   SELECT count(*) FROM block_key b WHERE b.k = block_count.k AND b.norm_id IN ({LONELY_NORMS}))
 WHERE k IN (SELECT b.k FROM block_key b WHERE b.norm_id IN ({LONELY_NORMS}))"""
+UNCOUNT_NORMS: Final = f"""
+UPDATE block_count SET postings = postings - (SELECT count(*) FROM ({LONELY_NORMS})) WHERE k = ''"""
 EMPTY_NORMS: Final = (
     UNCOUNT_BLOCK_KEYS,
+    UNCOUNT_NORMS,
     "DELETE FROM block_count WHERE postings = 0",
     f"DELETE FROM block_key WHERE norm_id IN ({LONELY_NORMS})",
     f"DELETE FROM norm WHERE norm_id IN ({LONELY_NORMS})",

@@ -316,7 +316,12 @@ BEGIN SELECT RAISE(ABORT, 'a counter never goes back'); END;
 """
 )
 
-MIGRATIONS: Final = ((_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),)
+_NORMS_COUNTED: Final = """
+INSERT INTO block_count (k, kind, postings) SELECT '', 'norms', count(*) FROM norm
+HAVING count(*) > 0;
+"""
+
+MIGRATIONS: Final = ((_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS), (_NORMS_COUNTED,))
 """The statements that lead from each schema version to the next, oldest first."""
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -39,6 +39,21 @@ def is_id(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
+_PRONOUNS: Final = frozenset(
+    "i me my mine myself you your yours yourself yourselves he him his himself she her hers herself"
+    " we our ours ourselves they them their theirs themselves".split()
+)
+
+
+def is_pronoun(text: str) -> bool:
+    """Tell whether a text is a word for whoever speaks, listens or was named before.
+
+    >>> is_pronoun("You"), is_pronoun("your"), is_pronoun("Yousef"), is_pronoun("US")
+    (True, True, False, False)
+    """
+    return alias_key(text) in _PRONOUNS
+
+
 def is_description(text: str) -> bool:
     """Tell whether a text describes somebody instead of naming them: it may mean anyone.
 

@@ -112,6 +112,20 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MentionView:
+    """A name inside a text, and whom it means."""
+
+    start: int
+    """First character in the text."""
+    end: int
+    """One past the last character."""
+    surface: str
+    """The name as it stands there; empty once the text was erased."""
+    entity: str
+    """Canonical id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """Where an object comes from, what it met, and what was compiled from it."""
 
@@ -129,6 +143,8 @@ class Explanation:
     verdicts: tuple[dict[str, Any], ...]
     """The relations of its receipt."""
     envelopes: tuple[str, ...] = ()
+    mentions: tuple[MentionView, ...] = ()
+    """The names inside its text, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -250,6 +250,22 @@ class Edge:
     merge_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionLink:
+    """A span of an object's text that names an entity: what an observation is linked by.
+
+    It holds ids and offsets, no words, so an erasure leaves it as it leaves a subject.
+    """
+
+    object_id: str
+    entity_id: str
+    """The raw entity id the mention was bound to; a merge never changes it."""
+    start: int
+    """First character of the name in the text."""
+    end: int
+    """One past the last character."""
+
+
 def milli(share: float) -> int:
     """Return a share of 0 to 1 in whole thousandths, so that no float decides.
 

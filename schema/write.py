@@ -59,6 +59,20 @@ class Write:
     idempotency_key: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A name inside a draft's text, not bound yet."""
+
+    start: int
+    """First character."""
+    end: int
+    """One past the last character."""
+    who: EntityRef | str
+    """A mention, or an entity id."""
+    stated: bool
+    """The caller said so: it may create an entity. What was only found never does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A sanitised write: bounded words, checked times, authority from the channel.
@@ -96,6 +110,8 @@ class Draft:
     idempotency_key: str | None
     fingerprint: str
     """SHA-256 of the canonical request, to tell a retry from another body."""
+    mentions: tuple[Span, ...] = ()
+    """Names inside the text of an observation, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..resolution.register import Register
-from ..schema.answers import Change, Explanation, HistoryRow, Link
+from ..schema.answers import Change, Explanation, HistoryRow, Link, MentionView
 from ..schema.claim import Edge, Version
 from ..schema.errors import NotFound
 from ..schema.interval import INF_US
@@ -88,6 +88,7 @@ class Auditing:
             edges = self._seen(reader, reader.edges([object_id], tx_us=last), object_id)
             receipts = reader.receipts([object_id])
             envelopes = reader.envelopes_of(object_id)
+            mentions = _mentions(reader, rows[0], last)
         return Explanation(
             object=self.now.object(object_id),
             rows=tuple(history_row(v) for v in _by_tx(rows)),
@@ -99,6 +100,7 @@ class Auditing:
             derived=_links(edges, object_id, _DERIVES, out=False),
             verdicts=tuple(v for r in receipts for v in _verdicts(r.body)),
             envelopes=envelopes,
+            mentions=mentions,
         )
 
     def _seen(self, reader: Reader, edges: Iterable[Edge], object_id: str) -> tuple[Edge, ...]:
@@ -146,6 +148,23 @@ def _link(edge: Edge, other: str) -> Link:
         valid_until=moment(edge.interval.end_us),
         tx=stamped(edge.tx),
         merge_id=edge.merge_id,
+    )
+
+
+def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView, ...]:
+    links = reader.mentions([version.row.claim.object_id])
+    raw = sorted({link.entity_id for link in links})
+    known = Register(reader.entities(raw, tx_us=tx_us)) if raw else None
+    text = version.content.text if version.content else ""
+    return tuple(
+        MentionView(
+            start=link.start,
+            end=link.end,
+            surface=text[link.start : link.end],
+            entity=known.root(link.entity_id),
+        )
+        for link in links
+        if known
     )
 
 

@@ -27,6 +27,7 @@ from .definitions import defined
 from .ids import Clock, Ids, read
 
 if TYPE_CHECKING:
+    from ..resolution.mention import MentionExtractor
     from ..store.commit import Result
     from .embedding import Embedding
     from .encoders import Encoder
@@ -45,6 +46,8 @@ class Backend:
     clock: Clock
     ids: Ids
     extractor: Extractor | None = None
+    mentions: MentionExtractor | None = None
+    """Finds names beside the known ones and the rules."""
     scorer: Scorer | None = None
     encoder: Encoder | None = None
     tenant_key: bytes | None = None

@@ -19,6 +19,7 @@ from .ids import Clock, Ids, uuid7, wall_clock
 from .memory import Memory
 
 if TYPE_CHECKING:
+    from ..resolution.mention import MentionExtractor
     from .encoders import Encoder
     from .extracting import Extractor
 
@@ -34,6 +35,7 @@ def connect(
     database: str = "neo4j",
     encoder: Encoder | str | None = None,
     extractor: Extractor | None = None,
+    mentions: MentionExtractor | None = None,
     scorer: Scorer | None = None,
     clock: Clock = wall_clock,
     ids: Ids = uuid7,
@@ -44,7 +46,8 @@ def connect(
     `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, or the address of a
     Neo4j server. `clock` and `ids` replace the machine's time and the random ids. `encoder` is
     "onnx", "sentence-transformers:/folder" or an object like `Encoder`; without one, search and
-    compile are lexical.
+    compile are lexical. `extractor` finds the claims of an observed text, `mentions` names
+    beyond the known ones and the rules (such as `SpacyMentions`).
 
     Raises:
         InvalidInput: `bad_encoder`.
@@ -59,6 +62,7 @@ def connect(
         ids=ids,
         scorer=scorer or _names(),
         extractor=extractor,
+        mentions=mentions,
         encoder=chosen,
         tenant_key=tenant_key,
     )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from .compiling import Envelopes
     from .entities import Entities
     from .ingest import IngestReport, Progress
-    from .mentioning import Linked
+    from .mentioning import Linked, Stated
     from .reviews import Reviews
     from .stewarding import Stewarding
     from .transferring import TransferReport
@@ -152,11 +152,17 @@ class Memory:
         at: Moment = None,
         why_it_matters: str | None = None,
         applicable_task_types: Sequence[str] = (),
+        mentions: Stated = (),
     ) -> list[Receipt]:
         """Keep a text verbatim and write the claims it makes about its speaker.
 
         The receipt of the passage comes first, then one for each claim; all share one
-        transaction. `at` is when it was said, now by default.
+        transaction. `at` is when it was said, now by default. The passage is linked to the
+        entities it names; `mentions` states some as (start, end, whom), and these win over
+        what is found. `explain` tells the links.
+
+        Raises:
+            InvalidInput: `bad_mention`, or whatever a write would refuse.
         """
         from .observing import Observing, Said
 
@@ -167,6 +173,7 @@ class Memory:
             at=at,
             why_it_matters=why_it_matters,
             applicable_task_types=applicable_task_types,
+            mentions=mentions,
         )
         return Observing(self.backend, self.principal).observe(said)
 

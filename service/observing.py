@@ -1,14 +1,15 @@
 """Observing: raw text in, kept verbatim, with the claims that it makes.
 
-The text becomes a passage in the speaker's narrowest scope; each claim found in it is a write
-of its own that is derived from the passage, in the same transaction.
-Sources: settled 7; checklist C-034 to C-036.
+The text becomes a passage in the speaker's narrowest scope, linked to the entities that its
+names mean; each claim found in it is a write of its own that is derived from the passage, in
+the same transaction.
+Sources: settled 7; resolution 10; checklist C-034 to C-036, C-046.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..schema.errors import InvalidInput
@@ -18,6 +19,7 @@ from ..schema.values import moment
 from ..schema.write import Moment, Receipt, Write
 from .backend import Backend
 from .extracting import Extracted, RuleExtractor
+from .mentioning import Mentioning, Stated
 from .times import instant
 from .view import Who
 from .writing import Writing
@@ -33,6 +35,7 @@ class Said:
     at: Moment
     why_it_matters: str | None
     applicable_task_types: Sequence[str]
+    mentions: Stated = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,10 @@ class Observing:
     def observe(self, said: Said) -> list[Receipt]:
         """Return the receipts: the passage first, then its claims in order of appearance.
 
+        The passage is linked to whom its names mean, so that it is found around them.
+
         Raises:
-            InvalidInput: for an empty text, or whatever a write would refuse.
+            InvalidInput: for an empty text, `bad_mention`, or whatever a write would refuse.
         """
         if not said.text.strip():
             raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
@@ -55,7 +60,11 @@ class Observing:
         found = self._claims(said, heard, words)
         ids = [self.backend.ids() for _ in range(len(found) + 1)]
         writes = [self._passage(said), *(self._claim(c, said, ids[0]) for c in found)]
-        return list(Writing(self.backend, self.principal).write_many(writes, ids=ids))
+        writing = Writing(self.backend, self.principal)
+        passage, *claims = writing.drafts(writes, ids)
+        mentioning = Mentioning(self.backend, self.principal)
+        spans = mentioning.spans(said.text, passage.details.scope.scope_id, said.mentions)
+        return list(writing.submit([replace(passage, mentions=spans), *claims]))
 
     def _heard(self, at: Moment) -> datetime:
         found = moment(self.backend.now_us() if at is None else instant(at, what="at"))

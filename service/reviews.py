@@ -22,6 +22,7 @@ from ..schema.entity import AUDIT, NAMESAKES, SUGGESTION, EntityCandidate, Revie
 from ..schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ..schema.operation import ReviewReceipt
 from ..schema.principal import STEWARD, Principal
+from ..schema.values import stamped
 from ..schema.vocabulary import ReviewState, parse
 from ..store.operations.change import Mandate
 from ..store.operations.review import Remember, accept, reject, undo, unsure
@@ -129,7 +130,7 @@ class Reviews:
             others = [entity_view(reader, c.entity, sight, tx_us) for c in case.candidates]
             best = best_of(case)
             priority = self._priority(reader, case)
-            snippets = self._snippets(reader, mine.members)
+            snippets = self._snippets(reader, case, mine.members)
             impact = self._impact(reader, mine, best) if best else None
         parts: tuple[tuple[str, ...], ...] = ()
         if case.reason == NAMESAKES and case.state.value in _WAITING:
@@ -358,13 +359,21 @@ class Reviews:
         facts = facts_of(reader, members, self.principal, self.view.point.valid_us)
         return round((1 + facts) * (1 - min(away / width, 1.0) / 2), 6)
 
-    def _snippets(self, reader: Reader, members: Sequence[str]) -> tuple[str, ...]:
-        ask = Ask(subjects=tuple(members), heads=False, at_valid=False)
+    def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
+        """Return the texts about the entity and the one that named it, dated and marked."""
+        about = Ask(subjects=tuple(members), heads=False, at_valid=False)
+        named = Ask(objects=(case.object_id,), heads=False, at_valid=False)
         point = Point(self.view.point.valid_us, reader.clock().last_us)
-        found = reader.versions(ask, sight=sight_of(self.principal, None), point=point).versions
+        sight = sight_of(self.principal, None)
+        found = {
+            v.row.vid: v
+            for ask in (named, about)
+            for v in reader.versions(ask, sight=sight, point=point).versions
+        }
         texts = [
-            f"{v.details.source_origin}: {_text(v)[:_SNIPPET]}"
-            for v in sorted(found, key=lambda v: -v.row.vid)
+            f"{v.details.source_origin} {stamped(v.row.claim.tx).date()}: "
+            + marked(_text(v), case.mention)
+            for _, v in sorted(found.items(), reverse=True)
             if v.visible and _text(v)
         ]
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
@@ -399,6 +408,19 @@ def waterfall(candidate: EntityCandidate) -> tuple[str, ...]:
     """Return the evidence line by line, the strongest first; `+` speaks for, `-` against."""
     lines = sorted(candidate.features, key=lambda f: (-abs(f.weight), f.name))
     return tuple(f"{f.weight:+.2f}  {f.name}: {f.detail}" for f in lines)
+
+
+def marked(text: str, mention: str) -> str:
+    """Return the words around a mention, the mention in brackets.
+
+    >>> marked("We met Sam Rivera in Rome.", "Sam Rivera")
+    'We met [Sam Rivera] in Rome.'
+    """
+    at = text.find(mention)
+    if at < 0 or not mention:
+        return text[:_SNIPPET]
+    start, end = max(0, at - _SNIPPET // 2), at + len(mention)
+    return f"{text[start:at]}[{mention}]{text[end : end + _SNIPPET // 2]}"
 
 
 def _states(status: str) -> frozenset[str]:

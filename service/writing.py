@@ -51,7 +51,7 @@ class Writing:
         self._check_size(len(writes))
         if not writes:
             return ()
-        return self._submit(self.drafts(writes, ids), dry_run=dry_run)
+        return self.submit(self.drafts(writes, ids), dry_run=dry_run)
 
     def replay(
         self, writes: Sequence[Write], *, recorded_us: int, events: Sequence[Mapping[str, Any]]
@@ -68,15 +68,16 @@ class Writing:
             replayed(tenant, recorded_us, number, canonical_json(event))
             for number, event in enumerate(events)
         ]
-        return self._submit(self.drafts(writes, ids), stated_tx=recorded_us)
+        return self.submit(self.drafts(writes, ids), stated_tx=recorded_us)
 
-    def _submit(
+    def submit(
         self,
         drafts: Sequence[Draft],
         *,
         dry_run: bool = False,
         stated_tx: int | None = None,
     ) -> tuple[Receipt, ...]:
+        """Return the receipts of drafts that share one transaction and one stamp."""
         submission = Submission(
             drafts=tuple(drafts),
             scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},

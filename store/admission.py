@@ -16,7 +16,7 @@ from ..resolution.bind import SCORED, Named, Rules, Scorer, as_ref, bind
 from ..resolution.clusters import pair
 from ..resolution.keys import alias_key, entity_id, free_ordinal, is_description, is_id
 from ..resolution.register import Register
-from ..schema.claim import Assertion, Claim, slot_key, text_key
+from ..schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ..schema.entity import (
     AUDIT,
     SUGGESTION,
@@ -43,7 +43,7 @@ from ..schema.vocabulary import (
     ReviewState,
     ValueType,
 )
-from ..schema.write import Draft
+from ..schema.write import Draft, Span
 from .ledger import PlanningSlot
 from .namesakes import Line, Subject, namesakes, subject_of, torn
 from .port import SlotRecord
@@ -76,7 +76,8 @@ class Admitted:
     """Canonical id of the subject."""
     pending: bool
     reviews: tuple[Review, ...]
-    """Cases that the subject and an entity value have opened, suggestions included."""
+    """Cases that subject, entity value and mentions have opened, suggestions included."""
+    mentions: tuple[MentionLink, ...] = ()
 
     def settled(self, register: Register) -> Admitted:
         """Return it under the clusters that the whole write has made."""
@@ -148,6 +149,7 @@ class _Admission:
         content = draft.content if value_json is None else replace(
             draft.content, value_json=value_json
         )  # fmt: skip
+        links, cases = self._links()
         root = self.register.root(raw) if raw else None
         return Admitted(
             draft=draft,
@@ -164,8 +166,35 @@ class _Admission:
             resolution=subject.resolution if subject else None,
             root=root,
             pending=any(one.pending for one in (subject, value) if one),
-            reviews=tuple(one.review for one in (subject, value) if one and one.review),
+            reviews=(*(one.review for one in (subject, value) if one and one.review), *cases),
+            mentions=links,
         )
+
+    def _links(self) -> tuple[tuple[MentionLink, ...], tuple[Review, ...]]:
+        """Return what the names inside the text link it to, and the cases they open."""
+        links: list[MentionLink] = []
+        cases: list[Review] = []
+        for span in self.draft.mentions:
+            bound = self._mentioned(span)
+            if bound is None:
+                continue
+            if bound.review:
+                cases.append(bound.review)
+            object_id, raw = self.draft.object_id, bound.raw
+            links.append(
+                MentionLink(object_id=object_id, entity_id=raw, start=span.start, end=span.end)
+            )
+        return tuple(links), tuple(cases)
+
+    def _mentioned(self, span: Span) -> _Binding | None:
+        """Bind a name inside the text; what was only found names nobody new and teaches none."""
+        found = bind(span.who, self.register, self.rules, self.scorer)
+        if found.decision is Decision.NEW and not span.stated:
+            return None
+        if found.entity is None or found.reason == SCORED:
+            return self._create(as_ref(span.who), f"mention/{span.start}", found)
+        self.register.named_now.add(found.entity)
+        return _Binding(found.entity, found, False)
 
     def _subject(self) -> _Binding | None:
         draft = self.draft
@@ -426,4 +455,5 @@ def mentions_of(drafts: Iterable[Draft]) -> list[Named]:
             found.append(draft.details.subject_id)
         if draft.value_mention is not None:
             found.append(draft.value_mention)
+        found += [span.who for span in draft.mentions]
     return found

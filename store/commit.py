@@ -402,6 +402,7 @@ def _batch(group: Sequence[Submission], work: _Work) -> Batch:
         block_keys=work.register.keys,
         slots=tuple({one.slot.slot_key: one.slot for one in everything}.values()),
         claims=tuple(one.assertion for one in everything),
+        mentions=tuple(link for one in everything for link in one.mentions),
         close=work.ledger.closings,
         rows=(*work.ledger.rows, *held),
         edges=tuple(dict.fromkeys(work.edges)),

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 from ..resolution.known import Known, Lookup
-from ..schema.claim import Assertion, Claim, Edge, Row, Version
+from ..schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
 from ..schema.entity import Judgement, Review
 from ..schema.principal import Sight
 from .records import (
@@ -128,7 +128,10 @@ class WriteTx(IdentityReads, Protocol):
         ...
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return every object whose subject or value is one of these, erased ones left out."""
+        """Return every object that is about one of these, points at it or mentions it.
+
+        Erased ones are left out.
+        """
         ...
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
@@ -223,9 +226,10 @@ class Reader(IdentityReads, Protocol):
         ...
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
-        """Return clean heads about these entities or pointing at them.
+        """Return clean heads about these entities, pointing at them or mentioning them.
 
-        At most `limit` for each entity: strongest authority, then trust, then vid first.
+        At most `limit` for each entity: strongest authority, then trust, then vid first. What
+        only mentions it comes after all that is about it, the newest of equal trust first.
         """
         ...
 
@@ -237,6 +241,10 @@ class Reader(IdentityReads, Protocol):
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """Return the edges from or to objects known at a tx."""
+        ...
+
+    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
+        """Return the names inside the texts of objects, by object id, then start."""
         ...
 
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:

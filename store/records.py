@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..schema.claim import Assertion, Edge, Permissions, Row, Version
+from ..schema.claim import Assertion, Edge, MentionLink, Permissions, Row, Version
 from ..schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ..schema.interval import Interval
 from ..schema.vocabulary import ActionKind
@@ -225,6 +225,8 @@ class Batch:
     """(key, kind) pairs by norm of a new alias; a key has one kind."""
     slots: tuple[SlotRecord, ...] = ()
     claims: tuple[Assertion, ...] = ()
+    mentions: tuple[MentionLink, ...] = ()
+    """Of claims and entities that are stored, or in this batch."""
     close: tuple[Closing, ...] = ()
     rows: tuple[Row, ...] = ()
     """New rows with their vids; a row may be born closed."""
@@ -263,6 +265,7 @@ class RecordKind(StrEnum):
     BLOCK_KEYS = "block_keys"
     SLOT = "slot"
     CLAIM = "claim"
+    MENTION = "mention"
     ROW = "row"
     EDGE = "edge"
     JUDGEMENT = "judgement"

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import IO, Any, Final, cast
 
-from ..schema.claim import Assertion, Edge, Row
+from ..schema.claim import Assertion, Edge, MentionLink, Row
 from ..schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ..schema.errors import Conflict, InvalidInput, TenureError
 from ..schema.terms import TERMS_VERSION
@@ -64,6 +64,7 @@ _TYPES: Final[dict[RecordKind, type]] = {
     RecordKind.BLOCK_KEYS: BlockKeys,
     RecordKind.SLOT: SlotRecord,
     RecordKind.CLAIM: Assertion,
+    RecordKind.MENTION: MentionLink,
     RecordKind.ROW: Row,
     RecordKind.EDGE: Edge,
     RecordKind.JUDGEMENT: Judgement,
@@ -88,6 +89,7 @@ _FIELD: Final = {
     RecordKind.IDENTIFIER: "identifiers",
     RecordKind.SLOT: "slots",
     RecordKind.CLAIM: "claims",
+    RecordKind.MENTION: "mentions",
     RecordKind.ROW: "rows",
     RecordKind.EDGE: "edges",
     RecordKind.JUDGEMENT: "judgements",

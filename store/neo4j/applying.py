@@ -111,6 +111,7 @@ def batch(calls: Writes, counters: Counters, given: Batch) -> None:
     counters.clock = given.clock._replace(vec_seq=vec_seq)
     _names(calls, counters, given)
     _facts(calls, counters, given)
+    _mentions(calls, given)
     _edges(calls, counters, given)
     _judgements(calls, given)
     _queue(calls, counters, given)
@@ -249,6 +250,11 @@ def _each(calls: Writes, text: LiteralString, rows: Iterable[Properties], **boun
         for record in calls.rows(text, rows=some, **bound):
             made += int(record[0])
     return made
+
+
+def _mentions(calls: Writes, given: Batch) -> None:
+    made = _each(calls, register.PUT_MENTIONS, map(codec.mention_row, given.mentions))
+    _require(made == len(given.mentions), "a mention stands in an unknown claim")
 
 
 def _edges(calls: Writes, counters: Counters, given: Batch) -> None:

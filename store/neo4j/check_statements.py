@@ -128,6 +128,12 @@ WHERE c.erased IS NULL OR c.value_json IS NOT NULL OR c.terms IS NOT NULL OR c:L
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
 """
 )
+FAR_MENTION: Final[LiteralString] = (
+    _CLAIMS
+    + """ AND c.text IS NOT NULL
+MATCH (c)-[m:MENTIONS]->(:Entity) WHERE m.until > size(c.text)"""
+    + _BAD_CLAIM
+)
 KEPT_RECEIPT: Final[LiteralString] = (
     _ERASED_IDS
     + """
@@ -214,6 +220,7 @@ MUST_BE_EMPTY: Final[Mapping[str, LiteralString]] = {
     "a relationship to an entity differs from its row": FALSE_COPY,
     "content is gone and no tombstone says why": LOST_CONTENT,
     "an erased object still has text": KEPT_CONTENT,
+    "a mention lies outside its text": FAR_MENTION,
     "an erased object still has a receipt": KEPT_RECEIPT,
     "an erased object still has a manifest": KEPT_MANIFEST,
     "an erased object still has a vector": KEPT_VECTOR,

@@ -21,6 +21,7 @@ from ...schema.claim import (
     Details,
     Edge,
     Look,
+    MentionLink,
     Permissions,
     Row,
     Version,
@@ -368,6 +369,26 @@ def edge(kind: str, src: str, dst: str, held: Mapping[str, Any]) -> Edge:
         tx=held["tx"],
         merge_id=held.get("merge_id"),
     )
+
+
+def mention(held: Mapping[str, Any]) -> MentionLink:
+    """Return a name inside a text."""
+    return MentionLink(
+        object_id=held["object_id"],
+        entity_id=held["entity_id"],
+        start=held["start"],
+        end=held["until"],
+    )
+
+
+def mention_row(stated: MentionLink) -> Properties:
+    """Return what a name inside a text is written from."""
+    return {
+        "object_id": stated.object_id,
+        "entity_id": stated.entity_id,
+        "start": stated.start,
+        "until": stated.end,
+    }
 
 
 def slot(held: Mapping[str, Any]) -> SlotRecord:

@@ -59,6 +59,7 @@ _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Held], object]]
     RecordKind.BLOCK_KEYS: (register.ALL_NORMS, _block_keys),
     RecordKind.SLOT: (register.ALL_SLOTS, codec.slot),
     RecordKind.CLAIM: (register.ALL_CLAIMS, codec.assertion),
+    RecordKind.MENTION: (register.ALL_MENTIONS, codec.mention),
     RecordKind.ROW: (
         register.ALL_ROWS,
         lambda held: codec.row(held["row"], codec.claim(held["claim"])),

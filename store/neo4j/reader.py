@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import Edge, Version
+from ...schema.claim import Edge, MentionLink, Version
 from ...schema.entity import Review
 from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
@@ -142,6 +142,11 @@ class Neo4jReader:
             cypher.EDGES, object_ids=_distinct(object_ids), tx=self._pin(tx_us)
         )
         return tuple(codec.edge(r["kind"], r["src"], r["dst"], r["edge"]) for r in found)
+
+    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
+        """Return the names inside the texts of objects, by object id, then start."""
+        found = self._calls.rows(register.MENTIONS, object_ids=_distinct(object_ids))
+        return tuple(codec.mention(record["record"]) for record in found)
 
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
         """Return the receipts of objects."""

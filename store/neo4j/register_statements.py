@@ -13,6 +13,20 @@ from typing import Final, LiteralString
 
 # --- writing the register
 
+PUT_MENTIONS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
+MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
+CREATE (c)-[m:MENTIONS {start: row.start, until: row.until}]->(e)
+RETURN count(m) AS made
+"""
+MENTIONS: Final[LiteralString] = """
+UNWIND $object_ids AS object_id
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})-[m:MENTIONS]->(e:Entity)
+RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS record
+ORDER BY c.object_id, m.start
+"""
+
 PUT_NAMES: Final[LiteralString] = """
 CALL () {
   UNWIND $entities AS row
@@ -422,6 +436,12 @@ RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.ent
 ALL_ACTIONS: Final[LiteralString] = """
 MATCH (t:Action) WHERE t.tenant_id = $tenant AND t.action_id >= ''
 RETURN properties(t) AS record ORDER BY t.tx_start, t.action_id
+"""
+ALL_MENTIONS: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id >= ''
+MATCH (c)-[m:MENTIONS]->(e:Entity)
+RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS record
+ORDER BY c.n, m.start
 """
 ALL_FLAGS: Final[LiteralString] = """
 MATCH (t:Flag) WHERE t.tenant_id = $tenant AND t.n > 0

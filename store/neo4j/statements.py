@@ -239,6 +239,11 @@ UNWIND $entity_ids AS entity_id
 MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.value_entity_id = entity_id
   AND c.erased IS NULL
 RETURN c.object_id AS object_id
+UNION
+UNWIND $entity_ids AS entity_id
+MATCH (:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:MENTIONS]-(c:Claim)
+WHERE c.erased IS NULL
+RETURN c.object_id AS object_id
 """
 LIVE_OBJECTS: Final[LiteralString] = """
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.scope_id >= ''
@@ -414,14 +419,23 @@ AROUND: Final[LiteralString] = (
 UNWIND $entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
 CALL (e) {
-  MATCH (e)<-[a:ABOUT]-(v:ContextVersion)
-  WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid AND a.valid_until > $valid
-    AND v.head AND v.status = 'clean'
-  WITH DISTINCT v
+  CALL (e) {
+    MATCH (e)<-[a:ABOUT]-(v:ContextVersion)
+    WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid
+      AND a.valid_until > $valid AND v.head AND v.status = 'clean'
+    RETURN v, 0 AS far
+    UNION ALL
+    MATCH (e)<-[:MENTIONS]-(:Claim)<-[:PIECE_OF]-(v:ContextVersion)
+    WHERE v.status = 'clean' AND """
+    + _AT
+    + """
+    RETURN v, 1 AS far }
+  WITH v, min(far) AS far
   MATCH (v)-[:PIECE_OF]->(c:Claim)
-  WITH v, c, """
+  WITH v, c, far, """
     + _SEEN
-    + """ AS seen ORDER BY c.level, c.source_authority DESC, c.confidence DESC, v.vid
+    + """ AS seen ORDER BY far, c.level, c.source_authority DESC, c.confidence DESC,
+    CASE far WHEN 0 THEN v.vid ELSE -v.vid END
   RETURN collect(CASE WHEN seen THEN v END) AS shown,
     collect(CASE WHEN NOT seen THEN v.vid END) AS hidden }
 WITH collect(shown[..$limit]) AS kept, collect(hidden) AS hidden,

@@ -134,7 +134,7 @@ class Neo4jWriteTx:
         return tuple(codec.slot(record["slot"]) for record in found)
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return every object whose subject or value is one of these, erased ones left out."""
+        """Return every object that is about one of these, points at it or mentions it."""
         found = self.calls.rows(cypher.OBJECTS_OF, entity_ids=list(dict.fromkeys(entity_ids)))
         return tuple(sorted(str(record["object_id"]) for record in found))
 

@@ -191,7 +191,9 @@ class _Doom:
         if subject is None:
             return self.claims
         family = tuple(sorted(self.tx.entities((subject,), tx_us=self.last_us).entities))
-        return [one.claim for one in self.tx.assertions(self.tx.objects_of(family)).values()]
+        held = self.tx.assertions(self.tx.objects_of(family)).values()
+        ends = ((one, one.details.subject_id, one.details.value_entity_id) for one in held)
+        return [one.claim for one, *named in ends if not set(family).isdisjoint(named)]
 
 
 def _names_value(w: Claim) -> bool:

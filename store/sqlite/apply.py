@@ -40,6 +40,7 @@ def batch(db: sqlite3.Connection, given: Batch) -> None:
     _events(db, given.events)
     _register(db, given)
     _claims(db, given)
+    _mentions(db, given)
     _versions(db, given)
     _judgements(db, given)
     _queue(db, given)
@@ -206,6 +207,12 @@ def _claims(db: sqlite3.Connection, given: Batch) -> None:
             for n, stated in numbered
         ),
     )
+
+
+def _mentions(db: sqlite3.Connection, given: Batch) -> None:
+    lines = ((m.start, m.end, m.entity_id, m.object_id) for m in given.mentions)
+    put = _many(db, sql.PUT_MENTION, lines)
+    _require(put == len(given.mentions), "a mention stands in an unknown claim")
 
 
 def _versions(db: sqlite3.Connection, given: Batch) -> None:

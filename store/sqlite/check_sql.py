@@ -54,6 +54,9 @@ JOIN receipt r ON r.object_id = j.value WHERE r.body <> ''
 UNION SELECT k.object_id FROM tombstone t, json_each(t.object_ids) j
 JOIN compiled k ON k.object_id = j.value JOIN manifest m ON m.number = k.number
 WHERE m.body <> ''""",
+    "a mention lies outside its text": """
+SELECT c.object_id FROM mention m JOIN claim c ON c.claim_id = m.claim_id
+JOIN content d ON d.claim_id = m.claim_id WHERE m.until > length(CAST(d.text AS BLOB))""",
     "an erased entity still has a name": """
 SELECT e.entity_id FROM entity e WHERE e.state = 'erased' AND (e.name <> ''
   OR EXISTS (SELECT 1 FROM alias a WHERE a.entity_id = e.entity_id)

@@ -13,7 +13,17 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ...schema.claim import EMPTIED, Assertion, Claim, Content, Details, Edge, Look, Permissions
+from ...schema.claim import (
+    EMPTIED,
+    Assertion,
+    Claim,
+    Content,
+    Details,
+    Edge,
+    Look,
+    MentionLink,
+    Permissions,
+)
 from ...schema.interval import Interval
 from ...schema.layers import DecayRule
 from ...schema.principal import EVERYONE, Scope
@@ -263,6 +273,11 @@ def edge_line(stated: Edge) -> Line:
         stated.tx,
         stated.merge_id,
     )
+
+
+def mention(line: Line) -> MentionLink:
+    """Return a name inside a text."""
+    return MentionLink(object_id=line[0], entity_id=line[1], start=line[2], end=line[3])
 
 
 def slot(line: Line) -> SlotRecord:

@@ -93,6 +93,7 @@ _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]]
     RecordKind.BLOCK_KEYS: _block_keys,
     RecordKind.SLOT: _plain(sql.ALL_SLOTS, codec.slot),
     RecordKind.CLAIM: _plain(sql.ALL_CLAIMS, codec.assertion),
+    RecordKind.MENTION: _plain(sql.ALL_MENTIONS, codec.mention),
     RecordKind.ROW: _rows,
     RecordKind.EDGE: _plain(sql.ALL_EDGES, codec.edge),
     RecordKind.JUDGEMENT: _plain(register.ALL_JUDGEMENTS, register_codec.judgement),

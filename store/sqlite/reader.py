@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import Edge, Version
+from ...schema.claim import Edge, MentionLink, Version
 from ...schema.entity import Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
@@ -113,6 +113,11 @@ class SqliteReader:
         """Return the edges from or to objects known at a tx."""
         bound = {"objects": codec.listed(object_ids), "tx": tx_us}
         return tuple(map(codec.edge, self._db.execute(sql.EDGES, bound)))
+
+    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
+        """Return the names inside the texts of objects, by object id, then start."""
+        asked = codec.listed(dict.fromkeys(object_ids))
+        return tuple(map(codec.mention, self._db.execute(sql.MENTIONS, (asked,))))
 
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
         """Return the receipts of objects."""

@@ -321,7 +321,19 @@ INSERT INTO block_count (k, kind, postings) SELECT '', 'norms', count(*) FROM no
 HAVING count(*) > 0;
 """
 
-MIGRATIONS: Final = ((_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS), (_NORMS_COUNTED,))
+_MENTION: Final = """
+CREATE TABLE mention (
+  claim_id INTEGER NOT NULL REFERENCES claim, start INTEGER NOT NULL, until INTEGER NOT NULL,
+  entity_id TEXT NOT NULL REFERENCES entity, PRIMARY KEY (claim_id, start),
+  CHECK (0 <= start AND start < until)) STRICT, WITHOUT ROWID;
+CREATE INDEX mention_by_entity ON mention (entity_id, claim_id);
+""" + _frozen("mention")
+
+MIGRATIONS: Final = (
+    (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
+    (_NORMS_COUNTED,),
+    (_MENTION,),
+)
 """The statements that lead from each schema version to the next, oldest first."""
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -162,6 +162,10 @@ CROSS JOIN content d ON d.claim_id = c.claim_id
 UNION SELECT c.object_id FROM json_each(:ids) j
 CROSS JOIN claim c INDEXED BY claim_text_about
 ON c.subject_id = j.value AND c.slot IS NULL AND c.subject_id IS NOT NULL
+CROSS JOIN content d ON d.claim_id = c.claim_id
+UNION SELECT c.object_id FROM json_each(:ids) j
+CROSS JOIN mention m INDEXED BY mention_by_entity ON m.entity_id = j.value
+CROSS JOIN claim c ON c.claim_id = m.claim_id
 CROSS JOIN content d ON d.claim_id = c.claim_id ORDER BY 1"""
 LIVE_OBJECTS: Final = f"""
 WITH scopes (scope_id) AS MATERIALIZED (
@@ -203,6 +207,14 @@ down (claim_id) AS (
   ON e.dst_id = down.claim_id AND e.kind = 'DERIVED_FROM')
 SELECT c.object_id FROM down CROSS JOIN claim c ON c.claim_id = down.claim_id
 WHERE c.claim_id NOT IN (SELECT claim_id FROM start) ORDER BY c.object_id"""
+PUT_MENTION: Final = """
+INSERT INTO mention (claim_id, start, until, entity_id)
+SELECT claim_id, ?, ?, ? FROM claim WHERE object_id = ?"""
+_MENTION: Final = """SELECT c.object_id, m.entity_id, m.start, m.until FROM """
+MENTIONS: Final = f"""{_MENTION} json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
+CROSS JOIN mention m ON m.claim_id = c.claim_id ORDER BY c.object_id, m.start"""
+ALL_MENTIONS: Final = f"""{_MENTION} mention m CROSS JOIN claim c ON c.claim_id = m.claim_id
+ORDER BY m.claim_id, m.start"""
 PUT_FLAG: Final = """
 INSERT INTO flag (claim_id, kind, is_on, tx)
 VALUES ((SELECT claim_id FROM claim WHERE object_id = ?), ?, ?, ?)"""
@@ -400,6 +412,12 @@ INDEXED BY version_by_claim ON c.subject_id = :entity AND c.slot IS NULL
 AND c.subject_id IS NOT NULL AND v.claim_id = c.claim_id"""
 _POINTING: Final = """claim c INDEXED BY claim_by_value CROSS JOIN version v
 INDEXED BY version_by_claim ON c.value_entity_id = :entity AND v.claim_id = c.claim_id"""
+_MENTIONING: Final = """mention m INDEXED BY mention_by_entity
+CROSS JOIN claim c ON m.entity_id = :entity AND c.claim_id = m.claim_id
+CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = c.claim_id"""
+NAMED_NOW: Final = _near(_MENTIONING, _BY_OPEN)
+NAMED: Final = _near(_MENTIONING, _BY_TX)
+"""What mentions one entity in a text; ranked after what is about it."""
 NEAR_NOW: Final = (
     _near(_ABOUT.format(index="version_open_head"), _BY_OPEN),
     _near(_TEXT_ABOUT, _BY_OPEN),

@@ -123,22 +123,26 @@ class Timelines:
         return self._visible(self._of_claims(claims, self._bound(sight, point), point), point.tx_us)
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
-        """Return clean heads about entities or pointing at them, the strongest of each."""
+        """Return clean heads about, pointing at or naming entities, the strongest of each."""
         bound = self._bound(sight, point)
-        statements = sql.NEAR_NOW if self._now(point) else sql.NEAR
+        now = self._now(point)
+        statements = sql.NEAR_NOW if now else sql.NEAR
+        named = sql.NAMED_NOW if now else sql.NAMED
         kept: set[int] = set()
         hidden: set[int] = set()
         cut = False
         for entity_id in dict.fromkeys(entity_ids):
             bound["entity"] = entity_id
             near = {
-                (*line[1:4], line[0]): line[4]
+                line[0]: (line[4], (0, *line[1:4], line[0]))
                 for statement in statements
                 for line in self._db.execute(statement, bound)
             }
-            visible = [key for key, seen in near.items() if seen]
-            hidden.update(key[3] for key, seen in near.items() if not seen)
-            kept.update(key[3] for key in heapq.nsmallest(limit, visible))
+            for line in self._db.execute(named, bound):
+                near.setdefault(line[0], (line[4], (1, *line[1:4], -line[0])))
+            visible = [(place, vid) for vid, (seen, place) in near.items() if seen]
+            hidden.update(vid for vid, (seen, _) in near.items() if not seen)
+            kept.update(vid for _, vid in heapq.nsmallest(limit, visible))
             cut = cut or len(visible) > limit
         lines = self._of_vids(kept, bound)
         return Found(tuple(self._built(lines, point.tx_us)), len(hidden), cut)

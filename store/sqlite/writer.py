@@ -131,7 +131,7 @@ class SqliteWriteTx:
         return tuple(map(codec.slot, lines))
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return every object whose subject or value is one of these, erased ones left out."""
+        """Return every object that is about one of these, points at it or mentions it."""
         lines = self._locked().execute(sql.OBJECTS_OF, {"ids": _distinct(entity_ids)})
         return tuple(line[0] for line in lines)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tenure.resolution.known import Known, Lookup
-from tenure.schema.claim import EMPTIED, Assertion, Claim, Edge, Row, Version
+from tenure.schema.claim import EMPTIED, Assertion, Claim, Edge, MentionLink, Row, Version
 from tenure.schema.entity import Alias, Entity, Identifier, Judgement, Review
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.principal import Sight
@@ -41,6 +41,7 @@ class State:
     slots: dict[str, SlotRecord] = field(default_factory=dict)
     claims: dict[str, Assertion] = field(default_factory=dict)
     rows: dict[int, Row] = field(default_factory=dict)
+    mentions: list[MentionLink] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     judgements: dict[str, Judgement] = field(default_factory=dict)
     reviews: dict[str, Review] = field(default_factory=dict)
@@ -266,7 +267,12 @@ class MemoryTx(MemoryReads):
                 i
                 for i, held in self.state.claims.items()
                 if not held.erased
-                and {held.details.subject_id, held.details.value_entity_id} & set(entity_ids)
+                and {
+                    held.details.subject_id,
+                    held.details.value_entity_id,
+                    *(m.entity_id for m in self.state.mentions if m.object_id == i),
+                }
+                & set(entity_ids)
             )
         )
 
@@ -345,6 +351,10 @@ class MemoryTx(MemoryReads):
             assert assertion.claim.object_id not in state.claims
             assert assertion.claim.slot_key in state.slots
             state.claims[assertion.claim.object_id] = assertion
+        for link in batch.mentions:
+            assert link.object_id in state.claims
+            assert link.entity_id in state.entities
+        state.mentions += batch.mentions
         self._rows(batch)
         state.edges += batch.edges
         self._judgements(batch)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tenure.schema.claim import Permissions
+from tenure.schema.claim import MentionLink, Permissions
 from tenure.schema.entity import Identifier
 from tenure.schema.errors import Conflict, InvalidInput
 from tenure.schema.layers import DecayRule
@@ -49,6 +49,7 @@ def lived_in(store: Store) -> None:
         entities=people,
         aliases=(alias("e1"), alias("e2", "Kim", tx=2, merge_id="m")),
         identifiers=(Identifier(entity_id="e2", scheme="hr", value="1", tx_start=70),),
+        mentions=(MentionLink(object_id="f", entity_id="e3", start=0, end=4),),
         block_keys={"sam rivera": (("t:sam", "token"), ("x", "prefix")), "kim": (("x", "prefix"),)},
         judgements=(judgement("j1", "e1", "e2", tx=70), judgement("j2", "e2", "e3", tx=70)),
         canonical=(("e1", "e2"), ("e2", "e2"), ("e3", "e2")),

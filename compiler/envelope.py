@@ -13,34 +13,23 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from ..schema.compile_terms import Stability
 from ..schema.errors import unknown
 from .block import Block
 from .cache_plan import Plan
+from .charts import budget_svg, treemap_svg
 from .checks import CheckReport, HardConstraint, check_output
+from .diagnosis import Suspicion, diagnosis
+from .lineage import Descent, descents, lineage_svg
 from .manifest import Manifest
+from .page import fragment, page
 from .quality import Quality
 from .render_adk import render_adk
 from .render_anthropic import render_anthropic
 from .render_openai import render_openai
-from .trace import Trace
+from .trace import SectionUse, Trace
 from .verdicts import Gap
 
 NOTHING_BESIDE: Final[Mapping[str, Any]] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class SectionUse:
-    """What one section of the text takes."""
-
-    name: str
-    stability: Stability
-    tokens: int
-    """Of its part of the text, heading and frames included."""
-    blocks: int
-    objects: int
-    allocated: int | None
-    """What the allocator gave it; None when nothing was scarce."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +68,35 @@ class Envelope:
     def quality(self) -> Quality:
         """Return the eight quality metrics with their alerts, worked out when asked."""
         return self._measure()
+
+    @property
+    def diagnosis(self) -> tuple[Suspicion, ...]:
+        """Return what in it can have made an answer wrong, and which part to look at first."""
+        return diagnosis(self.trace, self.quality)
+
+    @property
+    def lineage(self) -> tuple[Descent, ...]:
+        """Return where each object came from and which block holds it, in the order of the text."""
+        return descents(self)
+
+    def to_html(self) -> str:
+        """Return a page that shows it whole: self-contained, without scripts, the same bytes."""
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        return fragment(self)
+
+    def treemap_svg(self) -> str:
+        """Return where the tokens went, by section and block, as an SVG picture."""
+        return treemap_svg(self)
+
+    def budget_svg(self) -> str:
+        """Return the budget as a stacked bar, as an SVG picture."""
+        return budget_svg(self)
+
+    def lineage_svg(self) -> str:
+        """Return origins, objects and blocks as a graph, as an SVG picture."""
+        return lineage_svg(self)
 
     def check(self, output: object) -> CheckReport:
         """Return which hard constraints a model's output breaks.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..schema.compile_terms import CacheHitStatus, ValidationStatus
+from ..schema.compile_terms import CacheHitStatus, Stability, ValidationStatus
 from .provenance import Provenance
 from .verdicts import Change, Gap, Verdict
 
@@ -62,6 +62,20 @@ class QuarantinedObject(NamedTuple):
     reason: str
     detail: str
     contradiction_status: str
+
+
+@dataclass(frozen=True, slots=True)
+class SectionUse:
+    """What one section of the text takes."""
+
+    name: str
+    stability: Stability
+    tokens: int
+    """Of its part of the text, heading and frames included."""
+    blocks: int
+    objects: int
+    allocated: int | None
+    """What the allocator gave it; None when nothing was scarce."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,13 +27,12 @@ from ..schema.crosswalk import layer_tokens
 from ..schema.errors import Forbidden
 from ..schema.principal import AUDIT, Principal
 from ..schema.vocabulary import Authority
-from .envelope import SectionUse
 from .metrics import core_metrics
 from .order import Ordered
 from .piece import Piece
 from .provenance import provenance
 from .setting import Setting
-from .trace import CompiledObject, Trace, omitted, quarantined
+from .trace import CompiledObject, SectionUse, Trace, omitted, quarantined
 from .verdicts import Change, Gap, Verdict
 
 _CACHED = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)

@@ -1,0 +1,284 @@
+"""Pages and pictures of envelopes: complete, the same bytes, and closed to what texts contain."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tenure.compiler.envelope import Envelope
+from tenure.compiler.quality import TARGETS
+from tenure.schema.compile_terms import Reason
+from tenure.schema.principal import Principal
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
+from tenure.tests.compiler.test_compile import REQUEST, full_bench
+
+PAYLOADS = (
+    "<script>document.title='owned'</script>",
+    "</pre></details><img src=x onerror=\"document.title='owned'\">",
+    '"><svg onload=alert(1)><style>*{display:none}</style>',
+    "]]><!-- <iframe srcdoc='<script>parent.document.title=1</script>'> -->",
+    "&lt;b&gt; &#60;script&#62; \u202e\u0000\x1b[31m",
+    "<a href='javascript:alert(1)'>x</a><meta http-equiv=refresh content='0;url=//evil.example'>",
+)
+ELEMENTS = frozenset(
+    "html head meta title style body main h1 h2 h3 section div p dl dt dd table thead tbody tr th "
+    "td details summary pre svg desc g rect text path strong".split()
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+class Page(HTMLParser):
+    """What a browser would build, and the words of it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def hostile(payload: str) -> Envelope:
+    """Return an envelope that holds a text in every place where a caller can put one."""
+    bench = Bench(principal=Principal(tenant=f"t{payload}"[:200], user="ann"))
+    world = bench.world
+    world.add("passage", text=f"alpha {payload}", level=4, origin=f"doc://d/{payload}",
+              object_type="retrieved_passage")  # fmt: skip
+    world.person(f"Sam {payload}")
+    world.add("fact", subject=f"Sam {payload}", slot="office", value=f"alpha {payload}")
+    return bench.compile(
+        query=f"alpha office of Sam {payload}",
+        goal=payload,
+        step=payload,
+        constraints=[payload],
+        history=[f"one {payload}", {"role": "tool", "text": f"two {payload}", "name": "t"}],
+        evidence=[{"text": f"alpha {payload}", "origin": f"web://{payload}", "title": payload}],
+        entities=[f"Nobody {payload}"],
+        errors=[payload],
+    )
+
+
+def pages(envelope: Envelope) -> list[str]:
+    drawn = [envelope.budget_svg(), envelope.treemap_svg(), envelope.lineage_svg()]
+    return [envelope.to_html(), envelope._repr_html_(), *drawn]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_text_becomes_an_element_or_an_attribute(payload: str) -> None:
+    envelope = hostile(payload)
+    for text in pages(envelope):
+        closed(text)
+    assert "alpha" in Page(envelope.to_html()).words
+
+
+def closed(text: str) -> None:
+    """Assert that a page has the elements of this module alone, and nothing that runs or loads."""
+    for name, attributes in Page(text).elements:
+        assert name in ELEMENTS
+        for key in attributes:
+            assert not key.startswith("on")
+            assert key not in {"src", "href", "srcdoc", "action", "style"}
+
+
+def test_the_shared_payloads_stay_text_in_every_page(shared_data: Path) -> None:
+    lines = (shared_data / "injection/injections.dev.jsonl").read_text(encoding="utf-8")
+    texts = [json.loads(line)["text"] for line in lines.splitlines()]
+    assert len(texts) > 100
+    for start in range(0, len(texts), 40):
+        some = texts[start : start + 40]
+        envelope = Bench().compile(
+            query="alpha",
+            evidence=[{"text": t, "origin": f"web://{t[:60]}"} for t in some],
+            history=[{"role": "user", "text": t} for t in some],
+            budget_tokens=60_000,
+        )
+        closed(envelope.to_html())
+        ElementTree.fromstring(envelope.treemap_svg())
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH")
+def test_a_browser_builds_no_element_of_a_payload(tmp_path: Path) -> None:
+    # Without the page's own policy, so that the escaping alone has to hold.
+    policy = r'<meta http-equiv="Content-Security-Policy"[^>]*>'
+    page = re.sub(policy, "", hostile(" ".join(PAYLOADS)).to_html())
+    file = tmp_path / "page.html"
+    file.write_text(page, encoding="utf-8")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'u'}"]
+    done = subprocess.run(
+        [str(CHROMIUM), *flags, "--virtual-time-budget=2000", "--dump-dom", file.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+    )
+    names = {name for name, _ in Page(done.stdout).elements}
+    assert {"html", "svg", "pre"} <= names <= ELEMENTS
+    assert "<title>Context envelope" in done.stdout
+
+
+def test_a_page_shows_every_part_of_the_envelope() -> None:
+    envelope = full_bench().compile(**{**REQUEST, "budget_tokens": 900})
+    words = Page(envelope.to_html()).words
+    for block in envelope.blocks:
+        assert block.origin in words
+        assert block.text in words
+    trace = envelope.trace
+    ids = {o.object_id for o in trace.compiled_objects}
+    ids |= {o.object_id for o in trace.omitted_objects}
+    assert all(object_id in words for object_id in ids)
+    for said in (
+        *TARGETS,
+        *trace.metrics,
+        envelope.digest,
+        trace.cache_metadata["prompt_cache_key"],
+    ):
+        assert str(said) in words
+    assert f"{trace.budget['shadow_price']:g} (the shadow price)" in words
+    assert "over_budget" in words
+
+
+def test_a_page_shows_what_was_set_apart_what_is_missing_and_what_is_withheld() -> None:
+    bench = Bench(principal=Principal(user="ann", roles=frozenset({"auditor"})))
+    bench.world.add("a", subject="Sam", slot="office", value="Rome", status="disputed",
+                    reason="unresolved_tie")  # fmt: skip
+    bench.world.add("b", subject="Sam", slot="title", value="clerk", deny=("auditor",))
+    bench.world.add("old", text="alpha fact", decay=(10, 0.01), tx=NOW - 30 * DAY)
+    envelope = bench.compile(query="office and title of Sam, alpha fact", step="look",
+                             entities=["Sam"])  # fmt: skip
+    words = Page(envelope.to_html()).words
+    assert Reason.CONFLICTING_CLAIM_UNRESOLVED.value in words
+    assert "acceptance_missing" in words
+    assert "outside" in words
+
+
+def test_a_page_asks_for_nothing_and_its_policy_holds_the_hash_of_its_style() -> None:
+    page = full_bench().compile(**REQUEST).to_html()
+    elements = Page(page).elements
+    policy = next(a["content"] for n, a in elements if a.get("http-equiv"))
+    style = re.search(r"<style>(.*?)</style>", page, re.S)
+    assert style is not None
+    assert policy is not None
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+    ids = [a["id"] for _, a in elements if "id" in a]
+    assert len(ids) == len(set(ids)) == 6
+    assert not {"script", "link", "img"} & {name for name, _ in elements}
+
+
+DRAW = """
+from tenure.tests.compiler.test_compile import REQUEST, full_bench
+import hashlib
+e = full_bench().compile(**REQUEST)
+for text in (e.to_html(), e._repr_html_(), e.budget_svg(), e.treemap_svg(), e.lineage_svg()):
+    print(hashlib.sha256(text.encode()).hexdigest())
+"""
+
+
+def test_pages_have_the_same_bytes_in_another_process_and_after_another_run() -> None:
+    envelope = full_bench().compile(**REQUEST)
+    here = [hashlib.sha256(text.encode()).hexdigest() for text in pages(envelope)]
+    later = envelope.beside(run_id="another", compilation_latency_ms=9.9)
+    assert pages(later) == pages(envelope)
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", DRAW],
+            env={**os.environ, "PYTHONHASHSEED": seed, "TZ": "Asia/Tokyo"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.split() == here
+
+
+def test_pictures_say_in_words_what_they_show() -> None:
+    envelope = full_bench().compile(**REQUEST)
+    for text in pages(envelope)[2:]:
+        root = ElementTree.fromstring(text)
+        space = "{http://www.w3.org/2000/svg}"
+        title, desc = root.find(space + "title"), root.find(space + "desc")
+        assert title is not None and desc is not None
+        assert root.get("role") == "img"
+        assert root.get("aria-labelledby") == f"{title.get('id')} {desc.get('id')}"
+        assert len(desc.text or "") > 20
+    assert f"{envelope.tokens_upper:,} of 8,000 tokens used" in pages(envelope)[2]
+
+
+def test_the_treemap_gives_each_section_its_share_and_gathers_small_blocks() -> None:
+    turns = [f"turn {i} about alpha" for i in range(220)]
+    envelope = Bench().compile(query="alpha", history=turns, budget_tokens=60_000)
+    drawn = envelope.treemap_svg()
+    assert re.search(r"\d+ more blocks", drawn)
+    root = ElementTree.fromstring(drawn)
+    rects = [r for r in root.iter() if r.tag.endswith("rect")]
+    assert all(int(r.get("width", "0")) > 0 for r in rects)
+
+
+def test_the_lineage_tells_how_each_object_was_found_and_what_it_stands_for() -> None:
+    envelope = full_bench().compile(**REQUEST)
+    rows = {row.object_id: row for row in envelope.lineage}
+    assert set(rows) == {each.object_id for each in envelope.trace.compiled_objects}
+    assert rows[uid("style")].found == ("standing",)
+    assert "words of the query" in rows[uid("office")].found
+    given = [row for row in rows.values() if row.origin.startswith("request://")]
+    assert given and all(row.found == ("the request",) for row in given)
+    numbers = [row.block for row in envelope.lineage]
+    assert numbers == sorted(numbers)
+
+
+def test_the_lineage_names_duplicates() -> None:
+    bench = Bench()
+    text = "The alpha report of the harbour was sent to nine people on Monday evening."
+    bench.world.add("one", text=text, level=4, origin="doc://1", object_type="retrieved_passage")
+    envelope = bench.compile(
+        query="alpha report harbour",
+        evidence=[{"text": text, "origin": "doc://2"}],
+    )
+    assert [len(row.absorbed) for row in envelope.lineage if row.absorbed] == [1]
+    assert "+1" in envelope.lineage_svg()
+
+
+def test_the_lineage_draws_only_so_many_objects() -> None:
+    turns = [f"turn {i} about alpha" for i in range(80)]
+    envelope = Bench().compile(query="alpha", history=turns, budget_tokens=60_000)
+    assert len(envelope.lineage) > 60
+    assert re.search(r"and \d+ more", envelope.lineage_svg())
+    assert "Of these, 60 are drawn" in envelope.lineage_svg()
+
+
+def test_an_empty_budget_part_and_a_bare_request_are_drawn_too() -> None:
+    envelope = Bench().compile(query="nothing at all")
+    for text in pages(envelope):
+        closed(text)
+    assert "Nothing was scarce" in envelope.to_html()
+
+
+def test_a_notebook_gets_a_short_form() -> None:
+    envelope = full_bench().compile(**{**REQUEST, "budget_tokens": 900})
+    short = envelope._repr_html_()
+    assert "<style" not in short
+    assert len(short) < len(envelope.to_html()) / 2
+    texts = [f"alpha {i} stands in harbour {i} of nine" for i in range(60)]
+    many = Bench().compile(query="alpha", evidence=texts, budget_tokens=500)
+    assert len(many.trace.omitted_objects) > 20
+    assert re.search(r"and \d+ more", many._repr_html_())

@@ -1,0 +1,76 @@
+"""Compiling over a real embedded store: what holds for any request, however odd its texts."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from tenure import Memory, connect, parse_envelope
+from tenure.compiler.budget import compile_budget
+from tenure.compiler.capabilities import capability
+from tenure.compiler.counting import counter_for
+from tenure.schema.compile_terms import OverflowPolicy
+from tenure.schema.errors import ContextBudgetExhausted
+from tenure.schema.policy import DEFAULT
+from tenure.tests import random_requests
+
+OVERFLOW = sorted(OverflowPolicy)
+
+
+@pytest.fixture(scope="module")
+def memories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[OverflowPolicy, Memory]]:
+    """Yield one store behind five memories, one an overflow policy."""
+    path = str(tmp_path_factory.mktemp("budget") / "memory.db")
+    opened: dict[OverflowPolicy, Memory] = {}
+    for overflow in OVERFLOW:
+        policy = replace(DEFAULT, compile=replace(DEFAULT.compile, overflow=overflow))
+        opened[overflow] = connect(path, policy=policy)
+    taken = random_requests.fill(opened[OVERFLOW[0]], random.Random(11), 300)
+    assert taken > 200
+    yield opened
+    for memory in opened.values():
+        memory.close()
+
+
+def keep_to_budget(memories: dict[OverflowPolicy, Memory], seeds: Iterable[int]) -> Counter[str]:
+    """Compile a request for each seed, check its budget, and count the outcomes by counter."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        chance = random.Random(seed)
+        memory = memories[chance.choice(OVERFLOW)]
+        given = random_requests.random_request(chance)
+        model = given["model"]
+        seen["asked " + model] += 1
+        try:
+            envelope = memory.compile(**given)
+        except ContextBudgetExhausted as error:
+            assert error.data["shortfall"] > 0, seed
+            continue
+        while envelope is not None:
+            seen["compiled " + model] += 1
+            budget = compile_budget(given["budget_tokens"], None, capability(model)).tokens
+            assert counter_for(model).upper_bound(envelope.text) <= budget, seed
+            assert envelope.tokens_upper <= budget, seed
+            assert parse_envelope(envelope.text) == envelope.blocks, seed
+            envelope = envelope.next
+    return seen
+
+
+def test_the_budget_is_never_exceeded_whatever_the_texts_are(
+    memories: dict[OverflowPolicy, Memory],
+) -> None:
+    seen = keep_to_budget(memories, range(120))
+    assert all(seen["compiled " + model] >= 5 for model in random_requests.MODELS)
+
+
+@pytest.mark.slow
+def test_the_budget_is_never_exceeded_on_ten_thousand_requests(
+    memories: dict[OverflowPolicy, Memory],
+) -> None:
+    seen = keep_to_budget(memories, range(10_000))
+    print(dict(seen))
+    assert all(seen["compiled " + model] >= 1_000 for model in random_requests.MODELS)

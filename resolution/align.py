@@ -180,6 +180,8 @@ def _share(rest: int, met: int) -> int:
 
 def _likeness(one: str, other: str, person: bool) -> tuple[tuple[int, str], ...]:
     """Return the best reason, if any, to take two different words for one."""
+    if not person and one[0] != other[0] and len(one) != len(other):
+        return ()  # two words, as most pairs are
     if not (one.isalpha() and other.isalpha()):
         return ()
     if person and is_nickname(one, other):

@@ -11,7 +11,7 @@ Sources: resolution 2; settled 9; DESIGN 5; checklist C-049 to C-052, C-055.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -37,6 +37,10 @@ class Scorer(Protocol):
 
     def keys(self, mention: EntityRef) -> tuple[tuple[str, int], ...]:
         """Return blocking keys with their weights in thousandths."""
+        ...
+
+    def near(self, mention: EntityRef) -> Callable[[str], bool]:
+        """Return what tells whether a stored name is worth scoring against a mention."""
         ...
 
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
@@ -82,6 +86,13 @@ def lookup_of(mentions: Iterable[Named]) -> Lookup:
         identifiers=tuple(sorted({pair for ref in refs for pair in ref.external_ids.items()})),
         norms=tuple(sorted({alias_key(n) for ref in refs for n in (ref.name, *ref.aliases)})),
         entity_ids=tuple(sorted(ids)),
+    )
+
+
+def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) -> Lookup:
+    """Return everything that scoring a mention may need beyond its exact look-up."""
+    return Lookup(
+        block_keys=scorer.keys(mention), limit=bands.max_candidates, near=scorer.near(mention)
     )
 
 

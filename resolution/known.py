@@ -10,7 +10,7 @@ Sources: resolution 2 and 6; settled 9; checklist C-047, C-055.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
@@ -30,6 +30,12 @@ class Lookup:
     """Blocking keys with their kind weight in thousandths; empty: no fuzzy candidates."""
     limit: int = 50
     """The most fuzzy candidates, by weight, then alias."""
+    near: Callable[[str], bool] | None = None
+    """Tells from a surface whether a fuzzy candidate is worth the rest of the look-up.
+
+    Asked after the cut, so it never lets another candidate in; a norm stays when any of its
+    surfaces is near.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +54,15 @@ class Known:
     """Open judgements between these entities."""
     canonical: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical id by raw id, only of clusters of two or more: every member, root included."""
+
+
+def worth_it(proposed: Sequence[tuple[Alias, int]], lookup: Lookup) -> list[tuple[Alias, int]]:
+    """Return the proposed (alias, weight) pairs that a look-up wants, in their order."""
+    near = lookup.near
+    if near is None:
+        return list(proposed)
+    kept = {alias.norm for alias, _ in proposed if near(alias.surface)}
+    return [pair for pair in proposed if pair[0].norm in kept]
 
 
 def alias_order(alias: Alias) -> tuple[str, str, str, str, int, int]:

@@ -71,6 +71,8 @@ class Lexicon:
     """Words in the longest legal form."""
     legal_native: tuple[tuple[str, str], ...]
     """Legal forms of scripts without spaces, longest first, with their class."""
+    marked: dict[Profile, frozenset[str]]
+    """Every word that is read in its own way in names of a profile."""
 
 
 @cache
@@ -79,17 +81,27 @@ def lexicon() -> Lexicon:
     raw = json.loads(_shipped("lexicon.json"))
     legal = _legal_forms(raw)
     native = cast("dict[str, str]", raw["legal_native"])
+    people = frozenset({*raw["titles"], *raw["postnominals"], *raw["generations"]})
+    legal_words = frozenset(word for words in legal for word in words)
+    numbers = frozenset(raw["number_words"])
+    particles = {Profile(name): frozenset(words) for name, words in raw["particles"].items()}
+    own = {
+        Profile.PERSON: people,
+        Profile.ORGANIZATION: legal_words | numbers,
+        Profile.THING: numbers,
+    }
     return Lexicon(
         titles=raw["titles"],
         postnominals=frozenset(raw["postnominals"]),
         generations=raw["generations"],
-        particles={Profile(name): frozenset(words) for name, words in raw["particles"].items()},
+        particles=particles,
         number_words=raw["number_words"],
         everyday=frozenset(raw["everyday"]),
         legal=legal,
-        legal_words=frozenset(word for words in legal for word in words),
+        legal_words=legal_words,
         legal_longest=max(map(len, legal)),
         legal_native=tuple(sorted(native.items(), key=lambda item: (-len(item[0]), item[0]))),
+        marked={profile: own[profile] | particles[profile] for profile in Profile},
     )
 
 

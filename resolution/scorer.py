@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from rapidfuzz.fuzz import token_set_ratio
 
@@ -85,6 +85,10 @@ class NameScorer:
     def keys(self, mention: EntityRef) -> tuple[tuple[str, int], ...]:
         """Return the blocking keys of a mention with their weights in thousandths."""
         return tuple((key, KIND_WEIGHT[kind]) for key, kind in _keys(mention.name, mention.type))
+
+    def near(self, mention: EntityRef) -> Callable[[str], bool]:
+        """Return what tells whether a stored name is worth scoring against a mention."""
+        return partial(_is_near, mention)
 
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
         """Return the (key, kind) pairs under which a new alias is found."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..resolution.bind import Named, Rules, as_ref, bind, lookup_of, needs_scoring
+from ..resolution.bind import Named, Rules, as_ref, bind, fuzzy_lookup, lookup_of, needs_scoring
 from ..resolution.keys import alias_key, is_id
-from ..resolution.known import Known, Lookup, merged
+from ..resolution.known import Known, merged
 from ..resolution.register import Register
 from ..schema.entity import Resolution
 from ..schema.principal import TENANT_SCOPE, Principal
@@ -53,9 +53,7 @@ class Resolving:
         register = Register(exact)
         if scorer and needs_scoring(wanted, register, rules):
             ref = as_ref(wanted)
-            lookup = Lookup(
-                block_keys=scorer.keys(ref), limit=self.backend.policy.resolution.max_candidates
-            )
+            lookup = fuzzy_lookup(ref, scorer, rules.bands)
             found = reader.known(lookup, scopes=sorted(scopes), tx_us=last)
             register = Register(merged((exact, found)))
             register.propose((alias_key(ref.name), ref.type, scopes), found.weights)

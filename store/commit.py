@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..resolution.bind import Rules, Scorer, as_ref, lookup_of, needs_scoring
+from ..resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
 from ..resolution.keys import alias_key, is_id
-from ..resolution.known import Lookup, merged
+from ..resolution.known import merged
 from ..resolution.register import Asked, Proposals, Register
 from ..schema.claim import Edge, Look, Row
 from ..schema.entity import SUGGESTION, EntityRef
 from ..schema.errors import Conflict, InvalidInput, NotFound, TenureError
 from ..schema.interval import ALWAYS, Interval
-from ..schema.policy import Policy
+from ..schema.policy import Policy, ResolutionPolicy
 from ..schema.values import iso, moment
 from ..schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
 from ..schema.write import Receipt
@@ -91,7 +91,7 @@ def commit(
     replay stamp must be later than the last one. With `dry_run` nothing is applied.
     """
     clock = tx.lock()
-    known = _known(tx, group, scorer, clock.last_us)
+    known = _known(tx, group, scorer, clock.last_us, bands=policy.resolution)
     work = _Work(clock, known, Ledger(clock.next_vid), [None] * len(group))
     _answer_retries(tx, group, work)
     _admit_all(group, work, now_us=now_us, policy=policy, scorer=scorer)
@@ -113,7 +113,12 @@ def commit(
 
 
 def _known(
-    tx: WriteTx, group: Sequence[Submission], scorer: Scorer | None, last_us: int
+    tx: WriteTx,
+    group: Sequence[Submission],
+    scorer: Scorer | None,
+    last_us: int,
+    *,
+    bands: ResolutionPolicy,
 ) -> Register:
     """Return what exact keys find; only what they leave open is looked up by blocking keys."""
     mentions = mentions_of(draft for submission in group for draft in submission.drafts)
@@ -125,7 +130,7 @@ def _known(
     answers = [exact]
     proposals: dict[Asked, Proposals] = {}
     for ref, seen in _doubtful(group, register):
-        lookup = Lookup(block_keys=scorer.keys(ref))
+        lookup = fuzzy_lookup(ref, scorer, bands)
         found = tx.known(lookup, scopes=sorted(seen), tx_us=last_us)
         answers.append(found)
         proposals[alias_key(ref.name), ref.type, seen] = found.weights

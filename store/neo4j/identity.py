@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup, alias_order, identifier_order
+from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
 from ...resolution.postings import hit_weight
 from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict
@@ -46,7 +46,7 @@ def known(calls: Calls, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> Kn
         aliases += named
         ids |= owners
     if lookup.block_keys:
-        for alias, weight in _blocked(calls, lookup, scopes, tx_us):
+        for alias, weight in worth_it(_blocked(calls, lookup, scopes, tx_us), lookup):
             aliases.append(alias)
             key = alias.entity_id, alias.norm
             weights[key] = max(weight, weights.get(key, 0))

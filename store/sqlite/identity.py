@@ -12,11 +12,10 @@ from __future__ import annotations
 import heapq
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup, alias_order, identifier_order
+from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
 from ...resolution.postings import hit_weight
 from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict
@@ -37,7 +36,7 @@ class Register:
         aliases = self._named(lookup.norms, scopes, tx_us)
         weights: dict[tuple[str, str], int] = {}
         if lookup.block_keys:
-            for alias, weight in self._blocked(lookup, scopes, tx_us):
+            for alias, weight in worth_it(self._blocked(lookup, scopes, tx_us), lookup):
                 aliases.append(alias)
                 key = alias.entity_id, alias.norm
                 weights[key] = max(weight, weights.get(key, 0))
@@ -120,7 +119,7 @@ class Register:
                 break
         return sorted(found, key=_by_weight)[: lookup.limit]
 
-    def _shared(self, lookup: Lookup) -> Counter[int]:
+    def _shared(self, lookup: Lookup) -> dict[int, int]:
         """Return the weight of every norm that shares a key, by number."""
         total = self._db.execute(sql.COUNT_NORMS).fetchone()[0]
         asked = dict(lookup.block_keys)
@@ -130,26 +129,28 @@ class Register:
             for key, kind, postings in counts
             if (weight := hit_weight(kind, asked[key], postings=postings, total=total)) is not None
         }
-        shared: Counter[int] = Counter()
+        shared: dict[int, int] = {}
+        before = shared.get
         for key, postings in self._db.execute(sql.POSTINGS, (codec.listed(weighed),)):
             weight = weighed[key]
             for number in json.loads(postings):
-                shared[number] += weight
+                shared[number] = before(number, 0) + weight
         return shared
 
-    def _heaviest(self, shared: Counter[int], most: int) -> Iterator[dict[str, int]]:
+    def _heaviest(self, shared: Mapping[int, int], most: int) -> Iterator[dict[str, int]]:
         """Yield the weight by norm, the heaviest first and in groups, ties in order of the norm.
 
         Nearly always the first group is enough; the rest is read where aliases of many norms
         are closed or out of sight.
         """
         bar = min(heapq.nlargest(most, shared.values()), default=0)
-        heavy = [pair for pair in shared.items() if pair[1] >= bar]
-        light = [pair for pair in shared.items() if pair[1] < bar]
-        for pairs in (heavy, light):
-            lines = self._db.execute(sql.NORMS_BY_WEIGHT, (codec.listed(pairs),))
-            while group := lines.fetchmany(most):
-                yield dict(group)
+        heavy = [number for number, weight in shared.items() if weight >= bar]
+        light = [number for number, weight in shared.items() if weight < bar]
+        for numbers in (heavy, light):
+            lines = self._db.execute(sql.NORMS, (codec.listed(numbers),))
+            ranked = sorted((-shared[number], norm) for norm, number in lines)
+            for first in range(0, len(ranked), most):
+                yield {norm: -weight for weight, norm in ranked[first : first + most]}
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
         return [

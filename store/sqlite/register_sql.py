@@ -70,9 +70,8 @@ POSTINGS: Final = """
 SELECT j.value, (SELECT json_group_array(b.norm_id) FROM block_key b WHERE b.k = j.value)
 FROM json_each(?) j"""
 """The numbers of the norms behind each key as one text: a row each would cost twice as much."""
-NORMS_BY_WEIGHT: Final = """
-SELECT n.norm, json_extract(j.value, '$[1]') AS weight FROM json_each(?) j
-CROSS JOIN norm n ON n.norm_id = json_extract(j.value, '$[0]') ORDER BY weight DESC, n.norm"""
+NORMS: Final = """
+SELECT n.norm, n.norm_id FROM json_each(?) j CROSS JOIN norm n ON n.norm_id = j.value"""
 BLOCK_KEYS: Final = """
 SELECT n.norm, b.k, b.kind FROM norm n CROSS JOIN block_key b INDEXED BY block_key_by_norm
 ON b.norm_id = n.norm_id ORDER BY n.norm_id, b.k"""

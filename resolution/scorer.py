@@ -144,11 +144,11 @@ class NameScorer:
         found: list[_Found] = []
         for root, aliases in surfaces.items():
             entity = known.entity(root)
-            near = [alias for alias in aliases if _is_near(mention, alias.surface)]
-            if not near or entity is None or not _may_be(mention, entity, known):
+            close = [alias for alias in aliases if _is_near(mention, alias.surface)]
+            if not close or entity is None or not _may_be(mention, entity, known):
                 continue
-            generic = all(len(shared[alias.norm]) >= GENERIC_FROM for alias in near)
-            names = _names_of([alias.surface for alias in near], root, known, rules)
+            generic = all(len(shared[alias.norm]) >= GENERIC_FROM for alias in close)
+            names = _names_of([alias.surface for alias in close], root, known, rules)
             found.append(_Found(entity, names, generic, sources[root]))
         return found
 

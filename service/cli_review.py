@@ -131,6 +131,8 @@ def entities(
     context: typer.Context,
     entity: Annotated[str | None, typer.Argument(help="A name or an id; all without it.")] = None,
     type: Annotated[str | None, typer.Option(help="Only of this type.")] = None,
+    after: Annotated[str, typer.Option(help="Only above this id: the last of a page.")] = "",
+    limit: Annotated[int | None, typer.Option(help="At most so many; all without it.")] = None,
 ) -> None:
     """List the entities whose names you may see, or show one with its history."""
     with opened(context) as memory:
@@ -138,7 +140,7 @@ def entities(
             page = memory.entities.get(entity)
             answer(context, page, lambda out: _show_entity(out, page))
             return
-        found = memory.entities.list(type)
+        found = memory.entities.list(type, after=after, limit=limit)
         rows = [(e.entity_id, e.name, e.type, e.state, ", ".join(e.aliases)) for e in found]
         answer(
             context,

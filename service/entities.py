@@ -9,9 +9,11 @@ Sources: API "Entities and review"; settled 4; checklist C-053, C-056.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +30,12 @@ from ..store.port import Ask, Point, Reader, WriteTx
 from .backend import Backend
 from .resolving import Resolving
 from .stewarding import Stewarding
-from .view import View, Who, entity_view, sight_of
+from .view import View, Who, entity_views, sight_of
 
 _FORMATS = ("graphml", "json")
+_FIRST_CHUNK = 128
+_CHUNK = 1_024
+"""Entities that a listing reads at once: few for a first page, many for the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +131,23 @@ class Entities:
             history=_history(found, aliases, judgements),
         )
 
-    def list(self, type: str | None = None) -> tuple[EntityView, ...]:
-        """Return the entities whose names the caller may see, by id; merged ones once."""
-        sight = sight_of(self.principal, None)
+    def list(
+        self, type: str | None = None, *, after: str = "", limit: int | None = None
+    ) -> tuple[EntityView, ...]:
+        """Return the entities whose names the caller may see, by id; merged ones once.
+
+        A large register comes in pages: `limit` entities with an id above `after`, which is
+        the `entity_id` of the last one of the page before.
+
+        Raises:
+            InvalidInput: `out_of_range` for a limit below 1.
+        """
+        if limit is not None and limit < 1:
+            raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
+        scopes = sight_of(self.principal, None).scopes
         with self.backend.store.reading(self.principal.tenant) as reader:
-            return _views(reader, type, sight.scopes, self.view)
+            found = _listed(reader, type, after, scopes, self.view.point.tx_us)
+            return tuple(islice(found, limit))
 
     def add_alias(
         self, entity: str, alias: str, *, scope: Scope | Mapping[str, str] | None = None
@@ -216,25 +233,27 @@ class Entities:
         return tuple(sorted(found))
 
 
-def _views(
-    reader: Reader, type: str | None, scopes: Sequence[str], view: View
-) -> tuple[EntityView, ...]:
-    tx_us = view.point.tx_us
-    raw = reader.entity_ids(type=type)
-    sight = sight_of(view.principal, None)
-    known = reader.entities(raw, tx_us=tx_us)
-    roots = sorted({known.canonical.get(one, one) for one in raw if one in known.entities})
-    named = {known.canonical.get(a.entity_id, a.entity_id)
-             for a in known.aliases if a.scope_id in scopes}  # fmt: skip
-    return tuple(entity_view(reader, root, sight, tx_us) for root in roots if root in named)
+def _listed(
+    reader: Reader, type: str | None, after: str, scopes: Sequence[str], tx_us: int
+) -> Iterator[EntityView]:
+    """Yield entities by canonical id, read as far as they are asked for."""
+    size = _FIRST_CHUNK
+    while raw := reader.entity_ids(type=type, after=after, most=size):
+        known = reader.entities(raw, tx_us=tx_us)
+        roots = [one for one in raw if one in known.entities
+                 and known.canonical.get(one, one) == one]  # fmt: skip
+        yield from (one for one in entity_views(known, roots, scopes) if one.aliases)
+        after, size = raw[-1], _CHUNK
 
 
-def facts_of(reader: Reader, members: Sequence[str], principal: Principal, now_us: int) -> int:
-    """Return how many current facts stand about raw entities, as far as the caller sees."""
+def facts_of(
+    reader: Reader, members: Sequence[str], principal: Principal, now_us: int
+) -> Counter[str]:
+    """Return how many current facts stand about each raw entity, as far as the caller sees."""
     last = reader.clock().last_us
     ask, point = Ask(subjects=tuple(members)), Point(max(now_us, last), last)
     found = reader.versions(ask, sight=sight_of(principal, None), point=point)
-    return len(found.versions)
+    return Counter(v.details.subject_id for v in found.versions if v.details.subject_id)
 
 
 def _alias(alias: Alias) -> AliasView:

@@ -10,11 +10,12 @@ Sources: API "Entities and review"; resolution 9; settled 4 and 9; abuse cases 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from ..resolution.clusters import canonical_id
+from ..resolution.register import Register
 from ..resolution.vetoes import sentence_of
 from ..schema.answers import EntityView
 from ..schema.claim import Version
@@ -39,6 +40,8 @@ BULK_CAP = 100
 _SNIPPET = 200
 _SNIPPETS = 3
 _WAITING = ("open", "unsure", "undone")
+_AT_ONCE = 500
+"""Cases whose entities and facts are looked up together."""
 
 Done = TypeVar("Done")
 
@@ -106,15 +109,16 @@ class Reviews:
         with self.backend.store.reading(self.principal.tenant) as reader:
             found = [
                 case
-                for case in reader.reviews()
-                if case.state.value in states
-                and case.scope_id in scopes
+                for state in sorted(states)
+                for case in reader.reviews(state=state)
+                if case.scope_id in scopes
                 and (
                     kind == "all" or (case.blocking if kind == "blocking" else case.reason == kind)
                 )
-                and not self._is_settled(reader, case)
             ]
-            weight = {case.review_id: self._priority(reader, case) for case in found}
+            settled = _settled(reader, found)
+            found = [case for case in found if case.review_id not in settled]
+            weight = self._priorities(reader, found)
         return tuple(sorted(found, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))
 
     def get(self, review_id: str) -> ReviewPage:
@@ -129,7 +133,7 @@ class Reviews:
             mine = entity_view(reader, case.entity_id, sight, tx_us)
             others = [entity_view(reader, c.entity, sight, tx_us) for c in case.candidates]
             best = best_of(case)
-            priority = self._priority(reader, case)
+            priority = self._priorities(reader, [case])[review_id]
             snippets = self._snippets(reader, case, mine.members)
             impact = self._impact(reader, mine, best) if best else None
         parts: tuple[tuple[str, ...], ...] = ()
@@ -329,34 +333,30 @@ class Reviews:
             )
 
     def _case(self, reader: Reader, review_id: str) -> Review:
-        found = next((c for c in reader.reviews() if c.review_id == review_id), None)
+        found = reader.review(review_id)
         scopes = sight_of(self.principal, None).scopes
         if found is None or found.scope_id not in scopes:
             raise NotFound(f"there is no review {review_id}", code="unknown_review")
         return found
 
-    def _is_settled(self, reader: Reader, case: Review) -> bool:
-        """Tell whether a suggestion has been answered elsewhere: its pair is judged."""
-        if case.blocking or case.reason == AUDIT or case.state.value not in _WAITING:
-            return False
-        ids = (case.entity_id, *(c.entity for c in case.candidates))
-        known = reader.entities(ids, tx_us=reader.clock().last_us)
-        mine = known.canonical.get(case.entity_id, case.entity_id)
-        best = best_of(case)
-        other = known.canonical.get(best.entity, best.entity) if best else ""
-        return mine == other or any(
-            {j.left_id, j.right_id} == {case.entity_id, other} for j in known.judgements
-        )
+    def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
+        """Return impact x uncertainty by case, rounded so that no float decides an order."""
+        found: dict[str, float] = {}
+        for part in _parts(cases):
+            asked = tuple(dict.fromkeys(case.entity_id for case in part))
+            known = Register(reader.entities(asked, tx_us=reader.clock().last_us))
+            members = tuple(sorted({m for one in asked for m in known.members(one)}))
+            facts = facts_of(reader, members, self.principal, self.view.point.valid_us)
+            for case in part:
+                moved = sum(facts[m] for m in known.members(case.entity_id))
+                found[case.review_id] = self._priority(case, moved)
+        return found
 
-    def _priority(self, reader: Reader, case: Review) -> float:
-        """Return impact x uncertainty, rounded so that no float decides an order."""
+    def _priority(self, case: Review, facts: int) -> float:
         best, bands = best_of(case), self.backend.policy.resolution
         score = best.score if best else bands.review_above
         away = min(abs(score - bands.review_above), abs(score - bands.bind_at))
         width = bands.bind_at - bands.review_above
-        known = reader.entities((case.entity_id,), tx_us=reader.clock().last_us)
-        members = sorted({case.entity_id, *known.canonical})
-        facts = facts_of(reader, members, self.principal, self.view.point.valid_us)
         return round((1 + facts) * (1 - min(away / width, 1.0) / 2), 6)
 
     def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
@@ -397,6 +397,32 @@ class Reviews:
             surviving=canonical_id([known.entities[m] for m in members if m in known.entities]),
             members=len(members),
         )
+
+
+def _parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
+    for first in range(0, len(cases), _AT_ONCE):
+        yield cases[first : first + _AT_ONCE]
+
+
+def _settled(reader: Reader, cases: Sequence[Review]) -> set[str]:
+    """Return the suggestions that have been answered elsewhere: their pair is judged."""
+    asked = [
+        c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state.value in _WAITING
+    ]
+    found: set[str] = set()
+    for part in _parts(asked):
+        ids = {
+            one for case in part for one in (case.entity_id, *(c.entity for c in case.candidates))
+        }
+        known = reader.entities(sorted(ids), tx_us=reader.clock().last_us)
+        judged = {frozenset((j.left_id, j.right_id)) for j in known.judgements}
+        for case in part:
+            mine = known.canonical.get(case.entity_id, case.entity_id)
+            best = best_of(case)
+            other = known.canonical.get(best.entity, best.entity) if best else ""
+            if mine == other or frozenset((case.entity_id, other)) in judged:
+                found.add(case.review_id)
+    return found
 
 
 def best_of(case: Review) -> EntityCandidate | None:

@@ -8,7 +8,7 @@ Sources: DESIGN 4; settled 1, 3, 7; checklist C-061 to C-064.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -108,8 +108,10 @@ class View:
             for version in versions:
                 if version.details.slot is not None:
                     by_slot.setdefault(version.details.slot, []).append(version)
+            shape = self._shaper(reader, versions)
             return {
-                name: self._decide(reader, name, rows) for name, rows in sorted(by_slot.items())
+                name: slot_state(rows, many=self._definition(name).many, shape=shape)
+                for name, rows in sorted(by_slot.items())
             }
 
     def timeline(self, entity: Who, slot: str) -> tuple[Segment, ...]:
@@ -235,9 +237,6 @@ class View:
         shape = self._shaper(reader, versions) if shaped else None
         return slot_state(versions, many=slot.many, shape=shape)
 
-    def _decide(self, reader: Reader, name: str, rows: list[Version]) -> SlotState:
-        return slot_state(rows, many=self._definition(name).many, shape=self._shaper(reader, rows))
-
     def _widened(
         self,
         reader: Reader,
@@ -308,24 +307,34 @@ def entity_view(
 ) -> EntityView:
     """Return an entity of the register as known at a tx, with its visible names."""
     known = reader.entities([entity_id], tx_us=tx_us)
-    register = Register(known)
-    root = register.root(entity_id)
-    members, entity = register.members(entity_id), register.entity(root)
-    if entity is None:
+    root = known.canonical.get(entity_id, entity_id)
+    if root not in known.entities:
         raise NotFound(f"there is no entity {entity_id}", code="unknown_entity")
-    names = [
-        a.surface for a in known.aliases if a.entity_id in members and a.scope_id in sight.scopes
-    ]
-    moved = asked is not None and asked in members and asked != root
-    return EntityView(
-        entity_id=root,
-        name=entity.name,
-        type=entity.type,
-        state=entity.state.value,
-        members=members,
-        aliases=tuple(dict.fromkeys(names)),
-        external_ids=dict(sorted(register.held(root).items())),
-        redirected_from=asked if moved else None,
+    (found,) = entity_views(known, [root], sight.scopes)
+    moved = asked is not None and asked in found.members and asked != root
+    return replace(found, redirected_from=asked) if moved else found
+
+
+def entity_views(
+    known: Known, roots: Iterable[str], scopes: Sequence[str]
+) -> tuple[EntityView, ...]:
+    """Return known entities by canonical id, with their names in these scopes."""
+    register = Register(known)
+    names: dict[str, dict[str, None]] = {}
+    for alias in known.aliases:
+        if alias.scope_id in scopes:
+            names.setdefault(register.root(alias.entity_id), {})[alias.surface] = None
+    return tuple(
+        EntityView(
+            entity_id=root,
+            name=known.entities[root].name,
+            type=known.entities[root].type,
+            state=known.entities[root].state.value,
+            members=register.members(root),
+            aliases=tuple(names.get(root, ())),
+            external_ids=dict(sorted(register.held(root).items())),
+        )
+        for root in roots
     )
 
 

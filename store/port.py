@@ -255,12 +255,18 @@ class Reader(IdentityReads, Protocol):
         """Return actions known at a tx, oldest first."""
         ...
 
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
+        ...
+
     def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
         """Return review cases in their newest version, oldest first."""
         ...
 
-    def entity_ids(self, *, type: str | None = None) -> tuple[str, ...]:
-        """Return raw entity ids, sorted."""
+    def entity_ids(
+        self, *, type: str | None = None, after: str = "", most: int | None = None
+    ) -> tuple[str, ...]:
+        """Return raw entity ids above another one, sorted; at most so many."""
         ...
 
     def slot_records(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:

@@ -38,6 +38,7 @@ from .applying import clock_of
 from .calls import Reads
 
 _LAST_ID = "\uffff"
+_ALL = 2**31 - 1
 """Above every review id."""
 
 
@@ -83,13 +84,21 @@ class Neo4jReader:
         """Return entities with their clusters, aliases, identifiers and judgements."""
         return identity.entities(self._calls, entity_ids, self._pin(tx_us))
 
-    def entity_ids(self, *, type: str | None = None) -> tuple[str, ...]:
-        """Return raw entity ids, sorted."""
+    def entity_ids(
+        self, *, type: str | None = None, after: str = "", most: int | None = None
+    ) -> tuple[str, ...]:
+        """Return raw entity ids above another one, sorted; at most so many."""
+        bound = {"after": after, "most": _ALL if most is None else most}
         if type is None:
-            found = self._calls.rows(register.ENTITY_IDS)
+            found = self._calls.rows(register.ENTITY_IDS, **bound)
         else:
-            found = self._calls.rows(register.ENTITY_IDS_OF_TYPE, type=type)
+            found = self._calls.rows(register.ENTITY_IDS_OF_TYPE, type=type, **bound)
         return tuple(str(record["entity_id"]) for record in found)
+
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
+        found = self._calls.rows(register.REVIEWS, first=review_id, last=review_id, state=None)
+        return next((register_codec.review(record["review"]) for record in found), None)
 
     def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
         """Return review cases in their newest version, oldest first."""

@@ -195,12 +195,12 @@ RETURN """
     + " AS alias, weight"
 )
 ENTITY_IDS: Final[LiteralString] = """
-MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id >= '' AND e.name IS NOT NULL
-RETURN e.entity_id AS entity_id ORDER BY entity_id
+MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $after AND e.name IS NOT NULL
+RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
 """
 ENTITY_IDS_OF_TYPE: Final[LiteralString] = """
-MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $type
-RETURN e.entity_id AS entity_id ORDER BY entity_id
+MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $type AND e.entity_id > $after
+RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
 """
 REVIEWS: Final[LiteralString] = """
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $first AND v.review_id <= $last

@@ -67,11 +67,19 @@ class SqliteReader:
         """Return entities with their clusters, aliases, identifiers and judgements."""
         return self._register.entities(entity_ids, tx_us=tx_us)
 
-    def entity_ids(self, *, type: str | None = None) -> tuple[str, ...]:
-        """Return raw entity ids, sorted."""
+    def entity_ids(
+        self, *, type: str | None = None, after: str = "", most: int | None = None
+    ) -> tuple[str, ...]:
+        """Return raw entity ids above another one, sorted; at most so many."""
+        least = -1 if most is None else most
         if type is None:
-            return self._texts(register.ENTITY_IDS)
-        return self._texts(register.ENTITY_IDS_OF_TYPE, type)
+            return self._texts(register.ENTITY_IDS, after, least)
+        return self._texts(register.ENTITY_IDS_OF_TYPE, type, after, least)
+
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
+        line = self._db.execute(register.REVIEW, (review_id,)).fetchone()
+        return None if line is None else register_codec.review(line)
 
     def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
         """Return review cases in their newest version, oldest first."""

@@ -27,8 +27,10 @@ ENTITIES: Final = (
     + "json_each(:ids) j CROSS JOIN entity e ON e.entity_id = j.value WHERE e.tx_start <= :tx"
 )
 ALL_ENTITIES: Final = _ENTITY + "entity e ORDER BY e.tx_start, e.entity_id"
-ENTITY_IDS: Final = "SELECT entity_id FROM entity ORDER BY entity_id"
-ENTITY_IDS_OF_TYPE: Final = "SELECT entity_id FROM entity WHERE type = ? ORDER BY entity_id"
+ENTITY_IDS: Final = "SELECT entity_id FROM entity WHERE entity_id > ? ORDER BY entity_id LIMIT ?"
+ENTITY_IDS_OF_TYPE: Final = """
+SELECT entity_id FROM entity INDEXED BY entity_by_type WHERE type = ? AND entity_id > ?
+ORDER BY entity_id LIMIT ?"""
 _ALIAS: Final = """
 SELECT a.entity_id, a.surface, a.norm, a.type, a.scope_id, a.ordinal, a.valid_from, a.valid_until,
   a.tx_start, a.tx_end, a.object_id, a.merge_id, a.alias_id FROM """

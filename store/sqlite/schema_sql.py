@@ -316,7 +316,8 @@ BEGIN SELECT RAISE(ABORT, 'a counter never goes back'); END;
 """
 )
 
-_NORMS_COUNTED: Final = """
+_LARGE_REGISTER: Final = """
+CREATE INDEX entity_by_type ON entity (type, entity_id);
 INSERT INTO block_count (k, kind, postings) SELECT '', 'norms', count(*) FROM norm
 HAVING count(*) > 0;
 """
@@ -331,7 +332,7 @@ CREATE INDEX mention_by_entity ON mention (entity_id, claim_id);
 
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
-    (_NORMS_COUNTED,),
+    (_LARGE_REGISTER,),
     (_MENTION,),
 )
 """The statements that lead from each schema version to the next, oldest first."""

@@ -209,8 +209,11 @@ class MemoryReader(MemoryReads):
         cases = sorted(self.state.reviews.values(), key=lambda r: (r.opened_tx, r.review_id))
         return tuple(r for r in cases if state is None or r.state == state)
 
-    def entity_ids(self, *, type: str | None = None) -> tuple[str, ...]:
-        return tuple(i for i, e in sorted(self.state.entities.items()) if type in (None, e.type))
+    def entity_ids(
+        self, *, type: str | None = None, after: str = "", most: int | None = None
+    ) -> tuple[str, ...]:
+        found = sorted(self.state.entities.items())
+        return tuple(i for i, e in found if type in (None, e.type) and i > after)[:most]
 
 
 class MemoryTx(MemoryReads):

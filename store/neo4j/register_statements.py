@@ -184,15 +184,18 @@ BLOCKED: Final[LiteralString] = (
     """
 UNWIND $weights AS asked
 MATCH (b:BlockKey {tenant_id: $tenant, key: asked[0]})<-[:HAS_KEY]-(m:Norm)
-WITH m, sum(asked[1]) AS weight
+WITH m.norm AS norm, sum(asked[1]) AS weight ORDER BY weight DESC, norm
+WITH collect([norm, weight]) AS ranked
+WITH ranked[..$norms] AS heavy, size(ranked) AS total
+UNWIND heavy AS named
 UNWIND $scopes AS scope_id
-MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = m.norm AND a.scope_id = scope_id
+MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = named[0] AND a.scope_id = scope_id
   AND a.tx_start <= $tx AND a.tx_end > $tx
-WITH a, weight
+WITH a, named[1] AS weight, total
 ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most
 RETURN """
     + _ALIAS
-    + " AS alias, weight"
+    + " AS alias, weight, total"
 )
 ENTITY_IDS: Final[LiteralString] = """
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $after AND e.name IS NOT NULL

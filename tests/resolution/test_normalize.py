@@ -19,6 +19,22 @@ def test_examples_in_docstrings_hold(module):
     assert doctest.testmod(module).failed == 0
 
 
+@given(
+    st.lists(
+        st.sampled_from("Acme One Van of SAM GmbH dr Jr rivera Order Limited & x 7 (US) Éa".split())
+        | st.text(max_size=6),
+        max_size=4,
+    ),
+    st.sampled_from(["person", "organization", "system"]),
+)
+def test_plain_words_take_a_shorter_way_to_the_same_form(words, entity_type):
+    surface = " ".join(words)
+    with pytest.MonkeyPatch.context() as patch:
+        quick = form(surface, entity_type)
+        patch.setattr(normalize, "_is_plain", lambda word: False)
+        assert form(surface, entity_type) == quick
+
+
 @given(st.text(max_size=40), st.sampled_from(["person", "organization", "system", "unknown"]))
 def test_any_text_has_a_form_and_equal_text_an_equal_one(surface, entity_type):
     one = form(surface, entity_type)

@@ -120,3 +120,38 @@ def test_an_untyped_name_with_a_nickname_is_judged_by_the_stricter_rules() -> No
     person = judged(EntityRef(name="Bob Service"), ("Bob the Service",), "unknown")
     assert (thing.decision, person.decision) == (Decision.BIND, Decision.REVIEW)
     assert VetoCode.PERSON_WITHOUT_CONTEXT.value in person.candidates[0].vetoes
+
+
+def crowd(mention: EntityRef, names: tuple[str, ...]) -> Resolution:
+    """Judge a mention against many entities, one for each name."""
+    known = Register(
+        Known(
+            entities={
+                f"e{i:02}": entity(f"e{i:02}", n, "system", EntityState.ACTIVE)
+                for i, n in enumerate(names)
+            },
+            aliases=tuple(alias(f"e{i:02}", n, "system") for i, n in enumerate(names)),
+        )
+    )
+    proposals = {(f"e{i:02}", alias_key(n)): 1000 for i, n in enumerate(names)}
+    known.propose((alias_key(mention.name), mention.type, RULES.scopes), proposals)
+    return NameScorer().judge(mention, known, RULES)
+
+
+def test_leaving_out_the_hopeless_changes_no_candidate_above_a_suggestion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = ("Order", "Orders", "Ordering", "Payment", "Service", "Servce", "Gateway", "Labs")
+    names = tuple(f"{a} {b}" for a in words for b in words if a != b)[:48]
+    for said in ("Order Service", "Ordre Service", "Payment Gateway Labs", "Order-Service 2"):
+        mention = EntityRef(name=said, type="system")
+        pruned = crowd(mention, names)
+        with monkeypatch.context() as patch:
+            patch.setattr(NameScorer, "_promising", lambda self, mention, found, *rest: found)
+            whole = crowd(mention, names)
+        bar = RULES.bands.suggest_from
+        assert pruned.decision is whole.decision
+        assert pruned.score == whole.score or whole.score < bar
+        assert [c for c in pruned.candidates if c.score >= bar] == [
+            c for c in whole.candidates if c.score >= bar
+        ]

@@ -227,6 +227,68 @@ def test_blocking_keys_propose_the_heaviest_visible_aliases(store: Store) -> Non
     assert set(found.entities) == {"e1", "e2"}
 
 
+def test_lighter_names_move_up_where_heavier_ones_are_out_of_sight(store: Store) -> None:
+    ids = [f"e{number:02}" for number in range(12)]
+    hidden = dict.fromkeys(ids[:5], "user=bob")
+    add(
+        store,
+        tx=1,
+        entities=tuple(entity(raw) for raw in ids),
+        aliases=tuple(alias(r, f"name {r}", scope_id=hidden.get(r, "tenant")) for r in ids),
+        block_keys={
+            f"name {raw}": (
+                ("t:name", "token"),
+                *((("f:namee0", "first"),) if raw in hidden else ()),
+                *((("p:late", "prefix"),) if raw == ids[-1] else ()),
+            )
+            for raw in ids
+        },
+    )
+    keys = (("t:name", 4_000), ("f:namee0", 3_000), ("p:late", 1_500), ("t:none", 4_000))
+    with store.reading(TENANT) as reader:
+        found = reader.known(Lookup(block_keys=keys, limit=3), scopes=SCOPES, tx_us=9)
+        every = reader.known(Lookup(block_keys=keys), scopes=SCOPES, tx_us=9)
+        assert reader.known(Lookup(block_keys=keys[3:]), scopes=SCOPES, tx_us=9).weights == {}
+    assert [a.entity_id for a in found.aliases] == ["e05", "e06", "e11"], "ties by name"
+    assert set(every.entities) == set(ids[5:])
+
+
+def test_what_is_not_near_is_left_out_after_the_cut(store: Store) -> None:
+    people(store)
+    key = (("t:person", "token"),)
+    add(store, tx=2, block_keys={f"person e{number}": key for number in (1, 2, 3)})
+    lookup = Lookup(
+        block_keys=(("t:person", 4_000),), limit=2, near=lambda surface: surface != "Person e1"
+    )
+    with store.reading(TENANT) as reader:
+        found = reader.known(lookup, scopes=SCOPES, tx_us=9)
+    assert [a.entity_id for a in found.aliases] == ["e2"], "e3 does not move up"
+    assert set(found.entities) == {"e2"}
+
+
+def test_a_known_norm_takes_further_keys_and_the_counts_hold(store: Store) -> None:
+    people(store, 1)
+    add(store, tx=2, block_keys={"person e1": (("t:person", "token"),)})
+    add(store, tx=3, block_keys={"person e1": (("t:person", "token"), ("a:pe", "acronym"))})
+    lookup = Lookup(block_keys=(("t:person", 4_000), ("a:pe", 5_000)))
+    with store.reading(TENANT) as reader:
+        found = reader.known(lookup, scopes=SCOPES, tx_us=9)
+    assert found.weights == {
+        ("e1", "person e1"): (hit_weight("token", 4_000, postings=1, total=1) or 0)
+        + (hit_weight("acronym", 5_000, postings=1, total=1) or 0)
+    }
+    assert store.check(TENANT) == ()
+
+
+def test_entity_ids_come_in_pages(store: Store) -> None:
+    people(store, 4)
+    with store.reading(TENANT) as reader:
+        assert reader.entity_ids(most=2) == ("e1", "e2")
+        assert reader.entity_ids(after="e2", most=9) == ("e3", "e4")
+        assert reader.entity_ids(type="person", after="e1", most=2) == ("e2", "e3")
+        assert reader.entity_ids(after="e4") == ()
+
+
 def test_reviews_come_in_their_newest_version(store: Store) -> None:
     people(store)
     opened = Review(
@@ -270,6 +332,8 @@ def test_reviews_come_in_their_newest_version(store: Store) -> None:
         assert reader.reviews() == (decided,)
         assert reader.reviews(state="open") == ()
         assert reader.reviews(state="accepted") == (decided,)
+        assert reader.review("r1") == decided
+        assert reader.review("r2") is None
     with store.writing(TENANT) as tx:
         tx.lock()
         assert tx.review("r1") == decided

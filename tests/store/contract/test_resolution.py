@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tenure import Conflict, EntityRef, Forbidden, Memory, Policy, Principal, Write
+from tenure import Conflict, EntityRef, Forbidden, InvalidInput, Memory, Policy, Principal, Write
 from tenure.schema.policy import ResolutionPolicy
 
 Open = Callable[..., Memory]
@@ -415,6 +415,41 @@ def test_mentions_of_a_text_are_linked_and_create_nothing(memory: Memory) -> Non
     assert text[found["PAY-1432"].mention.start :].startswith("PAY-1432")
     assert found["PAY-1432"].resolution.entity is None
     assert len(memory.entities.list()) == 1
+
+
+def test_entities_are_listed_in_pages_that_together_are_the_list(memory: Memory) -> None:
+    made = [say(memory, name, "organization") for name in ("Alder", "Beech", "Cedar", "Elm", "Fir")]
+    say(memory, "Sam Rivera", "person")
+    memory.entities.merge(made[0].entity or "", made[1].entity or "", reason="one tree")
+    every = memory.entities.list()
+    assert [e.entity_id for e in every] == sorted(e.entity_id for e in every)
+    assert len(every) == 5
+    (merged,) = [e for e in every if len(e.members) > 1]
+    assert set(merged.aliases) == {"Alder", "Beech"}
+    pages, after = [], ""
+    while page := memory.entities.list(after=after, limit=2):
+        pages.append(page)
+        after = page[-1].entity_id
+    assert [len(page) for page in pages] == [2, 2, 1]
+    assert tuple(e for page in pages for e in page) == every
+    assert {e.type for e in memory.entities.list("organization", limit=9)} == {"organization"}
+    with pytest.raises(InvalidInput) as caught:
+        memory.entities.list(limit=0)
+    assert caught.value.code == "out_of_range"
+
+
+def test_the_queue_weighs_each_case_by_what_waits_for_it(memory: Memory) -> None:
+    say(memory, "Order Service AG", "organization")
+    say(memory, "Alder Works AG", "organization")
+    heavy = say(memory, "Order Service GmbH", "organization")
+    light = say(memory, "Alder Works GmbH", "organization")
+    for slot in ("seen_in", "heard_in"):
+        memory.vocabulary.define_slot(slot, description="another fact")
+        memory.write(subject=heavy.entity, slot=slot, value="x")
+    listed = memory.reviews.list()
+    assert [case.entity_id for case in listed] == [heavy.entity, light.entity]
+    pages = [memory.reviews.get(case.review_id) for case in listed]
+    assert pages[0].priority > pages[1].priority
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

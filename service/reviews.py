@@ -138,7 +138,7 @@ class Reviews:
             impact = self._impact(reader, mine, best) if best else None
         parts: tuple[tuple[str, ...], ...] = ()
         if case.reason == NAMESAKES and case.state.value in _WAITING:
-            parts = self._alone(lambda tx, _: _stories(tx, case.entity_id))
+            parts = self._alone(lambda tx, _: _stories(tx, case))
         return ReviewPage(
             review=case,
             entity=mine,
@@ -457,9 +457,9 @@ def _states(status: str) -> frozenset[str]:
     return frozenset(one.value for one in both)
 
 
-def _stories(tx: WriteTx, entity_id: str) -> tuple[tuple[str, ...], ...]:
+def _stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     tx.lock()
-    return stories(tx, entity_id)
+    return stories(tx, case)
 
 
 def _text(version: Version) -> str:

@@ -134,6 +134,52 @@ def _joined(
     return receipt
 
 
+def rejoin_into(tx: WriteTx, change: Change, people: Sequence[str]) -> MergeReceipt:
+    """Make the people of a split one again inside a change; they wait, whoever they are.
+
+    What was written about each since comes along. What a score has bound to one of them does
+    too; a merge that a person ordered since is in the way.
+
+    Raises:
+        Conflict: `still_connected`, with those merges.
+    """
+    known = tx.entities(people, tx_us=change.clock.last_us)
+    entities = {
+        raw: entity
+        for raw, entity in sorted(known.entities.items())
+        if entity.state is not EntityState.ERASED
+    }
+    live = [raw for raw in people if raw in entities]
+    ordered = [
+        row
+        for row in known.judgements
+        if row.verdict is JudgementVerdict.MATCH and row.judged_by is not JudgedBy.RULE
+    ]
+    if ordered:
+        raise _connected({row.merge_id or row.judgement_id for row in ordered})
+    top = canonical_id(entities.values())
+    change.judgements += [
+        judged(change, (live[0], other), JudgementVerdict.MATCH, JudgedBy.HUMAN, "rejoin")
+        for other in live[1:]
+    ]
+    change.canonical += [(raw, top) for raw in entities if _root(known, raw) != top]
+    for raw, entity in entities.items():
+        state = EntityState.PENDING if raw == top else EntityState.MERGED
+        change.entities.append(replace(entity, state=state))
+    change.objects += live
+    slots = _replan_together(tx, change, tuple(entities), top, known)
+    receipt = MergeReceipt(
+        merge_id=change.mandate.operation_id,
+        canonical_id=top,
+        replanned_slots=slots,
+        tx=change.at,
+        members=tuple(entities),
+        actions=tuple(action.action_id for action in change.actions),
+    )
+    change.keep(receipt.merge_id, canonical_json({**asdict(receipt), "tx": change.stamp}))
+    return receipt
+
+
 def _replan_together(
     tx: WriteTx, change: Change, members: Sequence[str], top: str, known: Known
 ) -> tuple[str, ...]:
@@ -310,12 +356,16 @@ def _check_apart(rows: Iterable[Judgement], rest: Sequence[Judgement]) -> None:
             others |= {j.merge_id or j.judgement_id for j in chain}
             left = [j for j in left if j not in chain]
     if others:
-        raise Conflict(
-            f"the two stay one through other merges ({', '.join(sorted(others))}); "
-            "undo those first",
-            code="still_connected",
-            merges=tuple(sorted(others)),
-        )
+        raise _connected(others)
+
+
+def _connected(merges: Iterable[str]) -> Conflict:
+    named = tuple(sorted(merges))
+    return Conflict(
+        f"other merges hold them together ({', '.join(named)}); undo those first",
+        code="still_connected",
+        merges=named,
+    )
 
 
 def _parts(clusters: Clusters, known: Known) -> dict[tuple[str, ...], str]:

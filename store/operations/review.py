@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from itertools import combinations
 
 from ...resolution.clusters import pair
 from ...resolution.keys import alias_key, free_ordinal
@@ -24,10 +25,10 @@ from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
 from ..port import WriteTx
-from .change import Change, Mandate, begin, derived_id
+from .change import Change, Mandate, begin, derived_id, judged
 from .erase import WAITING, decided
-from .merge import merge_at, unmerge_into
-from .split import split, stories
+from .merge import merge_at, rejoin_into, unmerge_into
+from .split import rejoined, split, stories
 
 
 class Remember(StrEnum):
@@ -116,7 +117,9 @@ def reject(
     case = _case(tx, review_id, version)
     if case.reason == NAMESAKES:
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
-        split(tx, change, case, parts or stories(tx, case.entity_id))
+        if not parts and len(rejoined(tx, case)) > 1:
+            return _split_again(tx, change, case, known)
+        split(tx, change, case, parts or stories(tx, case))
         _restate(change, known, case, EntityState.ACTIVE)
         return _decide(tx, change, case, known, ReviewState.REJECTED)
     merge_id = _automatic(tx, change, case)
@@ -128,6 +131,19 @@ def reject(
     known = _judge(tx, change, case, JudgementVerdict.NON_MATCH)
     _restate(change, known, case, EntityState.ACTIVE)
     return _decide(tx, change, case, known, ReviewState.REJECTED)
+
+
+def _split_again(tx: WriteTx, change: Change, case: Review, known: Known) -> ReviewReceipt:
+    """Take the undoing of a split back: the people it had made are apart again."""
+    assert case.merge_id is not None  # its rows were found
+    people = rejoined(tx, case)
+    unmerged = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
+    change.judgements[:] = [
+        judged(change, ids, JudgementVerdict.NON_MATCH, JudgedBy.HUMAN, "split")
+        for ids in combinations(people, 2)
+    ]
+    receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
+    return replace(receipt, canonical_id=case.entity_id, unmerge=unmerged)
 
 
 def _automatic(tx: WriteTx, change: Change, case: Review) -> str | None:
@@ -179,6 +195,8 @@ def undo(
             state=case.state.value,
         )
     known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
+    if case.reason == NAMESAKES and case.decided_entity is None:
+        return _wait_again(tx, change, case, known)
     unmerged = None
     rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
     standing = [row for row in rows if row.tx_end == INF_US]
@@ -203,6 +221,32 @@ def undo(
     change.objects.append(case.entity_id)
     tx.apply(change.batch())
     return ReviewReceipt(review=done, tx=change.at, canonical_id=case.entity_id, unmerge=unmerged)
+
+
+def _wait_again(tx: WriteTx, change: Change, case: Review, known: Known) -> ReviewReceipt:
+    """Undo what was said of a name with several stories: split, one person, or unsure."""
+    rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
+    merge, merge_id = None, case.merge_id
+    if case.state is ReviewState.ACCEPTED:
+        _restate(change, known, case, EntityState.PENDING)
+    else:
+        standing = [row for row in rows if row.tx_end == INF_US]
+        change.closed_judgements += [row.judgement_id for row in standing]
+        people = {raw for row in standing for raw in (row.left_id, row.right_id)}
+        others = sorted(people - {case.entity_id})
+        if case.state is ReviewState.REJECTED and others:
+            merge = rejoin_into(tx, change, (case.entity_id, *others))
+            merge_id = merge.merge_id
+        else:
+            _restate(change, known, case, EntityState.PENDING)
+    done = replace(
+        decided(case, ReviewState.UNDONE, change, note=change.mandate.reason), merge_id=merge_id
+    )
+    change.reviews.append(done)
+    change.objects.append(case.entity_id)
+    tx.apply(change.batch())
+    root = merge.canonical_id if merge else known.canonical.get(case.entity_id, case.entity_id)
+    return ReviewReceipt(review=done, tx=change.at, canonical_id=root, merge=merge)
 
 
 def _case(tx: WriteTx, review_id: str, version: int | None, *, waiting: bool = True) -> Review:
@@ -235,9 +279,10 @@ def _best(case: Review) -> str:
 def _decide(
     tx: WriteTx, change: Change, case: Review, known: Known, state: ReviewState
 ) -> ReviewReceipt:
+    kept = case.reason == NAMESAKES and state is ReviewState.ACCEPTED  # what its undoing joined
     done = replace(
         decided(case, state, change, note=change.mandate.reason),
-        merge_id=change.mandate.operation_id,
+        merge_id=case.merge_id if kept else change.mandate.operation_id,
     )
     change.reviews.append(done)
     change.objects.append(case.entity_id)
@@ -247,9 +292,10 @@ def _decide(
 
 
 def _restate(change: Change, known: Known, case: Review, state: EntityState) -> None:
-    entity = known.entities[case.entity_id]
-    alone = case.entity_id not in known.canonical
-    if alone and entity.state in (EntityState.ACTIVE, EntityState.PENDING):
+    root = known.canonical.get(case.entity_id, case.entity_id)
+    entity = known.entities[root]
+    own = root == case.entity_id  # merged by hand it is not this case's to restate
+    if own and entity.state in (EntityState.ACTIVE, EntityState.PENDING):
         change.entities.append(replace(entity, state=state))
 
 

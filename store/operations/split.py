@@ -27,15 +27,29 @@ from .change import Change, derived_id, judged
 from .replan import Group, Why, flag_dependants, groups_for, replan
 
 
-def stories(tx: WriteTx, entity_id: str) -> tuple[tuple[str, ...], ...]:
-    """Return the object ids of an entity's claims in groups that do not contradict themselves."""
-    held = tx.assertions(tx.objects_of((entity_id,)))
-    own = [a for a in held.values() if a.details.subject_id == entity_id]
+def rejoined(tx: WriteTx, case: Review) -> tuple[str, ...]:
+    """Return the raw ids of a case whose split was undone, the waiting one first; else that."""
+    rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
+    ends = {
+        raw
+        for row in rows
+        if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALWAYS.end_us
+        for raw in (row.left_id, row.right_id)
+    }
+    return case.entity_id, *sorted(ends - {case.entity_id})
+
+
+def stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
+    """Return the object ids of a case's claims in groups that do not contradict themselves."""
+    members = rejoined(tx, case)
+    held = tx.assertions(tx.objects_of(members))
+    own = [a for a in held.values() if a.details.subject_id in members]
     many = {r.slot_key: r.many for r in tx.slots(tuple(sorted({a.claim.slot_key for a in own})))}
+    moved = {a.claim.target for a in own if a.claim.op.withdraws}
     lines = [
         line_of(one, many=many.get(one.claim.slot_key, False))
         for one in sorted(own, key=lambda a: a.claim.order)
-        if not one.claim.op.withdraws
+        if not one.claim.op.withdraws and one.claim.object_id not in moved
     ]
     return tuple(tuple(line.object_id for line in group) for group in groups(lines))
 
@@ -62,20 +76,24 @@ def split(
     Raises:
         InvalidInput: `not_a_member` for a claim that is not about the waiting entity.
     """
-    moved = [object_id for part in parts[1:] for object_id in part]
+    members = rejoined(tx, case)
     held = tx.assertions(tuple(object_id for part in parts for object_id in part))
     for object_id in (object_id for part in parts for object_id in part):
-        if object_id not in held or held[object_id].details.subject_id != case.entity_id:
+        if object_id not in held or held[object_id].details.subject_id not in members:
             raise InvalidInput(
                 f"{object_id} is no claim about {case.mention!r} of this review; "
                 "see reviews.get() for its groups",
                 code="not_a_member",
                 object_id=object_id,
             )
+    home = [o for o in parts[0] if held[o].details.subject_id != case.entity_id] if parts else []
+    moved = [*home, *(object_id for part in parts[1:] for object_id in part)]
     old = groups_for(tx, (held[o].claim.slot_key for o in moved), change.clock.last_us)
     # folded, not withdrawn: an equal claim that has no row of its own must come back
     replan(tx, change, old, reach=everywhere, why=Why("entity_split"), without=frozenset(moved))
     people = [case.entity_id]
+    for object_id in home:
+        _move(change, old, held[object_id], case.entity_id)
     for number, part in enumerate(parts[1:], 2):
         person = _person(tx, change, case, number)
         people.append(person)

@@ -261,6 +261,64 @@ def test_rejecting_namesakes_splits_their_claims(memory: Memory) -> None:
     assert memory.doctor() == ()
 
 
+def told_of(memory: Memory, people: Any) -> set[Any]:
+    view = memory.as_of()
+    return {(view.value(p, "state"), view.value(p, "district_no")) for p in people}
+
+
+def test_a_split_can_be_undone_and_done_again(memory: Memory) -> None:
+    ids = [receipt.object_id for receipt in namesakes(memory)]
+    (case,) = memory.reviews.list()
+    before = memory.as_of()
+    told = before.facts(case.entity_id)
+    memory.reviews.reject(case.review_id, parts=[ids[:3], ids[3:]])
+    apart = memory.as_of()
+    people = [p.entity_id for p in memory.entities.list("person")]
+    done = memory.reviews.undo(case.review_id)
+    assert done.merge is not None
+    assert set(done.merge.members) == set(people)
+    (one,) = memory.entities.list("person")
+    assert (one.entity_id, one.state) == (case.entity_id, "pending")
+    now = memory.as_of().facts(case.entity_id)
+    assert {slot: (s.status, s.values) for slot, s in now.items()} == {
+        slot: (s.status, s.values) for slot, s in told.items()
+    }
+    assert {apart.value(p, "state") for p in people} == {"Alabama", "Michigan"}
+    assert [c.review_id for c in memory.reviews.list()] == [case.review_id]
+    assert sorted(map(len, memory.reviews.get(case.review_id).groups)) == [3, 3]
+    later = memory.write(people[-1], "noted", "since then")
+    again = memory.reviews.reject(case.review_id)
+    assert again.unmerge is not None
+    assert told_of(memory, people) == {("Alabama", "3"), ("Michigan", "8")}
+    assert memory.as_of().value(people[-1], "noted") == "since then"
+    assert later.entity == case.entity_id
+    memory.reviews.undo(case.review_id)
+    memory.reviews.accept(case.review_id)
+    assert memory.as_of().entity(case.entity_id).state == "active"
+    memory.reviews.undo(case.review_id)
+    assert memory.as_of().entity(case.entity_id).state == "pending"
+    ids = [o for group in memory.reviews.get(case.review_id).groups for o in group]
+    memory.reviews.reject(case.review_id, parts=[ids[:1], ids[1:]])
+    assert len(memory.entities.list("person")) == 2
+    assert memory.doctor() == ()
+
+
+def test_a_split_is_not_undone_over_a_later_merge(memory: Memory) -> None:
+    ids = [receipt.object_id for receipt in namesakes(memory)]
+    (case,) = memory.reviews.list()
+    memory.reviews.reject(case.review_id, parts=[ids[:3], ids[3:]])
+    people = [p.entity_id for p in memory.entities.list("person")]
+    other = say(memory, "Michael J. Rogers", "person").entity
+    merged = memory.entities.merge(next(p for p in people if p != case.entity_id), other)
+    with pytest.raises(Conflict) as caught:
+        memory.reviews.undo(case.review_id)
+    assert caught.value.code == "still_connected"
+    assert caught.value.data["merges"] == (merged.merge_id,)
+    memory.entities.unmerge(merged.merge_id)
+    memory.reviews.undo(case.review_id)
+    assert memory.doctor() == ()
+
+
 def test_one_person_after_all_ties(memory: Memory) -> None:
     namesakes(memory)
     (case,) = memory.reviews.list()

@@ -55,6 +55,11 @@ class ResolutionPolicy:
     """Random share of automatic decisions that enters the queue for calibration."""
     own_reviews: bool = False
     """Whether a steward may decide what that steward wrote (abuse case 27); the owner may."""
+    second_steward: bool = False
+    """Whether a second steward must agree before two entities become one; the owner need not."""
+    source_backlog: int = 1_000
+    """Waiting cases of one writer and origin from which its doubtful names are refused (abuse
+    case 24): more than stewards decide in a day at one every twenty seconds."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.suggest_from <= self.review_above < self.bind_at <= 1:

@@ -126,6 +126,51 @@ def undo(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> No
         answer(context, done, lambda out: out.print("undone; the case waits again"))
 
 
+@review_app.command(epilog=examples(["tenure review groups --by source"]))
+def groups(
+    context: typer.Context,
+    by: Annotated[str, typer.Option(help="mention, source, scope, type or reason")] = "mention",
+) -> None:
+    """Count what waits by name, source, scope, type or reason, the largest group first."""
+    with opened(context) as memory:
+        found = memory.reviews.groups(by)
+        rows = [(str(g.cases), g.value, g.oldest, ", ".join(g.mentions)) for g in found]
+        answer(context, found, lambda out: table(out, ("cases", by, "oldest", "names"), rows))
+
+
+@review_app.command(
+    epilog=examples(
+        [
+            "tenure review bulk reject --source import://crm",
+            "tenure review bulk accept --mention 'S. Rivera' --yes",
+        ]
+    )
+)
+def bulk(
+    context: typer.Context,
+    decision: Annotated[str, typer.Argument(help="accept, reject or unsure")],
+    mention: Annotated[str | None, typer.Option(help="Only cases of this name.")] = None,
+    scope: Annotated[str | None, typer.Option(help="Only cases of this scope.")] = None,
+    type: Annotated[str | None, typer.Option(help="Only names of this type.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only cases of this origin.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Decide; without it, only show.")] = False,
+    reason: Reason = "",
+) -> None:
+    """Decide every case of a filter alike, at most 100; shows them first, decides with --yes."""
+    with opened(context) as memory:
+        found = memory.reviews.matching(mention=mention, scope=scope, type=type, source=source)
+        if not yes:
+            answer(context, found, lambda out: _show_bulk(out, found, decision))
+            return
+        done = memory.reviews.decide_all(found, decision, reason=reason)
+        answer(context, done, lambda out: out.print(f"{decision}: {len(done)} cases"))
+
+
+def _show_bulk(out: Console, found: Sequence[Review], decision: str) -> None:
+    _show_cases(out, found)
+    out.print(f"{len(found)} cases; --yes decides them: {decision}")
+
+
 @app.command()
 def entities(
     context: typer.Context,
@@ -249,6 +294,8 @@ def show_page(out: Console, page: ReviewPage) -> None:
         out.print(f"  {line}", markup=False)
     for text in page.snippets:
         out.print(f"  source: {text}", markup=False)
+    if case.decided_entity:
+        out.print(f"{case.decided_by} says yes; another steward must agree", markup=False)
     if page.impact:
         out.print(
             f"accepting moves {page.impact.moves} objects, plans {len(page.impact.slots)} slots "

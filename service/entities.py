@@ -19,7 +19,7 @@ from typing import Any
 
 from ..schema.answers import EntityView, Neighbourhood, SlotState
 from ..schema.entity import Alias, Judgement, Resolution
-from ..schema.errors import Conflict, InvalidInput
+from ..schema.errors import Conflict, Forbidden, InvalidInput
 from ..schema.operation import MergeReceipt, UnmergeReceipt
 from ..schema.principal import STEWARD, Principal, Scope
 from ..schema.values import moment
@@ -177,11 +177,16 @@ class Entities:
         """Make two entities one; the order of the ids never matters, and it can be undone.
 
         Raises:
-            Forbidden: `privilege_required`.
+            Forbidden: `privilege_required`, `second_steward`.
             Conflict: `standing_non_match`, `cluster_too_large`.
             NotFound: `unknown_entity`.
         """
         self.principal.require(STEWARD)
+        if self.backend.policy.resolution.second_steward and "owner" not in self.principal.roles:
+            raise Forbidden(
+                "two stewards decide here: accept a review of the two, or ask the owner",
+                code="second_steward",
+            )
 
         def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
             return merge(tx, a, b, mandate=mandate, policy=self.backend.policy.resolution)

@@ -32,6 +32,7 @@ from ..store.port import Ask, Point, Reader, WriteTx
 from .backend import Backend
 from .entities import facts_of
 from .rescoring import Rescored, rescored
+from .review_groups import BY, CaseGroup, grouped, sources_of
 from .stewarding import Stewarding
 from .view import View, entity_view, sight_of
 
@@ -162,10 +163,11 @@ class Reviews:
     ) -> ReviewReceipt:
         """Say that the entity is its best candidate, or `entity`; the merge can be undone.
 
-        `remember`: `scope` (the name keeps meaning it there), `all` scopes, or `no`.
+        `remember`: `scope` (the name keeps meaning it there), `all` scopes, or `no`. Where the
+        policy asks for a second steward, the first word is a proposal and the case stays open.
 
         Raises:
-            Forbidden: `privilege_required`, `own_submission`.
+            Forbidden: `privilege_required`, `own_submission`, `second_steward`.
             Conflict: `stale_version`, `already_decided`, `standing_non_match`.
             NotFound: `unknown_review`.
         """
@@ -180,6 +182,7 @@ class Reviews:
                 entity=entity,
                 remember=kept,
                 version=version,
+                alone="owner" in self.principal.roles,
             ),
             reason,
         )
@@ -254,24 +257,53 @@ class Reviews:
             return rescored(reader, self.backend.policy.resolution)
 
     def matching(
-        self, *, mention: str | None = None, scope: str | None = None, type: str | None = None
+        self,
+        *,
+        mention: str | None = None,
+        scope: str | None = None,
+        type: str | None = None,
+        source: str | None = None,
     ) -> tuple[Review, ...]:
         """Return the open blocking cases of an explicit filter: the preview of a bulk decision.
 
         Raises:
             InvalidInput: `missing_filter` when nothing is stated.
         """
-        if mention is None and scope is None and type is None:
+        if mention is None and scope is None and type is None and source is None:
             raise InvalidInput(
-                "a bulk decision needs a filter: mention=, scope= or type=", code="missing_filter"
+                "a bulk decision needs a filter: mention=, scope=, type= or source=",
+                code="missing_filter",
             )
+        cases = self.list()
+        origin = {} if source is None else self._sources(cases)
         return tuple(
             case
-            for case in self.list()
+            for case in cases
             if mention in (None, case.mention)
             and scope in (None, case.scope_id)
             and type in (None, case.type)
+            and source in (None, origin.get(case.review_id))
         )
+
+    def groups(self, by: str = "mention") -> tuple[CaseGroup, ...]:
+        """Return the open blocking cases in groups, the largest first.
+
+        `by` is `mention`, `source` (the origin of the write that opened it), `scope`, `type`
+        or `reason`.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary`.
+        """
+        if by not in BY:
+            raise InvalidInput(
+                f"group by {by!r}: known: {', '.join(BY)}", code="unknown_vocabulary"
+            )
+        cases = self.list()
+        return grouped(cases, by, self._sources(cases) if by == "source" else {})
+
+    def _sources(self, cases: Sequence[Review]) -> Mapping[str, str]:
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return sources_of(reader, cases, sight_of(self.principal, None))
 
     def decide_all(
         self, cases: Sequence[Review], decision: str, *, reason: str = ""

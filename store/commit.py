@@ -26,6 +26,7 @@ from ..schema.values import iso, moment
 from ..schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
 from ..schema.write import Receipt
 from .admission import Admitted, Submission, admit, mentions_of
+from .backlog import check_backlog
 from .declared import declared
 from .effects import derivations, hold_action, staleness, stands, tie_action
 from .ledger import Ledger, PlanningSlot
@@ -94,7 +95,7 @@ def commit(
     known = _known(tx, group, scorer, clock.last_us, bands=policy.resolution)
     work = _Work(clock, known, Ledger(clock.next_vid), [None] * len(group))
     _answer_retries(tx, group, work)
-    _admit_all(group, work, now_us=now_us, policy=policy, scorer=scorer)
+    _admit_all(tx, group, work, now_us=now_us, policy=policy, scorer=scorer)
     if policy.write.same_origin_corrects:
         _declare(tx, work)
     _load_slots(tx, work)
@@ -215,6 +216,7 @@ def _retry(submission: Submission, found: Sequence[StoredReceipt]) -> Result:
 
 
 def _admit_all(
+    tx: WriteTx,
     group: Sequence[Submission],
     work: _Work,
     *,
@@ -236,6 +238,10 @@ def _admit_all(
                 bands=policy.resolution,
                 scorer=scorer,
             )
+            if submission.stated_tx is None:
+                earlier = (one for _, _, more in work.admitted for one in more)
+                limit = policy.resolution.source_backlog
+                check_backlog(tx, claims, earlier, limit=limit)
         except TenureError as refusal:
             work.results[place] = refusal
             continue

@@ -173,6 +173,10 @@ class WriteTx(IdentityReads, Protocol):
         """Return a review case in its newest version."""
         ...
 
+    def waiting(self, actor: str, origin: str, *, limit: int) -> int:
+        """Return how many blocking cases that a source has opened still wait, `limit` at most."""
+        ...
+
     def apply(self, batch: Batch) -> None:
         """Write a batch."""
         ...

@@ -211,6 +211,15 @@ MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $first AND v.rev
 RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
 """
 
+WAITING: Final[LiteralString] = """
+MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
+  AND v.newest AND v.state IN ['open', 'undone'] AND NOT v.reason IN $aside
+MATCH (c:Claim {tenant_id: $tenant, object_id: v.object_id})
+WHERE c.actor = $actor AND c.source_origin = $origin
+WITH v LIMIT $limit
+RETURN count(v) AS held
+"""
+
 # --- queues and receipts
 
 OPEN_ACTIONS: Final[LiteralString] = """

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Assertion, Claim, Row, Version
-from ...schema.entity import Judgement, Review
+from ...schema.entity import AUDIT, SUGGESTION, Judgement, Review
 from ...schema.errors import Fault, NotFound
 from ...schema.interval import INF_US
 from ..port import ActionRecord, Batch, Clock, Point, SlotRead, SlotRecord, StoredReceipt
@@ -82,6 +82,11 @@ class Neo4jWriteTx:
         """Return a review case in its newest version."""
         found = self.calls.rows(register.REVIEWS, first=review_id, last=review_id, state=None)
         return next((register_codec.review(record["review"]) for record in found), None)
+
+    def waiting(self, actor: str, origin: str, *, limit: int) -> int:
+        """Return how many blocking cases that a source has opened still wait, `limit` at most."""
+        asked = {"actor": actor, "origin": origin, "limit": limit, "aside": [SUGGESTION, AUDIT]}
+        return int(self.calls.rows(register.WAITING, **asked)[0]["held"])
 
     # --- what a plan needs
 

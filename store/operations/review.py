@@ -18,7 +18,7 @@ from ...resolution.clusters import pair
 from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Known, Lookup
 from ...schema.entity import AUDIT, NAMESAKES, Alias, EntityCandidate, Judgement, Review
-from ...schema.errors import Conflict, InvalidInput, NotFound
+from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.interval import ALWAYS, INF_US
 from ...schema.operation import ReviewReceipt
 from ...schema.policy import ResolutionPolicy
@@ -51,12 +51,15 @@ def accept(
     entity: str | None = None,
     remember: Remember = Remember.SCOPE,
     version: int | None = None,
+    alone: bool = True,
 ) -> ReviewReceipt | Conflict:
     """Merge the pending entity into a candidate, by default the best one.
 
-    `mandate.operation_id` becomes the merge id.
+    `mandate.operation_id` becomes the merge id. Unless the judge may decide `alone`, a policy
+    of two stewards takes the first word as a proposal.
 
     Raises:
+        Forbidden: `second_steward` for a second word of the same person.
         NotFound: `unknown_review`, `unknown_entity`.
         Conflict: `stale_version`, `already_decided`, `cluster_too_large`; a standing NON_MATCH
             is returned, because its action is recorded.
@@ -64,6 +67,10 @@ def accept(
     """
     change = begin(tx.lock(), mandate, "review_accept")
     case = _case(tx, review_id, version)
+    if policy.second_steward and not alone:
+        proposed = _proposed(tx, change, case, entity or _best(case))
+        if proposed:
+            return proposed
     if case.reason == NAMESAKES and entity is None and not case.candidates:
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
         _restate(change, known, case, EntityState.ACTIVE)  # one person after all
@@ -93,6 +100,25 @@ def accept(
     if merged.replayed:  # they were one already, so the merge has written nothing
         tx.apply(change.batch())
     return ReviewReceipt(review=done, tx=change.at, canonical_id=merged.canonical_id, merge=merged)
+
+
+def _proposed(tx: WriteTx, change: Change, case: Review, target: str) -> ReviewReceipt | None:
+    """Record the first steward's word; None when another one has said the same before."""
+    actor = change.mandate.actor
+    if case.decided_entity == target and case.decided_by != actor:
+        return None
+    if case.decided_entity == target:
+        raise Forbidden(
+            f"{actor} has proposed this already; another steward must agree",
+            code="second_steward",
+        )
+    done = replace(
+        decided(case, case.state, change, note=change.mandate.reason), decided_entity=target
+    )
+    change.reviews.append(done)
+    change.objects.append(case.entity_id)
+    tx.apply(change.batch())
+    return ReviewReceipt(review=done, tx=change.at, canonical_id=case.entity_id)
 
 
 def reject(
@@ -282,6 +308,7 @@ def _decide(
     kept = case.reason == NAMESAKES and state is ReviewState.ACCEPTED  # what its undoing joined
     done = replace(
         decided(case, state, change, note=change.mandate.reason),
+        decided_entity=None,
         merge_id=case.merge_id if kept else change.mandate.operation_id,
     )
     change.reviews.append(done)

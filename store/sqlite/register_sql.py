@@ -120,6 +120,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 REVIEW: Final = f"{_REVIEW} {_NEWEST} AND r.review_id = ?"
 REVIEWS: Final = f"{_REVIEW} {_NEWEST} ORDER BY r.opened_tx, r.review_id"
 REVIEWS_IN: Final = f"{_REVIEW} {_NEWEST} AND r.state = ? ORDER BY r.opened_tx, r.review_id"
+WAITING: Final = f"""
+SELECT count(*) FROM (SELECT 1 FROM review r CROSS JOIN claim c ON c.object_id = r.object_id
+  {_NEWEST} AND r.state IN ('open', 'undone') AND r.reason NOT IN (?, ?)
+  AND c.actor = ? AND c.source_origin = ? LIMIT ?)"""
 ALL_REVIEWS: Final = f"{_REVIEW} ORDER BY r.opened_tx, r.review_id, r.version"
 
 # --- the resolver queue and receipts

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Assertion, Claim, Row, Version
-from ...schema.entity import Judgement, Review
+from ...schema.entity import AUDIT, SUGGESTION, Judgement, Review
 from ...schema.errors import Fault
 from ..port import ActionRecord, Batch, Clock, Point, SlotRead, SlotRecord, StoredReceipt
 from . import apply, codec, export, register_codec
@@ -82,6 +82,11 @@ class SqliteWriteTx:
         """Return a review case in its newest version."""
         line = self._locked().execute(register.REVIEW, (review_id,)).fetchone()
         return None if line is None else register_codec.review(line)
+
+    def waiting(self, actor: str, origin: str, *, limit: int) -> int:
+        """Return how many blocking cases that a source has opened still wait, `limit` at most."""
+        asked = (SUGGESTION, AUDIT, actor, origin, limit)
+        return int(self._locked().execute(register.WAITING, asked).fetchone()[0])
 
     # --- what a plan needs
 

@@ -332,6 +332,14 @@ class MemoryTx(MemoryReads):
     def review(self, review_id: str) -> Review | None:
         return self.state.reviews.get(review_id)
 
+    def waiting(self, actor: str, origin: str, *, limit: int) -> int:
+        held = [
+            self.state.claims[r.object_id].details
+            for r in self.state.reviews.values()
+            if r.blocking and r.state in ("open", "undone")
+        ]
+        return min(limit, sum((d.actor, d.source_origin) == (actor, origin) for d in held))
+
     def apply(self, batch: Batch) -> None:
         state, clock = self.state, batch.clock
         assert [e.seq for e in batch.events] == list(range(state.clock.seq + 1, clock.seq + 1))

@@ -1,0 +1,117 @@
+"""The review queue under pressure: floods, groups, bulk decisions and a second steward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tenure import EntityRef, Forbidden, InvalidInput, Memory, Policy, Principal, Unavailable, Write
+from tenure.schema.policy import ResolutionPolicy
+
+Open = Callable[..., Memory]
+
+
+def opened(open_memory: Open, **rules: Any) -> Memory:
+    memory = open_memory(policy=Policy(resolution=ResolutionPolicy(**rules)))
+    memory.vocabulary.define_slot("noted", description="what was noted")
+    return memory
+
+
+def say(memory: Memory, name: str, **more: Any) -> Any:
+    return memory.write(EntityRef(name=name, type="person"), "noted", name, **more)
+
+
+PEOPLE = ("Sam Rivera", "Tom Becker", "Lena Vogel", "Nora Klein")
+SHORT = ("S. Rivera", "T. Becker", "L. Vogel", "N. Klein")
+
+
+def as_user(memory: Memory, user: str, role: str) -> Memory:
+    tenant = memory.principal.tenant
+    return memory.bind(Principal(tenant=tenant, user=user, roles=frozenset({role})))
+
+
+def test_a_flood_of_doubtful_names_is_held_back(open_memory: Open) -> None:
+    """Abuse case 24: quotas, grouping by source, backpressure."""
+    memory = opened(open_memory, source_backlog=2)
+    for name in PEOPLE:
+        say(memory, name)
+    mallory, ann = as_user(memory, "mallory", "agent"), as_user(memory, "ann", "agent")
+    flood: dict[str, Any] = {"source_origin": "tool://scraper", "layer": "tenant"}
+    for name in SHORT[:2]:
+        say(mallory, name, **flood)
+    with pytest.raises(Unavailable) as caught:
+        say(mallory, SHORT[2], **flood)
+    assert caught.value.code == "review_backlog"
+    assert caught.value.data["waiting"] == 2
+    assert say(mallory, "Zoe Quinn", **flood).outcome == "accepted"  # new names go on
+    assert say(mallory, SHORT[0], **flood).outcome == "pending_review"  # and known doubts
+    assert say(ann, SHORT[2], **flood).reviews  # another writer is not held back
+    assert {(g.value, g.cases) for g in memory.reviews.groups("source")} == {("tool://scraper", 3)}
+    memory.reviews.reject(memory.reviews.list()[0].review_id)
+    (first, *_) = memory.reviews.matching(source="tool://scraper")
+    memory.reviews.reject(first.review_id)
+    assert say(mallory, SHORT[3], **flood).reviews  # what was decided makes room
+    assert memory.doctor() == ()
+
+
+def test_a_flood_in_one_transaction_is_held_back_as_a_whole(open_memory: Open) -> None:
+    memory = opened(open_memory, source_backlog=2)
+    for name in PEOPLE:
+        say(memory, name)
+    before = memory.as_of().tx
+    with pytest.raises(Unavailable):
+        memory.write_many(
+            [
+                Write(subject=EntityRef(name=name, type="person"), slot="noted", value="x")
+                for name in SHORT
+            ]
+        )
+    assert memory.as_of().tx == before
+    assert memory.reviews.list() == ()
+
+
+def test_cases_are_grouped_and_decided_in_bulk(open_memory: Open) -> None:
+    memory = opened(open_memory)
+    for name in PEOPLE:
+        say(memory, name)
+    for number, name in enumerate(SHORT):
+        say(memory, name, source_origin=f"import://{'crm' if number else 'hr'}")
+    assert [(g.value, g.cases) for g in memory.reviews.groups("source")] == [
+        ("import://crm", 3),
+        ("import://hr", 1),
+    ]
+    assert {g.value for g in memory.reviews.groups()} == set(SHORT)
+    assert [g.cases for g in memory.reviews.groups("type")] == [4]
+    with pytest.raises(InvalidInput) as caught:
+        memory.reviews.groups("colour")
+    assert caught.value.code == "unknown_vocabulary"
+    preview = memory.reviews.matching(source="import://crm")
+    assert len(memory.reviews.decide_all(preview, "accept")) == 3
+    assert [case.mention for case in memory.reviews.list()] == ["S. Rivera"]
+
+
+def test_a_second_steward_must_agree_where_the_policy_says_so(open_memory: Open) -> None:
+    memory = opened(open_memory, second_steward=True)
+    sam = say(memory, "Sam Rivera").entity
+    say(memory, "S. Rivera")
+    ann, ben = as_user(memory, "ann", "steward"), as_user(memory, "ben", "steward")
+    (case,) = memory.reviews.list()
+    first = ann.reviews.accept(case.review_id, version=case.version)
+    assert first.merge is None
+    assert first.review.decided_by == "ann"
+    (case,) = memory.reviews.list()
+    with pytest.raises(Forbidden) as caught:
+        ann.reviews.accept(case.review_id)
+    assert caught.value.code == "second_steward"
+    with pytest.raises(Forbidden):
+        ann.entities.merge(sam, case.entity_id)
+    done = ben.reviews.accept(case.review_id, version=case.version)
+    assert done.merge is not None
+    assert done.canonical_id == sam
+    ben.reviews.undo(case.review_id)
+    assert ann.reviews.accept(case.review_id).merge is None  # the word counts anew
+    memory.reviews.accept(case.review_id)  # the owner decides alone
+    assert memory.as_of().entity("S. Rivera").entity_id == sam
+    assert memory.doctor() == ()

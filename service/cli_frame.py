@@ -100,6 +100,7 @@ def connected(settings: Settings) -> Memory:
         auth=auth,
         database=settings.database,
         encoder=settings.encoder,
+        mentions=settings.mentions,
     )
 
 

@@ -35,7 +35,7 @@ def connect(
     database: str = "neo4j",
     encoder: Encoder | str | None = None,
     extractor: Extractor | None = None,
-    mentions: MentionExtractor | None = None,
+    mentions: MentionExtractor | str | None = None,
     scorer: Scorer | None = None,
     clock: Clock = wall_clock,
     ids: Ids = uuid7,
@@ -47,13 +47,13 @@ def connect(
     Neo4j server. `clock` and `ids` replace the machine's time and the random ids. `encoder` is
     "onnx", "sentence-transformers:/folder" or an object like `Encoder`; without one, search and
     compile are lexical. `extractor` finds the claims of an observed text, `mentions` names
-    beyond the known ones and the rules (such as `SpacyMentions`).
+    beyond the known ones and the rules: an object like `MentionExtractor`, or "spacy:MODEL".
 
     Raises:
-        InvalidInput: `bad_encoder`.
+        InvalidInput: `bad_encoder`, `bad_extractor`.
         Unavailable: when the store cannot be opened, with what to do.
     """
-    chosen = _encoder(encoder)
+    chosen, finder = _encoder(encoder), _finder(mentions)
     store = _server(url, auth, database) if url.startswith(_SERVER) else _embedded(url)
     backend = Backend(
         store=store,
@@ -62,7 +62,7 @@ def connect(
         ids=ids,
         scorer=scorer or _names(),
         extractor=extractor,
-        mentions=mentions,
+        mentions=finder,
         encoder=chosen,
         tenant_key=tenant_key,
     )
@@ -82,6 +82,14 @@ def _encoder(given: Encoder | str | None) -> Encoder | None:
     from .encoder_choice import encoder_of
 
     return encoder_of(given)
+
+
+def _finder(given: MentionExtractor | str | None) -> MentionExtractor | None:
+    if not isinstance(given, str):
+        return given
+    from .spacy_mentions import mentions_of
+
+    return mentions_of(given)
 
 
 def _embedded(url: str) -> Store:

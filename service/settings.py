@@ -83,6 +83,8 @@ class Settings(BaseSettings):
     """Of a server."""
     encoder: str | None = None
     """`onnx`, or `sentence-transformers:` and a folder; without one search is lexical."""
+    mentions: str | None = None
+    """`spacy:` and an installed model: finds names beside known ones and rules."""
     auth: Auth = Auth()
     caller: Caller = Caller()
     log: Log = Log()

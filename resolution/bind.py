@@ -65,6 +65,8 @@ class Rules:
     """The scope of the write."""
     bands: ResolutionPolicy = field(default_factory=ResolutionPolicy)
     """Thresholds, and what makes an equal person name enough (resolution 5)."""
+    authority: int | None = None
+    """Level of the write, where there is one; a weaker source has the larger number."""
     related: frozenset[str] = frozenset()
     """Raw ids that the incoming claim relates the mention to."""
     neighbours: frozenset[str] = frozenset()

@@ -58,6 +58,10 @@ class PairContext:
     """Shown at weight 0."""
     same_document: bool = False
     """Shown at weight 0."""
+    same_email_domain: bool = False
+    """Addresses at one domain; shown at weight 0."""
+    authority: int | None = None
+    """Level of the write that names it, where one does; shown at weight 0."""
 
 
 NO_CONTEXT = PairContext()

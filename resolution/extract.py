@@ -20,6 +20,7 @@ from functools import cache
 from importlib import resources
 
 from ..schema.principal import Scope
+from ..schema.slots import UNKNOWN_TYPE
 from .gazetteer import Gazetteer
 from .lexicon import lexicon, nicknames
 from .mention import Composed, Mention, MentionExtractor, MentionSource, compose
@@ -102,7 +103,7 @@ class RuleExtractor:
     """Finds names by their shape alone."""
 
     name = "rules"
-    version = "1"
+    version = "2"
 
     def extract(
         self, text: str, *, scope: Scope | None = None, as_of: int = 0
@@ -147,6 +148,8 @@ class _RuleWords:
     numbered: dict[str, str]
     last_words: dict[str, str]
     first_words: dict[str, str]
+    kinds: dict[str, str]
+    """What a thing is called beside its name: the Grafana tool, tenant Globex."""
 
 
 @cache
@@ -165,6 +168,7 @@ def _rule_words() -> _RuleWords:
         numbered=raw["numbered"],
         last_words=raw["last_words"],
         first_words=raw["first_words"],
+        kinds=raw["kinds"],
     )
 
 
@@ -300,7 +304,10 @@ def _runs(text: str, blocked: _Blocked) -> Iterator[Mention]:
         following = words[after].text if after < len(words) else ""
         if run and _is_name(run, opens_sentence and len(run) == after - at, following):
             confidence = 0.8 if len(run) > 1 else 0.6
-            yield _mention(text, run[0].start, run[-1].end, _run_type(run), confidence)
+            before = words[at - 1].text if at and words[at].gap == " " else ""
+            beside = (before, following if after < len(words) and words[after].gap == " " else "")
+            hint = _run_type(run) if _run_type(run) != UNKNOWN_TYPE else _kind_of(run, beside)
+            yield _mention(text, run[0].start, run[-1].end, hint, confidence)
         at = after
 
 
@@ -352,6 +359,14 @@ def _is_name(run: list[_Cased], opens_sentence: bool, following: str) -> bool:
         return False
     known = word.owns or following in _rule_words().name_verbs or fold(word.text) in nicknames()
     return known or not opens_sentence
+
+
+def _kind_of(run: list[_Cased], beside: tuple[str, str]) -> str:
+    """Return the type that a word of the name, or one right beside it, states."""
+    kinds = _rule_words().kinds
+    ends = (run[-1].text, run[0].text) if len(run) > 1 else ()
+    told = (kinds[word.lower()] for word in (*ends, *reversed(beside)) if word.lower() in kinds)
+    return next(told, UNKNOWN_TYPE)
 
 
 def _run_type(run: list[_Cased]) -> str:

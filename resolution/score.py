@@ -228,6 +228,18 @@ def _context_lines(facts: PairFacts, model: Model) -> list[tuple[str, int, float
         ("same_role", context.same_role, 1000, "same role; not weighed yet"),
         ("same_path", context.same_path, 1000, "same path; not weighed yet"),
         ("same_document", context.same_document, 1000, "same document id; not weighed yet"),
+        (
+            "same_email_domain",
+            context.same_email_domain,
+            1000,
+            "addresses at one domain; not weighed yet",
+        ),
+        (
+            "source_authority",
+            context.authority is not None,
+            1000 - 250 * (context.authority or 0),
+            f"named by a source of level {context.authority}; not weighed yet",
+        ),
     ]
     return [
         (name, raw, _context_weight(name, raw, model), detail)
@@ -239,7 +251,7 @@ def _context_lines(facts: PairFacts, model: Model) -> list[tuple[str, int, float
 def _context_weight(name: str, raw: int, model: Model) -> float:
     if name == "neighbour_overlap" and raw < model.limits.neighbour_overlap:
         return 0.0
-    return model.context[name]
+    return model.context.get(name, 0.0)  # what a model was not fitted with is shown, not weighed
 
 
 def _features(facts: PairFacts, model: Model) -> tuple[Feature, ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -95,15 +95,18 @@ class NameScorer:
         return tuple((key, kind.label) for key, kind in _keys(surface, entity_type))
 
     def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
-        """Return bind, review or new with the evidence; `entity` is the one to bind to."""
+        """Return bind, review or new with the evidence; `entity` is the one to bind to.
+
+        A mention of no type is judged by the bands of its best candidate's.
+        """
         found = self._promising(mention, self._candidates(mention, known, rules), known, rules)
         waits = [one for one in found if one.root.state is EntityState.PENDING]
         ready = [one for one in found if one.root.state is not EntityState.PENDING]
         scored = [self._score(mention, one, known, rules) for one in ready]
         if waits and all(s.pair.score <= rules.bands.review_above for s in scored):
             scored += [_held(self._score(mention, one, known, rules)) for one in waits]
-        verdict = decide(scored, rules.bands)
         by_root = {one.root.entity_id: one for one in found}
+        verdict = decide(scored, rules.bands.of_type(_type_of(mention, scored, by_root)))
         bound = verdict.winner if verdict.decision is Decision.BIND else None
         best = verdict.ranked[0].pair if verdict.ranked else None
         return Resolution(
@@ -137,10 +140,7 @@ class NameScorer:
                 root = known.root(raw)
                 surfaces.setdefault(root, []).append(alias)
                 shared.setdefault(norm, set()).add(root)
-                near = alias.scope_id == rules.scope_id != TENANT_SCOPE.scope_id
-                sources.setdefault(
-                    root, CandidateSource.SCOPED_REGISTER if near else CandidateSource.BLOCKING
-                )
+                sources.setdefault(root, _source(alias, root, rules))
         found: list[_Found] = []
         for root, aliases in surfaces.items():
             entity = known.entity(root)
@@ -245,6 +245,23 @@ def may_be_person(name: str) -> bool:
     return all(word.isalpha() for word in form.tokens) and not is_name_of_a_thing(form.tokens)
 
 
+def _type_of(mention: EntityRef, scored: Iterable[Scored], by_root: Mapping[str, _Found]) -> str:
+    if mention.type != UNKNOWN_TYPE:
+        return mention.type
+    best = min(scored, key=lambda one: (-one.pair.score, one.entity_id), default=None)
+    return by_root[best.entity_id].root.type if best else UNKNOWN_TYPE
+
+
+def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
+    """Return how a candidate was found, as a steward would say it."""
+    if alias.scope_id == rules.scope_id != TENANT_SCOPE.scope_id:
+        in_session = "session=" in alias.scope_id
+        return CandidateSource.SESSION if in_session else CandidateSource.SCOPED_REGISTER
+    if not rules.neighbours.isdisjoint(rules.around.get(root, ())):
+        return CandidateSource.NEIGHBOURHOOD
+    return CandidateSource.BLOCKING
+
+
 def _is_near(mention: EntityRef, name: str) -> bool:
     """Tell whether two names are worth the whole comparison; a shared common word is not."""
     mine, other = _form(mention.name, mention.type), _form(name, mention.type)
@@ -285,6 +302,8 @@ def _context(mention: EntityRef, one: _Found, known: Register, rules: Rules) -> 
         same_role=_shares(_ROLE, mine, one.surfaces),
         same_document=_shares(_DOCUMENT, mine, one.surfaces),
         same_path=bool(_paths(mine) & _paths(one.surfaces)),
+        same_email_domain=bool(_domains(_handles(mention)) & _domains(_handles_of(root, known))),
+        authority=rules.authority,
     )
 
 
@@ -321,6 +340,12 @@ def _handles(mention: EntityRef) -> set[str]:
 
 def _handles_of(root: str, known: Register) -> set[str]:
     return {alias_key(value) for value in known.held(root).values() if "@" in value}
+
+
+def _domains(handles: Iterable[str]) -> set[str]:
+    """Return the domains of addresses; a handle without one has none."""
+    ends = (handle.rpartition("@")[2] for handle in handles)
+    return {end for end in ends if "." in end}
 
 
 def _domains_differ(mention: EntityRef, root: str, known: Register) -> bool:

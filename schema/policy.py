@@ -9,7 +9,7 @@ Where no source gives a number the field says why this one was chosen.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -40,12 +40,24 @@ class WritePolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TypeBands:
+    """The bands of one entity type; what is not stated is that of all."""
+
+    type: str
+    bind_at: float | None = None
+    review_above: float | None = None
+    suggest_from: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResolutionPolicy:
     """Bands and options of entity resolution (C-049, resolution 2)."""
 
     bind_at: float = 0.95
     review_above: float = 0.70
     suggest_from: float = 0.40
+    types: tuple[TypeBands, ...] = ()
+    """Types with bands of their own, such as systems that never bind by a score."""
     person_context_scope: str = "tenant"
     """`tenant` or `project`: what counts as context for an exactly equal person name."""
     max_candidates: int = 50
@@ -67,8 +79,22 @@ class ResolutionPolicy:
                 "resolution bands must rise: suggest_from <= review_above < bind_at",
                 code="bad_policy",
             )
+        for kind in self.types:
+            self.of_type(kind.type)
         if self.person_context_scope not in ("tenant", "project"):
             raise InvalidInput("person_context_scope is 'tenant' or 'project'", code="bad_policy")
+
+    def of_type(self, entity_type: str) -> ResolutionPolicy:
+        """Return the policy of one entity type: these bands, with its own in their place."""
+        own = next((kind for kind in self.types if kind.type == entity_type), None)
+        if own is None:
+            return self
+        stated = {
+            name: value
+            for name in ("bind_at", "review_above", "suggest_from")
+            if (value := getattr(own, name)) is not None
+        }
+        return replace(self, types=(), **stated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from ..schema.errors import InvalidInput
 from ..schema.policy import Policy
@@ -33,6 +33,8 @@ def _built(kind: Any, held: Any) -> Any:
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{f.name: _built(hints[f.name], held[f.name]) for f in fields(kind)})
+    if get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
+        return tuple(_built(get_args(kind)[0], item) for item in held)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return kind(held)
     return _tuples(held)

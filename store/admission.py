@@ -113,7 +113,12 @@ def admit(
     admitted: list[Admitted] = []
     torn_apart = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
     for ordinal, draft in enumerate(submission.drafts):
-        rules = Rules(scopes=submission.scopes, scope_id=draft.details.scope.scope_id, bands=bands)
+        rules = Rules(
+            scopes=submission.scopes,
+            scope_id=draft.details.scope.scope_id,
+            bands=bands,
+            authority=draft.details.authority_level,
+        )
         one = _Admission(draft, register, rules, scorer, tx, torn_apart)
         admitted.append(one.admit(ordinal))
     if register.moved:

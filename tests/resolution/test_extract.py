@@ -199,6 +199,11 @@ def test_a_surface_that_is_no_name_is_not_looked_for(surface):
         ("the Acme Group", [("Acme Group", "organization")]),
         ("Sam 2 days", [("Sam", "unknown")]),
         ("Room, 101", []),
+        ("we use the Grafana tool", [("Grafana", "tool")]),
+        ("in the Kafka cluster of tenant Globex", [("Kafka", "system"), ("Globex", "tenant")]),
+        ("read the Design Doc", [("Design Doc", "document")]),
+        ("asked Tenant Globex", [("Tenant Globex", "tenant")]),
+        ("a tool, Grafana, broke", [("Grafana", "unknown")]),
         ("", []),
     ],
 )

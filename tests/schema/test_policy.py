@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 
 from tenure.schema.errors import InvalidInput
-from tenure.schema.policy import DEFAULT, CompilePolicy, Policy, ResolutionPolicy, WritePolicy
+from tenure.schema.policy import (
+    DEFAULT,
+    CompilePolicy,
+    Policy,
+    ResolutionPolicy,
+    TypeBands,
+    WritePolicy,
+)
+from tenure.service.packs import policy_from_json
 
 FIELDS = [
     (group.name, item.name)
@@ -19,7 +27,7 @@ FIELDS = [
 ]
 
 
-def _other(value: Any) -> Any:
+def _other(value: Any, name: str = "") -> Any:
     """Return another legal value of the same type."""
     if isinstance(value, bool):
         return not value
@@ -28,6 +36,8 @@ def _other(value: Any) -> Any:
     if isinstance(value, str):
         other = {"tenant": "project", "broad": "strict", "mask": "omit", "coverage": "mmr"}
         return other.get(value, f"{value}x")
+    if value == () and name == "types":
+        return (TypeBands(type="system", bind_at=0.99),)
     if isinstance(value, tuple):
         return (*value[:-1], _other(value[-1])) if value else ("hr",)
     return value + (1 if isinstance(value, int) else 0.01)
@@ -36,7 +46,7 @@ def _other(value: Any) -> Any:
 @pytest.mark.parametrize(("group", "name"), FIELDS)
 def test_every_field_enters_the_digest(group: str, name: str) -> None:
     part = getattr(DEFAULT, group)
-    changed = replace(part, **{name: _other(getattr(part, name))})
+    changed = replace(part, **{name: _other(getattr(part, name), name)})
     assert replace(DEFAULT, **{group: changed}).digest != DEFAULT.digest
 
 
@@ -46,7 +56,7 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "c28dd37a778e4e2a2a1a655b835e22e239f6bc6073d8cca3fba32c0a1a05874f"
+    assert DEFAULT.digest == "2c6f46dd6c6e4e7c91e922ff7ce45911bb7cf9aae8ce7ea9d537f4afc9aa7cc8"
     assert Policy().digest == DEFAULT.digest
 
 
@@ -78,6 +88,7 @@ def test_one_number_is_changed_by_replacing_it() -> None:
         {"review_above": 0.39},
         {"suggest_from": -0.1},
         {"person_context_scope": "world"},
+        {"types": (TypeBands(type="system", bind_at=0.5),)},
     ],
 )
 def test_bands_that_contradict_each_other_are_refused(bands: dict[str, Any]) -> None:
@@ -95,3 +106,17 @@ def test_a_switch_has_only_its_words(name: str) -> None:
 
 def test_bands_may_touch_where_they_stay_distinct() -> None:
     assert ResolutionPolicy(suggest_from=0.7, bind_at=1.0).suggest_from == 0.7
+
+
+def test_a_type_may_have_bands_of_its_own() -> None:
+    own = TypeBands(type="system", bind_at=0.99, suggest_from=0.5)
+    policy = ResolutionPolicy(types=(own,), max_cluster=7)
+    of_systems = policy.of_type("system")
+    assert (of_systems.bind_at, of_systems.review_above, of_systems.suggest_from) == (
+        0.99,
+        0.7,
+        0.5,
+    )
+    assert of_systems.max_cluster == 7
+    assert policy.of_type("person") is policy
+    assert policy_from_json(Policy(resolution=policy).to_json()).resolution == policy

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tenure import Conflict, EntityRef, Forbidden, InvalidInput, Memory, Policy, Principal, Write
-from tenure.schema.policy import ResolutionPolicy
+from tenure.schema.policy import ResolutionPolicy, TypeBands
 
 Open = Callable[..., Memory]
 
@@ -463,6 +463,51 @@ def test_a_chain_of_small_steps_is_checked_against_the_core(memory: Memory) -> N
     last = made[-1].resolution
     assert last.decision != "bind" or len({r.entity for r in made}) == 1
     assert made[0].entity != say(memory, "Xen Data Crop", "organization").entity
+
+
+def test_a_neighbour_is_a_candidate_and_its_relations_are_evidence(memory: Memory) -> None:
+    nova = say(memory, "Nova", "project").entity
+    sam = say(memory, "Samuel Rivera", "person").entity
+    say(memory, "Samuel Rivero", "person")
+    memory.write(sam, "works_with", nova)
+    found = memory.entities.resolve("Sam Rivera", "person", near=[nova])
+    (best, *_) = found.candidates
+    assert best.entity == sam
+    assert best.source == "neighbourhood"
+    assert "neighbour_overlap" in {feature.name for feature in best.features}
+    alone = memory.entities.resolve("Sam Rivera", "person")
+    assert best.log_odds > alone.candidates[0].log_odds
+
+
+def test_a_name_of_the_session_is_found_there_first(memory: Memory) -> None:
+    tenant = memory.principal.tenant
+    ann = memory.bind(
+        Principal(tenant=tenant, user="ann", session="s1", roles=frozenset({"owner"}))
+    )
+    say(ann, "Order Service", "system", layer="session")
+    receipt = say(ann, "Order Servce", "system", layer="session")
+    assert receipt.resolution.candidates[0].source == "session"
+
+
+def test_every_source_and_every_unweighed_line_is_shown(memory: Memory) -> None:
+    one = EntityRef(name="Sam Rivera", type="person", external_ids={"email": "sam@acme.com"})
+    memory.write(one, "noted", "x")
+    two = EntityRef(name="S. Rivera", type="person", aliases=("riv@acme.com",))
+    receipt = memory.write(two, "noted", "y", authority_level=2)
+    lines = {f.name: f for f in receipt.resolution.candidates[0].features}
+    assert lines["same_email_domain"].weight == 0.0
+    assert lines["source_authority"].detail.startswith("named by a source of level 2")
+
+
+def test_a_type_that_never_binds_by_a_score(open_memory: Open) -> None:
+    rules = ResolutionPolicy(types=(TypeBands(type="system", bind_at=1.0),))
+    memory = open_memory(policy=Policy(resolution=rules))
+    memory.vocabulary.define_slot("noted", description="what was noted")
+    for kind, outcome in (("system", "review"), ("organization", "bind")):
+        say(memory, "Siemens Mobility", kind)
+        assert say(memory, "SiemensMobility", kind).resolution.decision == outcome
+    say(memory, "Siemens Energy Grid", "system")
+    assert say(memory, "SiemensEnergy Grid").outcome == "pending_review"
 
 
 def test_mentions_of_a_text_are_linked_and_create_nothing(memory: Memory) -> None:

@@ -49,7 +49,9 @@ if _typing.TYPE_CHECKING:
     )
     from tenure.schema.policy import Policy
     from tenure.schema.principal import Principal, Scope
+    from tenure.schema.uncertainty import allow_unknown, forced_fields
     from tenure.schema.write import Receipt, Write
+    from tenure.service.answering import answer
     from tenure.service.async_memory import AsyncMemory, aconnect
     from tenure.service.comparing import ablate
     from tenure.service.connect import connect
@@ -104,7 +106,9 @@ _HOME = {
     ),
     "schema.policy": ("Policy",),
     "schema.principal": ("Principal", "Scope"),
+    "schema.uncertainty": ("allow_unknown", "forced_fields"),
     "schema.write": ("Receipt", "Write"),
+    "service.answering": ("answer",),
     "service.async_memory": ("AsyncMemory", "aconnect"),
     "service.comparing": ("ablate",),
     "service.connect": ("connect",),
@@ -169,9 +173,12 @@ __all__ = [
     "ablate",
     "aconnect",
     "allocate",
+    "allow_unknown",
+    "answer",
     "connect",
     "day",
     "diff_envelopes",
+    "forced_fields",
     "json_schema",
     "parse_envelope",
 ]

@@ -8,7 +8,7 @@ policy on tool calls. A constraint that is only stated cannot be checked and is 
 >>> report.passed
 True
 
-The repair pass belongs to the service. Sources: D1; checklist C-039, C-167, C-210.
+The repair pass is `service.answering`. Sources: D1; checklist C-039, C-167, C-210.
 """
 
 from __future__ import annotations

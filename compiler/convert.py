@@ -12,6 +12,7 @@ C-082, C-083, C-148, C-154.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -27,11 +28,14 @@ from ..schema.compile_terms import (
     Stage,
 )
 from ..schema.errors import InvalidInput
+from ..schema.uncertainty import allow_unknown
+from ..schema.values import canonical_json
 from ..schema.vocabulary import Enforcement, ObjectType
 from .affordances import untrusted_tool
 from .block import CONTAINMENT_SENTENCE
 from .duplicates import Text, duplicates
 from .given import Given
+from .json_values import fields_of
 from .ladder import Step, carrier_of, climb, one_line, shown_value, stored
 from .piece import Carrier, Piece
 from .placement import given_key, kind_of_block, section_of, shown_level, stored_key
@@ -313,7 +317,7 @@ class _Maker:
                 "give it an enforcement (schema, grammar, pattern or tool_policy)",
                 code="bad_request",
             )
-        return Ladder.HARD_CONSTRAINT, Carrier(item.enforcement, item.spec)
+        return Ladder.HARD_CONSTRAINT, Carrier(item.enforcement, _spec(item))
 
     def without_quoted(self, pieces: list[Piece]) -> list[Piece]:
         """Leave out stored passages whose own claims are among the pieces."""
@@ -362,6 +366,16 @@ class _Maker:
                 verdict = Verdict(Stage.CONVERT, piece.object_id, Reason.SECTION_CAP)
                 self.verdicts.append(verdict._replace(score=piece.value, tier=piece.tier.value))
         return [piece for piece in pieces if id(piece) not in dropped]
+
+
+def _spec(item: Constraint) -> str:
+    """Return what a constraint's enforcement needs; its schema with ways out where it says so."""
+    if not item.uncertain or item.enforcement not in (Enforcement.SCHEMA, Enforcement.GRAMMAR):
+        return item.spec
+    held = fields_of(json.loads(item.spec))
+    if fields_of(held.get("schema")):
+        return canonical_json({**held, "schema": allow_unknown(fields_of(held["schema"]))})
+    return canonical_json(allow_unknown(held))
 
 
 def _may_be_rule(ranked: Ranked) -> bool:

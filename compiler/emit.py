@@ -12,7 +12,7 @@ import hashlib
 from typing import Any
 
 from ..schema.compile_terms import GapCode, Reason
-from ..schema.errors import Fault
+from ..schema.errors import Fault, InvalidInput
 from .cache_plan import Plan, segments_of
 from .capabilities import capability
 from .checks import HardConstraint
@@ -21,7 +21,7 @@ from .grammar import check_reparse
 from .manifest import Recorded, TruncationEvent, pinned
 from .normalize import Candidate
 from .order import Ordered
-from .quality import quality
+from .quality import TARGETS, quality
 from .setting import Setting
 from .tracing import Findings, findings, trace_of
 
@@ -42,6 +42,7 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
 
     Raises:
         Fault: `envelope_reparse_failed`, `invariant_broken`.
+        InvalidInput: `quality_rejected`, under a safety-critical policy.
     """
     assembled = ordered.assembled
     check_reparse(assembled.text, assembled.blocks)
@@ -59,6 +60,7 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         truncation_events=_truncations(found),
         artifact_uris=tuple(sorted({m.uri for m in setting.request.media})),
     )
+    _reject(ordered, setting)
     trace = trace_of(ordered, setting, found, envelope_id=manifest.envelope_id)
     return Envelope(
         envelope_id=manifest.envelope_id,
@@ -97,6 +99,21 @@ def _check(ordered: Ordered, setting: Setting) -> None:
     for what, holds in broken.items():
         if holds:
             raise Fault(f"the envelope cannot leave: {what}", code="invariant_broken")
+
+
+def _reject(ordered: Ordered, setting: Setting) -> None:
+    """Refuse an envelope below a mandatory quality target where safety is at stake (C-187)."""
+    if not setting.rules.safety_critical:
+        return
+    found = quality(ordered, setting)
+    if found.failed:
+        missed = {name: found.metrics[name] for name in found.alerts if TARGETS[name].mandatory}
+        raise InvalidInput(
+            f"the envelope misses {', '.join(missed)} and this policy is safety-critical: "
+            "confirm or leave out what has aged, send less untrusted text, or grant more tokens",
+            code="quality_rejected",
+            metrics=missed,
+        )
 
 
 def _recorded(ordered: Ordered) -> dict[str, Any]:

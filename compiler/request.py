@@ -124,6 +124,8 @@ class Constraint:
     hard: bool = True
     positive: bool = True
     explicit: bool = True
+    uncertain: bool = False
+    """Whether the fields of its schema may say `unknown` instead of a made-up value (C-095)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

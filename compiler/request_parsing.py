@@ -269,6 +269,7 @@ _FIELDS: Final[Mapping[str, Reader]] = {
     "hard": _flag,
     "positive": _flag,
     "explicit": _flag,
+    "uncertain": _flag,
 }
 _READERS: Final[Mapping[str, Reader]] = {
     **dict.fromkeys(

@@ -9,6 +9,7 @@ from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
 from tenure.compiler.differences import diff_envelopes
 from tenure.compiler.quality import TARGETS
 from tenure.compiler.request_parsing import parse_request
+from tenure.schema.errors import InvalidInput
 from tenure.store.port import Point
 from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
@@ -48,6 +49,17 @@ def test_aged_objects_raise_the_staleness_index_and_fail_when_safety_matters() -
     assert found.metrics["staleness_index"] == 0.875
     assert "staleness_index" in found.alerts
     assert found.failed
+
+
+def test_a_safety_critical_policy_refuses_what_misses_a_mandatory_target() -> None:
+    bench = Bench().rules(safety_critical=True)
+    bench.world.add("old", text="alpha fact", decay=(10, 0.01), tx=NOW - 30 * DAY)
+    with pytest.raises(InvalidInput) as caught:
+        bench.compile(query="alpha fact")
+    assert caught.value.code == "quality_rejected"
+    assert caught.value.data["metrics"] == {"staleness_index": 0.875}
+    assert "staleness_index" in Bench(world=bench.world).compile(query="alpha fact").quality.alerts
+    assert bench.compile(query="beta").quality.failed is False
 
 
 def test_shortened_texts_lower_the_fidelity() -> None:

@@ -19,6 +19,7 @@ from typing import Final
 
 from ..schema.compile_terms import OverflowPolicy, Reason, SectionName
 from .allocate import Section, allocate
+from .distil import statements
 from .items import Item
 from .piece import Piece
 from .relevance import FULL, terms_of
@@ -30,6 +31,8 @@ from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
 _S: Final = SectionName
 ZONE_THREE: Final = (_S.GUIDANCE, _S.MEMORY, _S.PINNED_KNOWLEDGE)
 TURN: Final = (_S.HISTORY, _S.EVIDENCE, _S.TURN_MEMORY, _S.ERRORS, _S.TURN_GUIDANCE)
+_SAID: Final = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.MEMORY, _S.TURN_MEMORY})
+"""Sections whose statements an excerpt need not repeat."""
 _VARIED: Final = 24
 """Items up to which variety is weighed; beyond it similarity of all pairs would cost too much."""
 _LEAST_EXCERPT: Final = 24
@@ -367,13 +370,15 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
         found.take(folded.piece)
         found.shortened.append(folded)
         taken.update(folded.object_ids)
+    said = statements(p.text for p in found.chosen if p.section in _SAID)
     for piece, _ in rest:
         room = found.room - frame_tokens(piece, found.setting.counter)
         if piece.section is _S.HISTORY or not piece.alone or room < _LEAST_EXCERPT:
             continue
-        short = excerpt(piece, room=room, setting=found.setting)
+        short = excerpt(piece, room=room, setting=found.setting, said=said)
         if short is not None and found.cost(short.piece) <= found.room:
             found.take(short.piece)
+            said += statements([short.piece.text])
             found.shortened.append(short)
             taken.add(piece.object_id)
     return [(piece, reason) for piece, reason in rest if piece.object_id not in taken]

@@ -1,10 +1,11 @@
 """Shortening: the forms a piece may take when its whole does not fit.
 
-`excerpt` keeps the sentences of a text that answer the query best, verbatim and in order, with a
-mark where something is missing. `fold` puts old turns into one data block of one line each, head
-and tail. Fidelity is the token-weighted share of propositions whose numbers, names, dates and
-negations stand verbatim in the result (settled 10); below the policy's floor a shorter form of
-a fact-like text is refused. Nothing is rephrased. Checklist C-130, C-149, C-153, C-156; R28, R31.
+`excerpt` keeps the sentences of a text that answer the query best and say what is not said yet,
+verbatim and in order, with a mark where something is missing. `fold` puts old turns into one
+data block of one line each, head and tail. Fidelity is the token-weighted share of propositions
+whose numbers, names, dates and negations stand verbatim in the result (settled 10); it grades
+the result in the trace. Nothing is rephrased. Checklist C-130, C-149, C-153, C-155,
+C-156; R28, R31.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import Final
 
 from ..schema.compile_terms import BlockKind, Conversion
 from .counting import TokenCounter
+from .distil import Statement, novelty, of, ranked
 from .gather import question
 from .ladder import one_line
 from .piece import Piece
-from .relevance import terms_of
 from .setting import Setting
 from .subunits import facts_of, subunits
 
@@ -56,22 +57,33 @@ def fidelity(original: str, result: str, counter: TokenCounter) -> float:
     return round(kept / total, 3) if total else 1.0
 
 
-def excerpt(piece: Piece, *, room: int, setting: Setting) -> Short | None:
-    """Return the best sentences of a text that fit a room; None when none does."""
+def grade(fidelity: float, setting: Setting) -> str:
+    """Return `faithful`, `lossy`, or `partial` for what is only a marked part (R28)."""
+    rules = setting.rules
+    if fidelity >= rules.fidelity_pass:
+        return "faithful"
+    return "lossy" if fidelity >= rules.fidelity_lossy else "partial"
+
+
+def excerpt(
+    piece: Piece, *, room: int, setting: Setting, said: Sequence[Statement] = ()
+) -> Short | None:
+    """Return the best sentences of a text that fit a room; None when none does.
+
+    `said` is what the envelope says already: a sentence that adds nothing to it is left out.
+    """
     units = subunits(piece.text)
     if len(units) < 2:
         return None
-    counter, asked = setting.counter, question(setting)
-    ranked = sorted(
-        range(len(units)), key=lambda place: (-len(asked & terms_of(units[place])), place)
-    )
+    counter, known = setting.counter, list(said)
     kept: list[int] = []
     left = room - counter.upper_bound(MISSING) * 2
-    for place in ranked:
-        tokens = counter.upper_bound(units[place]) + 4
-        if asked & terms_of(units[place]) and tokens <= left:
+    for place, _ in ranked(units, question(setting), known):
+        tokens, statement = counter.upper_bound(units[place]) + 4, of(units[place])
+        if tokens <= left and novelty(statement, known):
             left -= tokens
             kept.append(place)
+            known.append(statement)
     if not kept:
         return None
     text = _joined(units, sorted(kept))

@@ -32,6 +32,7 @@ from .order import Ordered
 from .piece import Piece
 from .provenance import provenance
 from .setting import Setting
+from .shortening import grade
 from .trace import CompiledObject, SectionUse, Trace, omitted, quarantined
 from .verdicts import Change, Gap, Verdict
 
@@ -298,6 +299,7 @@ def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, An
                 "original_tokens": short.original_tokens,
                 "compressed_tokens": short.compressed_tokens,
                 "fidelity": short.fidelity,
+                "grade": grade(short.fidelity, setting),
             }
             for short in ordered.shortened
         ],

@@ -233,9 +233,8 @@ class CompilePolicy:
     together weigh as much as any one other (C-081)."""
     fidelity_pass: float = 0.90
     fidelity_lossy: float = 0.75
-    """A shortened text passes from the first, passes marked lossy from the second (R28)."""
-    variety_weight: float = 0.20
-    """Share of relevance that near-copies of chosen evidence lose."""
+    """A shortened text is graded faithful from the first, lossy from the second, and below it
+    partial: a marked part of its source (R28)."""
     shrink_rounds: int = 12
     """Rounds in which an assembled text that came out too long is fitted again."""
     framing_tokens: int = 256

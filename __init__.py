@@ -48,6 +48,7 @@ if _typing.TYPE_CHECKING:
         UnmergeReceipt,
     )
     from tenure.schema.policy import Policy
+    from tenure.schema.presets import preset
     from tenure.schema.principal import Principal, Scope
     from tenure.schema.uncertainty import allow_unknown, forced_fields
     from tenure.schema.write import Receipt, Write
@@ -105,6 +106,7 @@ _HOME = {
         "UnmergeReceipt",
     ),
     "schema.policy": ("Policy",),
+    "schema.presets": ("preset",),
     "schema.principal": ("Principal", "Scope"),
     "schema.uncertainty": ("allow_unknown", "forced_fields"),
     "schema.write": ("Receipt", "Write"),
@@ -181,6 +183,7 @@ __all__ = [
     "forced_fields",
     "json_schema",
     "parse_envelope",
+    "preset",
 ]
 
 

@@ -35,6 +35,7 @@ from .normalize import normalize
 from .order import order
 from .rank import rank
 from .request import CompileRequest
+from .rerank import Reranker
 from .rescue import rescue
 from .resolve import resolve
 from .setting import Setting, project_of, scopes_of, sealing_epoch, shares_of
@@ -53,6 +54,7 @@ class Circumstances:
     keys: Sequence[bytes]
     """The tenant's keys, one an epoch, oldest first; the newest seals."""
     encoder_id: str | None = None
+    reranker_id: str | None = None
     epoch: int | None = None
     """Of a replay: the epoch that sealed."""
     skip: frozenset[str] = frozenset()
@@ -73,11 +75,12 @@ def compile(
     resolve_mentions: BindMentions,
     encoder_id: str | None = None,
     index: VectorIndex | None = None,
+    reranker: Reranker | None = None,
 ) -> Envelope:
     """Return the envelope of a request, read from one consistent snapshot.
 
     `point` is pinned by the caller; `keys` are the tenant's, oldest first. With an `index` and
-    a query vector the search is hybrid.
+    a query vector the search is hybrid; a `reranker` looks at the best candidates once more.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, `ladder_exhausted`.
@@ -91,9 +94,11 @@ def compile(
         point=point,
         keys=keys,
         encoder_id=encoder_id,
+        reranker_id=reranker.id if reranker is not None else None,
     )
     setting = setting_of(request, circumstances)
-    return compile_snapshot(gather(setting, reader, bind=resolve_mentions, index=index), setting)
+    snapshot = gather(setting, reader, bind=resolve_mentions, index=index, reranker=reranker)
+    return compile_snapshot(snapshot, setting)
 
 
 def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
@@ -137,6 +142,7 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
         task_types=given.vocabulary.task_types(request.task),
         shares=shares_of(request.profile, rules),
         encoder_id=given.encoder_id,
+        reranker_id=given.reranker_id,
         skip=given.skip,
         page=given.page,
         without=given.without,

@@ -130,7 +130,10 @@ def _recorded(ordered: Ordered) -> dict[str, Any]:
         content, why = (vector.content, vector.why) if vector is not None else (None, None)
         text, held = texts.get(object_id, 0), withheld.get((object_id, row.vid), "")
         rows.append(
-            Recorded(object_id, row.vid, proposed.via, proposed.hop, text, content, why, held)
+            Recorded(
+                *(object_id, row.vid, proposed.via, proposed.hop, text, content, why, held),
+                snapshot.reranked.get(object_id),
+            )
         )
     given = (each for each in ranking.items if each.placed.candidate.given is not None)
     rows += [_given(each.placed.candidate, each.text) for each in given if each.text]

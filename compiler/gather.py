@@ -26,6 +26,7 @@ from ..store.port import Ask, Found, Reader
 from ..store.quantise import VectorScore
 from .redaction import guessed
 from .relevance import COSINE_FULL
+from .rerank import Reranker, reranked
 from .setting import Setting
 from .snapshot import (
     NO_VECTORS,
@@ -81,6 +82,7 @@ def gather(
     *,
     bind: BindMentions,
     index: VectorIndex | None = None,
+    reranker: Reranker | None = None,
 ) -> Snapshot:
     """Return the snapshot of a compile, from one consistent reader."""
     request, net = setting.request, _Net(setting, setting.principal.sight(setting.scopes))
@@ -116,6 +118,9 @@ def gather(
         expansion=expansion,
         known=known,
         vectors=vectors,
+        reranked=reranked(
+            reranker, net.rows.values(), question(setting, (*names, *expansion)), setting
+        ),
         withheld=tuple(sorted(net.withheld.items())),
         cut=net.cut,
         capped=capped,

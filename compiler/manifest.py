@@ -38,6 +38,8 @@ class Recorded(NamedTuple):
     """Integer cosine of its condition."""
     withheld: str
     """What the gate held against it; empty when it passed."""
+    opinion: int | None = None
+    """What a re-ranker said of it, in millionths."""
 
 
 class TruncationEvent(NamedTuple):
@@ -64,6 +66,7 @@ class Manifest:
     policy_hash: str
     vocabulary_version: int
     encoder_id: str | None
+    reranker_id: str | None
     counter: str
     key_epoch: int
     page: int
@@ -135,6 +138,7 @@ def _pins(setting: Setting) -> dict[str, Any]:
         "policy_hash": setting.policy_hash,
         "vocabulary_version": setting.vocabulary.version,
         "encoder_id": setting.encoder_id,
+        "reranker_id": setting.reranker_id,
         "counter": setting.counter.identity,
         "key_epoch": setting.epoch,
         "page": setting.page,

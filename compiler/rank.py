@@ -12,6 +12,7 @@ Sources: settled 10 ("Activation"); checklist C-032, C-079, C-133, C-134.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from .gather import question
 from .normalize import content_of
 from .redaction import masks, public_terms
 from .relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
+from .rerank import blended
 from .resolve import Placed
 from .setting import Setting
 from .snapshot import Snapshot, Via
@@ -80,7 +82,7 @@ def rank(validated: Validated, setting: Setting) -> Ranking:
             verdicts.append(Verdict(Stage.RANK, object_id, reason, detail, None, tier))
         else:
             gated.append((placed, by_task))
-    scale = _Scale(setting)
+    scale = _Scale(setting, test.snapshot.reranked)
     scored = _scored(gated, test, scale)
     items: list[Ranked] = []
     below: list[tuple[Ranked, Verdict]] = []
@@ -204,9 +206,10 @@ def _document(placed: Placed, setting: Setting) -> tuple[str, ...]:
 class _Scale:
     """The policy's numbers as whole numbers, worked out once."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, opinions: Mapping[str, int]) -> None:
         rules = setting.rules
         self.setting = setting
+        self.opinions = opinions
         self.relevance = round(rules.relevance_weight * 1000)
         whole = rules.authority_weight + rules.freshness_weight
         self.authority = round(1000 * rules.authority_weight / whole) if whole else 500
@@ -237,6 +240,11 @@ class _Scale:
         )
         cosine = vector.content if vector is not None and not hidden else None
         relevance = fused(text, cosine, lexical_weight=weight)
+        if self.opinions:
+            opinion = self.opinions.get(placed.candidate.object_id)
+            stored = placed.candidate.version is not None
+            share = self.setting.rules.rerank_weight if stored else 0.0
+            relevance = blended(relevance, opinion, share)
         score = (self.relevance * relevance + (1000 - self.relevance) * merit) // 1000
         if self.help or self.brief:
             score = self._with_use(score, placed.candidate.text)

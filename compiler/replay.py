@@ -59,6 +59,7 @@ def replay(
             point=Point(manifest.valid_us, manifest.tx_us),
             keys=keys,
             encoder_id=manifest.encoder_id,
+            reranker_id=manifest.reranker_id,
             epoch=manifest.key_epoch,
             skip=frozenset(manifest.skip),
             page=manifest.page,
@@ -105,6 +106,7 @@ def _recorded(manifest: Manifest, setting: Setting, reader: Reader, caller: Prin
             for r in manifest.candidates
             if r.content is not None and r.why is not None
         },
+        reranked={r.object_id: r.opinion for r in manifest.candidates if r.opinion is not None},
         texts={r.object_id: r.text for r in manifest.candidates},
         gates={key: recorded.withheld for key, recorded in rows.items()},
         withheld=manifest.withheld,

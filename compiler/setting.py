@@ -64,6 +64,7 @@ class Setting:
     shares: Mapping[str, SectionShare]
     """Least and greatest share of the budget by section."""
     encoder_id: str | None = None
+    reranker_id: str | None = None
     skip: frozenset[str] = frozenset()
     """Objects that earlier pages have shown."""
     page: int = 1

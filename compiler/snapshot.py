@@ -89,6 +89,7 @@ class VectorIndex(Protocol):
         ...
 
 
+NO_SCORES: Final[Mapping[str, int]] = MappingProxyType({})
 NO_VECTORS: Final[Mapping[str, VectorScore]] = MappingProxyType({})
 
 
@@ -109,6 +110,8 @@ class Snapshot:
     known: Known = field(default_factory=Known)
     """The entities of the candidates, as known at the compile's tx."""
     vectors: Mapping[str, VectorScore] = field(default_factory=lambda: NO_VECTORS)
+    reranked: Mapping[str, int] = field(default_factory=lambda: NO_SCORES)
+    """What a re-ranker said of the best candidates, in millionths by object id."""
     texts: Mapping[str, int] | None = None
     """Of a replay: recorded text relevance in millionths by object id."""
     gates: Mapping[tuple[str, int], str] | None = None

@@ -168,6 +168,11 @@ class CompilePolicy:
     hyde: bool = False
     """Whether a request's `hypothesis` is searched with; off, because a made-up answer finds
     what resembles it, also where it is wrong (C-204, C-235)."""
+    rerank_items: int = 32
+    """Best candidates that a re-ranker is asked about: each costs it a pass over both texts."""
+    rerank_weight: float = 0.6
+    """Share of its opinion in the relevance of a stored object: it reads both texts together,
+    so it leads, and the fused score still decides among equals."""
     evidence_selection: str = "coverage"
     """`coverage` (facility location), or `mmr` for parity with source 001: it reaches less."""
     mmr_relevance: float = 0.7

@@ -27,6 +27,7 @@ from .definitions import defined
 from .ids import Clock, Ids, read
 
 if TYPE_CHECKING:
+    from ..compiler.rerank import Reranker
     from ..resolution.mention import MentionExtractor
     from ..store.commit import Result
     from .embedding import Embedding
@@ -50,6 +51,7 @@ class Backend:
     """Finds names beside the known ones and the rules."""
     scorer: Scorer | None = None
     encoder: Encoder | None = None
+    reranker: Reranker | None = None
     tenant_key: bytes | None = None
     _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
     _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(

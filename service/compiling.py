@@ -65,6 +65,7 @@ class Compiling:
                 resolve_mentions=self._binder(reader, self.principal, view.point.tx_us),
                 encoder_id=embedding.encoder.id if embedding else None,
                 index=self._vectors(reader, view, request),
+                reranker=self.backend.reranker,
             )
         self._keep(envelope)
         return self._measured(envelope, began)

@@ -19,6 +19,7 @@ from .ids import Clock, Ids, uuid7, wall_clock
 from .memory import Memory
 
 if TYPE_CHECKING:
+    from ..compiler.rerank import Reranker
     from ..resolution.mention import MentionExtractor
     from .encoders import Encoder
     from .extracting import Extractor
@@ -36,6 +37,7 @@ def connect(
     encoder: Encoder | str | None = None,
     extractor: Extractor | None = None,
     mentions: MentionExtractor | str | None = None,
+    reranker: Reranker | None = None,
     scorer: Scorer | None = None,
     clock: Clock = wall_clock,
     ids: Ids = uuid7,
@@ -48,6 +50,7 @@ def connect(
     "onnx", "sentence-transformers:/folder" or an object like `Encoder`; without one, search and
     compile are lexical. `extractor` finds the claims of an observed text, `mentions` names
     beyond the known ones and the rules: an object like `MentionExtractor`, or "spacy:MODEL".
+    `reranker` scores the best candidates of a compile once more.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`.
@@ -64,6 +67,7 @@ def connect(
         extractor=extractor,
         mentions=finder,
         encoder=chosen,
+        reranker=reranker,
         tenant_key=tenant_key,
     )
     backend.open(principal.tenant)

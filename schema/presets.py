@@ -1,0 +1,57 @@
+"""Presets: two ready policies for the compiler, by what matters more.
+
+`quality_first` looks at more candidates, takes more of what is only a little relevant, and
+rescues more; `cost_first` keeps to what is clearly relevant and short, and folds history early.
+Both differ from the default in a few numbers, so they can be refined by `dataclasses.replace`.
+How long objects stay is no matter of a preset: it follows from their layer and type.
+
+>>> preset("cost_first").compile.relevance_floor > preset("default").compile.relevance_floor
+True
+
+Source 001, task list; checklist C-236.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from .errors import unknown
+from .policy import DEFAULT, Policy
+
+_CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "default": {},
+    "quality_first": {
+        "relevance_floor": 0.02,
+        "text_candidates": 512,
+        "section_items": 128,
+        "rescue_keep": 10,
+        "rescue_affinity": 0.40,
+        "history_full_turns": 10,
+        "query_expansion": True,
+    },
+    "cost_first": {
+        "relevance_floor": 0.20,
+        "memory_floor": 0.25,
+        "text_candidates": 128,
+        "section_items": 32,
+        "rescue_keep": 2,
+        "rescue_affinity": 0.60,
+        "history_full_turns": 4,
+        "brevity_weight": 0.30,
+    },
+}
+PRESETS: Final = tuple(_CHANGES)
+"""The names, the default first."""
+
+
+def preset(name: str) -> Policy:
+    """Return a ready policy.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, with the nearest names.
+    """
+    if name not in _CHANGES:
+        raise unknown("preset", name, PRESETS)
+    return replace(DEFAULT, compile=replace(DEFAULT.compile, **_CHANGES[name]))

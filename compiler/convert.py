@@ -307,7 +307,7 @@ class _Maker:
         """Return the form of an item: a hard constraint where code can hold the answer to it."""
         resting = _LADDER_OF.get(given.section, Ladder.RAW_OBSERVATION)
         item = given.item
-        if not isinstance(item, Constraint) or level > 2 or not item.hard:
+        if not isinstance(item, Constraint) or level > 2 or not item.binds:
             return resting, None
         if given.section is _S.ACCEPTANCE and item.enforcement is Enforcement.STATED:
             return resting, None
@@ -408,7 +408,7 @@ def _worded(given: Given) -> str:
     """Return the words an item is shown with."""
     if given.section is _S.TASK_CONTRACT:
         if isinstance(given.item, Constraint):
-            return f"{'Constraint' if given.item.hard else 'Wish'}: {given.text}"
+            return f"{'Constraint' if given.item.binds else 'Wish'}: {given.text}"
         return f"Goal: {given.text}"
     return given.text
 

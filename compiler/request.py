@@ -123,9 +123,16 @@ class Constraint:
     """Canonical JSON of what the enforcement needs."""
     hard: bool = True
     positive: bool = True
+    """Whether it says what to do; False: what never to do."""
     explicit: bool = True
+    """Whether somebody said it; False: it was inferred from examples, so it never binds."""
     uncertain: bool = False
     """Whether the fields of its schema may say `unknown` instead of a made-up value (C-095)."""
+
+    @property
+    def binds(self) -> bool:
+        """Tell whether it can be a hard constraint: what was only inferred never is (C-146)."""
+        return self.hard and self.explicit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ A row is tested by itself first: erased, closed, outside its valid time, a loser
 apart, due, stale. Then the heads of one slot in all visible scopes compete at the instant by
 effective level, specificity of the scope, and newer asserted valid_from; trust is not compared.
 Whatever wins is the answer, be it a value, a denial, a gap or a tie: nothing weaker takes its
-place. Equal ones are quarantined. On a slot of cardinality many this goes value by value.
+place. Equal ones are quarantined. What wins over an object that stands without a query stands in
+its stead. On a slot of cardinality many this goes value by value.
 
 Invariant: no two compiled objects say different things about one slot at the compile's valid
 time. Sources: settled 3; vocabulary 5.4; D4; checklist C-074, C-078; rules R7, R8.
@@ -69,8 +70,8 @@ def validate(gated: Gated, setting: Setting) -> Validated:
         won, lost = _compete(deciding[key], hidden, setting)
         verdicts += lost
         (archival if won and _demoted(won[0]) else standing).extend(won)
-    order = {id(placed): place for place, placed in enumerate(gated.placed)}
-    standing.sort(key=lambda placed: order[id(placed)])
+    order = {_row_of(placed): place for place, placed in enumerate(gated.placed)}
+    standing.sort(key=lambda placed: order[_row_of(placed)])
     return Validated(
         gated,
         tuple(standing),
@@ -78,6 +79,11 @@ def validate(gated: Gated, setting: Setting) -> Validated:
         tuple(verdicts),
         tuple(_gaps(gated, verdicts, setting)),
     )
+
+
+def _row_of(placed: Placed) -> tuple[str, int]:
+    version = placed.candidate.version
+    return placed.candidate.object_id, version.row.vid if version is not None else 0
 
 
 def _demoted(placed: Placed) -> bool:
@@ -182,7 +188,16 @@ def _compete(
             won.append(placed)
         else:
             verdicts.append(_verdict(placed, *(fault or _beaten(placed, won, rank[0] > best[0]))))
-    return won, verdicts
+    return [_standing_in(placed, heads) for placed in won], verdicts
+
+
+def _standing_in(placed: Placed, heads: list[Placed]) -> Placed:
+    """Return a winner that stands without a query where a loser would have: it is the answer."""
+    stands = any(head.candidate.via & Via.STANDING for head in heads)
+    via = placed.candidate.via | (Via.STANDING if stands else 0)
+    if via == placed.candidate.via:
+        return placed
+    return placed._replace(candidate=placed.candidate._replace(via=via))
 
 
 def _beaten(placed: Placed, won: list[Placed], by_level: bool) -> tuple[Reason, str]:

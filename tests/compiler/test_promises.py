@@ -270,3 +270,29 @@ def test_one_counter_is_named_by_vocabulary_rule_and_margin() -> None:
 def test_a_safety_critical_pack_takes_no_rule_that_is_only_stated() -> None:
     with pytest.raises(InvalidInput, match="only stated"):
         Bench().rules(safety_critical=True).compile(query="x", constraints=["Be kind."])
+
+
+def test_the_state_of_a_task_has_its_parts_in_few_words_each() -> None:
+    envelope = Bench().compile(
+        query="x",
+        goal="Ship the report.",
+        step="collect figures",
+        acceptance=["has a total"],
+        progress=[
+            {"name": "done", "text": "read the ledger"},
+            {"name": "result", "text": "total 42"},
+            {"name": "waiting", "text": "approval of the export"},
+        ],
+        errors=["export failed twice"],
+    )
+    text = {b.section: b.text for b in envelope.blocks if b.section != "system_policy"}
+    assert "Goal: Ship the report." in text["task_contract"]
+    lines = [line.partition("] ")[2] for line in text["task_progress"].splitlines()]
+    assert lines == [
+        "done: read the ledger",
+        "result: total 42",
+        "waiting: approval of the export",
+        "Now: collect figures",
+    ]
+    assert "export failed twice" in text["errors"]
+    assert "has a total" in text["acceptance"]

@@ -58,7 +58,7 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         window=capability(setting.request.model).window,
         layer_budgets=tuple((use.name, use.tokens) for use in found.sections),
         truncation_events=_truncations(found),
-        artifact_uris=tuple(sorted({m.uri for m in setting.request.media})),
+        artifact_uris=_originals(setting, found),
     )
     _reject(ordered, setting)
     trace = trace_of(ordered, setting, found, envelope_id=manifest.envelope_id)
@@ -83,6 +83,14 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         ),
         _measure=lambda: quality(ordered, setting),
     )
+
+
+def _originals(setting: Setting, found: Findings) -> tuple[str, ...]:
+    """Return the originals that the text stands for: media, and artifacts it was taken from."""
+    media = {each.uri for each in setting.request.media}
+    given = {each.origin for each in (*setting.request.evidence, *setting.request.pinned)}
+    stored = {each.source_origin for each in found.compiled}
+    return tuple(sorted(media | {uri for uri in given | stored if uri.startswith("artifact://")}))
 
 
 def _check(ordered: Ordered, setting: Setting) -> None:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, unquote
 
+from ..schema.artifact import is_address
+
 MAX_IDS: Final = 100_000
 """The most ids one envelope may name: a bound for what a forged range can make a parser do."""
 
@@ -83,11 +85,13 @@ def short_origin(origin: str, limit: int = 80) -> str:
     """Return an origin fit for a visible header: no query, no fragment, at most `limit` chars.
 
     A query may hold a secret, and a long address is a place for a payload. The trace keeps
-    the whole origin.
+    the whole origin. The address of an artifact stays whole, because it is a pointer to follow.
 
     >>> short_origin("https://example.org/a?token=abc#top")
     'https://example.org/a'
     """
+    if is_address(origin):
+        return origin
     bare = re.split(r"[?#]", origin, maxsplit=1)[0]
     return bare if len(bare) <= limit else bare[: limit - 1] + "~"
 

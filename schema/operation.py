@@ -77,6 +77,10 @@ class ErasureReceipt:
     stale: tuple[str, ...] = ()
     """Derived objects that stay and are flagged stale, sorted."""
     actions: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    """Artifacts that held their words and were erased with them, sorted."""
+    originals: tuple[str, ...] = ()
+    """Artifacts they were taken from, which stay until `memory.artifacts.erase`, sorted."""
     replayed: bool = False
 
 

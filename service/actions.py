@@ -22,6 +22,7 @@ from ..store.operations.actions import Powers, resolve
 from ..store.operations.change import Mandate
 from ..store.port import ActionRecord, Ask, Point, WriteTx
 from ..store.reading import plain_value
+from .artifacts import Artifacts
 from .backend import Backend
 from .stewarding import Stewarding
 from .writing import Writing
@@ -99,6 +100,9 @@ class Actions:
         done = stewarding.alone(work)
         if isinstance(done, Conflict):
             raise done
+        if done.erasure is not None:
+            artifacts = Artifacts(self.backend, self.principal)
+            artifacts.erase_with(done.erasure.object_ids, reason=done.erasure.reason)
         return done
 
     def _settle(self, action_id: str, winner: str | None, value: Any) -> Receipt:

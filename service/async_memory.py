@@ -26,7 +26,9 @@ from typing import Any, Self
 
 from .connect import connect
 
-_FACES = frozenset({"Memory", "View", "Words", "Actions", "Entities", "Reviews", "Envelopes"})
+_FACES = frozenset(
+    {"Memory", "View", "Words", "Actions", "Entities", "Reviews", "Envelopes", "Artifacts"}
+)
 """Client classes whose methods do work, by name: importing them here would load them all."""
 
 

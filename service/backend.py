@@ -29,6 +29,7 @@ from .ids import Clock, Ids, read
 if TYPE_CHECKING:
     from ..compiler.rerank import Reranker
     from ..resolution.mention import MentionExtractor
+    from ..store.artifact_files import ArtifactFiles
     from ..store.commit import Result
     from .embedding import Embedding
     from .encoders import Encoder
@@ -53,6 +54,8 @@ class Backend:
     encoder: Encoder | None = None
     reranker: Reranker | None = None
     tenant_key: bytes | None = None
+    artifacts: ArtifactFiles | None = None
+    """Where originals are kept; None for a server that was not told where."""
     _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
     _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
         default_factory=dict[str, "CommitQueue[Submission | Work, Any]"]

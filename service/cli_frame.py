@@ -101,6 +101,8 @@ def connected(settings: Settings) -> Memory:
         database=settings.database,
         encoder=settings.encoder,
         mentions=settings.mentions,
+        artifacts=settings.artifacts.url,
+        artifact_bytes=settings.artifacts.max_bytes,
     )
 
 

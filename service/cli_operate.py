@@ -80,6 +80,8 @@ def _show_erasure(out: Console, receipt: ErasureReceipt) -> None:
         ("entity", receipt.entity_ids),
         ("still says the same on its own behalf", receipt.independent),
         ("was derived from it and is flagged stale", receipt.stale),
+        ("artifact erased with it", receipt.artifacts),
+        ("artifact it was taken from, which stays", receipt.originals),
     ):
         for one in ids:
             out.print(f"  {what}: {one}")

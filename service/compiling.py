@@ -22,18 +22,25 @@ from ..compiler.replay import replay
 from ..compiler.request import CompileRequest
 from ..compiler.request_parsing import parse_request
 from ..compiler.setting import project_of, scopes_of
-from ..schema.errors import InvalidInput, NotFound
+from ..schema.artifact import is_address
+from ..schema.errors import InvalidInput
 from ..schema.policy import Policy
 from ..schema.principal import Principal
 from ..schema.values import moment
 from ..store.port import Reader
+from .artifacts import Artifacts
 from .backend import Backend
+from .envelopes import StoredEnvelope, manifest_of, unknown_envelope
+from .originals import fetched
 from .packs import policy_from_json
 from .times import instant
 from .view import View
 
 if TYPE_CHECKING:
     from .nearest import VisibleVectors
+
+Replayable = Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
+"""What names an envelope to replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,8 @@ class Compiling:
     def compile(self, view: View, task: str, given: Mapping[str, Any]) -> Envelope:
         """Return the envelope of a task at a view, and store its manifest."""
         began = time.perf_counter()
-        request = parse_request(task, **_moments(given))
+        artifacts = Artifacts(self.backend, self.principal)
+        request = parse_request(task, **fetched(_moments(given), artifacts))
         embedding = self.backend.embedding
         asked = request.query or request.wish or request.goal
         if self.backend.policy.compile.hyde and request.hypothesis:
@@ -70,17 +78,18 @@ class Compiling:
         self._keep(envelope)
         return self._measured(envelope, began)
 
-    def replay(self, manifest: Manifest | Envelope | Mapping[str, Any] | str) -> Envelope:
+    def replay(self, manifest: Replayable) -> Envelope:
         """Return the same bytes again from a manifest, an envelope, or an envelope id.
 
         Raises:
-            NotFound: `unknown_object` for an envelope id that is not stored.
+            NotFound: `unknown_object` for an envelope id that is not stored; `erased`.
             InvalidInput: `bad_manifest`.
             Forbidden: when the caller may not read today all that it holds.
         """
         began = time.perf_counter()
         with self.backend.store.reading(self.principal.tenant) as reader:
             pinned = self._manifest(reader, manifest)
+            Artifacts(self.backend, self.principal).refuse_erased(pinned.artifact_uris)
             envelope = replay(
                 pinned,
                 reader=reader,
@@ -93,11 +102,11 @@ class Compiling:
             )
         return self._measured(envelope, began)
 
-    def _manifest(
-        self, reader: Reader, given: Manifest | Envelope | Mapping[str, Any] | str
-    ) -> Manifest:
+    def _manifest(self, reader: Reader, given: Replayable) -> Manifest:
         if isinstance(given, Manifest):
             return given
+        if isinstance(given, StoredEnvelope):
+            return given.manifest or manifest_of(given.envelope_id, "")
         if isinstance(given, Envelope):
             return given.manifest
         if isinstance(given, Mapping):
@@ -106,11 +115,8 @@ class Compiling:
             return manifest_from_json(given)
         stored = reader.manifest(given)
         if stored is None:
-            raise NotFound(
-                f"there is no envelope {given}; list them with memory.envelopes.list()",
-                code="unknown_object",
-            )
-        return manifest_from_json(stored)
+            raise unknown_envelope(given)
+        return manifest_of(given, stored)
 
     def _policy(self, reader: Reader, digest: str) -> Policy:
         if digest == self.backend.policy.digest:
@@ -153,13 +159,14 @@ class Compiling:
         store, tenant, now = self.backend.store, self.principal.tenant, self.backend.now_us()
         stored = {c.object_id for c in envelope.manifest.candidates if c.vid}
         used = [i for i in envelope.manifest.compiled if i in stored]
+        artifacts = filter(is_address, envelope.manifest.artifact_uris)
 
         def keep() -> None:
             store.put_manifest(
                 tenant,
                 envelope_id=envelope.envelope_id,
                 manifest=envelope.manifest.to_json(),
-                objects=used,
+                objects=[*used, *artifacts],
                 pack=self.backend.policy.to_json(),
             )
             store.log_usage(tenant, used, at_us=now)
@@ -181,37 +188,3 @@ def _moments(given: Mapping[str, Any]) -> dict[str, Any]:
         if stated.get(name) is not None:
             stated[name] = moment(instant(stated[name], what=name))
     return stated
-
-
-@dataclass(frozen=True, slots=True)
-class Envelopes:
-    """The stored manifests of one tenant, as one caller sees them."""
-
-    backend: Backend
-    principal: Principal
-
-    def list(self, limit: int = 100) -> tuple[Manifest, ...]:
-        """Return the newest manifests first; those of other users only with a privilege."""
-        self.backend.settle()
-        with self.backend.store.reading(self.principal.tenant) as reader:
-            found = reader.manifests(limit=limit)
-        kept = [manifest_from_json(text) for _, text in found]
-        return tuple(m for m in kept if self._mine(m))
-
-    def get(self, envelope_id: str) -> Manifest:
-        """Return one manifest.
-
-        Raises:
-            NotFound: `unknown_object`.
-        """
-        self.backend.settle()
-        with self.backend.store.reading(self.principal.tenant) as reader:
-            text = reader.manifest(envelope_id)
-        found = manifest_from_json(text) if text is not None else None
-        if found is None or not self._mine(found):
-            raise NotFound(f"there is no envelope {envelope_id}", code="unknown_object")
-        return found
-
-    def _mine(self, manifest: Manifest) -> bool:
-        user = json.loads(manifest.principal)["user"]
-        return self.principal.privileged or user == self.principal.user

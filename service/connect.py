@@ -10,9 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..resolution.bind import Scorer
+from ..schema.artifact import MAX_BYTES
 from ..schema.errors import Unavailable
 from ..schema.policy import DEFAULT, Policy
 from ..schema.principal import OWNER, Principal
+from ..store.artifact_files import ArtifactFiles
 from ..store.port import Store
 from .backend import Backend
 from .ids import Clock, Ids, uuid7, wall_clock
@@ -21,6 +23,7 @@ from .memory import Memory
 if TYPE_CHECKING:
     from ..compiler.rerank import Reranker
     from ..resolution.mention import MentionExtractor
+    from ..store.sqlite.store import SqliteStore
     from .encoders import Encoder
     from .extracting import Extractor
 
@@ -42,6 +45,8 @@ def connect(
     clock: Clock = wall_clock,
     ids: Ids = uuid7,
     tenant_key: bytes | None = None,
+    artifacts: ArtifactFiles | str | None = None,
+    artifact_bytes: int = MAX_BYTES,
 ) -> Memory:
     """Open a store and return the memory of its owner, or of `principal`.
 
@@ -50,14 +55,21 @@ def connect(
     "onnx", "sentence-transformers:/folder" or an object like `Encoder`; without one, search and
     compile are lexical. `extractor` finds the claims of an observed text, `mentions` names
     beyond the known ones and the rules: an object like `MentionExtractor`, or "spacy:MODEL".
-    `reranker` scores the best candidates of a compile once more.
+    `reranker` scores the best candidates of a compile once more. `artifacts` is where originals
+    are kept: a folder or a URL of fsspec, by default a folder beside an embedded store, and
+    `artifact_bytes` the most that one may hold. A server keeps none unless it is told where.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`.
         Unavailable: when the store cannot be opened, with what to do.
     """
     chosen, finder = _encoder(encoder), _finder(mentions)
-    store = _server(url, auth, database) if url.startswith(_SERVER) else _embedded(url)
+    store: Store
+    if url.startswith(_SERVER):
+        store, place = _server(url, auth, database), artifacts
+    else:
+        embedded = _embedded(url)
+        store, place = embedded, artifacts or str(embedded.artifacts)
     backend = Backend(
         store=store,
         policy=policy,
@@ -69,6 +81,9 @@ def connect(
         encoder=chosen,
         reranker=reranker,
         tenant_key=tenant_key,
+        artifacts=ArtifactFiles(place, max_bytes=artifact_bytes)
+        if isinstance(place, str)
+        else place,
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
@@ -96,7 +111,7 @@ def _finder(given: MentionExtractor | str | None) -> MentionExtractor | None:
     return mentions_of(given)
 
 
-def _embedded(url: str) -> Store:
+def _embedded(url: str) -> SqliteStore:
     from ..store.sqlite.store import SqliteStore
 
     return SqliteStore(url)

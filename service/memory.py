@@ -33,11 +33,13 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ..compiler.envelope import Envelope
     from ..compiler.manifest import Manifest
     from ..schema.answers import Change, Explanation, HistoryRow
+    from ..schema.artifact import Original
     from ..schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
     from .actions import Actions
+    from .artifacts import Artifacts
     from .auditing import Auditing
-    from .compiling import Envelopes
     from .entities import Entities
+    from .envelopes import Envelopes, StoredEnvelope
     from .ingest import IngestReport, Progress
     from .mentioning import Linked, Stated
     from .reviews import Reviews
@@ -304,11 +306,14 @@ class Memory:
         view = self.as_of(valid, tx)
         return Compiling(self.backend, self.principal).compile(view, task, given)
 
-    def replay(self, manifest: Manifest | Envelope | Mapping[str, Any] | str) -> Envelope:
+    def replay(
+        self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
+    ) -> Envelope:
         """Return the same bytes again, from a manifest, an envelope or an envelope id.
 
         Raises:
             InvalidInput: `bad_manifest`.
+            NotFound: `unknown_object`; `erased`, when something it held was erased.
             Forbidden: when the caller may not read today all that it holds.
         """
         from .compiling import Compiling
@@ -318,10 +323,25 @@ class Memory:
 
     @property
     def envelopes(self) -> Envelopes:
-        """Return the stored manifests: `.list()` and `.get(envelope_id)`."""
-        from .compiling import Envelopes
+        """Return the stored envelopes: `.list(…)`, and `.get(id)` for a manifest."""
+        from .envelopes import Envelopes
 
         return Envelopes(self.backend, self.principal)
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """Return the originals kept beside the facts: `.put`, `.get`, `.list`, `.erase`."""
+        from .artifacts import Artifacts
+
+        return Artifacts(self.backend, self.principal)
+
+    def rehydrate(self, pointer: str) -> Original:
+        """Return what an artifact's address, or an object's id, stands for, whole.
+
+        Raises:
+            NotFound: `unknown_artifact`, `unknown_object`, `erased`.
+        """
+        return self.artifacts.rehydrate(pointer)
 
     def erase(
         self, object_id: str | None = None, *, entity: Who | None = None, reason: str

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from ..schema.artifact import MAX_BYTES
 from ..schema.errors import InvalidInput, NotFound, did_you_mean
 from ..schema.policy import Policy
 
@@ -55,6 +56,17 @@ class Caller(BaseModel):
     """The ceiling; None: 0 for the owner, 2 for a caller with roles."""
 
 
+class Artifacts(BaseModel):
+    """Where originals are kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str | None = None
+    """A folder, or a URL of fsspec; by default a folder beside an embedded store."""
+    max_bytes: int = Field(default=MAX_BYTES, ge=1)
+    """Size of one artifact."""
+
+
 class Log(BaseModel):
     """What is logged, and how."""
 
@@ -85,6 +97,7 @@ class Settings(BaseSettings):
     """`onnx`, or `sentence-transformers:` and a folder; without one search is lexical."""
     mentions: str | None = None
     """`spacy:` and an installed model: finds names beside known ones and rules."""
+    artifacts: Artifacts = Artifacts()
     auth: Auth = Auth()
     caller: Caller = Caller()
     log: Log = Log()

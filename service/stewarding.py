@@ -21,6 +21,7 @@ from ..store.operations.erase import erase
 from ..store.operations.reclassify import reclassify
 from ..store.operations.sweep import close_scope, sweep
 from ..store.port import Ask, Point, WriteTx
+from .artifacts import Artifacts
 from .backend import Backend
 from .view import Who, find, sight_of
 
@@ -51,9 +52,11 @@ class Stewarding:
             )
         root = None if entity is None else self._entity(entity)
         self.backend.settle()
-        return self.alone(
+        receipt = self.alone(
             lambda tx, mandate: erase(tx, object_id=object_id, entity=root, mandate=mandate), reason
         )
+        artifacts = Artifacts(self.backend, self.principal)
+        return replace(receipt, artifacts=artifacts.erase_with(receipt.object_ids, reason=reason))
 
     def reclassify(
         self,
@@ -98,6 +101,8 @@ class Stewarding:
         total = self.alone(batch)
         while total.remaining and not dry_run:
             total = _sum(total, self.alone(batch))
+        if not dry_run:
+            Artifacts(self.backend, self.principal).erase_with(total.erased, reason="retired")
         return total
 
     def close_scope(self, kind: str, scope: str) -> SweepReceipt:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from ...resolution.keys import entity_id as derived_entity_id
+from ...schema.artifact import is_address
 from ...schema.claim import Assertion, Claim
 from ...schema.entity import Entity, Review
 from ...schema.errors import NotFound
@@ -89,6 +90,7 @@ def erase_objects(
         independent=tuple(sorted(doom.independent() - set(doomed))),
         stale=stale,
         actions=tuple(action.action_id for action in change.actions),
+        originals=_originals(doom.held.values()),
     )
     change.tombstones.append(_tombstone(receipt))
     change.keep(mandate.operation_id, _encode(receipt))
@@ -200,6 +202,12 @@ def _names_value(w: Claim) -> bool:
     return w.op is Op.RETRACT or (w.op is Op.DELETE and not w.says_nothing)
 
 
+def _originals(held: Iterable[Assertion]) -> tuple[str, ...]:
+    """Return the artifacts that objects were taken from."""
+    named = {one.details.source_origin for one in held}
+    return tuple(sorted(filter(is_address, named)))
+
+
 def _words(held: Iterable[Assertion]) -> frozenset[str]:
     """Return what the objects say, folded, as other texts may repeat it."""
     found: set[str] = set()
@@ -277,5 +285,6 @@ def _decode(body: str) -> ErasureReceipt:
         independent=tuple(held["independent"]),
         stale=tuple(held["stale"]),
         actions=tuple(held["actions"]),
+        originals=tuple(held.get("originals", ())),
         replayed=True,
     )

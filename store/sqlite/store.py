@@ -59,6 +59,12 @@ class SqliteStore:
         """Return where it is."""
         return self._name
 
+    @property
+    def artifacts(self) -> Path:
+        """Return the folder that stands beside the files, for the artifacts of its tenants."""
+        beside = self._root.with_name(self._root.name + ".artifacts")
+        return self._root / "artifacts" if self._folder else beside
+
     def path_of(self, tenant: str) -> Path:
         """Return the file of a tenant."""
         if not self._folder:

@@ -1,0 +1,170 @@
+"""Artifacts: originals kept beside the facts, addressed by what they hold.
+
+An address is `artifact://sha256/<hex>`: the SHA-256 of the bytes, so it can stand in a text, a
+manifest or an origin for ever and never mean something else. Who may read one is stated by
+grants: each put makes one, with a scope and permissions as an object has them. Bytes that two
+callers put are kept once and readable by whom either grant admits.
+Source 001 ("Artifact Store"); checklist C-206, C-220; DESIGN 8.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from .claim import Permissions
+from .errors import InvalidInput
+from .principal import EVERYONE, Scope, Sight
+from .values import canonical_json, micros, stamped
+from .vocabulary import Classification
+
+SCHEME: Final = "artifact://sha256/"
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Size of one artifact where no other limit is set."""
+_ADDRESS: Final = re.compile(re.escape(SCHEME) + "([0-9a-f]{64})", re.ASCII)
+
+
+def address_of(data: bytes) -> str:
+    """Return the address of bytes.
+
+    >>> address_of(b"")[:30]
+    'artifact://sha256/e3b0c44298fc'
+    """
+    return SCHEME + hashlib.sha256(data).hexdigest()
+
+
+def is_address(text: str) -> bool:
+    """Tell whether a text is the address of an artifact."""
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def digest_of(address: str) -> str:
+    """Return the digest that an address holds.
+
+    Raises:
+        InvalidInput: `bad_artifact`.
+    """
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise InvalidInput(
+            f"{address!r:.120} is no artifact; an address is {SCHEME} and 64 hex digits",
+            code="bad_artifact",
+        )
+    return found[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """An artifact as one put described it: what it is, and who may read it."""
+
+    address: str
+    size: int
+    """Bytes."""
+    media_type: str
+    name: str
+    """What a person calls it; may be empty."""
+    origin: str
+    """Where the bytes come from, in the caller's words; may be empty."""
+    scope: Scope
+    permissions: Permissions
+    actor: str
+    at: datetime
+    object_ids: tuple[str, ...] = ()
+    """Objects whose words it holds: erasing one of them erases it too."""
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", digest_of(self.address))
+
+    @property
+    def grant_id(self) -> str:
+        """Return the identity of this grant: the same put by the same caller is one."""
+        plain = self._plain()
+        del plain["at_us"]
+        return hashlib.sha256(canonical_json(plain).encode()).hexdigest()[:32]
+
+    def admits(self, sight: Sight) -> bool:
+        """Tell whether a caller with this sight may read it."""
+        held = self.permissions
+        return self.scope.scope_id in sight.scopes and sight.may_see(
+            classification=held.classification.rank, allow=held.allow, deny=held.deny
+        )
+
+    def to_json(self) -> str:
+        """Return the grant as canonical JSON, the form that is stored."""
+        return canonical_json(self._plain())
+
+    def _plain(self) -> dict[str, Any]:
+        return {
+            "address": self.address,
+            "size": self.size,
+            "media_type": self.media_type,
+            "name": self.name,
+            "origin": self.origin,
+            "scope": self.scope.scope_id,
+            "classification": self.permissions.classification.value,
+            "allow": list(self.permissions.allow),
+            "deny": list(self.permissions.deny),
+            "actor": self.actor,
+            "at_us": micros(self.at),
+            "object_ids": list(self.object_ids),
+        }
+
+
+def artifact_from_json(text: str) -> Artifact:
+    """Return a grant from its stored form."""
+    held = json.loads(text)
+    return Artifact(
+        address=held["address"],
+        size=held["size"],
+        media_type=held["media_type"],
+        name=held["name"],
+        origin=held["origin"],
+        scope=Scope.parse(held["scope"]),
+        permissions=Permissions(
+            classification=Classification(held["classification"]),
+            allow=tuple(held["allow"]) or (EVERYONE,),
+            deny=tuple(held["deny"]),
+        ),
+        actor=held["actor"],
+        at=stamped(held["at_us"]),
+        object_ids=tuple(held["object_ids"]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """What a pointer stands for, whole."""
+
+    pointer: str
+    """The address of an artifact, or the id of a stored object."""
+    origin: str
+    media_type: str
+    data: bytes
+
+    @property
+    def text(self) -> str:
+        """Return the bytes as text.
+
+        Raises:
+            InvalidInput: `invalid_encoding`, when they are no UTF-8.
+        """
+        return decoded(self.data, self.pointer)
+
+
+def decoded(data: bytes, pointer: str) -> str:
+    """Return bytes as text.
+
+    Raises:
+        InvalidInput: `invalid_encoding`, when they are no UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{pointer} is no UTF-8 text; read its bytes instead", code="invalid_encoding"
+        ) from error

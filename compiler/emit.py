@@ -56,7 +56,7 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in found.gaps),
         model=setting.request.model,
         window=capability(setting.request.model).window,
-        layer_budgets=tuple((use.name, use.tokens) for use in found.sections),
+        layer_budgets=tuple(sorted((use.name, use.tokens) for use in found.sections)),
         truncation_events=_truncations(found),
         artifact_uris=_originals(setting, found),
     )

@@ -93,7 +93,7 @@ class Manifest:
     model: str
     window: int | None
     layer_budgets: tuple[tuple[str, int], ...]
-    """Tokens of each section of the text, by name."""
+    """Tokens of each section of the text, in the order of the names."""
     truncation_events: tuple[TruncationEvent, ...]
     artifact_uris: tuple[str, ...]
 
@@ -111,6 +111,8 @@ class Manifest:
         """Return the manifest as plain JSON values."""
         plain = {name: getattr(self, name) for name in self.__slots__}
         plain["pack_id"], plain["checksum"] = self.envelope_id, self.digest
+        plain["layer_budgets"] = dict(self.layer_budgets)
+        plain["truncation_events"] = [event._asdict() for event in self.truncation_events]
         return cast("dict[str, Any]", json.loads(canonical_json(plain)))
 
     def to_json(self) -> str:
@@ -206,14 +208,17 @@ def manifest_from_json(text: str) -> Manifest:
         held["candidates"] = tuple(Recorded(*each) for each in held["candidates"])
         for name in ("named", "spoken"):
             held[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in held[name])
+        held["layer_budgets"] = held["layer_budgets"].items()
         for name in ("own", "withheld", "layer_budgets"):
             held[name] = tuple((key, value) for key, value in held[name])
-        events = held["truncation_events"]
-        held["truncation_events"] = tuple(TruncationEvent(a, b, tuple(c)) for a, b, c in events)
+        held["truncation_events"] = tuple(
+            TruncationEvent(event["layer"], event["reason"], tuple(event["dropped_ids"]))
+            for event in held["truncation_events"]
+        )
         for name in ("skip", "without", "expansion", "capped", "compiled", "artifact_uris"):
             held[name] = tuple(held[name])
         manifest = Manifest(**held)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise bad_manifest(f"it cannot be read: {error}") from error
     return checked(manifest)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..schema.compile_terms import CacheHitStatus, Stability, ValidationStatus
+from ..schema.compile_terms import CacheHitStatus, Reason, Stability, ValidationStatus
 from .provenance import Provenance
 from .verdicts import Change, Gap, Verdict
 
@@ -50,6 +50,7 @@ class OmittedObject(NamedTuple):
     stage: str
     reason: str
     detail: str
+    """Machine-readable: a finer reason, another object, or the instant at which it ended."""
     priority_tier: str
     score: int | None
 
@@ -132,7 +133,7 @@ class Trace:
             "cached_tokens_read": self.cached_tokens_read,
             "state_compilation_metadata": {
                 "compiled_objects": [_plain(each) for each in self.compiled_objects],
-                "omitted_objects": [_plain(each) for each in self.omitted_objects],
+                "omitted_objects": [_left_out(each) for each in self.omitted_objects],
                 "quarantined_objects": [_plain(each) for each in self.quarantined_objects],
                 "withheld": dict(self.withheld),
                 "withheld_objects": [_plain(each) for each in self.withheld_objects],
@@ -149,6 +150,14 @@ class Trace:
             "key_epoch": self.key_epoch,
             "counter": self.counter,
         }
+
+
+def _left_out(each: OmittedObject) -> dict[str, Any]:
+    """Return an omitted object; an expired one says when it ended, as in source 003."""
+    plain = _plain(each)
+    if each.reason == Reason.EXPIRED_VALID_TIME.value:
+        plain["valid_until"] = each.detail
+    return plain
 
 
 def _plain(each: NamedTuple) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from ..schema.claim import Row, Version
 from ..schema.compile_terms import GapCode, Reason, Stage
+from ..schema.values import iso
 from ..schema.vocabulary import Op, Status
 from .gate import Gated
 from .resolve import Placed
@@ -134,9 +135,9 @@ def _fault(version: Version, setting: Setting) -> tuple[Reason, str] | None:
         if row.look.reason != "unresolved_tie":
             return Reason.DISPUTED_LOWER_TRUST, row.look.reason
     if valid < row.interval.start_us:
-        return Reason.NOT_YET_VALID, ""
+        return Reason.NOT_YET_VALID, iso(row.interval.start_us) or ""
     if valid >= row.interval.end_us:
-        return Reason.EXPIRED_VALID_TIME, ""
+        return Reason.EXPIRED_VALID_TIME, iso(row.interval.end_us) or ""
     return _unfit(version, setting)
 
 

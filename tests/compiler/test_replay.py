@@ -179,7 +179,7 @@ def test_the_manifest_names_what_source_001_asks_for() -> None:
     names = ("pack_id", "model", "window", "layer_budgets", "truncation_events", "checksum")
     assert all(name in plain for name in (*names, "artifact_uris"))
     assert plain["pack_id"] == envelope.envelope_id
-    assert any(event[0] == "evidence" for event in plain["truncation_events"])
+    assert any(event["layer"] == "evidence" for event in plain["truncation_events"])
     assert principal_of(envelope.manifest) == bench.principal
     assert envelope.manifest.pack_id == envelope.manifest.envelope_id
     assert envelope.manifest.checksum == envelope.digest

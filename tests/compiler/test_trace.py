@@ -1,0 +1,97 @@
+"""The trace has every field of the sources' example, and so has the manifest (C-104 to C-113)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tenure.compiler.manifest import manifest_from_json
+from tenure.schema.compile_terms import CacheHitStatus, CompiledAs
+from tenure.schema.principal import Principal
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench
+from tenure.tests.compiler.test_compile import REQUEST, full_bench
+from tenure.tests.source_tree import ROOT
+
+DATA = ROOT / "tests" / "data"
+TRACE: dict[str, Any] = json.loads((DATA / "source-trace.json").read_text(encoding="utf-8"))
+MANIFEST: dict[str, Any] = json.loads((DATA / "source-manifest.json").read_text(encoding="utf-8"))
+
+
+def fields(held: Any, path: str = "") -> Iterator[str]:
+    """Yield the path of every field; those of a list's items are one."""
+    if isinstance(held, dict):
+        for name, value in held.items():
+            yield f"{path}.{name}"
+            yield from fields(value, f"{path}.{name}")
+    elif isinstance(held, list):
+        for item in held:
+            yield from fields(item, f"{path}[]")
+
+
+def plain_trace() -> dict[str, Any]:
+    """Return the trace of a compile that has objects of every list."""
+    bench = Bench(principal=Principal(user="ann", projects=frozenset({"nova"}), session="s1"))
+    world = bench.world
+    world.add("tie", subject="Sam", slot="office", value="Rome", status="disputed",
+              reason="unresolved_tie")  # fmt: skip
+    world.add("past", subject="Sam", slot="title", value="clerk", valid=(0, NOW - DAY))
+    world.add("api", subject="Nova", type="project", slot="api_style", value="REST",
+              scope={"project": "nova"})  # fmt: skip
+    world.add("rule", text="Never print secrets.", object_type="policy_rule", level=1)
+    envelope = bench.compile(query="office and title of Sam", entities=["Sam"])
+    return envelope.trace.to_dict({"compilation_latency_ms": 1.5})
+
+
+def test_every_field_of_the_sources_trace_is_there_and_of_its_kind() -> None:
+    ours = plain_trace()
+    assert set(fields(TRACE)) - set(fields(ours)) == set()
+    for name, value in TRACE.items():
+        kinds = (type(value), type(None)) if name.endswith("_id") else (type(value),)
+        assert isinstance(ours[name], kinds), name
+    metadata = ours["state_compilation_metadata"]
+    for name, value in TRACE["state_compilation_metadata"].items():
+        assert isinstance(metadata[name], type(value)), name
+    numbers = ours["observability_metrics"]
+    assert all(isinstance(numbers[name], int | float) for name in TRACE["observability_metrics"])
+
+
+def test_the_words_of_the_sources_trace_are_words_of_ours() -> None:
+    metadata = TRACE["state_compilation_metadata"]
+    assert TRACE["cache_hit_status"] in set(CacheHitStatus)
+    assert {each["compiled_as"] for each in metadata["compiled_objects"]} <= set(CompiledAs)
+    ours = plain_trace()["state_compilation_metadata"]
+    gone = next(o for o in ours["omitted_objects"] if o["reason"] == "expired_valid_time")
+    assert gone["valid_until"].endswith("Z")
+    tied = ours["quarantined_objects"][0]
+    assert (tied["reason"], tied["contradiction_status"]) == (
+        metadata["quarantined_objects"][0]["reason"],
+        metadata["quarantined_objects"][0]["contradiction_status"],
+    )
+
+
+def test_the_trace_is_plain_json() -> None:
+    ours = plain_trace()
+    assert json.loads(json.dumps(ours)) == ours
+
+
+def test_the_shadow_price_stands_in_the_trace_when_tokens_are_scarce() -> None:
+    bench = full_bench()
+    assert bench.compile(**REQUEST).trace.to_dict()["budget"]["shadow_price"] == 0
+    scarce = bench.compile(**{**REQUEST, "budget_tokens": 900}).trace.to_dict()
+    assert 0 < scarce["budget"]["shadow_price"] < 1
+
+
+def test_every_field_of_the_sources_manifest_is_there_and_of_its_kind() -> None:
+    bench = full_bench()
+    picture = {"kind": "image", "uri": "artifact://tasks/42/a.png", "width": 9, "height": 9}
+    envelope = bench.compile(query="nightly deploy report", budget_tokens=700, evidence=[picture])
+    ours = envelope.manifest.to_dict()
+    for name, value in MANIFEST.items():
+        if name not in ("window", "checksum"):
+            assert isinstance(ours[name], type(value)), name
+    assert set(ours["truncation_events"][0]) == set(MANIFEST["truncation_events"][0])
+    assert ours["truncation_events"][0]["dropped_ids"]
+    assert all(isinstance(tokens, int) for tokens in ours["layer_budgets"].values())
+    assert ours["checksum"] == envelope.digest
+    assert manifest_from_json(envelope.manifest.to_json()) == envelope.manifest

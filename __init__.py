@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
         Segment,
         SlotState,
     )
+    from tenure.schema.artifact import Artifact, Original
     from tenure.schema.context_object import ContextObject, json_schema
     from tenure.schema.entity import EntityRef, Resolution
     from tenure.schema.errors import (
@@ -57,9 +58,11 @@ if _typing.TYPE_CHECKING:
     from tenure.service.comparing import ablate
     from tenure.service.connect import connect
     from tenure.service.encoders import Encoder
+    from tenure.service.envelopes import StoredEnvelope
     from tenure.service.memory import Memory
     from tenure.service.times import day
     from tenure.service.view import View
+    from tenure.store.artifact_files import ArtifactFiles
 
 _HOME = {
     "compiler.allocate": ("Allocation", "allocate"),
@@ -82,6 +85,7 @@ _HOME = {
         "Segment",
         "SlotState",
     ),
+    "schema.artifact": ("Artifact", "Original"),
     "schema.context_object": ("ContextObject", "json_schema"),
     "schema.entity": ("EntityRef", "Resolution"),
     "schema.errors": (
@@ -115,9 +119,11 @@ _HOME = {
     "service.comparing": ("ablate",),
     "service.connect": ("connect",),
     "service.encoders": ("Encoder",),
+    "service.envelopes": ("StoredEnvelope",),
     "service.memory": ("Memory",),
     "service.times": ("day",),
     "service.view": ("View",),
+    "store.artifact_files": ("ArtifactFiles",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -125,6 +131,8 @@ __all__ = [
     "Action",
     "ActionReceipt",
     "Allocation",
+    "Artifact",
+    "ArtifactFiles",
     "AsyncMemory",
     "Block",
     "Change",
@@ -151,6 +159,7 @@ __all__ = [
     "MergeReceipt",
     "Neighbourhood",
     "NotFound",
+    "Original",
     "Policy",
     "Principal",
     "Receipt",
@@ -164,6 +173,7 @@ __all__ = [
     "Section",
     "Segment",
     "SlotState",
+    "StoredEnvelope",
     "SweepReceipt",
     "TenureError",
     "Tool",

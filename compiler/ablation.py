@@ -1,9 +1,11 @@
 """Ablation: what an envelope is worth without some of its objects (C-178).
 
 The utility is the caller's: a number for an envelope, from a benchmark or a judge. The change
-is always "with" minus "without", so a positive one means that the object helps. Of two objects
-the synergy is what they are worth together beyond the sum of what each is worth alone: above
-zero they need each other, below zero they say the same.
+is always "with" minus "without", so a positive one means that the object helps. Of two
+objects the excess is what goes with both beyond the sum of what goes with each: below zero they
+need each other (without one the other is worth nothing, and is counted twice), above zero either
+stands in for the other (only without both is anything lost). Source 000 prints the same number
+with the two words exchanged.
 
 >>> worth = {frozenset(): 1.0, frozenset("a"): 0.5, frozenset("b"): 1.0, frozenset("ab"): 0.2}
 >>> report = ablate(["a", "b"], lambda without: worth[without], pairs=True)
@@ -13,7 +15,7 @@ zero they need each other, below zero they say the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -27,7 +29,27 @@ class Ablation:
     single: tuple[tuple[str, float], ...]
     """(name, change), in the given order."""
     pairs: tuple[tuple[str, str, float], ...]
-    """(name, name, synergy)."""
+    """(name, name, excess), in the given order."""
+
+    @property
+    def ranked(self) -> tuple[tuple[str, float], ...]:
+        """Return (name, change), what helps most first: weights are set by this order."""
+        return tuple(sorted(self.single, key=lambda pair: (-pair[1], pair[0])))
+
+    @property
+    def synergies(self) -> tuple[tuple[str, str, float], ...]:
+        """Return (name, name, strength) of pairs that need each other, strongest first."""
+        return _strongest((a, b, -excess) for a, b, excess in self.pairs)
+
+    @property
+    def redundancies(self) -> tuple[tuple[str, str, float], ...]:
+        """Return (name, name, strength) of pairs that say the same in part, strongest first."""
+        return _strongest(self.pairs)
+
+
+def _strongest(pairs: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, str, float], ...]:
+    kept = (pair for pair in pairs if pair[2] > 0)
+    return tuple(sorted(kept, key=lambda pair: (-pair[2], pair[0], pair[1])))
 
 
 def ablate(

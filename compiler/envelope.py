@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ..schema.errors import unknown
+from .accounting import StageAccount, accounting
 from .block import Block
 from .cache_plan import Plan
 from .charts import budget_svg, treemap_svg
@@ -73,6 +74,11 @@ class Envelope:
     def diagnosis(self) -> tuple[Suspicion, ...]:
         """Return what in it can have made an answer wrong, and which part to look at first."""
         return diagnosis(self.trace, self.quality)
+
+    @property
+    def stages(self) -> tuple[StageAccount, ...]:
+        """Return how many objects each stage met and left out, and why."""
+        return accounting(self.trace)
 
     @property
     def lineage(self) -> tuple[Descent, ...]:

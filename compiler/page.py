@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..schema.values import iso
+from .accounting import accounting
 from .charts import budget_svg, plural, shortened, treemap_svg
 from .diagnosis import diagnosis
 from .lineage import descents, lineage_svg
@@ -103,6 +104,7 @@ def _facts(shown: Shown) -> Markup:
 
 def _parts(shown: Shown) -> Iterator[Markup]:
     blocks = entries(shown)
+    yield _section("Stage by stage", _stages(shown))
     yield _section("Budget", Markup(budget_svg(shown, alone=False)), _budget(shown))
     yield _section("Where the tokens went", Markup(treemap_svg(shown, alone=False)))
     yield _section("Blocks, in the order of the text", _blocks(blocks), *map(_text, blocks))
@@ -113,6 +115,19 @@ def _parts(shown: Shown) -> Iterator[Markup]:
     yield _section("Cache plan", *_cache(shown))
     yield _section("Quality", *_metrics(shown))
     yield _section("What to look at when an answer is wrong", _suspicions(shown))
+
+
+def _stages(shown: Shown) -> Markup:
+    rows = [
+        (
+            each.stage.value,
+            each.entered,
+            each.left_out,
+            ", ".join(f"{reason} {count}" for reason, count in each.reasons),
+        )
+        for each in accounting(shown.trace)
+    ]
+    return _table(("stage", "objects in", "left out", "because"), rows)
 
 
 def _section(title: str, *content: Markup) -> Markup:

@@ -72,8 +72,9 @@ class Artifacts:
         held = data.encode() if isinstance(data, str) else bytes(data)
         if not held:
             raise InvalidInput("there is nothing to keep in no bytes", code="missing_value")
-        _check_secrets(held)
-        guessed = mimetypes.guess_type(name)[0] or (_TEXT if isinstance(data, str) else _BYTES)
+        text = _text_of(held)
+        _check_secrets(text or "")
+        guessed = mimetypes.guess_type(name)[0] or (_BYTES if text is None else _TEXT)
         artifact = Artifact(
             address=address_of(held),
             size=len(held),
@@ -276,11 +277,14 @@ class Artifacts:
         )
 
 
-def _check_secrets(data: bytes) -> None:
+def _text_of(data: bytes) -> str | None:
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
-        return
+        return None
+
+
+def _check_secrets(text: str) -> None:
     if find_credentials(text):
         raise InvalidInput(
             "the artifact holds a key, token or password; tenure never stores one. Remove it and "

@@ -18,11 +18,13 @@ from typer.core import TyperGroup
 
 from ..schema.errors import TenureError
 from . import (
+    cli_artifact,
     cli_audit,
     cli_bench,
     cli_compile,
     cli_demo,
     cli_embed,
+    cli_envelope,
     cli_operate,
     cli_read,
     cli_review,
@@ -66,6 +68,8 @@ _PARTS = (
     cli_read,
     cli_audit,
     cli_compile,
+    cli_envelope,
+    cli_artifact,
     cli_operate,
     cli_review,
     cli_transfer,

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .cli_explain import (
+    Drawn,
+    Explain,
+    Html,
+    Picture,
+    Svg,
+    explanation,
+    show_explanation,
+    write_pages,
+)
+from .cli_files import read_text, write_bytes
 from .cli_frame import examples, note, opened
 from .cli_read import Tx, Valid
-from .cli_show import answer, plain, table
+from .cli_show import answer, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,9 +33,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _Texts = list[str] | None
-_Explain = Annotated[
-    bool, typer.Option("--explain", help="Also say what went in, what stayed out, and why.")
-]
 
 
 @app.command(
@@ -33,6 +41,7 @@ _Explain = Annotated[
         [
             "tenure compile --task code_generation --query 'deployment window' --budget 2000",
             "tenure compile --task code_generation --query office --explain",
+            "tenure compile --task code_generation --query office --html envelope.html",
             "tenure compile --task data_extraction --query prices --evidence page.txt \\",
             "    --manifest envelope.json",
         ]
@@ -56,8 +65,10 @@ def compile_envelope(
         _Texts, typer.Option(metavar="NAME", help="Who or what it is about; repeat it.")
     ] = None,
     evidence: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A text to stand as untrusted evidence; repeat it."),
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="A text, or an artifact, as untrusted evidence; repeat it."
+        ),
     ] = None,
     model: Annotated[str, typer.Option(help="The model it is meant for.")] = "generic",
     valid: Valid = None,
@@ -69,7 +80,10 @@ def compile_envelope(
         str | None,
         typer.Option(help="Print the request for a provider: anthropic, openai, adk or text."),
     ] = None,
-    explain: _Explain = False,
+    explain: Explain = False,
+    html: Html = None,
+    svg: Svg = None,
+    picture: Drawn = Picture.TREEMAP,
 ) -> None:
     """Compile the context of a task within a budget, and print its text."""
     given: dict[str, Any] = {
@@ -88,7 +102,8 @@ def compile_envelope(
     with opened(context) as memory:
         envelope = memory.compile(task, query, **given)
         if manifest is not None:
-            _keep(envelope, manifest)
+            write_bytes(manifest, (envelope.manifest.to_json() + "\n").encode())
+        write_pages(envelope, html=html, svg=svg, picture=picture)
         _answer(context, envelope, explain=explain, render=render)
 
 
@@ -100,44 +115,28 @@ def replay(
     manifest: Annotated[
         str, typer.Argument(help="A manifest file, - for standard input, or an envelope id.")
     ],
-    explain: _Explain = False,
+    explain: Explain = False,
+    html: Html = None,
+    svg: Svg = None,
+    picture: Drawn = Picture.TREEMAP,
 ) -> None:
     """Print the same bytes again, whatever was written since."""
     text = manifest
     if manifest == "-":
         text = sys.stdin.read()
     elif Path(manifest).is_file():
-        text = _read(Path(manifest))
+        text = read_text(Path(manifest))
     with opened(context) as memory:
-        _answer(context, memory.replay(text), explain=explain)
+        envelope = memory.replay(text)
+        write_pages(envelope, html=html, svg=svg, picture=picture)
+        _answer(context, envelope, explain=explain)
 
 
-def _evidence(path: Path) -> Mapping[str, str]:
-    return {"text": _read(path), "origin": f"file://{path.name}", "title": path.name}
-
-
-def _read(path: Path) -> str:
-    from ..schema.errors import InvalidInput, NotFound, Unavailable
-
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise NotFound(f"there is no file {path}", code="unknown_file") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path} is not UTF-8 text", code="bad_file") from error
-    except OSError as error:
-        why = error.strerror or error
-        raise Unavailable(f"{path} cannot be read: {why}", code="file_unreadable") from error
-
-
-def _keep(envelope: Envelope, path: Path) -> None:
-    from ..schema.errors import Unavailable
-
-    try:
-        path.write_text(envelope.manifest.to_json() + "\n", encoding="utf-8")
-    except OSError as error:
-        why = error.strerror or error
-        raise Unavailable(f"{path} cannot be written: {why}", code="file_unwritable") from error
+def _evidence(named: str) -> Mapping[str, str]:
+    if named.startswith("artifact://"):
+        return {"artifact": named}
+    path = Path(named)
+    return {"text": read_text(path), "origin": f"file://{path.name}", "title": path.name}
 
 
 def _answer(
@@ -155,6 +154,7 @@ def _answer(
         "trace": envelope.trace.to_dict(envelope.sidecar),
         "manifest": envelope.manifest.to_dict(),
         "sidecar": dict(envelope.sidecar),
+        **({"explanation": explanation(envelope)} if explain else {}),
     }
 
     def show(out: Console) -> None:
@@ -173,26 +173,3 @@ def _answer(
 def _rendered(envelope: Envelope, target: str) -> str:
     request = envelope.render(target)
     return request if isinstance(request, str) else json.dumps(request, ensure_ascii=False)
-
-
-def show_explanation(out: Console, envelope: Envelope) -> None:
-    """Print what an envelope is made of: sections, objects in and out, gaps."""
-    out.print()
-    rows: list[Sequence[object]] = [
-        (s.name, s.stability.value, s.tokens, s.objects, s.allocated) for s in envelope.sections
-    ]
-    table(out, ("section", "changes with", "tokens", "objects", "allocated"), rows)
-    trace = envelope.trace
-    for head, found in (
-        ("omitted", trace.omitted_objects),
-        ("quarantined", trace.quarantined_objects),
-    ):
-        if found:
-            out.print(f"\n{head}:")
-            lines = [(o.object_id, o.stage, o.reason, o.detail) for o in found]
-            table(out, ("object", "at stage", "because", "detail"), lines)
-    for where, count in trace.withheld.items():
-        out.print(f"{count} objects may not be seen by this caller ({where})")
-    for gap in envelope.gaps:
-        out.print(f"gap: {json.dumps(plain(gap), ensure_ascii=False)}")
-    out.print(f"\ndigest {envelope.digest}")

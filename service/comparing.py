@@ -31,8 +31,9 @@ def ablate(
     """Return how the utility of a compile changes without each object, and without each pair.
 
     `request` holds the parameters of `Memory.compile`, `task` among them. `objects` are the ids
-    to leave out, by default every stored object that the whole envelope holds. With `pairs` the
-    synergy of every two is measured too: above zero they need each other.
+    to leave out, or names of sections; by default every stored object that the whole envelope
+    holds. With `pairs` every two are left out too: `.synergies` need each other, of
+    `.redundancies` one would do.
 
     Raises:
         InvalidInput: for what `compile` would refuse.

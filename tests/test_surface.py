@@ -14,8 +14,9 @@ import tenure
 IMPORT_BAR_MS = 150
 IMPORT_ROUNDS = 7
 HEAVY = frozenset(
-    {"fastapi", "mcp", "networkx", "neo4j", "numpy", "onnxruntime", "pendulum", "pydantic", "rich"}
-    | {"sentence_transformers", "starlette", "structlog", "torch", "typer", "uvicorn"}
+    {"fastapi", "fsspec", "mcp", "networkx", "neo4j", "numpy", "onnxruntime", "pendulum"}
+    | {"pydantic", "rich", "sentence_transformers", "starlette", "structlog", "torch", "typer"}
+    | {"uvicorn"}
 )
 LISTED: tuple[str, ...] = tuple(getattr(tenure, "__all__", ()))
 PROBE = """

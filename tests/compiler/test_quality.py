@@ -122,3 +122,18 @@ def test_ablation_leaves_out_objects_and_sections() -> None:
     assert ablate(["evidence"], tokens).pairs == ()
     assert dict(report.single)["evidence"] > dict(report.single)[uid("office")] > 0
     assert report.pairs[0][2] == pytest.approx(0, abs=20)
+
+
+def test_ablation_ranks_what_helps_and_tells_synergy_from_redundancy() -> None:
+    held = {"a": "key", "b": "lock", "c": "echo", "d": "echo"}
+
+    def worth(without: frozenset[str]) -> float:
+        left = {value for name, value in held.items() if name not in without}
+        return 2.0 * ({"key", "lock"} <= left) + 1.0 * ("echo" in left)
+
+    report = ablate(list(held), worth, pairs=True)
+    assert report.ranked == (("a", 2.0), ("b", 2.0), ("c", 0.0), ("d", 0.0))
+    # without either the door stays shut; an echo is lost only when both are gone
+    assert report.synergies == (("a", "b", 2.0),)
+    assert report.redundancies == (("c", "d", 1.0),)
+    assert report.pairs[0] == ("a", "b", -2.0)

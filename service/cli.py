@@ -25,6 +25,7 @@ from . import (
     cli_demo,
     cli_embed,
     cli_envelope,
+    cli_evaluate,
     cli_operate,
     cli_read,
     cli_review,
@@ -75,6 +76,7 @@ _PARTS = (
     cli_transfer,
     cli_embed,
     cli_settings,
+    cli_evaluate,
     cli_bench,
 )
 """Where the commands stand, in the order of `--help`."""

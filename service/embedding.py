@@ -120,7 +120,7 @@ class Embedding:
 
     def query(self, text: str) -> tuple[int, ...]:
         """Return the whole-number vector of a question."""
-        return to16(_encoded(self.encoder, [text])[0], dimensions=self.encoder.dimensions)
+        return to16(encode_one(self.encoder, text), dimensions=self.encoder.dimensions)
 
     def matrix(self, tenant: str, reader: Reader) -> Matrix:
         """Return the vectors of a tenant, as new as the reader's snapshot at least."""
@@ -223,12 +223,17 @@ class Embedding:
 
     def _missing(self, tenant: str, reader: Reader) -> Iterator[Waiting]:
         matrix = self.matrix(tenant, reader)
-        for record in reader.records(RecordKind.CLAIM):
-            if not isinstance(record, Assertion) or record.erased:
-                continue
+        for record in claims_of(reader):
             object_id = record.claim.object_id
             if texts_of(record.content) and not matrix.holds(object_id):
                 yield object_id, record.content
+
+
+def claims_of(reader: Reader) -> Iterator[Assertion]:
+    """Yield every claim of a tenant whose content is there, whoever may see it."""
+    for record in reader.records(RecordKind.CLAIM):
+        if isinstance(record, Assertion) and not record.erased:
+            yield record
 
 
 def texts_of(content: Content) -> dict[str, str]:
@@ -275,6 +280,11 @@ def _counter(encoder: Encoder) -> Callable[[str], int]:
     if isinstance(encoder, CountsTokens):
         return encoder.count_tokens
     return lambda text: -(-len(text) // _CHARACTERS_A_TOKEN)
+
+
+def encode_one(encoder: Encoder, text: str) -> Sequence[float]:
+    """Return the vector of one text as the encoder makes it."""
+    return _encoded(encoder, [text])[0]
 
 
 def _encoded(encoder: Encoder, texts: Sequence[str]) -> Sequence[Sequence[float]]:

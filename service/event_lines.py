@@ -131,7 +131,7 @@ def read(line: Line, reading: Reading) -> Definition | Event:
     Raises:
         InvalidInput: `bad_json`, `unknown_field`, `bad_field`, `bad_time` and its kin.
     """
-    held = _object(line.text)
+    held = json_object(line.text)
     if "define" in held:
         return Definition(line, held)
     recorded_us = _recorded(held, reading)
@@ -166,7 +166,12 @@ def at_lines(error: TenureError, first: int, last: int) -> TenureError:
     return type(error)(f"{where}: {error}", code=error.code, **data)
 
 
-def _object(text: str) -> dict[str, Any]:
+def json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object of a line.
+
+    Raises:
+        InvalidInput: `bad_json` for anything else, a repeated key or a number that is none.
+    """
     if text.startswith(_NOT_UTF8):
         raise InvalidInput(f"the line is{text[1:]}; save the file as UTF-8", code="bad_json")
     try:

@@ -8,7 +8,7 @@ Sources: settled 7; resolution 10; checklist C-034 to C-036, C-046.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -36,6 +36,8 @@ class Said:
     why_it_matters: str | None
     applicable_task_types: Sequence[str]
     mentions: Stated = ()
+    decay_rule: Mapping[str, float] | None = None
+    """Of the passage; None is the rule of its type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class Observing:
             valid_from=said.at,
             why_it_matters=said.why_it_matters or f"what {who} said in {said.source_origin}",
             applicable_task_types=said.applicable_task_types,
+            decay_rule=said.decay_rule,
         )
 
     def _claim(self, claim: Extracted, said: Said, passage: str) -> Write:

@@ -13,7 +13,7 @@ time. Sources: settled 3; vocabulary 5.4; D4; checklist C-074, C-078; rules R7, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..schema.claim import Row, Version
@@ -21,6 +21,8 @@ from ..schema.compile_terms import GapCode, Reason, Stage
 from ..schema.values import iso
 from ..schema.vocabulary import Op, Status
 from .gate import Gated
+from .gather import question
+from .relevance import terms_of
 from .resolve import Placed
 from .setting import Setting
 from .snapshot import Via
@@ -78,7 +80,7 @@ def validate(gated: Gated, setting: Setting) -> Validated:
         tuple(standing),
         tuple(archival),
         tuple(verdicts),
-        tuple(_gaps(gated, verdicts, setting)),
+        tuple(sorted({*_disputed(gated, verdicts), *_unanswered(gated, deciding, setting)})),
     )
 
 
@@ -221,14 +223,36 @@ def _rank(placed: Placed) -> tuple[int, int, int]:
     return claim.level, -version.details.scope.specificity, -claim.since_us
 
 
-def _gaps(gated: Gated, verdicts: Iterable[Verdict], setting: Setting) -> list[Gap]:
-    """Return the slots of named entities whose answer is disputed."""
+def _disputed(gated: Gated, verdicts: Iterable[Verdict]) -> Iterator[Gap]:
+    """Yield the slots of named entities whose answer is disputed."""
     tied = {v.object_id for v in verdicts if v.reason is Reason.CONFLICTING_CLAIM_UNRESOLVED}
-    active, found = gated.resolved.active, set[Gap]()
+    active = gated.resolved.active
     for placed in gated.placed:
         version = placed.candidate.version
         if version is None or placed.candidate.object_id not in tied:
             continue
         if placed.subject in active and version.details.slot and placed.candidate.via & Via.SLOT:
-            found.add(Gap(GapCode.DISPUTED_VALUE, placed.subject or "", version.details.slot))
-    return sorted(found)
+            yield Gap(GapCode.DISPUTED_VALUE, placed.subject or "", version.details.slot)
+
+
+def _unanswered(
+    gated: Gated, deciding: Iterable[tuple[str, ...]], setting: Setting
+) -> Iterator[Gap]:
+    """Yield the slots that the request asks for by name and nobody stated of a named entity.
+
+    Where rows were withheld nothing is said: what may not be seen is not unknown.
+    """
+    resolved = gated.resolved
+    snapshot, held = resolved.snapshot, {key[:2] for key in deciding}
+    if not resolved.active or gated.withheld or dict(snapshot.withheld).get("slot"):
+        return
+    asked = question(setting)
+    for name, slot in sorted(setting.vocabulary.slots.items()):
+        words = terms_of(name.replace("_", " "))
+        if not words or not words <= asked:
+            continue
+        for entity in sorted(resolved.active):
+            known = snapshot.known.entities.get(entity)
+            fits = known and known.type in (slot.subject_types or (known.type,))
+            if fits and (entity, name) not in held:
+                yield Gap(GapCode.NO_VALUE, entity, name)

@@ -55,8 +55,9 @@ from .scoring import Figures, Found, Score, figures
 TENURE: Final = "tenure"
 BUDGETS: Final = (1_000, 4_000)
 """Tokens; where the papers on conversations compare."""
-_DAYS: Final = 0.30
-"""Of a half-life: the strength at which a passage is due, as its type has it."""
+_DUE: Final = 0.30
+"""The strength at which a passage is due, as its type has it."""
+_DETAILED: Final = frozenset({"irrelevant_to_active_task", "below_floor"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +124,12 @@ def evaluate_recall(
 
     Raises:
         TenureError: the first line that cannot be taken, with its number in front.
-        InvalidInput: `bad_budget`, `empty_file`.
+        InvalidInput: `out_of_range`, `empty_file`.
         Forbidden: when the caller may not operate the store that is named.
     """
     chosen = options or EvaluationOptions()
     if not chosen.budgets or min(chosen.budgets) < 1:
-        raise InvalidInput("a budget is at least 1 token", code="bad_budget")
+        raise InvalidInput("a budget is at least 1 token", code="out_of_range")
     began = time.perf_counter()
     total = _checked(path, memory)
     run = _Run(chosen, memory, encoder_of(chosen.encoder), total, progress, watch)
@@ -310,7 +311,7 @@ class _Loading:
             why_it_matters=None,
             applicable_task_types=(),
             decay_rule=(
-                None if days is None else {"half_life_days": days, "minimum_threshold": _DAYS}
+                None if days is None else {"half_life_days": days, "minimum_threshold": _DUE}
             ),
         )
         receipts = Observing(self.memory.backend, self.memory.principal).observe(said)
@@ -413,8 +414,8 @@ class _Asking:
     def _reasons(self, envelope: Envelope, shown: frozenset[str]) -> Iterator[str]:
         """Yield why each entry of the evidence that is not shown stayed out."""
         trace = envelope.trace
-        why = {o.object_id: f"{o.stage}: {o.reason}" for o in trace.omitted_objects}
-        why |= {o.object_id: f"{o.stage}: {o.reason}" for o in trace.quarantined_objects}
+        left_out = (*trace.omitted_objects, *trace.quarantined_objects)
+        why = {o.object_id: _reason(o.stage, o.reason, o.detail) for o in left_out}
         for entry in self.question.evidence:
             if shown.isdisjoint(entry):
                 objects = [each for one in entry for each in self.corpus.objects.get(one, ())]
@@ -425,10 +426,19 @@ class _Asking:
         return Score.of(self.question, method, budget, found)
 
 
+def _reason(stage: str, reason: str, detail: str) -> str:
+    """Return a reason with the detail that tells two kinds of one reason apart."""
+    return f"{stage}: {reason} ({detail})" if reason in _DETAILED else f"{stage}: {reason}"
+
+
 def _carried(envelope: Envelope) -> list[str]:
-    """Return the objects whose content stands in the text, in order of their blocks."""
+    """Return the stored objects whose content stands in the text, in order of their blocks."""
+    stored = {each.object_id for each in envelope.manifest.candidates if each.vid}
     carried = [
-        each for one in envelope.trace.compiled_objects for each in (one.object_id, *one.merged)
+        each
+        for one in envelope.trace.compiled_objects
+        for each in (one.object_id, *one.merged)
+        if each in stored
     ]
     held = set(carried)
     for omitted in envelope.trace.omitted_objects:

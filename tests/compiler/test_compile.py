@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from tenure.compiler.block import CONTAINMENT_SENTENCE
 from tenure.compiler.envelope import Envelope
 from tenure.compiler.grammar import parse_envelope, verify_envelope
+from tenure.compiler.verdicts import Gap
 from tenure.compiler.wire import seal_of
-from tenure.schema.compile_terms import OverflowPolicy, SectionName, wire_key
+from tenure.schema.compile_terms import GapCode, OverflowPolicy, SectionName, wire_key
 from tenure.schema.errors import ContextBudgetExhausted, Forbidden, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench, digest
@@ -273,3 +274,18 @@ def test_hard_constraints_are_checked_on_the_output() -> None:
     assert envelope.check("{}").passed
     assert not envelope.check("[]").passed
     assert len(envelope.check("{}").unchecked) == 3
+
+
+def test_an_asked_slot_without_a_value_is_a_gap() -> None:
+    bench = full_bench()
+    sam = next(e for e in bench.world.entities.values() if e.name == "Sam Rivera").entity_id
+    asked = bench.compile(query="office, manager and budget?", entities=["Sam Rivera"])
+    # the office is known, and only projects have a budget
+    assert asked.gaps == (Gap(GapCode.NO_VALUE, sam, "manager"),)
+    assert bench.compile(query="hello", entities=["Sam Rivera"]).gaps == ()
+
+
+def test_what_is_withheld_is_not_said_to_be_unknown() -> None:
+    bench = full_bench()
+    bench.world.add("boss", subject="Sam Rivera", slot="manager", value="Zoe", visible=False)
+    assert bench.compile(query="manager?", entities=["Sam Rivera"]).gaps == ()

@@ -106,7 +106,7 @@ def memora(folder: Path) -> Path:
         3: ("2025-06-03", None, "Call the bank is a nice phrase.", False),
     }  # fmt: skip
     for number, (date, operation, message, told) in sessions.items():
-        held = {
+        held: dict[str, Any] = {
             "session_id": number,
             "session_type": "activity" if operation else "no_memory",
             "operation": operation,

@@ -1,20 +1,29 @@
-"""What a compile costs, stage by stage, over a store of facts and passages.
+"""What a compile costs by stage, lexical and hybrid, over facts and passages, and how it grows.
 
-    python bench/bench_compile.py [--objects 100000] [--rounds 40]
+    python bench/bench_compile.py [--sizes 10000 100000] [--big] [--rounds 60] [--json FILE]
 
-Words are drawn by Zipf's law, as in real text, so that a query has rare and common words. The
-figures are milliseconds of CPU time of this process: p50 and p95 over all queries.
+Words are drawn by Zipf's law, as in real text, so that a query has rare and common words; every
+other query also names a person. The store is a file, the query is embedded beforehand, and a
+vector is the mean of random vectors of its words, so that near texts have near vectors. Figures
+are milliseconds of wall time, one call a query: p50 and p95 over all queries. `client` is
+`memory.compile` as a user calls it; the stages are those of the driver within another call.
+`--big` adds a million objects, for which 8 GB of memory and a quarter of an hour must be free.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import statistics
-from collections.abc import Iterator
-from time import process_time
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -23,11 +32,18 @@ from tenure.compiler import compile as driver
 from tenure.compiler.binding import ExactBinder
 from tenure.compiler.gather import gather
 from tenure.compiler.request_parsing import parse_request
+from tenure.service.embedding import claims_of, texts_of
+from tenure.service.nearest import KNOWN, VectorView, VisibleVectors
+from tenure.store.matrix import WHY
+from tenure.store.port import VectorRow
 
 STAGES = ("normalize", "resolve", "gate", "validate", "rank", "rescue", "convert", "contain",
           "order", "emit")  # fmt: skip
 SLOTS = ("office", "title", "timezone", "specialty", "skill")
 VOCABULARY = 20_000
+DIMENSIONS = 384
+BARS = {"lexical": (15, 40), "hybrid": (25, 60)}
+"""Milliseconds at 100,000 objects: p50 and p95."""
 
 
 def words(chance: random.Random, count: int) -> str:
@@ -51,59 +67,181 @@ def writes(objects: int) -> Iterator[Write]:
             yield Write(subject={"name": who, "type": "person"}, slot=slot, value=value)
 
 
-def filled(objects: int) -> Memory:
-    """Return a memory that holds so many objects."""
-    memory, batch = connect(":memory:"), list[Write]()
-    for write in writes(objects):
-        batch.append(write)
-        if len(batch) == 5_000:
+class WordVectors:
+    """An encoder that costs nothing: the mean of the random vectors of a text's words."""
+
+    id = "bench-words@1"
+    dimensions = DIMENSIONS
+    max_tokens = 256
+
+    def __init__(self) -> None:
+        self._noise = np.random.default_rng(5).normal(size=(4096, DIMENSIONS)).astype(np.float32)
+
+    def encode(self, texts: Sequence[str]) -> list[list[float]]:
+        return self.matrix(texts).tolist()
+
+    def matrix(self, texts: Sequence[str]) -> np.ndarray:
+        """Return unit vectors, a row a text."""
+        sums = np.stack([self._noise[self._rows(text)].sum(axis=0) for text in texts])
+        return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+    @staticmethod
+    def _rows(text: str) -> list[int]:
+        return [_row(word) for word in text.split()] or [0]
+
+
+@cache
+def _row(word: str) -> int:
+    return random.Random(word).randrange(4096)
+
+
+def filled(path: Path, objects: int) -> tuple[float, float]:
+    """Write so many objects and their vectors into a file; return the seconds of both."""
+    began, batch = time.perf_counter(), list[Write]()
+    with connect(str(path)) as memory:
+        for write in writes(objects):
+            batch.append(write)
+            if len(batch) == 5_000:
+                memory.write_many(batch)
+                batch = []
+        if batch:
             memory.write_many(batch)
-            batch = []
-    memory.write_many(batch)
-    return memory
+        written = time.perf_counter()
+        embed(memory)
+    return written - began, time.perf_counter() - written
 
 
-def measured(memory: Memory, query: str) -> dict[str, float]:
-    """Return the CPU seconds of gather and of each stage for one query."""
-    tenant, view = memory.principal.tenant, memory.as_of()
-    times: dict[str, float] = {}
-    began = process_time()
+def embed(memory: Memory) -> None:
+    """Put the vectors of every claim, made in bulk."""
+    encoder, store, tenant = WordVectors(), memory.backend.store, memory.principal.tenant
+    with store.reading(tenant) as reader:
+        parts = [
+            (each.claim.object_id, WHY if kind == WHY else "0", text)
+            for each in claims_of(reader)
+            for kind, text in texts_of(each.content).items()
+        ]
+    for start in range(0, len(parts), 10_000):
+        some = parts[start : start + 10_000]
+        vectors = np.rint(4000 * encoder.matrix([text for _, _, text in some])).astype("<i2")
+        store.put_vectors(tenant, [
+            VectorRow(object_id, encoder.id, part, vector.tobytes())
+            for (object_id, part, _), vector in zip(some, vectors, strict=True)
+        ])  # fmt: skip
+
+
+def measured(memory: Memory, query: str, vector: Sequence[float] | None) -> dict[str, float]:
+    """Return the seconds of gather, of each stage, and of the client, for one query."""
+    tenant, view, times = memory.principal.tenant, memory.as_of(), dict[str, float]()
+    embedding = memory.backend.embedding
+    began = time.perf_counter()
     with memory.backend.store.reading(tenant) as reader:
         setting = driver.setting_of(
-            parse_request("code_generation", query=query),
+            parse_request("code_generation", query=query, query_vector=vector),
             driver.Circumstances(
                 principal=memory.principal, vocabulary=memory.backend.vocabulary(tenant),
                 policy=memory.policy, point=view.point, keys=reader.keys(),
             ),
         )  # fmt: skip
+        index = None
+        if vector is not None and embedding is not None:
+            index = VisibleVectors(
+                VectorView(
+                    matrix=embedding.matrix(tenant, reader), reader=reader,
+                    sight=memory.principal.sight(setting.scopes), point=view.point,
+                    exact_rows=memory.policy.read.vector_exact_rows, ask=KNOWN,
+                )
+            )  # fmt: skip
         bind = ExactBinder(reader, setting.scopes, view.point.tx_us)
-        value: Any = gather(setting, reader, bind=bind)
-    times["gather"] = process_time() - began
+        value: Any = gather(setting, reader, bind=bind, index=index)
+    last = time.perf_counter()
+    times["gather"] = last - began
     for name in STAGES:
-        start = process_time()
         value = getattr(driver, name)(value, setting)
-        times[name] = process_time() - start
-    times["whole"] = process_time() - began
+        now = time.perf_counter()
+        times[name], last = now - last, now
+    times["stages"] = last - began
     return times
 
 
+def client(memory: Memory, query: str, vector: Sequence[float] | None) -> float:
+    """Return the seconds of a compile as a user calls it."""
+    memory.backend.settle()  # the manifest of the call before is stored after it returned
+    began = time.perf_counter()
+    memory.compile("code_generation", query, query_vector=vector)
+    return time.perf_counter() - began
+
+
+def percentiles(taken: Sequence[float]) -> tuple[float, float]:
+    ordered = sorted(1000 * each for each in taken)
+    return statistics.median(ordered), ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
+
+
+def queries(rounds: int, objects: int, seed: int) -> list[str]:
+    chance = random.Random(seed)
+    asked = [words(chance, 5) for _ in range(rounds)]
+    people = [chance.randrange(objects // 5) for _ in range(rounds)]
+    return [
+        f"{text} of Person {who}" if n % 2 else text
+        for n, (text, who) in enumerate(zip(asked, people, strict=True))
+    ]
+
+
+def measure(path: Path, objects: int, rounds: int) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return p50 and p95 by mode and stage."""
+    encoder = WordVectors()
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for mode in ("lexical", "hybrid"):
+        hybrid = mode == "hybrid"
+        with connect(str(path), encoder=encoder if hybrid else None) as memory:
+
+            def vector(query: str, hybrid: bool = hybrid) -> list[float] | None:
+                return encoder.encode([query])[0] if hybrid else None
+
+            for query in queries(5, objects, 1):  # caches, and the matrix
+                client(memory, query, vector(query))
+            asked = [(query, vector(query)) for query in queries(rounds, objects, 3)]
+            whole = [client(memory, *each) for each in asked]
+            asked = [(query, vector(query)) for query in queries(rounds, objects, 4)]
+            runs = [measured(memory, *each) for each in asked]
+        found[mode] = {"client": percentiles(whole)}
+        for name in ("gather", *STAGES, "stages"):
+            found[mode][name] = percentiles([run[name] for run in runs])
+    return found
+
+
+def show(sizes: Sequence[int], found: dict[int, dict[str, dict[str, tuple[float, float]]]]) -> None:
+    for mode, bar in BARS.items():
+        heads = [h for size in sizes for h in (f"{size:,} p50", "p95")]
+        title = f"{mode} compile, ms (bars at 100,000: p50 {bar[0]}, p95 {bar[1]})"
+        table = Table("stage", *heads, "growth", title=title)
+        for name in found[sizes[0]][mode]:
+            pairs = [found[size][mode][name] for size in sizes]
+            cells = [f"{value:.2f}" for pair in pairs for value in pair]
+            table.add_row(name, *cells, f"{pairs[-1][0] / pairs[0][0]:.2f}x")
+        Console(width=100).print(table)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--objects", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000])
+    parser.add_argument("--big", action="store_true", help="also a million objects")
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--keep", type=Path, help="keep the stores in this folder, or use them")
+    parser.add_argument("--json", type=Path, default=Path("bench/results/compile.json"))
     given = parser.parse_args()
-    memory, chance = filled(given.objects), random.Random(3)
-    queries = [words(chance, 5) for _ in range(given.rounds)]
-    measured(memory, queries[0])
-    runs = [measured(memory, query) for query in queries]
-    table = Table("stage", "p50 ms", "p95 ms", title=f"compile over {given.objects} objects")
-    for name in ("gather", *STAGES, "whole"):
-        taken = sorted(run[name] * 1000 for run in runs)
-        p95 = taken[min(len(taken) - 1, round(0.95 * len(taken)))]
-        table.add_row(name, f"{statistics.median(taken):.2f}", f"{p95:.2f}")
-    Console().print(table)
-    memory.close()
+    sizes = [*given.sizes, *([1_000_000] if given.big else [])]
+    found: dict[int, dict[str, dict[str, tuple[float, float]]]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        for objects in sizes:
+            path = (given.keep or Path(name)) / f"{objects}.db"
+            if not path.exists():
+                spent = filled(path, objects)
+                print(f"{objects:,} objects: written in {spent[0]:.0f} s, vectors {spent[1]:.0f} s")
+            found[objects] = measure(path, objects, given.rounds)
+    show(sizes, found)
+    given.json.parent.mkdir(parents=True, exist_ok=True)
+    given.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -65,11 +65,21 @@ class Fit:
     opened: set[SectionName] = field(default_factory=set[SectionName])
     shared: set[SectionName] = field(default_factory=set[SectionName])
     labels: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
+    sizes: dict[int, tuple[Piece, int]] = field(default_factory=dict[int, tuple[Piece, int]])
+    """What pieces take by themselves, by identity; the piece is held so that its id stays its."""
+
+    def bare(self, piece: Piece) -> int:
+        """Return what a piece takes by itself; asked several times of each."""
+        known = self.sizes.get(id(piece))
+        if known is None:
+            known = piece, piece_tokens(piece, self.setting.counter)
+            self.sizes[id(piece)] = known
+        return known[1]
 
     def cost(self, piece: Piece) -> int:
         """Return what a piece adds now, with the frames that it would open."""
         counter = self.setting.counter
-        tokens = piece_tokens(piece, counter)
+        tokens = self.bare(piece)
         if piece.section not in self.opened:
             tokens += heading_tokens(piece.section, counter)
         if not piece.alone and piece.section not in self.shared:
@@ -154,13 +164,9 @@ def _packed(found: Fit, pieces: Sequence[Piece], room: int) -> frozenset[str]:
     costs = {piece.object_id: found.cost(piece) for piece in pieces}
     if sum(costs.values()) <= room:
         return frozenset(costs)
-    shared = max((costs[p.object_id] - _bare(found, p) for p in pieces), default=0)
-    items = [Item(p.object_id, _bare(found, p), max(p.value, 1)) for p in pieces]
+    shared = max((costs[p.object_id] - found.bare(p) for p in pieces), default=0)
+    items = [Item(p.object_id, found.bare(p), max(p.value, 1)) for p in pieces]
     return frozenset(knapsack(items, max(0, room - shared)))
-
-
-def _bare(found: Fit, piece: Piece) -> int:
-    return piece_tokens(piece, found.setting.counter)
 
 
 def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
@@ -198,9 +204,9 @@ def _by_worth(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _size(found: Fit, pieces: Sequence[Piece]) -> int:
-    bare = sum(_bare(found, piece) for piece in pieces)
+    bare = sum(found.bare(piece) for piece in pieces)
     labels = {piece.label for piece in pieces if piece.cell}
-    frames = max(found.cost(piece) - _bare(found, piece) for piece in pieces)
+    frames = max(found.cost(piece) - found.bare(piece) for piece in pieces)
     return bare + frames + sum(label_tokens(x, found.setting.counter) for x in sorted(labels))
 
 
@@ -241,13 +247,13 @@ def _trace(found: Fit, name: SectionName, pieces: Sequence[Piece]) -> list[tuple
         values = _recency(len(ranked), found.setting.rules.history_full_turns)
     else:
         ranked = sorted(
-            pieces, key=lambda p: (-p.value * 1000 // max(1, _bare(found, p)), p.object_id)
+            pieces, key=lambda p: (-p.value * 1000 // max(1, found.bare(p)), p.object_id)
         )
         values = [max(1, piece.value) for piece in ranked]
     points: list[tuple[int, int]] = []
     tokens = value = 0
     for piece, worth in zip(ranked, values, strict=True):
-        tokens += _bare(found, piece)
+        tokens += found.bare(piece)
         value += worth
         points.append((tokens, value))
     return points
@@ -272,7 +278,7 @@ def _chosen(found: Fit, name: SectionName, pieces: Sequence[Piece], ration: int)
     """Return the items of a section that its ration takes."""
     if name is _S.HISTORY:
         return _newest(found, pieces, ration)
-    items = [Item(p.object_id, _bare(found, p), max(1, p.value)) for p in pieces]
+    items = [Item(p.object_id, found.bare(p), max(1, p.value)) for p in pieces]
     if name is _S.EVIDENCE and found.setting.rules.evidence_selection == "mmr":
         return _by_mmr(found, pieces, items, ration)
     if name is _S.EVIDENCE and len(items) <= _VARIED:
@@ -323,7 +329,7 @@ def _newest(found: Fit, pieces: Sequence[Piece], ration: int) -> frozenset[str]:
     kept: set[str] = set()
     room = ration
     for unit in _units(pieces):
-        need = sum(_bare(found, piece) for piece in unit)
+        need = sum(found.bare(piece) for piece in unit)
         if need > room:
             break
         room -= need

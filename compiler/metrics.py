@@ -46,12 +46,6 @@ def _precision(ordered: Ordered, setting: Setting) -> float:
 
 def _recall(ordered: Ordered, setting: Setting) -> float:
     """Return the share of acceptance items and named entities that something speaks to."""
-    texts = [
-        terms_of(piece.text)
-        for group in ordered.assembled.pieces
-        for piece in group
-        if not piece.required
-    ]
     resolved = ordered.contained.converted.rescued.ranking.validated.gated.resolved
     subjects = {
         piece.placed.subject
@@ -60,6 +54,12 @@ def _recall(ordered: Ordered, setting: Setting) -> float:
         if piece.placed is not None
     }
     asked = [terms_of(item.text) for item in setting.request.acceptance]
+    texts = [
+        terms_of(piece.text)
+        for group in (ordered.assembled.pieces if asked else ())
+        for piece in group
+        if not piece.required
+    ]
     met = sum(any(terms & text for text in texts) for terms in asked)
     met += sum(entity in subjects for entity in resolved.active)
     whole = len(asked) + len(resolved.active)

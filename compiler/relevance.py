@@ -59,10 +59,12 @@ def lexical(
 
 
 def _frequencies(query: Sequence[str], parts: Sequence[tuple[dict[str, int], int]]) -> list[int]:
-    if len(parts) == 1:
-        counts = parts[0][0]
-        return [counts.get(term, 0) for term in query]
-    return [sum(counts.get(term, 0) for counts, _ in parts) for term in query]
+    found = [parts[0][0].get(term, 0) for term in query]
+    for counts, _ in parts[1:]:
+        for place, term in enumerate(query):
+            if term in counts:
+                found[place] += counts[term]
+    return found
 
 
 @lru_cache(maxsize=32_768)

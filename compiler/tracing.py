@@ -188,6 +188,7 @@ def trace_of(ordered: Ordered, setting: Setting, found: Findings, *, envelope_id
     auditor = _may(principal)
     faulty = any(use.tokens > (use.allocated or use.tokens) for use in found.sections)
     warned = bool(found.gaps) or faulty or any(v.quarantines for v in found.verdicts)
+    metrics = core_metrics(ordered, setting, found.verdicts)
     return Trace(
         trace_id=envelope_id,
         request_id=hashlib.sha256(
@@ -204,13 +205,13 @@ def trace_of(ordered: Ordered, setting: Setting, found: Findings, *, envelope_id
         quarantined_objects=tuple(quarantined(v) for v in found.verdicts if v.quarantines),
         withheld=_withheld(ordered),
         withheld_objects=tuple(omitted(v) for v in gated.withheld) if auditor else (),
-        retrieval_metadata=_retrieval(ordered, setting, found),
+        retrieval_metadata=_retrieval(ordered, setting, found, metrics["context_precision"]),
         cache_metadata=_cache(ordered, setting, found),
         budget=_budget(ordered, setting, found),
         provenance=provenance(p for group in ordered.assembled.pieces for p in group),
         conversions=found.changes,
         gaps=found.gaps,
-        metrics=core_metrics(ordered, setting, found.verdicts),
+        metrics=metrics,
         validation_status=ValidationStatus.WARNINGS if warned else ValidationStatus.CLEAN,
         key_epoch=setting.epoch,
         counter=setting.counter.identity,
@@ -233,7 +234,9 @@ def _withheld(ordered: Ordered) -> dict[str, int]:
     return counts
 
 
-def _retrieval(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, Any]:
+def _retrieval(
+    ordered: Ordered, setting: Setting, found: Findings, precision: float
+) -> dict[str, Any]:
     ranking = ordered.contained.converted.rescued.ranking
     snapshot = ranking.validated.gated.resolved.snapshot
     asked = f"{setting.request.query}\n{setting.request.user_request}"
@@ -243,9 +246,7 @@ def _retrieval(ordered: Ordered, setting: Setting, found: Findings) -> dict[str,
         "relevant_candidate_count": len(ranking.items),
         "compiled_candidate_count": len(found.compiled),
         "candidates_cut": snapshot.cut,
-        "context_precision_estimate": core_metrics(ordered, setting, found.verdicts)[
-            "context_precision"
-        ],
+        "context_precision_estimate": precision,
         "entities": sorted(ranking.validated.gated.resolved.active),
     }
 

@@ -75,8 +75,9 @@ class Compiling:
                 index=self._vectors(reader, view, request),
                 reranker=self.backend.reranker,
             )
-        self._keep(envelope)
-        return self._measured(envelope, began)
+        envelope = self._measured(envelope, began)
+        self._keep(envelope)  # last: its thread would share the interpreter with what follows
+        return envelope
 
     def replay(self, manifest: Replayable) -> Envelope:
         """Return the same bytes again from a manifest, an envelope, or an envelope id.

@@ -27,7 +27,7 @@ def test_the_cheap_one_compiles_less_of_the_same_world_than_the_thorough_one() -
             words = "alpha beta gamma delta".split()[: 1 + i % 4]
             text = f"Note {i}: {' '.join(words)} {'filler ' * (i % 9)}"
             bench.world.add(f"n{i}", text=text, claim=text)
-        return len(bench.compile(query="alpha beta gamma delta").compiled)
+        return len(bench.compile(query="alpha beta gamma delta").trace.compiled_objects)
 
     cost, normal, quality = (held(preset(n)) for n in ("cost_first", "default", "quality_first"))
     assert cost < normal <= quality

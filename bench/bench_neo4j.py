@@ -5,7 +5,8 @@
 Starts a server of its own (or uses the one at NEO4J_URI). Prints durable single writes through
 the client by one thread and by 16, which share commits; the store's batches beside a bare
 `UNWIND … CREATE` of the same nodes and relationships under the same constraints; then every read
-of `bench_store.py` beside an empty round trip, at each size, with the growth between them.
+of `bench_store.py` beside an empty round trip, and compiles, at each size, with the rows and the
+round trips of each and the growth between the sizes. A read's time includes decoding its rows.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import random
 import secrets
+import statistics
 import threading
 import time
 from collections.abc import Callable
@@ -22,12 +24,13 @@ from typing import Any
 
 import neo4j
 
-from tenure import Memory, connect
+from tenure import Memory, Write, connect
 from tenure.bench.bench_store import (
     GENERATIONS,
     SHOWN,
     SLOTS,
     TENANT,
+    WORDS,
     assertion,
     fill,
     reads,
@@ -35,7 +38,8 @@ from tenure.bench.bench_store import (
 )
 from tenure.schema.claim import Row
 from tenure.schema.principal import OWNER
-from tenure.store.neo4j import codec
+from tenure.store.neo4j import codec, statements
+from tenure.store.neo4j.calls import Reads, Writes
 from tenure.store.neo4j.store import open_store
 from tenure.store.port import Batch, Clock, SlotRecord, TxEvent
 from tenure.tests.neo4j_fixtures import wipe
@@ -134,21 +138,56 @@ def _bare(batch: Batch, place: int, tenant: str) -> dict[str, Any]:
     }
 
 
-def single_writes(server: Server, driver: neo4j.Driver, seconds: float = 6.0) -> None:
-    """Print durable single writes through the client, by one thread and by 16."""
-    rates: dict[int, float] = {}
-    print("\nsingle facts through the client, resolved and reconciled")
-    for writers in (1, 16):
-        owner = replace(OWNER, tenant=f"bench-{secrets.token_hex(4)}")
-        with connect(server.uri, auth=server.auth, principal=owner) as memory:
-            memory.vocabulary.define_slot("city", description="where it is")
-            _write_for(memory, writers, 1.0)
-            start = time.perf_counter()
-            count = _write_for(memory, writers, seconds)
-            rates[writers] = count / (time.perf_counter() - start)
-        wipe(driver, owner.tenant)
-        print(f"  {writers:2} threads: {rates[writers]:8,.0f} writes/s")
-    print(f"  16 threads write {rates[16] / rates[1]:.1f} times as much as one")
+class Counted:
+    """Counts the statements that this process sends, by reads and writes, and the commits."""
+
+    def __init__(self) -> None:
+        self.reads = self.writes = self.commits = 0
+        self._guard = threading.Lock()
+        Reads.rows = self._wrapped(Reads.rows, "reads")  # type: ignore[method-assign]
+        Writes.rows = self._wrapped(Writes.rows, "writes")  # type: ignore[method-assign]
+
+    def _wrapped(self, real: Any, name: str) -> Any:
+        def rows(calls: Any, text: Any, **bound: Any) -> Any:
+            with self._guard:
+                setattr(self, name, getattr(self, name) + 1)
+                self.commits += text is statements.LOCK
+            return real(calls, text, **bound)
+
+        return rows
+
+
+def single_writes(server: Server, driver: neo4j.Driver, counted: Counted, rounds: int = 5) -> None:
+    """Print durable single writes through the client, by one thread and by 16, in turns."""
+    rates: dict[int, list[float]] = {1: [], 16: []}
+    told: dict[int, list[float]] = {1: [0, 0, 0], 16: [0, 0, 0]}
+    owner = replace(OWNER, tenant=f"bench-{secrets.token_hex(4)}")
+    print(f"\nsingle facts through the client, resolved and reconciled; {rounds} turns of 3 s")
+    with connect(server.uri, auth=server.auth, principal=owner) as memory:
+        memory.vocabulary.define_slot("city", description="where it is")
+        for writers in (1, 16, 1, 16):  # until the server has planned and compiled everything
+            _write_for(memory, writers, 6.0)
+        for _ in range(rounds):
+            for writers, times in rates.items():
+                before = counted.writes, counted.commits
+                start = time.perf_counter()
+                count = _write_for(memory, writers, 3.0)
+                times.append(count / (time.perf_counter() - start))
+                told[writers][0] += count
+                told[writers][1] += counted.writes - before[0]
+                told[writers][2] += counted.commits - before[1]
+    wipe(driver, owner.tenant)
+    for writers, times in rates.items():
+        writes, trips, commits = told[writers]
+        print(
+            f"  {writers:2} threads: {statistics.median(times):8,.0f} writes/s"
+            f"   {writes / commits:5.1f} writes and {trips / commits + 2:5.1f} trips a commit"
+        )
+    ratios = [many / one for one, many in zip(rates[1], rates[16], strict=True)]
+    print(
+        f"  16 threads write {statistics.median(ratios):.1f} times as much as one"
+        f" ({min(ratios):.1f} to {max(ratios):.1f})"
+    )
 
 
 def _write_for(memory: Memory, writers: int, seconds: float) -> int:
@@ -174,6 +213,36 @@ def _write_for(memory: Memory, writers: int, seconds: float) -> int:
     return sum(counts)
 
 
+def compiles(server: Server, tenant: str, counted: Counted, count: int = 60) -> tuple[float, float]:
+    """Return the median microseconds of a compile, and its round trips.
+
+    The request names one of twenty people who manage each other, among everything there is.
+    """
+    chance, owner = random.Random(13), replace(OWNER, tenant=tenant)
+    with connect(server.uri, auth=server.auth, principal=owner) as memory:
+        people = [f"Person {n} Of{n}" for n in range(20)]
+        memory.write_many(
+            [
+                Write(subject=who, slot="manager", value=people[n - 1])
+                for n, who in enumerate(people)
+            ]
+        )
+
+        def one(_: int) -> object:
+            words = " ".join(chance.sample(WORDS, 4))
+            return memory.compile(
+                "analytical_reporting",
+                f"who is the manager of {chance.choice(people)}, {words}",
+                budget_tokens=4000,
+            )
+
+        timed(one, count // 2)
+        memory.flush()
+        before = counted.reads
+        median, _ = timed(one, count)
+        return median, (counted.reads - before) / count
+
+
 def empty_trip(driver: neo4j.Driver) -> Callable[[int], object]:
     """Return a call that asks the server for nothing."""
 
@@ -184,7 +253,9 @@ def empty_trip(driver: neo4j.Driver) -> Callable[[int], object]:
     return call
 
 
-def measure(server: Server, driver: neo4j.Driver, versions: int) -> dict[str, float]:
+def measure(
+    server: Server, driver: neo4j.Driver, counted: Counted, versions: int, *, keep: bool
+) -> dict[str, float]:
     """Build one size, print its figures and return the medians."""
     store = ApartStore(open_store(server.uri, auth=server.auth), lambda t: wipe(driver, t))
     claims, spent = fill(store, versions)
@@ -200,22 +271,35 @@ def measure(server: Server, driver: neo4j.Driver, versions: int) -> dict[str, fl
             count = 40 if "search" in name else 200
             timed(call, count)
             before = reader.round_trips
-            median, tail = timed(call, count)
+            rows: list[int] = []
+            median, tail = timed(partial(_into, rows, call), count)
             trips = (reader.round_trips - before) / count
+            base, _ = timed(trip, 100)  # beside each read: the machine is not alone
             print(
                 f"  {name:22} p50 {median:10.1f} us   p99 {tail:10.1f} us"
-                f"   {trips:.0f} trips, x {median / base:.1f} of an empty one"
+                f"   {trips:.0f} trips, {statistics.median(rows):5,.0f} rows,"
+                f" x {median / base:.1f} of an empty one"
             )
             found[name] = median
+    median, trips = compiles(server, store.real(TENANT), counted)
+    print(f"  {'compile':22} p50 {median:10.1f} us   {trips:.1f} trips")
+    found["compile"] = median
+    if keep:
+        return found
     store.wipe()
     store.close()
     return found
+
+
+def _into(rows: list[int], call: Callable[[int], Any], number: int) -> None:
+    rows.append(len(call(number).versions))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=[10_000, 100_000])
     parser.add_argument("--version", default=wanted_version(), help="default: %(default)s")
+    parser.add_argument("--reads", action="store_true", help="no figures of writes")
     given = parser.parse_args()
     with (
         running_server(given.version) as server,
@@ -223,9 +307,14 @@ def main() -> None:
     ):
         print(f"Neo4j {server.version}")
         open_store(server.uri, auth=server.auth).close()
-        single_writes(server, driver)
-        batches(server, driver)
-        found = [measure(server, driver, size) for size in given.sizes]
+        counted = Counted()
+        if not given.reads:
+            single_writes(server, driver, counted)
+            batches(server, driver)
+        found = [
+            measure(server, driver, counted, size, keep=size == given.sizes[-1])
+            for size in given.sizes
+        ]
     if len(found) > 1:
         print(f"\ngrowth from {given.sizes[0]:,} to {given.sizes[-1]:,} rows")
         for read, median in found[-1].items():

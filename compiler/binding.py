@@ -18,6 +18,11 @@ from ..store.port import IdentityReads
 from .snapshot import Bound
 
 
+def bindable(mentions: Sequence[str]) -> list[str]:
+    """Return the mentions that can name anything."""
+    return [m for m in mentions if m.strip() and len(m) <= MAX_NAME]
+
+
 @dataclass(frozen=True, slots=True)
 class ExactBinder:
     """Binds mentions over what a reader knows at a tx."""
@@ -29,7 +34,7 @@ class ExactBinder:
 
     def __call__(self, mentions: Sequence[str]) -> tuple[Bound, ...]:
         """Return what each mention means, in order."""
-        named = [m for m in mentions if m.strip() and len(m) <= MAX_NAME]
+        named = bindable(mentions)
         if not named:
             return tuple(Bound(mention, ()) for mention in mentions)
         known = self.reader.known(lookup_of(named), scopes=sorted(self.scopes), tx_us=self.tx_us)

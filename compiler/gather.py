@@ -1,6 +1,8 @@
 """Gather: ask the store for everything a compile may need, in few batched reads.
 
-The only step of a compile that reads. It decides nothing but caps: which rows are proposed is
+The only step of a compile that reads. What it knows that it will ask it tells the reader first
+(`Reader.expect`), so that a server answers a compile in three round trips: the names, the
+candidates, and what belongs to these. It decides nothing but caps: which rows are proposed is
 settled by the text, the vectors, the entities that the request names with their surroundings,
 and what stands without any query. Whether a row is current, visible, relevant or fits is the
 business of the stages, so that losers and expired rows reach the trace.
@@ -13,21 +15,26 @@ checklist C-076, C-092.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
+from ..resolution.bind import lookup_of
 from ..resolution.known import Known, Lookup
 from ..schema.claim import Version, slot_key
-from ..schema.principal import Sight
+from ..schema.policy import CompilePolicy
+from ..schema.principal import Principal, Sight
 from ..schema.terms import STOP_WORDS, content_terms
 from ..schema.vocabulary import ActionKind
+from ..store.expected import Expected, Names, Walk, held_ask
 from ..store.port import Ask, Found, Reader
 from ..store.quantise import VectorScore
+from .binding import bindable
 from .redaction import guessed
 from .relevance import COSINE_FULL
+from .request import CompileRequest
 from .rerank import Reranker, reranked
-from .setting import Setting
+from .setting import Setting, project_of, scopes_of
 from .snapshot import (
     NO_VECTORS,
     BindMentions,
@@ -86,30 +93,36 @@ def gather(
 ) -> Snapshot:
     """Return the snapshot of a compile, from one consistent reader."""
     request, net = setting.request, _Net(setting, setting.principal.sight(setting.scopes))
-    words = tuple(spoken_mentions(setting))
+    words = tuple(spoken_mentions(request, setting.rules))
     answers = tuple(bind((*request.entities, *words)))
     named = answers[: len(request.entities)]
     spoken = tuple(bound for bound in answers[len(request.entities) :] if bound.entities)
     own, known = _own_entities(setting, reader)
     roots = _roots((*named, *spoken))
-    known = _joined(known, reader.entities(roots, tx_us=setting.point.tx_us)) if roots else known
+    known = _joined(known, _entities(setting, reader, roots)) if roots else known
     net.reads += 2 + bool(roots)
     names = [known.entities[root].name for root in roots if root in known.entities]
     expansion = _expansion(setting, reader, roots)
-    _find_text(net, reader, names=(*names, *expansion))
+    asked = (*names, *expansion)
+    about = sorted({raw for root in {*roots, *own.values()} for raw in members_of(known, root)})
+    near = list(dict.fromkeys(raw for root in roots for raw in members_of(known, root)))
+    _expect_candidates(net, reader, index, names=asked, about=about, near=near)
+    _find_text(net, reader, names=asked)
     _find_quarantined(net, reader, names=names)
     vectors = _find_vectors(net, reader, index)
     _find_standing(net, reader)
-    _find_slots(net, reader, known, roots=sorted({*roots, *own.values()}))
-    _walk(net, reader, known, roots)
+    _find_slots(net, reader, about)
+    _walk(net, reader, near)
     _find_pinned(net, reader)
-    _forget_guessed(net, vectors, names=(*names, *expansion))
+    _forget_guessed(net, vectors, names=asked)
     capped = _cap(net)
-    _find_placeholders(net, reader)
-    _find_rivals(net, reader)
+    rivals, placeholders = _rival_ask(net), _placeholder_ask(net)
+    _expect_rest(net, reader, [ask for ask in (rivals, placeholders) if ask])
+    _find(net, reader, "rival", rivals, Via.RIVAL)
+    _find(net, reader, "template", placeholders, Via.TEMPLATE)
     vectors = _score_rest(net, index, vectors)
     ids = _entity_ids(net.rows.values())
-    known = _joined(known, reader.entities(ids, tx_us=setting.point.tx_us)) if ids else known
+    known = _joined(known, _entities(setting, reader, ids)) if ids else known
     return Snapshot(
         proposed=tuple(net.rows[key] for key in sorted(net.rows)),
         named=named,
@@ -118,9 +131,7 @@ def gather(
         expansion=expansion,
         known=known,
         vectors=vectors,
-        reranked=reranked(
-            reranker, net.rows.values(), question(setting, (*names, *expansion)), setting
-        ),
+        reranked=reranked(reranker, net.rows.values(), question(setting, asked), setting),
         withheld=tuple(sorted(net.withheld.items())),
         cut=net.cut,
         capped=capped,
@@ -128,13 +139,29 @@ def gather(
     )
 
 
-def spoken_mentions(setting: Setting) -> list[str]:
+def names_asked(request: CompileRequest, principal: Principal, rules: CompilePolicy) -> Names:
+    """Return the names that a compile looks up first, to open its reader with them.
+
+    Raises:
+        Forbidden: `scope_not_yours`, for a project that is not the caller's.
+    """
+    mentions = (*request.entities, *spoken_mentions(request, rules))
+    project = project_of(request, principal)
+    lookup = lookup_of(bindable(mentions))
+    pairs = {*lookup.identifiers, *_own_identifiers(principal, project)}
+    return Names(
+        replace(lookup, identifiers=tuple(sorted(pairs))),
+        tuple(dict.fromkeys((*principal.sight().scopes, *scopes_of(principal, project)))),
+    )
+
+
+def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
     """Return the runs of words of the query and the request that may be names, each once."""
     found: dict[str, None] = {}
-    texts = dict.fromkeys((setting.request.query, setting.request.user_request))
+    texts = dict.fromkeys((request.query, request.user_request))
     for text in texts:
-        words = text.split()[: setting.rules.query_words]
-        for size in range(setting.rules.mention_words, 0, -1):
+        words = text.split()[: rules.query_words]
+        for size in range(rules.mention_words, 0, -1):
             for start in range(len(words) - size + 1):
                 run = " ".join(words[start : start + size]).strip(_EDGE)
                 bare = [word.strip(_EDGE).casefold() for word in words[start : start + size]]
@@ -175,12 +202,7 @@ def _expansion(setting: Setting, reader: Reader, roots: Sequence[str]) -> tuple[
 
 def _own_entities(setting: Setting, reader: Reader) -> tuple[dict[str, str], Known]:
     """Find the entities that are the caller, the request's project and the tenant."""
-    who = {
-        "user": setting.principal.user,
-        "project": setting.project,
-        "tenant": setting.principal.tenant,
-    }
-    pairs = tuple(sorted((scheme, value) for scheme, value in who.items() if value))
+    pairs = _own_identifiers(setting.principal, setting.project)
     known = reader.known(
         Lookup(identifiers=pairs), scopes=sorted(setting.scopes), tx_us=setting.point.tx_us
     )
@@ -193,6 +215,16 @@ def _own_entities(setting: Setting, reader: Reader) -> tuple[dict[str, str], Kno
     return own, known
 
 
+def _own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[str, str], ...]:
+    who = {"user": principal.user, "project": project, "tenant": principal.tenant}
+    return tuple(sorted((scheme, value) for scheme, value in who.items() if value))
+
+
+def _entities(setting: Setting, reader: Reader, ids: Sequence[str]) -> Known:
+    lookup = Lookup(entity_ids=tuple(ids))
+    return reader.known(lookup, scopes=(), tx_us=setting.point.tx_us)
+
+
 def _joined(a: Known, b: Known) -> Known:
     return Known(
         entities={**a.entities, **b.entities},
@@ -201,12 +233,57 @@ def _joined(a: Known, b: Known) -> Known:
     )
 
 
+def _expect_candidates(
+    net: _Net,
+    reader: Reader,
+    index: VectorIndex | None,
+    *,
+    names: Iterable[str],
+    about: Sequence[str],
+    near: Sequence[str],
+) -> None:
+    """Tell the reader what is asked next: all candidates but those that others lead to."""
+    setting, rules = net.setting, net.setting.rules
+    asks = [_slots_ask(about), _pinned_ask(setting), _vectors_ask(net, index)]
+    reader.expect(
+        Expected(
+            sight=net.sight,
+            point=setting.point,
+            terms=tuple(sorted(question(setting, names))),
+            limit=_text_limit(setting),
+            asks=tuple(ask for ask in asks if ask is not None),
+            held=rules.standing_candidates,
+            standing=tuple(_own_scopes(setting)),
+            walk=Walk(tuple(near), rules.neighbour_facts, rules.neighbour_entities)
+            if near
+            else None,
+        )
+    )
+
+
+def _expect_rest(net: _Net, reader: Reader, asks: Sequence[Ask]) -> None:
+    """Tell the reader what the candidates lead to."""
+    ids = _entity_ids(net.rows.values())
+    if asks or ids:
+        point = net.setting.point
+        reader.expect(
+            Expected(sight=net.sight, point=point, asks=tuple(asks), entity_ids=tuple(ids))
+        )
+
+
+def _find(net: _Net, reader: Reader, source: str, ask: Ask | None, via: Via) -> None:
+    if ask is not None:
+        net.take(source, reader.versions(ask, sight=net.sight, point=net.setting.point), via)
+
+
+def _text_limit(setting: Setting) -> int:
+    return min(setting.policy.compile.text_candidates, setting.policy.read.text_candidates)
+
+
 def _find_text(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
     terms = sorted(question(net.setting, names))
     if terms:
-        policy = net.setting.policy
-        limit = min(policy.compile.text_candidates, policy.read.text_candidates)
-        point = net.setting.point
+        point, limit = net.setting.point, _text_limit(net.setting)
         found = reader.matching(terms, sight=net.sight, point=point, limit=limit)
         net.take("text", found, Via.TEXT)
 
@@ -214,15 +291,22 @@ def _find_text(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
 def _find_quarantined(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
     """Find what was set apart and bears on the question, so that the trace can name it."""
     setting, asked = net.setting, question(net.setting, names)
-    waiting = reader.actions(open_only=True, tx_us=setting.point.tx_us)
-    held = [a.object_id for a in waiting if a.kind is ActionKind.REVIEW_QUARANTINE]
-    if not held or not asked:
+    waiting = reader.actions(
+        open_only=True, tx_us=setting.point.tx_us, kind=ActionKind.REVIEW_QUARANTINE
+    )
+    if not waiting or not asked:
         return
-    newest = tuple(sorted(held[-setting.rules.standing_candidates :]))
-    ask = Ask(objects=newest, heads=False)
+    ask = held_ask([action.object_id for action in waiting], setting.rules.standing_candidates)
     found = reader.versions(ask, sight=net.sight, point=setting.point)
     bearing = [v for v in found.versions if v.content and asked & set(v.content.terms.split())]
     net.take("quarantined", Found(tuple(bearing), found.withheld), Via.TEXT)
+
+
+def _vectors_ask(net: _Net, index: VectorIndex | None) -> Ask | None:
+    query = net.setting.request.query_vector
+    if index is None or query is None:
+        return None
+    return index.expected(query, limit=net.setting.policy.read.vector_candidates)
 
 
 def _find_vectors(
@@ -247,9 +331,13 @@ def _score_rest(
     return {**found, **{score.object_id: score for score in index.scores(query, rest)}}
 
 
+def _own_scopes(setting: Setting) -> list[str]:
+    return sorted(setting.scopes - {"tenant"})
+
+
 def _find_standing(net: _Net, reader: Reader) -> None:
     setting = net.setting
-    mine = sorted(setting.scopes - {"tenant"})
+    mine = _own_scopes(setting)
     found = reader.standing(sight=net.sight, point=setting.point, scopes=mine)
     limit = setting.rules.standing_candidates
     if len(found.versions) > limit:
@@ -263,12 +351,15 @@ def _strongest(version: Version) -> tuple[int, int, str]:
     return int(version.details.authority_level), -claim.tx, claim.object_id
 
 
-def _find_slots(net: _Net, reader: Reader, known: Known, *, roots: Sequence[str]) -> None:
+def _slots_ask(subjects: Sequence[str]) -> Ask | None:
+    return Ask(subjects=tuple(subjects), heads=False, at_valid=False) if subjects else None
+
+
+def _find_slots(net: _Net, reader: Reader, subjects: Sequence[str]) -> None:
     """Read the slots of entities: all heads at the instant, and the newest other rows."""
-    subjects = sorted({raw for root in roots for raw in members_of(known, root)})
-    if not subjects:
+    ask = _slots_ask(subjects)
+    if ask is None:
         return
-    ask = Ask(subjects=tuple(subjects), heads=False, at_valid=False)
     found = reader.versions(ask, sight=net.sight, point=net.setting.point)
     valid, extras = net.setting.point.valid_us, net.setting.policy.read.slot_extras
     kept: list[Version] = []
@@ -284,10 +375,10 @@ def _find_slots(net: _Net, reader: Reader, known: Known, *, roots: Sequence[str]
     net.take("slot", Found(tuple(kept), found.withheld, found.cut), Via.SLOT)
 
 
-def _walk(net: _Net, reader: Reader, known: Known, roots: Sequence[str]) -> None:
+def _walk(net: _Net, reader: Reader, near: Sequence[str]) -> None:
     """Visit what stands around the named entities: two hops, breadth first, capped."""
     setting = net.setting
-    seen = dict.fromkeys(raw for root in roots for raw in members_of(known, root))
+    seen = dict.fromkeys(near)
     edge, room = list(seen), setting.rules.neighbour_entities
     for hop in (1, 2):
         if not edge:
@@ -309,11 +400,13 @@ def _walk(net: _Net, reader: Reader, known: Known, roots: Sequence[str]) -> None
         seen.update(dict.fromkeys(edge))
 
 
+def _pinned_ask(setting: Setting) -> Ask | None:
+    ids = setting.request.pinned_ids
+    return Ask(objects=ids) if ids else None
+
+
 def _find_pinned(net: _Net, reader: Reader) -> None:
-    ids = net.setting.request.pinned_ids
-    if ids:
-        found = reader.versions(Ask(objects=ids), sight=net.sight, point=net.setting.point)
-        net.take("pinned", found, Via.PINNED)
+    _find(net, reader, "pinned", _pinned_ask(net.setting), Via.PINNED)
 
 
 def _forget_guessed(net: _Net, vectors: Mapping[str, VectorScore], *, names: Iterable[str]) -> None:
@@ -347,20 +440,19 @@ def _cap(net: _Net) -> tuple[str, ...]:
     return tuple(sorted({object_id for object_id, _ in dropped}))
 
 
-def _find_placeholders(net: _Net, reader: Reader) -> None:
-    """Read the slots that instruction templates of the candidates ask for."""
-    setting, wanted, subjects = net.setting, dict[str, None](), dict[str, None]()
+def _placeholder_ask(net: _Net) -> Ask | None:
+    """Return the ask for the slots that instruction templates of the candidates name."""
+    wanted, subjects = dict[str, None](), dict[str, None]()
     for proposed in net.rows.values():
         details = proposed.version.details
         if details.slot is None or details.subject_id is None:
             continue
-        for name in placeholders_of(setting, details.slot):
+        for name in placeholders_of(net.setting, details.slot):
             wanted.setdefault(name)
             subjects.setdefault(details.subject_id)
-    if wanted:
-        ask = Ask(subjects=tuple(sorted(subjects)), slots=tuple(sorted(wanted)))
-        found = reader.versions(ask, sight=net.sight, point=setting.point)
-        net.take("template", found, Via.TEMPLATE)
+    if not wanted:
+        return None
+    return Ask(subjects=tuple(sorted(subjects)), slots=tuple(sorted(wanted)))
 
 
 def placeholders_of(setting: Setting, slot: str) -> tuple[str, ...]:
@@ -372,14 +464,9 @@ def placeholders_of(setting: Setting, slot: str) -> tuple[str, ...]:
     return tuple(name for name in placeholders(template) if name not in ("value", slot))
 
 
-def _find_rivals(net: _Net, reader: Reader) -> None:
-    """Read the heads of the candidates' slots in the other visible scopes.
-
-    A slot's answer is decided across scopes, and a rival may share no word with the query.
-    """
+def _rival_ask(net: _Net) -> Ask | None:
+    """Return the ask for the heads of the candidates' slots in the other visible scopes."""
     setting = net.setting
-    if len(setting.scopes) < 2:
-        return
     keys = {
         slot_key(details.subject_id, details.slot, scope)
         for details in (proposed.version.details for proposed in net.rows.values())
@@ -388,16 +475,8 @@ def _find_rivals(net: _Net, reader: Reader) -> None:
         if scope != details.scope.scope_id
     }
     held = {proposed.version.row.claim.slot_key for proposed in net.rows.values()}
-    missing = sorted(keys - held)
-    records = reader.slot_records(missing) if missing else ()
-    net.reads += bool(missing)
-    rivals = [record for record in records if record.subject_id and record.slot]
-    if rivals:
-        ask = Ask(
-            subjects=tuple(sorted({str(record.subject_id) for record in rivals})),
-            slots=tuple(sorted({str(record.slot) for record in rivals})),
-        )
-        net.take("rival", reader.versions(ask, sight=net.sight, point=setting.point), Via.RIVAL)
+    missing = tuple(sorted(keys - held))
+    return Ask(keys=missing) if missing else None
 
 
 def _entity_ids(rows: Iterable[Proposed]) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, Protocol
 
 from ..resolution.known import Known
 from ..schema.claim import Version
+from ..store.port import Ask
 from ..store.quantise import VectorScore
 
 
@@ -79,6 +80,10 @@ class Near(NamedTuple):
 
 class VectorIndex(Protocol):
     """The exact vector search over one tenant and encoder, limited to what is visible."""
+
+    def expected(self, query: Sequence[int], *, limit: int) -> Ask | None:
+        """Return what `nearest` will ask the store first; None when it asks nothing."""
+        ...
 
     def nearest(self, query: Sequence[int], *, limit: int) -> Near:
         """Return the best visible claims with their rows known at the compile's tx."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..compiler.binding import ExactBinder
 from ..compiler.compile import compile as compile_envelope
 from ..compiler.envelope import Envelope
+from ..compiler.gather import names_asked
 from ..compiler.manifest import Manifest, manifest_from_json
 from ..compiler.replay import replay
 from ..compiler.request import CompileRequest
@@ -34,7 +35,7 @@ from .envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from .originals import fetched
 from .packs import policy_from_json
 from .times import instant
-from .view import View
+from .view import View, pinned
 
 if TYPE_CHECKING:
     from .nearest import VisibleVectors
@@ -50,9 +51,10 @@ class Compiling:
     backend: Backend
     principal: Principal
 
-    def compile(self, view: View, task: str, given: Mapping[str, Any]) -> Envelope:
-        """Return the envelope of a task at a view, and store its manifest."""
+    def compile(self, task: str, given: Mapping[str, Any]) -> Envelope:
+        """Return the envelope of a task at its valid and tx, and store its manifest."""
         began = time.perf_counter()
+        self.backend.open(self.principal.tenant)
         artifacts = Artifacts(self.backend, self.principal)
         request = parse_request(task, **fetched(_moments(given), artifacts))
         embedding = self.backend.embedding
@@ -61,7 +63,9 @@ class Compiling:
             asked = f"{asked}\n{request.hypothesis}"
         if embedding is not None and request.query_vector is None and asked.strip():
             request = replace(request, query_vector=embedding.query(asked))
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        names = names_asked(request, self.principal, self.backend.policy.compile)
+        with self.backend.store.reading(self.principal.tenant, names) as reader:
+            view = pinned(self.backend, self.principal, reader, given.get("valid"), given.get("tx"))
             envelope = compile_envelope(
                 request,
                 reader=reader,

@@ -24,10 +24,8 @@ from ..schema.layers import DecayRule
 from ..schema.policy import Policy
 from ..schema.principal import Principal, Scope
 from ..schema.write import Moment, Receipt, Write
-from ..store.port import Point
 from .backend import Backend
-from .times import instant
-from .view import View, Who
+from .view import View, Who, pinned
 
 if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
     from ..compiler.envelope import Envelope
@@ -257,11 +255,7 @@ class Memory:
         tenant = self.principal.tenant
         self.backend.open(tenant)
         with self.backend.store.reading(tenant) as reader:
-            last = reader.clock().last_us
-            words = self.backend.words(tenant, reader)
-        asked = last if tx is None else min(instant(tx, what="tx"), last)
-        at = max(self.backend.now_us(), last) if valid is None else instant(valid, what="valid")
-        return View(self.backend, self.principal, Point(at, asked), words)
+            return pinned(self.backend, self.principal, reader, valid, tx)
 
     def compile(
         self,
@@ -303,8 +297,7 @@ class Memory:
         given = {k: v for k, v in locals().items() if k not in ("self", "task")}
         from .compiling import Compiling
 
-        view = self.as_of(valid, tx)
-        return Compiling(self.backend, self.principal).compile(view, task, given)
+        return Compiling(self.backend, self.principal).compile(task, given)
 
     def replay(
         self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str

@@ -63,19 +63,45 @@ class VectorView:
     """Which rows make a claim visible."""
 
 
-class VisibleVectors(NamedTuple):
+@dataclass(slots=True)
+class VisibleVectors:
     """The vector index of one compile."""
 
     view: VectorView
+    _begun: _Walk | None = None
+    """The search that was begun, to tell what it asks first."""
+
+    def expected(self, query: Sequence[int], *, limit: int) -> Ask | None:
+        """Return what `nearest` will ask the store first; None when nothing has a vector."""
+        self._begun = begun = _begin(self.view, query, limit)
+        return replace(self.view.ask, objects=begun.first) if begun.first else None
 
     def nearest(self, query: Sequence[int], *, limit: int) -> Near:
         """Return the best visible claims with their rows."""
-        found = nearest(self.view, query, limit=limit)
+        begun, self._begun = self._begun, None
+        if begun is None or begun.asked != (tuple(query), limit):
+            begun = _begin(self.view, query, limit)
+        found = _nearest(self.view, begun, keep=None)
         return Near(found.scores, found.versions)
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
         """Return the scores of these claims, as far as they have vectors."""
         return self.view.matrix.scores(query, object_ids)
+
+
+class _Walk(NamedTuple):
+    """A search that was begun."""
+
+    asked: tuple[tuple[int, ...], int]
+    """The query and the limit."""
+    first: tuple[str, ...]
+    """The claims that the store is asked about first."""
+    rest: Iterator[str]
+
+
+def _begin(view: VectorView, query: Sequence[int], limit: int) -> _Walk:
+    hits = _walked(view, query, limit)
+    return _Walk((tuple(query), limit), tuple(islice(hits, limit)), hits)
 
 
 def nearest(
@@ -86,12 +112,16 @@ def nearest(
     Raises:
         InvalidInput: `bad_vector` for a query of another encoder.
     """
+    return _nearest(view, _begin(view, query, limit), keep=keep)
+
+
+def _nearest(view: VectorView, begun: _Walk, *, keep: Keep | None) -> Nearest:
+    (query, limit), ids, hits = begun
     chosen: list[str] = []
     versions: list[Version] = []
     withheld = 0
-    hits = _walked(view, query, limit)
-    size, step = limit, 2
-    while ids := tuple(islice(hits, size)):
+    step = 2
+    while ids:
         found = view.reader.versions(
             replace(view.ask, objects=ids), sight=view.sight, point=view.point
         )
@@ -105,6 +135,7 @@ def nearest(
         # the fewer of a chunk were visible, the more of the next one are asked for
         size = min(_AT_ONCE, max(_LEAST, step * (limit - len(chosen))))
         step *= 2
+        ids = tuple(islice(hits, size))
     best = chosen[:limit]
     held = frozenset(best)
     return Nearest(

@@ -8,14 +8,14 @@ Sources: DESIGN 4; settled 1, 3, 7; checklist C-061 to C-064.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ..resolution.bind import Named, lookup_of
-from ..resolution.known import Known
+from ..resolution.known import Known, Lookup
 from ..resolution.locate import locate
 from ..resolution.register import Register
 from ..schema.answers import (
@@ -34,11 +34,13 @@ from ..schema.principal import Principal, Scope, Sight
 from ..schema.slots import Slot, Vocabulary
 from ..schema.values import micros, moment
 from ..schema.vocabulary import ObjectType, SlotStatus, parse
+from ..schema.write import Moment
 from ..store.objects import context_object
-from ..store.port import Ask, Point, Reader
+from ..store.port import Ask, Names, Point, Reader
 from ..store.reading import Shape, segments, slot_state
 from .backend import Backend
 from .parsing import entity_ref
+from .times import instant
 from .walk import walk
 
 Who = str | EntityRef | Mapping[str, Any]
@@ -74,8 +76,7 @@ class View:
             InvalidInput: `unknown_vocabulary` for a slot that does not exist.
         """
         definition, sight = self._definition(slot), self._sight(scope)
-        with self._reading() as reader:
-            found, known = self._find(reader, entity, sight)
+        with self._about(entity, sight) as (reader, found, known):
             if len(found) != 1:
                 return _nobody(found)
             members = known.members(found[0])
@@ -87,8 +88,7 @@ class View:
     def value(self, entity: Who, slot: str, default: Any = None) -> Any:
         """Return the clean value of a slot, or the default."""
         definition, sight = self._definition(slot), self._sight(None)
-        with self._reading() as reader:
-            found, known = self._find(reader, entity, sight)
+        with self._about(entity, sight) as (reader, found, known):
             if len(found) != 1:
                 return default
             members = known.members(found[0])
@@ -98,8 +98,7 @@ class View:
     def facts(self, entity: Who) -> dict[str, SlotState]:
         """Return the state of every slot of an entity that has one, by slot name."""
         sight = self._sight(None)
-        with self._reading() as reader:
-            found, known = self._find(reader, entity, sight)
+        with self._about(entity, sight) as (reader, found, known):
             if len(found) != 1:
                 return {}
             ask = Ask(subjects=known.members(found[0]))
@@ -117,8 +116,7 @@ class View:
     def timeline(self, entity: Who, slot: str) -> tuple[Segment, ...]:
         """Return the whole of valid time as stretches with one answer, oldest first."""
         definition, sight = self._definition(slot), self._sight(None)
-        with self._reading() as reader:
-            found, known = self._find(reader, entity, sight)
+        with self._about(entity, sight) as (reader, found, known):
             if len(found) != 1:
                 return ()
             ask = Ask(subjects=known.members(found[0]), slots=(slot,), at_valid=False)
@@ -132,8 +130,7 @@ class View:
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
         sight = self._sight(None)
-        with self._reading() as reader:
-            found, _ = self._find(reader, mention, sight)
+        with self._about(mention, sight) as (reader, found, _):
             if len(found) != 1:
                 raise NotFound(
                     f"{mention!r} names {'no entity' if not found else 'several entities'}"
@@ -147,8 +144,7 @@ class View:
     def neighbourhood(self, entity: Who, hops: int = 2, limit: int = 50) -> Neighbourhood:
         """Return what stands around an entity, breadth first, capped by the policy."""
         sight = self._sight(None)
-        with self._reading() as reader:
-            found, _ = self._find(reader, entity, sight)
+        with self._about(entity, sight) as (reader, found, _):
             return walk(
                 reader,
                 found[:1],
@@ -174,7 +170,7 @@ class View:
         with self._reading() as reader:
             subjects: frozenset[str] | None = None
             if entity is not None:
-                found, known = self._find(reader, entity, sight)
+                found, known = find(reader, entity, sight, self.point.tx_us)
                 subjects = frozenset(m for root in found for m in known.members(root))
             search = Searching(self.backend, reader, sight, self.point)
             matches = search.find(
@@ -211,14 +207,22 @@ class View:
     def _reading(self) -> AbstractContextManager[Reader]:
         return self.backend.store.reading(self.principal.tenant)
 
+    @contextmanager
+    def _about(
+        self, entity: Who, sight: Sight
+    ) -> Generator[tuple[Reader, tuple[str, ...], Register]]:
+        """Open a reader with the ids that an entity may mean, and what is known around them."""
+        lookup = lookup_of([named(entity)])
+        with self.backend.store.reading(
+            self.principal.tenant, Names(lookup, sight.scopes)
+        ) as reader:
+            yield reader, *found_by(reader, entity, lookup, sight, self.point.tx_us)
+
     def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
         return sight_of(self.principal, scope)
 
     def _definition(self, slot: str) -> Slot:
         return self.words.slot(slot)
-
-    def _find(self, reader: Reader, entity: Who, sight: Sight) -> tuple[tuple[str, ...], Register]:
-        return find(reader, entity, sight, self.point.tx_us)
 
     def _state(
         self,
@@ -269,7 +273,9 @@ class View:
                 if e is not None
             }
         )
-        known = Register(reader.entities(raw, tx_us=self.point.tx_us) if raw else Known())
+        lookup = Lookup(entity_ids=tuple(raw))
+        held = reader.known(lookup, scopes=(), tx_us=self.point.tx_us) if raw else Known()
+        known = Register(held)
         roots = {entity: known.root(entity) for entity in raw}
         return lambda version: self._shaped(version, roots)
 
@@ -277,6 +283,17 @@ class View:
         held = (version.details.subject_id, version.details.value_entity_id)
         entities = tuple(dict.fromkeys(roots[e] for e in held if e is not None))
         return context_object(version, tenant=self.principal.tenant, entities=entities)
+
+
+def pinned(
+    backend: Backend, principal: Principal, reader: Reader, valid: Moment, tx: Moment
+) -> View:
+    """Return the view of (valid, tx) from a reader; None means now."""
+    last = reader.clock().last_us
+    words = backend.words(principal.tenant, reader)
+    asked = last if tx is None else min(instant(tx, what="tx"), last)
+    at = max(backend.now_us(), last) if valid is None else instant(valid, what="valid")
+    return View(backend, principal, Point(at, asked), words)
 
 
 def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:
@@ -296,10 +313,16 @@ def named(entity: Who) -> Named:
 
 def find(reader: Reader, entity: Who, sight: Sight, tx_us: int) -> tuple[tuple[str, ...], Register]:
     """Return the canonical ids an entity may mean, and what is known around them."""
-    mention = named(entity)
-    known = reader.known(lookup_of([mention]), scopes=sight.scopes, tx_us=tx_us)
+    return found_by(reader, entity, lookup_of([named(entity)]), sight, tx_us)
+
+
+def found_by(
+    reader: Reader, entity: Who, lookup: Lookup, sight: Sight, tx_us: int
+) -> tuple[tuple[str, ...], Register]:
+    """Return what `find` does, by the look-up of the entity."""
+    known = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us)
     register = Register(known)
-    return locate(mention, register, frozenset(sight.scopes)), register
+    return locate(named(entity), register, frozenset(sight.scopes)), register
 
 
 def entity_view(

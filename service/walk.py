@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ..resolution.known import Lookup
 from ..resolution.register import Register
 from ..schema.answers import EntityView, Neighbourhood
 from ..schema.claim import Version
@@ -73,7 +74,8 @@ class _Ground:
         new = [entity for entity in raw if entity not in self.roots]
         if not new:
             return
-        known = Register(self._reader.entities(new, tx_us=self._tx_us))
+        lookup = Lookup(entity_ids=tuple(new))
+        known = Register(self._reader.known(lookup, scopes=(), tx_us=self._tx_us))
         for entity in new:
             root = known.root(entity)
             self.roots[entity] = self.roots[root] = root

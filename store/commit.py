@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from ..resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
 from ..resolution.keys import alias_key, is_id
 from ..resolution.known import merged
-from ..resolution.register import Asked, Proposals, Register
+from ..resolution.register import Asked, Register
 from ..schema.claim import Edge, Look, Row
 from ..schema.entity import SUGGESTION, EntityRef
 from ..schema.errors import Conflict, InvalidInput, NotFound, TenureError
@@ -128,18 +128,14 @@ def _known(
     register = Register(exact)
     if scorer is None:
         return register
-    answers = [exact]
-    proposals: dict[Asked, Proposals] = {}
-    for ref, seen in _doubtful(group, register):
-        lookup = fuzzy_lookup(ref, scorer, bands)
-        found = tx.known(lookup, scopes=sorted(seen), tx_us=last_us)
-        answers.append(found)
-        proposals[alias_key(ref.name), ref.type, seen] = found.weights
-    if not proposals:
+    doubtful = list(_doubtful(group, register))
+    if not doubtful:
         return register
-    register = Register(merged(answers))
-    for asked, weights in proposals.items():
-        register.propose(asked, weights)
+    lookups = [(fuzzy_lookup(ref, scorer, bands), sorted(seen)) for ref, seen in doubtful]
+    answers = tx.known_each(lookups, tx_us=last_us)
+    register = Register(merged([exact, *answers]))
+    for (ref, seen), found in zip(doubtful, answers, strict=True):
+        register.propose((alias_key(ref.name), ref.type, seen), found.weights)
     return register
 
 
@@ -321,13 +317,16 @@ def _settle_ties(tx: WriteTx, work: _Work) -> None:
         for one in claims
         if one.planning in work.ledger.unsettled
     }
-    for slot, slot_keys in sorted(keys.items()):
-        # a tie may stand outside what the group has read
-        (stored,) = tx.open_rows((SlotRead(slot_keys, ALWAYS, full=False),))
+    if not keys:
+        return
+    # a tie may stand outside what the group has read
+    reads = [SlotRead(slot_keys, ALWAYS, full=False) for _, slot_keys in sorted(keys.items())]
+    waiting = tx.open_actions(slot_keys=sorted({key for read in reads for key in read.slot_keys}))
+    for (slot, slot_keys), stored in zip(sorted(keys.items()), tx.open_rows(reads), strict=True):
         standing = work.ledger.ties(slot, stored)
-        opened = [a for a in work.actions if a.slot_key in slot_keys]
-        for action in (*tx.open_actions(slot_keys=slot_keys), *opened):
-            if action.kind is ActionKind.SETTLE_TIE and not stands(action, standing):
+        for action in (*waiting, *work.actions):
+            tied = action.kind is ActionKind.SETTLE_TIE and action.slot_key in slot_keys
+            if tied and not stands(action, standing):
                 work.closed_actions.append(
                     ActionClosing(action.action_id, work.last, "settled", "reconciliation")
                 )

@@ -23,6 +23,8 @@ from ..resolution.known import Known, Lookup
 from ..schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
 from ..schema.entity import Judgement, Review
 from ..schema.principal import Sight
+from ..schema.vocabulary import ActionKind
+from .expected import Expected, Names
 from .records import (
     ActionClosing,
     ActionRecord,
@@ -56,10 +58,12 @@ __all__ = [
     "CanonicalId",
     "Clock",
     "Closing",
+    "Expected",
     "Flag",
     "Found",
     "IdentityReads",
     "ManifestRecord",
+    "Names",
     "PermissionChange",
     "Point",
     "Reader",
@@ -83,6 +87,12 @@ class IdentityReads(Protocol):
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known as of a tx, over aliases of these scopes."""
+        ...
+
+    def known_each(
+        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+    ) -> Sequence[Known]:
+        """Return what is known of each look-up over aliases of its scopes, in order."""
         ...
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
@@ -200,6 +210,10 @@ class Reader(IdentityReads, Protocol):
     that was closed later reads as open, so no later write changes an answer.
     """
 
+    def expect(self, questions: Expected) -> None:
+        """Hear what will be asked next, to answer it all at once; changes no answer."""
+        ...
+
     def clock(self) -> Clock:
         """Return the counters at the snapshot."""
         ...
@@ -255,8 +269,10 @@ class Reader(IdentityReads, Protocol):
         """Return the receipts of objects."""
         ...
 
-    def actions(self, *, open_only: bool, tx_us: int) -> tuple[ActionRecord, ...]:
-        """Return actions known at a tx, oldest first."""
+    def actions(
+        self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
+    ) -> tuple[ActionRecord, ...]:
+        """Return actions known at a tx, of one kind or of all, oldest first."""
         ...
 
     def review(self, review_id: str) -> Review | None:
@@ -271,10 +287,6 @@ class Reader(IdentityReads, Protocol):
         self, *, type: str | None = None, after: str = "", most: int | None = None
     ) -> tuple[str, ...]:
         """Return raw entity ids above another one, sorted; at most so many."""
-        ...
-
-    def slot_records(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return slots by key."""
         ...
 
     def slot_in_use(self, name: str) -> bool:
@@ -340,8 +352,8 @@ class Store(Protocol):
         """
         ...
 
-    def reading(self, tenant: str) -> AbstractContextManager[Reader]:
-        """Open a snapshot."""
+    def reading(self, tenant: str, names: Names | None = None) -> AbstractContextManager[Reader]:
+        """Open a snapshot; `names` are what will be looked up first, and change no answer."""
         ...
 
     def writing(self, tenant: str) -> AbstractContextManager[WriteTx]:

@@ -4,6 +4,10 @@ A caller that finds no leader becomes it: it takes what waits, runs it as one gr
 each member its result or its error, and passes the lead to the oldest one that still waits.
 Nobody waits for a thread of the queue's own, because there is none.
 
+Two halves of the writers would take turns: while one group runs, the others wait, and start
+without those who are just being answered. So who takes over the lead waits a moment for them,
+at most a share of the time that their group took, and starts as soon as all are back.
+
 Guarantees. Jobs run in the order of their arrival. An exclusive job runs alone. Every member
 of a group that failed as a whole gets the error; a failing leader never strands the others. A
 job that is handed back an exception raises it in its own caller only. After `close` new jobs
@@ -16,7 +20,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from threading import Lock
+from threading import Condition, Lock
+from time import perf_counter
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
@@ -24,6 +29,9 @@ from ..schema.errors import Fault, TenureError, Unavailable
 
 LARGEST: Final = 256
 """Jobs in one group: enough to share an fsync, few enough to keep a writer's wait short."""
+
+_PATIENCE: Final = 0.25
+"""How long a new leader waits for company, as a share of the time of the last group."""
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -60,7 +68,12 @@ class CommitQueue(Generic[Job, Result]):
         self._largest = largest
         self._waiting: deque[_Ticket[Job, Result]] = deque()
         self._guard = Lock()
+        self._arrived = Condition(self._guard)
         self._led = False
+        self._hoped = 1
+        """How many jobs the next group may have when all who were just answered come back."""
+        self._patience = 0.0
+        """Seconds to wait for them."""
         self._closed = False
 
     def submit(self, job: Job, *, exclusive: bool = False) -> Result:
@@ -75,12 +88,13 @@ class CommitQueue(Generic[Job, Result]):
             if self._closed:
                 raise Unavailable("the store was closed; connect again", code="store_closed")
             self._waiting.append(ticket)
+            self._arrived.notify()
             if not self._led:
-                self._led = True
+                self._led, self._hoped = True, 1
                 self._hand_over(ticket)
         self._wait(ticket)
         if ticket.leads:
-            self._lead()
+            self._lead(ticket)
         if ticket.error is not None:
             raise _own(ticket.error)
         (result,) = ticket.answer
@@ -106,12 +120,28 @@ class CommitQueue(Generic[Job, Result]):
             if ticket.leads:
                 self._pass_on()
 
-    def _lead(self) -> None:
+    def _lead(self, ticket: _Ticket[Job, Result]) -> None:
         """Run the group at the head of the queue; the leader itself is its first member."""
-        with self._guard:
-            group = self._take()
+        group = self._gathered(ticket)
+        began = perf_counter()
         with _Settling(self, group) as settling:
-            settling.settle(self._run([ticket.job for ticket in group]))
+            settling.settle(self._run([member.job for member in group]))
+            self._patience = _PATIENCE * (perf_counter() - began)
+
+    def _gathered(self, ticket: _Ticket[Job, Result]) -> list[_Ticket[Job, Result]]:
+        group: list[_Ticket[Job, Result]] = []
+        try:
+            with self._arrived:
+                if not ticket.exclusive:
+                    self._arrived.wait_for(self._complete, timeout=self._patience)
+                group = self._take()
+        finally:
+            if not group:  # the leading thread was interrupted: another one must lead
+                self._leave(ticket)
+        return group
+
+    def _complete(self) -> bool:
+        return self._closed or len(self._waiting) >= min(self._hoped, self._largest)
 
     def _take(self) -> list[_Ticket[Job, Result]]:
         group = [self._waiting.popleft()]
@@ -137,6 +167,7 @@ class CommitQueue(Generic[Job, Result]):
     def finished(self, group: Sequence[_Ticket[Job, Result]]) -> None:
         """Wake the members of a group, and let the next group begin."""
         with self._guard:
+            self._hoped = len(self._waiting) + len(group)
             self._pass_on()
         for ticket in group[1:]:
             ticket.gate.release()

@@ -292,6 +292,8 @@ class Ask:
     slots: tuple[str, ...] = ()
     """Slot names."""
     objects: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    """Slot keys; stated alone."""
     heads: bool = True
     """Only rows that decide an instant; quarantined ones are never heads."""
     at_valid: bool = True

@@ -34,16 +34,17 @@ from .codec import Properties
 LARGEST: Final = 1_000
 """Rows of one statement."""
 
-Parts = Mapping[str, Sequence[Properties]]
+Parts = Mapping[str, Sequence[Any]]
 """The lists that a statement unwinds, by parameter."""
 
-_EDGES: Final[Mapping[EdgeKind, LiteralString]] = {
-    EdgeKind.SUPERSEDES: cypher.PUT_SUPERSEDES,
-    EdgeKind.OVERRIDES: cypher.PUT_OVERRIDES,
-    EdgeKind.CONFLICTS_WITH: cypher.PUT_CONFLICTS,
-    EdgeKind.CONFIRMS: cypher.PUT_CONFIRMS,
-    EdgeKind.DERIVED_FROM: cypher.PUT_DERIVED,
+_EDGES: Final[Mapping[EdgeKind, str]] = {
+    EdgeKind.SUPERSEDES: "supersedes",
+    EdgeKind.OVERRIDES: "overrides",
+    EdgeKind.CONFLICTS_WITH: "conflicts",
+    EdgeKind.CONFIRMS: "confirms",
+    EdgeKind.DERIVED_FROM: "derives",
 }
+"""The lists of edges, by kind."""
 
 
 @dataclass(slots=True)
@@ -112,7 +113,6 @@ def batch(calls: Writes, counters: Counters, given: Batch) -> None:
     _names(calls, counters, given)
     _facts(calls, counters, given)
     _mentions(calls, given)
-    _edges(calls, counters, given)
     _judgements(calls, given)
     _queue(calls, counters, given)
     _restored(calls, counters, given)
@@ -184,7 +184,6 @@ def _names(calls: Writes, counters: Counters, given: Batch) -> None:
 def _facts(calls: Writes, counters: Counters, given: Batch) -> None:
     number, token = counters.number, codec.tenant_token(calls.tenant)
     live = {row.claim.object_id for row in given.rows if codec.openness(row) == codec.HEAD}
-    fresh = {stated.claim.object_id for stated in given.claims}
     signatures = _signatures(calls, given)
     parts: Parts = {
         "events": list(_events(counters, given)),
@@ -197,9 +196,11 @@ def _facts(calls: Writes, counters: Counters, given: Batch) -> None:
         "close": [{"vid": closing.vid, "tx": closing.tx} for closing in given.close],
         "rows": [codec.version_row(row) for row in given.rows],
         "receipts": [register_codec.receipt_row(r, number()) for r in given.receipts],
+        **_edges(counters, given),
+        "moved": _moved(given),
     }
     # what is numbered later takes its numbers from here, so that the clock is written now
-    later = sum(map(len, (given.edges, given.flags, given.permissions, given.manifests)))
+    later = sum(map(len, (given.flags, given.permissions, given.manifests)))
     counters.stored = counters.props | {"serial": counters.serial + later}
     done = _run(calls, cypher.PUT_FACTS, parts, clock=counters.stored)
     if not done:
@@ -207,10 +208,14 @@ def _facts(calls: Writes, counters: Counters, given: Batch) -> None:
     _require(done.get("claims", 0) == len(given.claims), "a claim names an unknown slot")
     _require(done.get("closed", 0) == len(given.close), "a row to close was not open")
     _require(done.get("rows", 0) == len(given.rows), "a row belongs to an unknown claim")
+    _require(done.get("edges", 0) == len(given.edges), "an edge ends at an unknown claim")
+
+
+def _moved(given: Batch) -> list[int]:
+    """Return the rows whose claims may have become live, or no longer be."""
+    written = {stated.claim.object_id for stated in given.claims}
     moved = [closing.vid for closing in given.close]
-    moved += [row.vid for row in given.rows if row.claim.object_id not in fresh]
-    for vids in _slices(moved):
-        calls.rows(cypher.FOLLOW_LIVE, vids=vids)
+    return moved + [row.vid for row in given.rows if row.claim.object_id not in written]
 
 
 def _signatures(calls: Writes, given: Batch) -> dict[str, str]:
@@ -257,12 +262,11 @@ def _mentions(calls: Writes, given: Batch) -> None:
     _require(made == len(given.mentions), "a mention stands in an unknown claim")
 
 
-def _edges(calls: Writes, counters: Counters, given: Batch) -> None:
-    by_kind: dict[EdgeKind, list[Properties]] = {}
+def _edges(counters: Counters, given: Batch) -> dict[str, list[Properties]]:
+    found: dict[str, list[Properties]] = {name: [] for name in _EDGES.values()}
     for edge in given.edges:
-        by_kind.setdefault(edge.kind, []).append(codec.edge_row(edge, counters.number()))
-    made = sum(_each(calls, _EDGES[kind], rows) for kind, rows in by_kind.items())
-    _require(made == len(given.edges), "an edge ends at an unknown claim")
+        found[_EDGES[edge.kind]].append(codec.edge_row(edge, counters.number()))
+    return found
 
 
 def _judgements(calls: Writes, given: Batch) -> None:

@@ -20,12 +20,20 @@ from typing import Any, Final, LiteralString
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from ..halves import Halves
+from .codec import Bodies
 from .connect import ServerFacts, Target, translated
 
 _LOG = logging.getLogger("tenure.store.neo4j")
 _FIRST_PAUSE_S: Final = 0.05
 FETCH: Final = 5_000
 """Records a message: a bulk read needs few, and none is ever held whole."""
+_BODIES: Final = 16_384
+"""Decoded claims in each half of a link's cache; a claim of 1 KB makes 64 MB in all."""
+
+
+def _no_bodies() -> Bodies:
+    return Halves(_BODIES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +58,8 @@ class Link:
     limits: Limits
     bookmarks: Any = field(repr=False)
     """What makes a session read what an earlier one of this store wrote, on a cluster too."""
+    bodies: Bodies = field(default_factory=_no_bodies, repr=False)
+    """Claims that were decoded before."""
 
     @property
     def dialect(self) -> LiteralString:
@@ -103,6 +113,7 @@ class Reads:
         self._link = link
         self._session = session
         self.tenant = tenant
+        self.bodies = link.bodies
         self.count = 0
         """Round trips so far."""
 
@@ -136,6 +147,7 @@ class Writes:
         self._dialect: LiteralString = link.dialect
         self._tx = tx
         self.tenant = tenant
+        self.bodies = link.bodies
         self.count = 0
         """Round trips so far."""
 

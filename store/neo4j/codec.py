@@ -9,9 +9,9 @@ its content, so it is read veiled. A closing that the reader's tx cannot know re
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...schema.claim import (
     EMPTIED,
@@ -41,6 +41,7 @@ from ...schema.vocabulary import (
     StateLayer,
     Status,
 )
+from ..halves import Halves
 from ..port import SlotRecord, Tombstone, TxEvent
 
 Properties = dict[str, Any]
@@ -51,9 +52,6 @@ HIDDEN_DENIAL: Final = 1
 HIDDEN: Final = 2
 """The values of `open` on an open version; closed and quarantined ones have none."""
 
-_ROW_COLUMNS: Final[Sequence[str]] = (
-    "vid valid_from valid_until tx_start tx_end status reason head continues".split()
-)
 _CLAIM_COLUMNS: Final[Sequence[str]] = (
     "object_id slot_key op valid_from valid_until since_us level source_authority confidence "
     "tx ordinal target quarantine scope_id slot subject_id authority_level source_origin "
@@ -332,23 +330,76 @@ def row(held: Mapping[str, Any], of: Claim, tx_us: int = INF_US) -> Row:
     )
 
 
-def version(record: Mapping[str, Any], tx_us: int) -> Version:
-    """Return a version as a read returns it, veiled where the caller may not see it."""
-    held: Properties = dict(zip(_CLAIM_COLUMNS, record["claim"], strict=False))
-    line: Properties = dict(zip(_ROW_COLUMNS, record["row"], strict=True))
-    marks = _marks(record["flags"])
-    return Version(
-        row=row(line, claim(held), tx_us),
+class Body(NamedTuple):
+    """A claim as a read lists it, decoded."""
+
+    line: Sequence[Any]
+    """What it was decoded from: the same line again is the same body."""
+    claim: Claim
+    details: Details
+    content: Content | None
+    permissions: Permissions
+    erased: bool
+    signature: str
+
+
+Bodies = Halves[tuple[str, str, bool], Body]
+"""Decoded claims by tenant, object id and whether they are veiled."""
+
+
+def _body(line: Sequence[Any], seen: bool, tenant: str, bodies: Bodies) -> Body:
+    """Return a claim, decoded anew unless its line is the one that is kept."""
+    key = tenant, line[0], seen
+    kept = bodies.get(key)
+    if kept is not None and kept.line == line:
+        return kept
+    held: Properties = dict(zip(_CLAIM_COLUMNS, line, strict=False))
+    made = Body(
+        line=line,
+        claim=claim(held),
         details=_details(held),
         content=_content(held),
         permissions=permissions(held),
-        visible=record["seen"],
         erased=bool(held.get("erased")),
-        last_confirmed_us=next(iter(record["confirmed"]), None),
-        demoted="demoted" in marks,
-        stale="stale" in marks,
-        confirm_due="confirm_due" in marks,
         signature=held.get("signature") or "",
+    )
+    bodies.put(key, made)
+    return made
+
+
+def told(
+    record: Mapping[str, Any], tx_us: int, *, tenant: str, bodies: Bodies
+) -> Iterator[Version]:
+    """Yield the versions of a claim, veiled where the caller may not see them."""
+    seen = record["seen"]
+    body = _body(record["claim"], seen, tenant, bodies)
+    marks = _marks(record["flags"])
+    for line in record["rows"]:
+        yield Version(
+            row=_told_row(line, body.claim, tx_us),
+            details=body.details,
+            content=body.content,
+            permissions=body.permissions,
+            visible=seen,
+            erased=body.erased,
+            last_confirmed_us=next(iter(record["confirmed"]), None),
+            demoted="demoted" in marks,
+            stale="stale" in marks,
+            confirm_due="confirm_due" in marks,
+            signature=body.signature,
+        )
+
+
+def _told_row(line: Sequence[Any], of: Claim, tx_us: int) -> Row:
+    vid, start, until, tx_start, tx_end, status, reason, head, continues = line
+    return Row(
+        vid,
+        of,
+        Interval(start, until),
+        _look(status, reason, head),
+        tx_start,
+        known_end(tx_end, tx_us),
+        continues,
     )
 
 

@@ -31,6 +31,7 @@ def empty(
             removed = calls.rows(register.EMPTY_NORMS, norms=record["norms"])
             counters.norms -= sum(int(one["removed"]) for one in removed)
     counters.store(calls)
+    calls.bodies.clear()  # nothing erased stays decoded
 
 
 def _slices(ids: Sequence[str]) -> Iterator[list[str]]:

@@ -1,9 +1,10 @@
 """What the register knows about mentions: one `Lookup` in, one `Known` out.
 
-Two round trips where nothing is merged: the names, then the entities with all that identifies
-and judges them. Clusters are computed from the judgements open at the tx asked for, so every tx
-is answered alike; a cluster costs a round trip for each step of its diameter. Blocking weights
-are integers computed outside the server, so both stores agree.
+One round trip by names, identifiers and ids: the server walks their clusters two steps wide, and
+a longer chain of judgements costs a further one. What it sends holds for every tx, what was
+closed included, so a `Register` keeps it: what a reader has met is never asked for again.
+Clusters are computed from the judgements open at the tx asked for. Blocking weights are
+integers computed outside the server, so both stores agree.
 
 Sources: neo4j 6; resolution 2 and 6; settled 9.
 """
@@ -11,134 +12,292 @@ Sources: neo4j 6; resolution 2 and 6; settled 9.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
 from ...resolution.postings import hit_weight
 from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict
+from . import candidate_statements as cypher
 from . import register_codec as codec
-from . import register_statements as cypher
 from .calls import Calls
 
+Names = tuple[Lookup, Sequence[str]]
+"""What is looked up, and the scopes whose aliases are visible."""
+_Held = Mapping[str, Any]
 _ALL_NORMS = 2**31 - 1
 
 
-@dataclass(slots=True)
-class _Found:
-    """Entities met so far, with what identifies and judges them."""
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """An entity with all that ever identified and judged it, as stored."""
 
-    entities: dict[str, Entity] = field(default_factory=dict[str, Entity])
-    identifiers: set[Identifier] = field(default_factory=set[Identifier])
-    judgements: dict[str, Judgement] = field(default_factory=dict[str, Judgement])
+    entity: Entity
+    identifiers: Sequence[_Held]
+    judgements: Sequence[_Held]
 
-    def matches(self) -> list[Judgement]:
-        """Return the judgements that make two entities one."""
-        return [j for j in self.judgements.values() if j.verdict is JudgementVerdict.MATCH]
+    def matches(self, tx_us: int) -> set[str]:
+        """Return the entities that were one with it at a tx."""
+        return {
+            end
+            for held in self.judgements
+            if _open(held, tx_us) and held["verdict"] == JudgementVerdict.MATCH.value
+            for end in (held["left_id"], held["right_id"])
+        }
 
 
-def known(calls: Calls, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> Known:
-    """Return what is known of a lookup as of a tx."""
-    ids = set(lookup.entity_ids)
-    aliases: list[Alias] = []
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """The names that a reader was opened with, and what they ever meant."""
+
+    norms: frozenset[str]
+    identifiers: frozenset[tuple[str, str]]
+    scopes: frozenset[str]
+    aliases: Sequence[_Held]
+    pairs: Sequence[_Held]
+
+    def answers(self, lookup: Lookup, scopes: Sequence[str]) -> bool:
+        """Tell whether a look-up asks for no more than these names."""
+        return self.identifiers.issuperset(lookup.identifiers) and (
+            not lookup.norms
+            or (self.norms.issuperset(lookup.norms) and self.scopes.issuperset(scopes))
+        )
+
+
+class Register:
+    """The look-ups of one reader or one step of a writer."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._facts: dict[str, _Facts | None] = {}
+        self._met: _Met | None = None
+
+    # --- what is learned
+
+    def meet(self, lookup: Lookup, scopes: Sequence[str], record: _Held) -> None:
+        """Keep what a statement says about names."""
+        self._met = _Met(
+            norms=frozenset(lookup.norms),
+            identifiers=frozenset(lookup.identifiers),
+            scopes=frozenset(scopes),
+            aliases=record["aliases"],
+            pairs=record["identifiers"],
+        )
+        self.learn(lookup.entity_ids, record["entities"])
+
+    def learn(self, asked: Iterable[str], wholes: Iterable[Sequence[Any]]) -> None:
+        """Keep entities; those that were asked for and did not come are not there."""
+        for entity, identifiers, judgements in wholes:
+            self._facts[entity["entity_id"]] = _Facts(codec.entity(entity), identifiers, judgements)
+        for entity_id in asked:
+            self._facts.setdefault(entity_id, None)
+
+    # --- what is asked
+
+    def known(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> Known:
+        """Return what is known of a look-up as of a tx."""
+        (answer,) = self.known_each([(lookup, scopes)], tx_us)
+        return answer
+
+    def known_each(self, asked: Sequence[Names], tx_us: int) -> list[Known]:
+        """Return what is known of each look-up, in as many round trips as of one."""
+        named = [self._named(lookup, scopes, tx_us) for lookup, scopes in asked]
+        blocked = self._blocked(asked, tx_us)
+        ids = [
+            {*lookup.entity_ids, *owners, *(alias.entity_id for alias, _ in near)}
+            for (lookup, _), (_, owners), near in zip(asked, named, blocked, strict=True)
+        ]
+        self._fetch({one for some in ids for one in some}, tx_us)
+        return [
+            self._whole(ids[place], tx_us, aliases=named[place][0], blocked=blocked[place])
+            for place in range(len(asked))
+        ]
+
+    def entities(self, entity_ids: Sequence[str], tx_us: int) -> Known:
+        """Return entities with their clusters and all that names them."""
+        self._fetch(set(entity_ids), tx_us)
+        whole = self._whole(set(entity_ids), tx_us, aliases=(), blocked=())
+        ids = sorted({*entity_ids, *whole.entities})
+        records = self._calls.rows(cypher.OWN_ALIASES, entity_ids=ids, tx=tx_us)
+        own = {codec.alias(record["alias"], tx_us) for record in records}
+        return Known(
+            identifiers=whole.identifiers,
+            aliases=tuple(sorted(own, key=alias_order)),
+            weights={},
+            entities=whole.entities,
+            judgements=whole.judgements,
+            canonical=whole.canonical,
+        )
+
+    def _named(
+        self, lookup: Lookup, scopes: Sequence[str], tx_us: int
+    ) -> tuple[list[Alias], set[str]]:
+        """Return the aliases of a look-up, and the owners of these and of its identifiers."""
+        if not (lookup.norms or lookup.identifiers):
+            return [], set()
+        met = self._met
+        if met is None or not met.answers(lookup, scopes):
+            (record,) = self._calls.rows(cypher.KNOWN, **names_asked(lookup, scopes))
+            self.meet(lookup, scopes, record)
+            met = self._met
+            assert met is not None  # it was met just now
+        norms, pairs, visible = set(lookup.norms), set(lookup.identifiers), set(scopes)
+        aliases = [
+            codec.alias(held, tx_us)
+            for held in met.aliases
+            if held["norm"] in norms and held["scope_id"] in visible and _open(held, tx_us)
+        ]
+        owners = {
+            str(held["entity_id"])
+            for held in met.pairs
+            if (held["scheme"], held["value"]) in pairs and _open(held, tx_us)
+        }
+        return aliases, owners | {alias.entity_id for alias in aliases}
+
+    def _blocked(self, asked: Sequence[Names], tx_us: int) -> list[list[tuple[Alias, int]]]:
+        """Return what blocking keys propose for each look-up."""
+        found: list[list[tuple[Alias, int]]] = [[] for _ in asked]
+        weighed = self._weighed(asked)
+        if not weighed:
+            return found
+        limit = max(lookup.limit for lookup, _ in asked)
+        by_place = self._proposed(weighed, tx_us, most=limit, norms=limit)
+        # where many of the heaviest names are closed or out of sight the lighter ones move up
+        scarce = [one for one in weighed if _scarce(by_place.get(one["place"], []), limit)]
+        if scarce:
+            by_place.update(self._proposed(scarce, tx_us, most=limit, norms=_ALL_NORMS))
+        for place, records in by_place.items():
+            lookup = asked[place][0]
+            near = [(codec.alias(r["alias"], tx_us), int(r["weight"])) for r in records]
+            found[place] = list(worth_it(near[: lookup.limit], lookup))
+        return found
+
+    def _weighed(self, asked: Sequence[Names]) -> list[dict[str, Any]]:
+        """Return the look-ups by blocking keys that weigh anything, by place."""
+        keys = sorted({key for lookup, _ in asked for key, _ in lookup.block_keys})
+        counts: dict[str, tuple[str, int, int]] = {
+            str(r["key"]): (str(r["kind"]), int(r["postings"]), int(r["total"]))
+            for r in (self._calls.rows(cypher.BLOCK_COUNTS, keys=keys) if keys else [])
+        }
+        every = [
+            {"place": place, "scopes": list(dict.fromkeys(scopes)), "weights": held}
+            for place, (lookup, scopes) in enumerate(asked)
+            if (held := _weights_of(lookup, counts))
+        ]
+        return every
+
+    def _proposed(
+        self, weighed: Sequence[dict[str, Any]], tx_us: int, *, most: int, norms: int
+    ) -> dict[int, list[_Held]]:
+        by_place: dict[int, list[_Held]] = {}
+        bound = {"asked": list(weighed), "tx": tx_us, "most": most, "norms": norms}
+        for record in self._calls.rows(cypher.BLOCKED, **bound):
+            by_place.setdefault(int(record["place"]), []).append(record)
+        return by_place
+
+    def _fetch(self, ids: set[str], tx_us: int) -> None:
+        """Have the facts of these entities and of their clusters at a tx."""
+        while missing := sorted(self._missing(ids, tx_us)):
+            asked = names_asked(Lookup(entity_ids=tuple(missing)), ())
+            (record,) = self._calls.rows(cypher.KNOWN, **asked)
+            self.learn(missing, record["entities"])
+
+    def _missing(self, ids: set[str], tx_us: int) -> set[str]:
+        return {one for one in self._cluster(ids, tx_us) if one not in self._facts}
+
+    def _cluster(self, ids: set[str], tx_us: int) -> set[str]:
+        """Return entities with all that was one with them at a tx, as far as is known."""
+        seen, edge = set(ids), set(ids)
+        while edge:
+            facts = [found for one in edge if (found := self._at(one, tx_us))]
+            edge = {end for found in facts for end in found.matches(tx_us)} - seen
+            seen |= edge
+        return seen
+
+    def _at(self, entity_id: str, tx_us: int) -> _Facts | None:
+        found = self._facts.get(entity_id)
+        return found if found is not None and found.entity.tx_start <= tx_us else None
+
+    def _whole(
+        self,
+        ids: set[str],
+        tx_us: int,
+        *,
+        aliases: Iterable[Alias],
+        blocked: Sequence[tuple[Alias, int]],
+    ) -> Known:
+        found = {
+            one: facts
+            for one in sorted(self._cluster(ids, tx_us))
+            if (facts := self._at(one, tx_us))
+        }
+        judged = _judged(found.values(), tx_us)
+        matches = [j for j in judged if j.verdict is JudgementVerdict.MATCH]
+        entities = {one: facts.entity for one, facts in found.items()}
+        return Known(
+            identifiers=_identified(found.values(), tx_us),
+            aliases=tuple(sorted({*aliases, *(a for a, _ in blocked)}, key=alias_order)),
+            weights=_weights(blocked),
+            entities=entities,
+            judgements=tuple(j for j in judged if {j.left_id, j.right_id} <= entities.keys()),
+            canonical=dict(sorted(clusters.canonical_ids(matches, entities).items())),
+        )
+
+
+def names_asked(lookup: Lookup, scopes: Sequence[str]) -> dict[str, Any]:
+    """Return a look-up of names as a statement takes it."""
+    return {
+        "norms": list(lookup.norms),
+        "scopes": list(dict.fromkeys(scopes)),
+        "identifiers": [list(pair) for pair in lookup.identifiers],
+        "entity_ids": list(lookup.entity_ids),
+    }
+
+
+def _open(held: _Held, tx_us: int) -> bool:
+    return bool(held["tx_start"] <= tx_us < held["tx_end"])
+
+
+def _identified(found: Iterable[_Facts], tx_us: int) -> tuple[Identifier, ...]:
+    held = {
+        codec.identifier(one, tx_us)
+        for facts in found
+        for one in facts.identifiers
+        if _open(one, tx_us)
+    }
+    return tuple(sorted(held, key=identifier_order))
+
+
+def _judged(found: Iterable[_Facts], tx_us: int) -> list[Judgement]:
+    held = {
+        one["judgement_id"]: one for facts in found for one in facts.judgements if _open(one, tx_us)
+    }
+    return [codec.judgement(held[one], tx_us) for one in sorted(held)]
+
+
+def _weights(blocked: Iterable[tuple[Alias, int]]) -> dict[tuple[str, str], int]:
     weights: dict[tuple[str, str], int] = {}
-    if lookup.norms or lookup.identifiers:
-        named, owners = _named(calls, lookup, scopes, tx_us)
-        aliases += named
-        ids |= owners
-    if lookup.block_keys:
-        for alias, weight in worth_it(_blocked(calls, lookup, scopes, tx_us), lookup):
-            aliases.append(alias)
-            key = alias.entity_id, alias.norm
-            weights[key] = max(weight, weights.get(key, 0))
-    ids |= {alias.entity_id for alias in aliases}
-    return _whole(calls, ids, tx_us, aliases=aliases, weights=weights)
+    for alias, weight in blocked:
+        key = alias.entity_id, alias.norm
+        weights[key] = max(weight, weights.get(key, 0))
+    return weights
 
 
-def entities(calls: Calls, entity_ids: Sequence[str], tx_us: int) -> Known:
-    """Return entities with their clusters and all that names them."""
-    whole = _whole(calls, set(entity_ids), tx_us, aliases=(), weights={})
-    ids = sorted({*entity_ids, *whole.entities})
-    asked = {"norms": [], "scopes": [], "identifiers": [], "entity_ids": ids, "tx": tx_us}
-    (record,) = calls.rows(cypher.NAMED, **asked)
-    own = {codec.alias(held, tx_us) for held in record["own"]}
-    return Known(
-        identifiers=whole.identifiers,
-        aliases=tuple(sorted(own, key=alias_order)),
-        weights={},
-        entities=whole.entities,
-        judgements=whole.judgements,
-        canonical=whole.canonical,
-    )
+def _weights_of(
+    lookup: Lookup, counts: Mapping[str, tuple[str, int, int]]
+) -> list[list[str | int]]:
+    """Return the keys that weigh anything, with their weights."""
+    found: list[list[str | int]] = []
+    for key, asked in lookup.block_keys:
+        if key in counts:
+            kind, postings, total = counts[key]
+            weight = hit_weight(kind, asked, postings=postings, total=total)
+            if weight is not None:
+                found.append([key, weight])
+    return found
 
 
-def _named(
-    calls: Calls, lookup: Lookup, scopes: Sequence[str], tx_us: int
-) -> tuple[list[Alias], set[str]]:
-    (record,) = calls.rows(
-        cypher.NAMED,
-        norms=list(lookup.norms),
-        scopes=list(dict.fromkeys(scopes)),
-        identifiers=[list(pair) for pair in lookup.identifiers],
-        entity_ids=[],
-        tx=tx_us,
-    )
-    return [codec.alias(held, tx_us) for held in record["aliases"]], set(record["owners"])
-
-
-def _blocked(
-    calls: Calls, lookup: Lookup, scopes: Sequence[str], tx_us: int
-) -> list[tuple[Alias, int]]:
-    asked = dict(lookup.block_keys)
-    counts = calls.rows(cypher.BLOCK_COUNTS, keys=sorted(asked))
-    weighed = [
-        [key, weight]
-        for key, kind, postings, total in (record.values() for record in counts)
-        if (weight := hit_weight(kind, asked[key], postings=postings, total=total)) is not None
-    ]
-    if not weighed:
-        return []
-    bound = {"weights": weighed, "scopes": list(dict.fromkeys(scopes)), "tx": tx_us}
-    records = calls.rows(cypher.BLOCKED, most=lookup.limit, norms=lookup.limit, **bound)
-    if len(records) < lookup.limit and (not records or records[0]["total"] > lookup.limit):
-        # many of the heaviest names are closed or out of sight: the lighter ones move up
-        records = calls.rows(cypher.BLOCKED, most=lookup.limit, norms=_ALL_NORMS, **bound)
-    return [(codec.alias(record["alias"], tx_us), record["weight"]) for record in records]
-
-
-def _whole(
-    calls: Calls,
-    ids: set[str],
-    tx_us: int,
-    *,
-    aliases: Iterable[Alias],
-    weights: Mapping[tuple[str, str], int],
-) -> Known:
-    found = _Found()
-    edge = ids
-    while edge:
-        _fetch(calls, edge, tx_us, found)
-        ends = {end for j in found.matches() for end in (j.left_id, j.right_id)}
-        edge = ends - found.entities.keys() - edge
-    judgements = sorted(found.judgements.values(), key=lambda j: j.judgement_id)
-    return Known(
-        identifiers=tuple(sorted(found.identifiers, key=identifier_order)),
-        aliases=tuple(sorted(set(aliases), key=alias_order)),
-        weights=weights,
-        entities=dict(sorted(found.entities.items())),
-        judgements=tuple(
-            j for j in judgements if j.left_id in found.entities and j.right_id in found.entities
-        ),
-        canonical=dict(sorted(clusters.canonical_ids(found.matches(), found.entities).items())),
-    )
-
-
-def _fetch(calls: Calls, ids: set[str], tx_us: int, found: _Found) -> None:
-    for record in calls.rows(cypher.WHOLE, entity_ids=sorted(ids), tx=tx_us):
-        entity = codec.entity(record["entity"])
-        found.entities[entity.entity_id] = entity
-        found.identifiers |= {codec.identifier(held, tx_us) for held in record["identifiers"]}
-        for held in record["judgements"]:
-            judgement = codec.judgement(held, tx_us)
-            found.judgements[judgement.judgement_id] = judgement
+def _scarce(records: Sequence[_Held], limit: int) -> bool:
+    return len(records) < limit and (not records or records[0]["total"] > limit)

@@ -2,9 +2,10 @@
 
 Neo4j reads committed data and keeps no snapshot, so consistency comes from the model: rows are
 only ever added and closed once, every statement tests both stamps against the pin, and what a
-later write did reads as not done. The counters are taken once, when the reader is opened, and a
-later point is pinned to them. What has no stamp (reviews, vocabulary, manifests, vectors,
-usage) is read as it is now.
+later write did reads as not done. The counters are taken once, when the reader is opened, in one
+round trip with the tenant's keys and the names it is opened for; a later point is pinned to them.
+Questions that were told beforehand are answered by `foresight`. What has no stamp (reviews,
+vocabulary, manifests, vectors, usage) is read as it is now.
 
 Sources: port, `Reader`; neo4j 5; settled 1.
 """
@@ -12,6 +13,7 @@ Sources: port, `Reader`; neo4j 5; settled 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Edge, MentionLink, Version
@@ -19,6 +21,8 @@ from ...schema.entity import Review
 from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
+from ...schema.vocabulary import ActionKind
+from ..expected import Expected, Names
 from ..port import (
     ActionRecord,
     Ask,
@@ -26,16 +30,17 @@ from ..port import (
     Found,
     Point,
     RecordKind,
-    SlotRecord,
     StoredReceipt,
     Usage,
     VectorRow,
 )
+from . import candidate_statements as candidates
 from . import codec, exporting, identity, register_codec, versions
 from . import register_statements as register
 from . import statements as cypher
 from .applying import clock_of
 from .calls import Reads
+from .foresight import Foresight
 
 _LAST_ID = "\uffff"
 _ALL = 2**31 - 1
@@ -45,19 +50,33 @@ _ALL = 2**31 - 1
 class Neo4jReader:
     """A reader over a session of the driver."""
 
-    def __init__(self, calls: Reads) -> None:
+    def __init__(self, calls: Reads, names: Names | None = None) -> None:
         self._calls = calls
-        found = calls.rows(cypher.CLOCK)
+        lookup, scopes = names or Names(Lookup(), ())
+        found = calls.rows(candidates.OPENING, **identity.names_asked(lookup, scopes))
         if not found:
             raise NotFound(
                 "this store holds no such tenant; call ensure first", code="unknown_tenant"
             )
-        self._clock = clock_of(found[0])
+        (opened,) = found
+        self._clock = clock_of(opened)
+        self._definitions = int(opened["definitions"])
+        self._keys = tuple(bytes(secret) for secret in opened["secrets"])
+        self._register = identity.Register(calls)
+        self._register.meet(lookup, scopes, opened)
+        self._foresight = Foresight(calls, self._register)
 
     @property
     def round_trips(self) -> int:
         """How many statements were run so far, that of the counters included."""
         return self._calls.count
+
+    def expect(self, questions: Expected) -> None:
+        """Hear what will be asked next, and ask it all at once."""
+        point = self._pinned(questions.point)
+        self._foresight.ask(
+            replace(questions, point=point), live=point.tx_us >= self._clock.last_us
+        )
 
     def clock(self) -> Clock:
         """Return the counters at the snapshot."""
@@ -71,6 +90,8 @@ class Neo4jReader:
 
     def definitions(self, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number."""
+        if after >= self._definitions:
+            return ()
         found = self._calls.rows(register.DEFINITIONS, after=after)
         return tuple((record["number"], record["body"]) for record in found)
 
@@ -78,11 +99,17 @@ class Neo4jReader:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known as of a tx, over aliases of these scopes."""
-        return identity.known(self._calls, lookup, scopes, self._pin(tx_us))
+        return self._register.known(lookup, scopes, self._pin(tx_us))
+
+    def known_each(
+        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+    ) -> Sequence[Known]:
+        """Return what is known of each look-up over aliases of its scopes, in order."""
+        return self._register.known_each(asked, self._pin(tx_us))
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
-        return identity.entities(self._calls, entity_ids, self._pin(tx_us))
+        return self._register.entities(entity_ids, self._pin(tx_us))
 
     def entity_ids(
         self, *, type: str | None = None, after: str = "", most: int | None = None
@@ -109,27 +136,30 @@ class Neo4jReader:
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
         """Return the versions of an ask."""
-        return versions.versions(self._calls, ask, sight=sight, point=self._pinned(point))
+        point = self._pinned(point)
+        found = self._foresight.versions(ask, sight, point)
+        return found or versions.versions(self._calls, ask, sight=sight, point=point)
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
         """Return heads at the point whose claim shares a term, most shared terms first."""
-        return versions.matching(
-            self._calls,
-            terms,
-            sight=sight,
-            point=self._pinned(point),
-            limit=limit,
-            last_us=self._clock.last_us,
-        )
+        point = self._pinned(point)
+        live = point.tx_us >= self._clock.last_us
+        search = versions.search_of(terms, limit=limit, live=live)
+        first = self._foresight.search(search, sight, point)
+        return versions.matching(self._calls, search, sight=sight, point=point, first=first)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
         """Return the heads that a compile fetches with no query."""
-        return versions.standing(self._calls, sight=sight, point=self._pinned(point), scopes=scopes)
+        point = self._pinned(point)
+        found = self._foresight.standing(scopes, sight, point)
+        return found or versions.standing(self._calls, sight=sight, point=point, scopes=scopes)
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
         """Return clean heads about these entities or pointing at them."""
-        return versions.around(
-            self._calls, entity_ids, sight=sight, point=self._pinned(point), limit=limit
+        point = self._pinned(point)
+        found = self._foresight.around(entity_ids, limit, sight, point)
+        return found or versions.around(
+            self._calls, entity_ids, sight=sight, point=point, limit=limit
         )
 
     def changes(
@@ -162,17 +192,17 @@ class Neo4jReader:
         found = self._calls.rows(register.RECEIPTS, keys=[], object_ids=_distinct(object_ids))
         return tuple(register_codec.receipt(record["receipt"]) for record in found)
 
-    def actions(self, *, open_only: bool, tx_us: int) -> tuple[ActionRecord, ...]:
-        """Return actions known at a tx, oldest first."""
+    def actions(
+        self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
+    ) -> tuple[ActionRecord, ...]:
+        """Return actions known at a tx, of one kind or of all, oldest first."""
         tx_us = self._pin(tx_us)
+        known = self._foresight.actions(kind, tx_us) if open_only else None
+        if known is not None:
+            return known
         after = tx_us if open_only else MIN_US
-        found = self._calls.rows(register.ACTIONS, tx=tx_us, after=after)
+        found = self._calls.rows(register.ACTIONS, tx=tx_us, after=after, kind=kind)
         return tuple(register_codec.action(record["action"], tx_us) for record in found)
-
-    def slot_records(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return slots by key."""
-        found = self._calls.rows(cypher.SLOTS, slot_keys=_distinct(slot_keys))
-        return tuple(codec.slot(record["slot"]) for record in found)
 
     def slot_in_use(self, name: str) -> bool:
         """Tell whether any claim of a slot of this name was ever stored."""
@@ -225,7 +255,7 @@ class Neo4jReader:
 
     def keys(self) -> tuple[bytes, ...]:
         """Return the tenant's secret keys, one an epoch."""
-        return tuple(bytes(record["secret"]) for record in self._calls.rows(cypher.KEYS))
+        return self._keys
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""

@@ -121,52 +121,6 @@ RETURN count(a) AS closed
 
 # --- asking the register
 
-_ENTITY: Final[LiteralString] = """e {.entity_id, .name, .type, .state, .scope_id, .tx_start,
-  .created_by, .recorded}"""
-_ALIAS: Final[LiteralString] = """a {.entity_id, .surface, .norm, .type, .scope_id, .ordinal,
-  .valid_from, .valid_until, .tx_start, .tx_end, .object_id, .merge_id}"""
-_IDENTIFIER: Final[LiteralString] = "i {.entity_id, .scheme, .value, .tx_start, .tx_end}"
-NAMED: Final[LiteralString] = (
-    """
-CALL () {
-  UNWIND $norms AS norm
-  UNWIND $scopes AS scope_id
-  MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = norm AND a.scope_id = scope_id
-    AND a.tx_start <= $tx AND a.tx_end > $tx
-  RETURN collect("""
-    + _ALIAS
-    + """) AS aliases }
-CALL () {
-  UNWIND $identifiers AS pair
-  MATCH (i:Identifier) WHERE i.tenant_id = $tenant AND i.scheme = pair[0] AND i.value = pair[1]
-    AND i.tx_start <= $tx AND i.tx_end > $tx
-  RETURN collect(i.entity_id) AS owners }
-CALL () {
-  UNWIND $entity_ids AS entity_id
-  MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
-  WHERE a.tx_start <= $tx AND a.tx_end > $tx
-  RETURN collect("""
-    + _ALIAS
-    + """) AS own }
-RETURN aliases, owners, own
-"""
-)
-WHOLE: Final[LiteralString] = (
-    """
-UNWIND $entity_ids AS entity_id
-MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
-WHERE e.tx_start <= $tx
-RETURN """
-    + _ENTITY
-    + """ AS entity,
-  COLLECT { MATCH (e)<-[:IDENTIFIES]-(i:Identifier) WHERE i.tx_start <= $tx AND i.tx_end > $tx
-    RETURN """
-    + _IDENTIFIER
-    + """ } AS identifiers,
-  COLLECT { MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement) WHERE j.tx_start <= $tx AND j.tx_end > $tx
-    RETURN properties(j) } AS judgements ORDER BY e.entity_id
-"""
-)
 JUDGEMENTS: Final[LiteralString] = """
 UNWIND $entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:LEFT|RIGHT]-(j:Judgement)
@@ -175,29 +129,6 @@ UNION
 MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.merge_id = $merge_id
 RETURN properties(j) AS judgement
 """
-BLOCK_COUNTS: Final[LiteralString] = """
-MATCH (k:TenantClock {tenant_id: $tenant})
-UNWIND $keys AS key
-MATCH (b:BlockKey {tenant_id: $tenant, key: key})
-RETURN b.key AS key, b.kind AS kind, COUNT { (b)<-[:HAS_KEY]-() } AS postings, k.norms AS total
-"""
-BLOCKED: Final[LiteralString] = (
-    """
-UNWIND $weights AS asked
-MATCH (b:BlockKey {tenant_id: $tenant, key: asked[0]})<-[:HAS_KEY]-(m:Norm)
-WITH m.norm AS norm, sum(asked[1]) AS weight ORDER BY weight DESC, norm
-WITH collect([norm, weight]) AS ranked
-WITH ranked[..$norms] AS heavy, size(ranked) AS total
-UNWIND heavy AS named
-UNWIND $scopes AS scope_id
-MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = named[0] AND a.scope_id = scope_id
-  AND a.tx_start <= $tx AND a.tx_end > $tx
-WITH a, named[1] AS weight, total
-ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most
-RETURN """
-    + _ALIAS
-    + " AS alias, weight, total"
-)
 ENTITY_IDS: Final[LiteralString] = """
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $after AND e.name IS NOT NULL
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
@@ -237,6 +168,7 @@ MATCH (a:Action {tenant_id: $tenant, action_id: $action_id}) RETURN properties(a
 """
 ACTIONS: Final[LiteralString] = """
 MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $after
+  AND ($kind IS NULL OR a.kind = $kind)
 RETURN properties(a) AS action ORDER BY a.tx_start, a.action_id
 """
 RECEIPTS: Final[LiteralString] = """

@@ -61,7 +61,40 @@ UNWIND $rows AS row CREATE (:TenantKey {tenant_id: $tenant, epoch: row.epoch, se
 
 # --- writing facts
 
-PUT_FACTS: Final[LiteralString] = """
+_ENDS: Final[LiteralString] = """ AS row
+  MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
+  MATCH (b:Claim {tenant_id: $tenant, object_id: row.dst})
+  CREATE (a)-[e"""
+_EDGE: Final[
+    LiteralString
+] = """ {n: row.n, valid_from: row.valid_from, valid_until: row.valid_until,
+    reason: row.reason, relation: row.relation, tx: row.tx, merge_id: row.merge_id}]->(b)
+  RETURN count(e) AS """
+_LINKS: Final[LiteralString] = (
+    "CALL () {\n  UNWIND $supersedes"
+    + _ENDS
+    + ":SUPERSEDES"
+    + _EDGE
+    + "supersedes }\nCALL () {\n  UNWIND $overrides"
+    + _ENDS
+    + ":OVERRIDES"
+    + _EDGE
+    + "overrides }\nCALL () {\n  UNWIND $conflicts"
+    + _ENDS
+    + ":CONFLICTS_WITH"
+    + _EDGE
+    + "conflicts }\nCALL () {\n  UNWIND $confirms"
+    + _ENDS
+    + ":CONFIRMS"
+    + _EDGE
+    + "confirms }\nCALL () {\n  UNWIND $derives"
+    + _ENDS
+    + ":DERIVED_FROM"
+    + _EDGE
+    + "derives }\n"
+)
+PUT_FACTS: Final[LiteralString] = (
+    """
 CALL () {
   UNWIND $events AS row
   CREATE (t:TxEvent {tenant_id: $tenant, seq: row.seq, tx: row.tx, actor: row.actor, op: row.op,
@@ -117,37 +150,23 @@ CALL () {
   CREATE (r:Receipt {tenant_id: $tenant, object_id: row.object_id, n: row.n, tx: row.tx,
     body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
   RETURN count(r) AS receipts }
+"""
+    + _LINKS
+    + """CALL () {
+  UNWIND $moved AS vid
+  MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
+  WITH DISTINCT c
+  WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:ContextVersion) WHERE o.open = 0 } AS live
+  FOREACH (_ IN CASE WHEN live AND NOT coalesce(c.erased, false) THEN [1] ELSE [] END | SET c:Live)
+  FOREACH (_ IN CASE WHEN live THEN [] ELSE [1] END | REMOVE c:Live)
+  RETURN count(c) AS moved }
 MATCH (k:TenantClock {tenant_id: $tenant})
 SET k += $clock
-RETURN events, slots, claims, closed, rows, receipts
+RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + conflicts + confirms
+  + derives AS edges
 """
+)
 """Every part of an ordinary write in one round trip; an empty list is a part without effect."""
-
-FOLLOW_LIVE: Final[LiteralString] = """
-UNWIND $vids AS vid
-MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
-WITH DISTINCT c
-WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:ContextVersion) WHERE o.open = 0 } AS live
-FOREACH (_ IN CASE WHEN live AND NOT coalesce(c.erased, false) THEN [1] ELSE [] END | SET c:Live)
-FOREACH (_ IN CASE WHEN live THEN [] ELSE [1] END | REMOVE c:Live)
-"""
-
-_ENDS: Final[LiteralString] = """
-UNWIND $rows AS row
-MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
-MATCH (b:Claim {tenant_id: $tenant, object_id: row.dst})
-CREATE (a)-[e"""
-_EDGE: Final[
-    LiteralString
-] = """ {n: row.n, valid_from: row.valid_from, valid_until: row.valid_until,
-  reason: row.reason, relation: row.relation, tx: row.tx, merge_id: row.merge_id}]->(b)
-RETURN count(e) AS made
-"""
-PUT_SUPERSEDES: Final[LiteralString] = _ENDS + ":SUPERSEDES" + _EDGE
-PUT_OVERRIDES: Final[LiteralString] = _ENDS + ":OVERRIDES" + _EDGE
-PUT_CONFLICTS: Final[LiteralString] = _ENDS + ":CONFLICTS_WITH" + _EDGE
-PUT_CONFIRMS: Final[LiteralString] = _ENDS + ":CONFIRMS" + _EDGE
-PUT_DERIVED: Final[LiteralString] = _ENDS + ":DERIVED_FROM" + _EDGE
 
 PUT_FLAGS: Final[LiteralString] = """
 UNWIND $rows AS row
@@ -275,200 +294,6 @@ WITH DISTINCT e
 RETURN type(e) AS kind, startNode(e).object_id AS src, endNode(e).object_id AS dst,
   properties(e) AS edge ORDER BY e.n
 """
-
-# --- reading versions
-
-_SEEN: Final[LiteralString] = """(c.scope_id IN $scopes AND c.class_rank <= $clearance
-  AND any(tag IN c.allow WHERE tag IN $tags) AND none(tag IN c.deny WHERE tag IN $tags))"""
-_WINDOW: Final[LiteralString] = """v.tx_start <= $tx AND v.tx_end > $after
-  AND v.valid_from <= $from_max AND v.valid_until > $until_min AND (v.head OR NOT $heads)"""
-_AT: Final[LiteralString] = """v.head AND v.tx_start <= $tx AND v.tx_end > $tx
-  AND v.valid_from <= $valid AND v.valid_until > $valid"""
-_MARKS: Final[LiteralString] = """
-  COLLECT { MATCH (c)<-[e:CONFIRMS]-(:Claim) WHERE e.tx <= $tx RETURN max(e.tx) } AS confirmed,
-  COLLECT { MATCH (c)<-[:MARKS]-(f:Flag) WHERE f.tx <= $tx RETURN f {.kind, .on, .n} } AS flags"""
-_LINE: Final[
-    LiteralString
-] = """[v.vid, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status,
-  v.reason, v.head, v.continues]"""
-_OPEN_COLUMNS: Final[LiteralString] = """
-  c.object_id, c.slot_key, c.op, c.valid_from, c.valid_until, c.since_us, c.level,
-  c.source_authority, c.confidence, c.tx, c.ordinal, c.target, c.quarantine, c.scope_id, c.slot,
-  c.subject_id, c.authority_level, c.source_origin, c.source_kind, c.object_type, c.layer,
-  c.applicable_task_types, c.sensitivity, c.half_life_days, c.minimum_threshold,
-  c.retirement_rule, c.update_path, c.derived_from, c.origins, c.planned, c.actor,
-  c.resolved_via, c.signature, c.erased, c.class_rank, c.allow, c.deny"""
-_SECRET_COLUMNS: Final[LiteralString] = """,
-  c.value_entity_id, c.value_key, c.value_json, c.text, c.normalized_claim, c.why_it_matters,
-  c.behavioral_implication, c.enforcement, c.terms"""
-_CLAIM_LINE: Final[LiteralString] = "[" + _OPEN_COLUMNS + _SECRET_COLUMNS + "]"
-_TOLD: Final[LiteralString] = (
-    "\nWITH v, c, "
-    + _SEEN
-    + " AS seen\nRETURN "
-    + _LINE
-    + " AS row, seen, CASE WHEN seen THEN "
-    + _CLAIM_LINE
-    + " ELSE ["
-    + _OPEN_COLUMNS
-    + "] END AS claim,"
-    + _MARKS
-    + ", 0 AS foreign"
-)
-_FOREIGN: Final[LiteralString] = """
-RETURN null AS row, false AS seen, null AS claim, [] AS confirmed, [] AS flags, count(v) AS foreign
-"""
-_PAIRS: Final[LiteralString] = """
-UNWIND $subjects AS subject
-UNWIND $names AS name
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot = name
-"""
-_SUBJECTS: Final[LiteralString] = """
-UNWIND $subjects AS subject
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot >= ''
-"""
-_NAMES: Final[LiteralString] = """
-UNWIND $names AS name
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot = name
-"""
-_EVERY: Final[LiteralString] = """
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot >= ''
-"""
-_OWN_ROWS: Final[LiteralString] = (
-    """ AND s.scope_id IN $scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
-    + _WINDOW
-    + "\nMATCH (v)-[:PIECE_OF]->(c:Claim)"
-    + _TOLD
-    + "\nUNION ALL"
-)
-_OTHER_ROWS: Final[LiteralString] = (
-    """ AND NOT s.scope_id IN $scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
-    + _WINDOW
-    + _FOREIGN
-)
-OF_PAIRS: Final[LiteralString] = _PAIRS + _OWN_ROWS + _PAIRS + _OTHER_ROWS
-OF_SUBJECTS: Final[LiteralString] = _SUBJECTS + _OWN_ROWS + _SUBJECTS + _OTHER_ROWS
-OF_NAMES: Final[LiteralString] = _NAMES + _OWN_ROWS + _NAMES + _OTHER_ROWS
-OF_TENANT: Final[LiteralString] = _EVERY + _OWN_ROWS + _EVERY + _OTHER_ROWS
-OF_OBJECTS: Final[LiteralString] = (
-    """
-UNWIND $objects AS object_id
-MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
-WHERE """
-    + _WINDOW
-    + """ AND (size($subjects) = 0 OR c.subject_id IN $subjects)
-  AND (size($names) = 0 OR c.slot IN $names)"""
-    + _TOLD
-)
-OF_VIDS: Final[LiteralString] = (
-    """
-UNWIND $vids AS vid
-MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)"""
-    + _TOLD
-)
-HITS: Final[LiteralString] = (
-    """
-CALL db.index.fulltext.queryNodes($index, $lucene, {limit: $most}) YIELD node, score
-WHERE node.tenant_id = $tenant
-WITH node AS c, score
-OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE """
-    + _AT
-    + "\nWITH c, v, score, "
-    + _SEEN
-    + """ AS seen ORDER BY score DESC, c.n DESC, v.vid
-RETURN collect(coalesce(v.vid, 0)) AS vids, collect(score) AS scores, collect(seen) AS seen,
-  collect(c.object_id) AS object_ids
-"""
-)
-HEADS_OF: Final[LiteralString] = (
-    """
-UNWIND $objects AS object_id
-MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
-WHERE """
-    + _AT
-    + _TOLD
-)
-STANDING: Final[LiteralString] = (
-    """
-UNWIND $standing AS one
-MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.object_type = one.object_type
-  AND c.scope_id IN one.scopes AND c.authority_level <= one.level
-MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE """
-    + _AT
-    + _TOLD
-)
-DECAYING: Final[LiteralString] = (
-    """
-MATCH (c:Decaying) WHERE c.tenant_id = $tenant AND c.half_life_days > 0
-MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.status = 'clean' AND """
-    + _AT
-    + """
-WITH v, c, true AS seen
-RETURN """
-    + _LINE
-    + " AS row, seen, "
-    + _CLAIM_LINE
-    + " AS claim,"
-    + _MARKS
-    + ", 0 AS foreign"
-)
-AROUND: Final[LiteralString] = (
-    """
-UNWIND $entity_ids AS entity_id
-MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
-CALL (e) {
-  CALL (e) {
-    MATCH (e)<-[a:ABOUT]-(v:ContextVersion)
-    WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid
-      AND a.valid_until > $valid AND v.head AND v.status = 'clean'
-    RETURN v, 0 AS far
-    UNION ALL
-    MATCH (e)<-[:MENTIONS]-(:Claim)<-[:PIECE_OF]-(v:ContextVersion)
-    WHERE v.status = 'clean' AND """
-    + _AT
-    + """
-    RETURN v, 1 AS far }
-  WITH v, min(far) AS far
-  MATCH (v)-[:PIECE_OF]->(c:Claim)
-  WITH v, c, far, """
-    + _SEEN
-    + """ AS seen ORDER BY far, c.level, c.source_authority DESC, c.confidence DESC,
-    CASE far WHEN 0 THEN v.vid ELSE -v.vid END
-  RETURN collect(CASE WHEN seen THEN v END) AS shown,
-    collect(CASE WHEN NOT seen THEN v.vid END) AS hidden }
-WITH collect(shown[..$limit]) AS kept, collect(hidden) AS hidden,
-  max(size(shown)) > $limit AS cut
-UNWIND CASE WHEN size(kept) = 0 THEN [[null]] ELSE kept + [[null]] END AS near
-UNWIND near AS v
-WITH DISTINCT v, hidden, cut
-OPTIONAL MATCH (v)-[:PIECE_OF]->(c:Claim)
-RETURN """
-    + _LINE
-    + " AS row, v IS NOT NULL AS seen, "
-    + _CLAIM_LINE
-    + " AS claim,"
-    + _MARKS
-    + """, CASE WHEN v IS NULL THEN hidden ELSE [] END AS hidden, cut
-"""
-)
-_CHANGED: Final[LiteralString] = (
-    """
-MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE size($subjects) = 0 OR c.subject_id IN $subjects"""
-    + _TOLD
-)
-CHANGES: Final[LiteralString] = (
-    """
-MATCH (v:ContextVersion) USING INDEX v:ContextVersion(tenant_id, tx_start)
-WHERE v.tenant_id = $tenant AND v.tx_start > $after AND v.tx_start <= $tx"""
-    + _CHANGED
-    + """
-UNION ALL
-MATCH (v:ContextVersion) USING INDEX v:ContextVersion(tenant_id, tx_end)
-WHERE v.tenant_id = $tenant AND v.tx_end > $after AND v.tx_end <= $ended AND v.tx_start <= $after"""
-    + _CHANGED
-)
 
 # --- what an erasure empties
 

@@ -27,6 +27,7 @@ from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Conflict, Unavailable
 from ...schema.interval import MIN_US
+from ..expected import Names
 from ..port import Result, VectorRow
 from . import applying, checking
 from . import register_statements as register
@@ -126,10 +127,10 @@ class Neo4jStore:
     # --- transactions
 
     @contextlib.contextmanager
-    def reading(self, tenant: str) -> Generator[Neo4jReader]:
-        """Open a snapshot."""
+    def reading(self, tenant: str, names: Names | None = None) -> Generator[Neo4jReader]:
+        """Open a snapshot; `names` are what will be looked up first."""
         with self.link(tenant).reads(tenant) as calls:
-            yield Neo4jReader(calls)
+            yield Neo4jReader(calls, names)
 
     @contextlib.contextmanager
     def writing(self, tenant: str) -> Generator[Neo4jWriteTx]:

@@ -1,194 +1,212 @@
 """Reading versions: which rows, who may see them, and what they say.
 
-Each read is one statement, the text search two. The server filters by scope, permissions and
-both times; a row that the caller may not see comes back veiled (`versions`) or as a count, and
-its content never leaves the server.
+Each read is one statement. The server filters by scope, permissions and both times; a row that
+the caller may not see comes back veiled (`versions`) or as a count, and its content never
+leaves the server. A question is asked by its parameters and read from its records, apart, so
+that `foresight` can ask many in one statement and read each as if it were alone.
 
-The text index proposes: every asked term scores a constant one, so the score *is* the number of
-shared terms, and the order is exact. It is asked for a limited number of hits first; where the
-cut falls inside a group of equal scores that may still be needed, it is asked without limit.
-The index of live claims answers for the last stamp only, and only while no write came between.
+The text index proposes: every asked word scores a constant one, so the score *is* the number of
+shared words, and the order is exact. The best proposals are looked at first; where too few of
+them may be seen, all are. The index of live claims answers for the last stamp only, and only
+while no write came between: the answer says for which stamp it holds.
 
 Sources: neo4j 5 and 8; settled 1, 4 and 8; DESIGN 10.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, LiteralString, NamedTuple
 
 from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ..port import Ask, Found, Point
+from . import candidate_statements as cypher
 from . import codec
-from . import statements as cypher
 from .calls import Calls, Reads
 
-_CLAUSES: Final = 512
-"""Terms of one search: Lucene takes 1,024 clauses."""
-_PROPOSALS: Final = 4
-"""How many hits are asked for, times the limit, before all are."""
+CLAUSES: Final = 512
+"""Words of one search: Lucene takes 1,024 clauses."""
+_PROPOSALS: Final = 2
+"""How many hits are looked at, times the limit, before all are."""
 _ALL_HITS: Final = 2_000_000_000
+_COMMON: Final = 2
+"""A word that more claims hold, times the limit, tells nothing."""
+
+Records = Sequence[Mapping[str, Any]]
+Question = dict[str, Any]
+"""A question as a statement takes it."""
+
+_TEXTS: Final[Mapping[str, LiteralString]] = {
+    "objects": cypher.OF_OBJECTS,
+    "keys": cypher.OF_KEYS,
+    "pairs": cypher.OF_PAIRS,
+    "subjects": cypher.OF_SUBJECTS,
+    "names": cypher.OF_NAMES,
+    "every": cypher.OF_TENANT,
+}
+
+
+def kind_of(ask: Ask) -> str:
+    """Return the parameter that an ask belongs to."""
+    if ask.objects:
+        return "objects"
+    if ask.keys:
+        return "keys"
+    if ask.subjects:
+        return "pairs" if ask.slots else "subjects"
+    return "names" if ask.slots else "every"
+
+
+def asked(ask: Ask, point: Point, place: int = 0) -> Question:
+    """Return an ask as a statement takes it."""
+    return {
+        "place": place,
+        "subjects": list(dict.fromkeys(ask.subjects)),
+        "names": list(dict.fromkeys(ask.slots)),
+        "objects": list(dict.fromkeys(ask.objects)),
+        "keys": list(dict.fromkeys(ask.keys)),
+        "heads": ask.heads,
+        "after": point.tx_us if ask.at_tx else MIN_US,
+        "from_max": point.valid_us if ask.at_valid else INF_US,
+        "until_min": point.valid_us if ask.at_valid else MIN_US,
+    }
 
 
 def versions(calls: Reads, ask: Ask, *, sight: Sight, point: Point) -> Found:
     """Return the versions of an ask; those that permissions hide are veiled."""
-    bound = {
-        "subjects": list(dict.fromkeys(ask.subjects)),
-        "names": list(dict.fromkeys(ask.slots)),
-        "heads": ask.heads,
-        "tx": point.tx_us,
-        "after": point.tx_us if ask.at_tx else MIN_US,
-        "from_max": point.valid_us if ask.at_valid else INF_US,
-        "until_min": point.valid_us if ask.at_valid else MIN_US,
-        **_sight(sight),
-    }
-    if ask.objects:
-        objects = list(dict.fromkeys(ask.objects))
-        records = calls.rows(cypher.OF_OBJECTS, objects=objects, **bound)
-    else:
-        records = calls.rows(_TEXT[bool(ask.subjects), bool(ask.slots)], **bound)
-    return _all(records, sight, point.tx_us)
+    kind = kind_of(ask)
+    bound = seen_at(sight, point) | {kind: [asked(ask, point)]}
+    return every_row(calls, calls.rows(_TEXTS[kind], **bound), sight, point.tx_us)
 
 
-_TEXT: Final[Mapping[tuple[bool, bool], LiteralString]] = {
-    (True, True): cypher.OF_PAIRS,
-    (True, False): cypher.OF_SUBJECTS,
-    (False, True): cypher.OF_NAMES,
-    (False, False): cypher.OF_TENANT,
-}
-
-
-def _sight(sight: Sight) -> dict[str, Any]:
+def seen_at(sight: Sight, point: Point) -> dict[str, Any]:
+    """Return the parameters that every read takes."""
     return {
         "scopes": list(sight.scopes),
         "tags": list(sight.tags),
         "clearance": sight.clearance,
+        "valid": point.valid_us,
+        "tx": point.tx_us,
     }
 
 
-def _at(sight: Sight, point: Point) -> dict[str, Any]:
-    return {**_sight(sight), "valid": point.valid_us, "tx": point.tx_us}
+def _told(calls: Calls, record: Mapping[str, Any], tx_us: int) -> Iterator[Version]:
+    return codec.told(record, tx_us, tenant=calls.tenant, bodies=calls.bodies)
 
 
-def _all(records: Iterable[Mapping[str, Any]], sight: Sight, tx_us: int) -> Found:
+def every_row(calls: Calls, records: Records, sight: Sight, tx_us: int) -> Found:
     """Return every row of the caller's scopes, what may not be seen veiled."""
     kept: dict[int, Version] = {}
     withheld = 0
+    scopes = set(sight.scopes)
     for record in records:
-        withheld += record["foreign"]
-        if record["row"] is None:
+        if record["claim"] is None:
+            withheld += record["note"][0]
             continue
-        withheld += not record["seen"]
-        told = codec.version(record, tx_us)
-        if told.details.scope.scope_id in sight.scopes:
-            kept[told.row.vid] = told
+        withheld += 0 if record["seen"] else len(record["rows"])
+        told = list(_told(calls, record, tx_us))
+        if told[0].details.scope.scope_id in scopes:
+            kept.update((version.row.vid, version) for version in told)
     return Found(tuple(kept[vid] for vid in sorted(kept)), withheld)
 
 
-def _visible(records: Iterable[Mapping[str, Any]], tx_us: int) -> Found:
+def visible_rows(calls: Calls, records: Records, tx_us: int) -> Found:
     """Return what may be seen by vid, and count the rest."""
     kept: dict[int, Version] = {}
     hidden: set[int] = set()
     for record in records:
-        vid = record["row"][0]
         if record["seen"]:
-            kept[vid] = codec.version(record, tx_us)
+            kept.update((version.row.vid, version) for version in _told(calls, record, tx_us))
         else:
-            hidden.add(vid)
+            hidden.update(line[0] for line in record["rows"])
     return Found(tuple(kept[vid] for vid in sorted(kept)), len(hidden))
 
 
 # --- the text search
 
 
-class _Hit(NamedTuple):
-    """A head that shares terms."""
+class Search(NamedTuple):
+    """A search for words, as it is asked."""
 
-    vid: int
-    shared: int
-    seen: bool
+    terms: tuple[str, ...]
+    """Sorted, each once, all of them searchable."""
+    limit: int
+    live: bool
+    """Whether the index of live claims is asked."""
+    most: int
+    """How many proposals are looked at."""
+
+    def question(self, tenant: str, place: int = 0) -> Question:
+        """Return the search as a statement takes it.
+
+        A range from a word to itself scores a constant, where a plain word scores by the corpus.
+        """
+        token = codec.tenant_token(tenant)
+        return {
+            "place": place,
+            "index": "ft_live" if self.live else "ft_claim",
+            "token": f'+tenant_tok:["{token}" TO "{token}"]^0',
+            "clauses": [f'terms:["{term}" TO "{term}"]' for term in self.terms],
+            "common": _COMMON * self.limit,
+        }
+
+
+def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
+    """Return a search; None where no text can be a word."""
+    words = tuple(sorted(dict.fromkeys(term for term in terms if _searchable(term))))
+    return Search(words, limit, live, _PROPOSALS * (limit + 1)) if words else None
 
 
 def matching(
-    calls: Reads, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, last_us: int
+    calls: Reads, search: Search | None, *, sight: Sight, point: Point, first: Records | None
 ) -> Found:
-    """Return heads whose claim shares a term, most shared first, newest claim first."""
-    asked = [term for term in dict.fromkeys(terms) if _searchable(term)]
-    if not asked:
-        return Found((), 0)
-    hits: Sequence[_Hit] = ()
-    if point.tx_us >= last_us:
-        hits = _hits(calls, "ft_live", asked, _at(sight, point), limit)
-        (clock,) = calls.rows(cypher.CLOCK)
-        last_us = clock["last_us"]
-    if point.tx_us < last_us:
-        hits = _hits(calls, "ft_claim", asked, _at(sight, point), limit)
-    return _cut(calls, hits, sight, point, limit)
+    """Return heads whose claim shares a term, most shared first, newest claim first.
 
-
-def _cut(calls: Reads, hits: Sequence[_Hit], sight: Sight, point: Point, limit: int) -> Found:
-    kept: list[int] = []
-    withheld = 0
-    for hit in hits:
-        if len(kept) > limit:
-            break
-        if hit.seen:
-            kept.append(hit.vid)
-        else:
-            withheld += 1
-    shown = kept[:limit]
-    records = calls.rows(cypher.OF_VIDS, vids=shown, **_at(sight, point)) if shown else []
-    found = {record["row"][0]: codec.version(record, point.tx_us) for record in records}
-    return Found(tuple(found[vid] for vid in shown), withheld, len(kept) > limit)
-
-
-def _hits(
-    calls: Reads, index: str, terms: Sequence[str], bound: Mapping[str, Any], limit: int
-) -> list[_Hit]:
-    if len(terms) > _CLAUSES:
-        return _joined(calls, index, terms, bound)
-    most = _PROPOSALS * (limit + 1)
-    hits, lowest = _search(calls, index, terms, bound, most)
-    if lowest is not None and sum(hit.seen and hit.shared > lowest for hit in hits) <= limit:
-        hits, _ = _search(calls, index, terms, bound, _ALL_HITS)
-    return [hit for hit in hits if hit.vid]
-
-
-def _search(
-    calls: Reads, index: str, terms: Sequence[str], bound: Mapping[str, Any], most: int
-) -> tuple[list[_Hit], int | None]:
-    """Return hits in order, and the score at which the search cut them, if it did."""
-    lucene = _lucene(codec.tenant_token(calls.tenant), terms)
-    (record,) = calls.rows(cypher.HITS, index=index, lucene=lucene, most=most, **bound)
-    scores = [round(score) for score in record["scores"]]
-    hits = list(map(_Hit, record["vids"], scores, record["seen"]))
-    proposed = len(set(record["object_ids"]))
-    return hits, min(scores) if proposed >= most else None
-
-
-def _joined(calls: Reads, index: str, terms: Sequence[str], bound: Mapping[str, Any]) -> list[_Hit]:
-    """Search for more terms than one search takes, and add up what they share."""
-    shared: dict[int, int] = {}
-    seen: dict[int, bool] = {}
-    for at in range(0, len(terms), _CLAUSES):
-        hits, _ = _search(calls, index, terms[at : at + _CLAUSES], bound, _ALL_HITS)
-        for hit in hits:
-            shared[hit.vid] = shared.get(hit.vid, 0) + hit.shared
-            seen[hit.vid] = hit.seen
-    shared.pop(0, None)
-    order = sorted(shared, key=lambda vid: (-shared[vid], -vid))
-    return [_Hit(vid, shared[vid], seen[vid]) for vid in order]
-
-
-def _lucene(token: str, terms: Iterable[str]) -> str:
-    """Return a query in which each shared term scores one, and the tenant is a must.
-
-    A range from a term to itself scores a constant, where a plain term scores by the corpus.
+    `first` are the records of the search where it was asked before.
     """
-    wanted = " ".join(f'terms:["{term}" TO "{term}"]' for term in terms)
-    return f'+tenant_tok:["{token}" TO "{token}"]^0 +({wanted})'
+    while search is not None:
+        records = _ask(calls, search, sight, point) if first is None else first
+        first = None
+        (note,) = (record["note"] for record in records if not record["seen"])
+        marks, vids, proposed, last_us = note
+        if search.live and point.tx_us < last_us:  # a write came between
+            search = search._replace(live=False)
+        elif proposed >= search.most and sum(marks) <= search.limit:
+            search = search._replace(most=_ALL_HITS)
+        else:
+            told = {
+                v.row.vid: v for r in records if r["seen"] for v in _told(calls, r, point.tx_us)
+            }
+            return _cut([told[vid] for vid in vids], marks, search.limit)
+    return Found((), 0)
+
+
+def _ask(calls: Reads, search: Search, sight: Sight, point: Point) -> Records:
+    questions = [search.question(calls.tenant)]
+    bound = bounds(search) | seen_at(sight, point)
+    return calls.rows(cypher.SEARCH, searches=questions, **bound)
+
+
+def bounds(search: Search | None) -> dict[str, int]:
+    """Return the limits of a search as a statement takes them."""
+    return {
+        "most": search.most if search else 0,
+        "search_limit": search.limit if search else 0,
+        "most_clauses": CLAUSES,
+    }
+
+
+def _cut(shown: Sequence[Version], marks: Sequence[bool], limit: int) -> Found:
+    """Return what is shown, and count what was hidden among the hits up to the cut."""
+    kept = withheld = 0
+    for mark in marks:
+        if kept > limit:
+            break
+        kept += mark
+        withheld += not mark
+    return Found(tuple(shown), withheld, kept > limit)
 
 
 def _searchable(term: str) -> bool:
@@ -199,11 +217,11 @@ def _searchable(term: str) -> bool:
 # --- the other sets of candidates
 
 
-def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
-    """Return the heads that a compile fetches with no query."""
+def standing_asked(sight: Sight, scopes: Sequence[str], place: int = 0) -> list[Question]:
+    """Return the questions for what a compile fetches with no query."""
     within = [scope for scope in dict.fromkeys(scopes) if scope in sight.scopes]
-    asked = [
-        {"object_type": name, "scopes": wide, "level": level}
+    return [
+        {"place": place, "object_type": name, "scopes": wide, "level": level}
         for name, wide, level in (
             ("policy_rule", list(sight.scopes), 1),
             ("tool_schema", list(sight.scopes), 4),
@@ -212,24 +230,36 @@ def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str])
             ("project_decision", within, 4),
         )
     ]
-    return _visible(calls.rows(cypher.STANDING, standing=asked, **_at(sight, point)), point.tx_us)
+
+
+def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
+    """Return the heads that a compile fetches with no query."""
+    questions = standing_asked(sight, scopes)
+    records = calls.rows(cypher.STANDING, standing=questions, **seen_at(sight, point))
+    return visible_rows(calls, records, point.tx_us)
 
 
 def around(
     calls: Reads, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
 ) -> Found:
     """Return clean heads about entities or pointing at them, the strongest of each."""
-    asked = list(dict.fromkeys(entity_ids))
-    bound = _at(sight, point)
+    question = {"place": 0, "ids": list(dict.fromkeys(entity_ids))}
+    bound = seen_at(sight, point) | {"limit": limit}
+    return near_rows(calls, calls.rows(cypher.AROUND, around=[question], **bound), point.tx_us)
+
+
+def near_rows(calls: Calls, records: Records, tx_us: int) -> Found:
+    """Return what stands around entities, and how much of it is hidden."""
     kept: dict[int, Version] = {}
     hidden: set[int] = set()
     cut = False
-    for record in calls.rows(cypher.AROUND, entity_ids=asked, limit=limit, **bound):
-        cut = cut or bool(record["cut"])
-        hidden.update(vid for vids in record["hidden"] for vid in vids)
+    for record in records:
         if record["seen"]:
-            kept[record["row"][0]] = codec.version(record, point.tx_us)
-    return Found(tuple(kept[vid] for vid in sorted(kept)), len(hidden), cut)
+            kept.update((version.row.vid, version) for version in _told(calls, record, tx_us))
+        else:
+            unseen, cut, _ = record["note"]
+            hidden.update(vid for vids in unseen for vid in vids)
+    return Found(tuple(kept[vid] for vid in sorted(kept)), len(hidden), bool(cut))
 
 
 def changes(
@@ -239,16 +269,15 @@ def changes(
     records = calls.rows(
         cypher.CHANGES,
         after=after_us,
-        tx=until_us,
         ended=min(until_us, INF_US - 1),
         subjects=list(dict.fromkeys(subjects)),
-        **_sight(sight),
+        **seen_at(sight, Point(0, until_us)),
     )
-    return _visible(records, until_us)
+    return visible_rows(calls, records, until_us)
 
 
 def decaying(calls: Calls, *, point: Point) -> Iterator[Version]:
-    """Yield the clean heads that have a decay rule, whoever may see them, by vid."""
+    """Return the clean heads that have a decay rule, whoever may see them, by vid."""
     records = calls.rows(cypher.DECAYING, valid=point.valid_us, tx=point.tx_us)
-    records.sort(key=lambda record: int(record["row"][0]))
-    return (codec.version(record, point.tx_us) for record in records)
+    found = (version for record in records for version in _told(calls, record, point.tx_us))
+    return iter(sorted(found, key=lambda version: version.row.vid))

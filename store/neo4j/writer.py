@@ -72,11 +72,17 @@ class Neo4jWriteTx:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known as of a tx, over aliases of these scopes."""
-        return identity.known(self.calls, lookup, scopes, tx_us)
+        return identity.Register(self.calls).known(lookup, scopes, tx_us)
+
+    def known_each(
+        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+    ) -> Sequence[Known]:
+        """Return what is known of each look-up over aliases of its scopes, in order."""
+        return identity.Register(self.calls).known_each(asked, tx_us)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
-        return identity.entities(self.calls, entity_ids, tx_us)
+        return identity.Register(self.calls).entities(entity_ids, tx_us)
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""

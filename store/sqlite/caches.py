@@ -10,44 +10,16 @@ each step is one dictionary operation and a lost race only costs a second look-u
 
 from __future__ import annotations
 
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 from ...schema.claim import Permissions
 from ...schema.principal import Sight
+from ..halves import Halves
 from .codec import Body
 
 _BODIES: Final = 16_384
 """Decoded claims in each half of the cache; a claim of 1 KB makes 32 MB in all."""
 _SIGHTS: Final = 256
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Halves(Generic[K, V]):
-    """A bounded map: when the young half is full it becomes the old one."""
-
-    __slots__ = ("_most", "_old", "_young")
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._young: dict[K, V] = {}
-        self._old: dict[K, V] = {}
-
-    def get(self, key: K) -> V | None:
-        """Return what is kept, and keep it longer."""
-        found = self._young.get(key)
-        if found is None and (found := self._old.get(key)) is not None:
-            self.put(key, found)
-        return found
-
-    def put(self, key: K, value: V) -> None:
-        """Keep a value."""
-        young = self._young
-        if len(young) >= self._most:
-            self._old, self._young = young, {}
-            young = self._young
-        young[key] = value
 
 
 class Caches:

@@ -17,6 +17,8 @@ from ...schema.claim import Edge, MentionLink, Version
 from ...schema.entity import Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
+from ...schema.vocabulary import ActionKind
+from ..expected import Expected
 from ..port import (
     ActionRecord,
     Ask,
@@ -24,7 +26,6 @@ from ..port import (
     Found,
     Point,
     RecordKind,
-    SlotRecord,
     StoredReceipt,
     Usage,
     VectorRow,
@@ -49,6 +50,9 @@ class SqliteReader:
             db, caches, clock=self._clock, erasures=erasures, permits=permits or 0
         )
 
+    def expect(self, questions: Expected) -> None:
+        """Hear what will be asked next: nothing is gained, each question is answered at once."""
+
     def clock(self) -> Clock:
         """Return the counters at the snapshot."""
         return self._clock
@@ -62,6 +66,12 @@ class SqliteReader:
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known as of a tx, over aliases of these scopes."""
         return self._register.known(lookup, scopes=scopes, tx_us=tx_us)
+
+    def known_each(
+        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+    ) -> Sequence[Known]:
+        """Return what is known of each look-up over aliases of its scopes, in order."""
+        return [self.known(lookup, scopes=scopes, tx_us=tx_us) for lookup, scopes in asked]
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
@@ -132,15 +142,13 @@ class SqliteReader:
         bound = {"objects": codec.listed(object_ids), "keys": "[]"}
         return tuple(map(register_codec.receipt, self._db.execute(register.RECEIPTS, bound)))
 
-    def actions(self, *, open_only: bool, tx_us: int) -> tuple[ActionRecord, ...]:
-        """Return actions known at a tx, oldest first."""
+    def actions(
+        self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
+    ) -> tuple[ActionRecord, ...]:
+        """Return actions known at a tx, of one kind or of all, oldest first."""
         statement = register.ACTIONS_OPEN if open_only else register.ACTIONS
-        lines = self._db.execute(statement, {"tx": tx_us})
+        lines = self._db.execute(statement, {"tx": tx_us, "kind": kind})
         return tuple(register_codec.action(line, tx_us) for line in lines)
-
-    def slot_records(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return slots by key."""
-        return tuple(map(codec.slot, self._db.execute(sql.SLOTS, (codec.listed(slot_keys),))))
 
     def slot_in_use(self, name: str) -> bool:
         """Tell whether any claim of a slot of this name was ever stored."""

@@ -140,9 +140,11 @@ UNION {_ACTION} json_each(:objects) j
 CROSS JOIN action a INDEXED BY action_by_object ON a.object_id = j.value AND a.tx_end = {_OPEN}
 ORDER BY 1"""
 ACTION: Final = f"{_ACTION} action a WHERE a.action_id = ?"
-ACTIONS: Final = f"{_ACTION} action a WHERE a.tx_start <= :tx ORDER BY a.tx_start, a.action_id"
+ACTIONS: Final = f"""{_ACTION} action a
+WHERE a.tx_start <= :tx AND (:kind IS NULL OR a.kind = :kind) ORDER BY a.tx_start, a.action_id"""
 ACTIONS_OPEN: Final = f"""{_ACTION} action a
-WHERE a.tx_start <= :tx AND a.tx_end > :tx ORDER BY a.tx_start, a.action_id"""
+WHERE a.tx_start <= :tx AND a.tx_end > :tx AND (:kind IS NULL OR a.kind = :kind)
+ORDER BY a.tx_start, a.action_id"""
 ACTIONS_EVER: Final = f"{_ACTION} action a ORDER BY a.tx_start, a.action_id"
 PUT_RECEIPT: Final = """
 INSERT INTO receipt (object_id, tx, body, idempotency_key, fingerprint) VALUES (?, ?, ?, ?, ?)"""

@@ -23,6 +23,7 @@ from threading import Lock
 from typing import Final
 
 from ...schema.errors import NotFound, Unavailable
+from ..expected import Names
 from ..port import ManifestRecord, Result, VectorRow
 from . import apply, check
 from . import statements as sql
@@ -88,8 +89,8 @@ class SqliteStore:
         self._partition(tenant)
 
     @contextmanager
-    def reading(self, tenant: str) -> Generator[SqliteReader]:
-        """Open a snapshot."""
+    def reading(self, tenant: str, names: Names | None = None) -> Generator[SqliteReader]:
+        """Open a snapshot; `names` would save a round trip, and here there is none."""
         partition = self._partition(tenant)
         with partition.reading() as db:
             yield SqliteReader(db, partition.caches)

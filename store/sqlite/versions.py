@@ -179,8 +179,11 @@ class Timelines:
             "scopes": self._scopes(sight),
             "subjects": codec.listed(ask.subjects),
             "names": codec.listed(ask.slots),
+            "keys": codec.listed(ask.keys),
         }
-        if ask.subjects:
+        if ask.keys:
+            statement = sql.SLOT_IDS_OF_KEYS
+        elif ask.subjects:
             statement = sql.SLOT_IDS_OF_PAIRS if ask.slots else sql.SLOT_IDS_OF_SUBJECTS
         else:
             statement = sql.SLOT_IDS_OF_NAMES if ask.slots else sql.SLOT_IDS

@@ -70,6 +70,12 @@ class SqliteWriteTx:
         """Return what is known as of a tx, over aliases of these scopes."""
         return self._register().known(lookup, scopes=scopes, tx_us=tx_us)
 
+    def known_each(
+        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+    ) -> Sequence[Known]:
+        """Return what is known of each look-up over aliases of its scopes, in order."""
+        return [self.known(lookup, scopes=scopes, tx_us=tx_us) for lookup, scopes in asked]
+
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
         return self._register().entities(entity_ids, tx_us=tx_us)

@@ -54,7 +54,7 @@ from tenure.schema.vocabulary import (
     Sensitivity,
     Status,
 )
-from tenure.store.port import ActionRecord, Ask, Clock, Found, Point, SlotRecord
+from tenure.store.port import ActionRecord, Ask, Clock, Expected, Found, Point
 
 KEY = b"0123456789abcdef0123456789abcdef"
 NOW = 1_000_000_000_000_000
@@ -129,6 +129,9 @@ class World:
 
     # --- the reader's methods
 
+    def expect(self, questions: Expected) -> None:
+        """Hear what comes next: no answer depends on it."""
+
     def clock(self) -> Clock:
         return Clock(len(self.rows), self.tx, len(self.rows) + 1, 0)
 
@@ -179,6 +182,7 @@ class World:
             if (not ask.subjects or v.details.subject_id in ask.subjects)
             and (not ask.slots or v.details.slot in ask.slots)
             and (not ask.objects or v.row.claim.object_id in ask.objects)
+            and (not ask.keys or v.row.claim.slot_key in ask.keys)
             and (not ask.heads or v.row.look.head)
             and (not ask.at_valid or point.valid_us in v.row.interval)
         ]
@@ -200,7 +204,9 @@ class World:
         seen = [v for _, v in best if v.visible]
         return Found(tuple(seen[:limit]), len(best) - len(seen), len(seen) > limit)
 
-    def actions(self, *, open_only: bool, tx_us: int) -> tuple[ActionRecord, ...]:
+    def actions(
+        self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
+    ) -> tuple[ActionRecord, ...]:
         """Return a review for each quarantined row, as a store opens one."""
         self.calls.append("actions")
         return tuple(
@@ -216,7 +222,9 @@ class World:
                 tx_end=INF_US,
             )
             for v in self.rows
-            if v.row.look.status is Status.QUARANTINED and v.row.tx_start <= tx_us
+            if kind in (None, ActionKind.REVIEW_QUARANTINE)
+            and v.row.look.status is Status.QUARANTINED
+            and v.row.tx_start <= tx_us
         )
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
@@ -241,21 +249,6 @@ class World:
             )
             found.update((v.row.vid, v) for v in near[:limit])
         return Found(tuple(found[vid] for vid in sorted(found)), 0)
-
-    def slot_records(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        self.calls.append("slot_records")
-        found = {
-            v.row.claim.slot_key: SlotRecord(
-                v.row.claim.slot_key,
-                v.details.subject_id,
-                v.details.slot,
-                v.details.scope.scope_id,
-                False,
-            )
-            for v in self.rows
-            if v.row.claim.slot_key in set(slot_keys)
-        }
-        return tuple(found[key] for key in sorted(found))
 
     def _in_sight(self, sight: Sight, point: Point) -> list[Version]:
         return [

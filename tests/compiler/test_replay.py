@@ -68,6 +68,9 @@ def test_recorded_vectors_stand_in_for_the_search() -> None:
             self.score = score
             self.rows = [v for v in rows if v.row.claim.object_id == uid("p3")]
 
+        def expected(self, query: Any, *, limit: int) -> None:
+            return None
+
         def nearest(self, query: Any, *, limit: int) -> Near:
             return Near([VectorScore(uid("p3"), self.score, self.score)], self.rows)
 

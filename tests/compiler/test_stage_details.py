@@ -130,6 +130,9 @@ def test_an_empty_request_searches_nothing() -> None:
 
 def test_an_index_without_hits_and_a_long_mention_are_no_trouble() -> None:
     class Nothing:
+        def expected(self, query: Any, *, limit: int) -> None:
+            return None
+
         def nearest(self, query: Any, *, limit: int) -> Hits:
             return Hits([], [])
 
@@ -249,6 +252,9 @@ def test_a_demoted_fact_waits_for_a_rescue() -> None:
 
 def test_a_near_condition_activates_without_a_shared_word() -> None:
     class Near:
+        def expected(self, query: Any, *, limit: int) -> None:
+            return None
+
         def nearest(self, query: Any, *, limit: int) -> Hits:
             rows = [v for v in bench.world.rows if v.row.claim.object_id == uid("far word")]
             return Hits([VectorScore(uid("far word"), 9_000_000, 4_000_000)], rows)
@@ -284,6 +290,9 @@ def test_raw_words_of_an_observation_alone_activate_nothing() -> None:
 
 def test_an_object_that_matches_with_no_score_is_irrelevant() -> None:
     class Near:
+        def expected(self, query: Any, *, limit: int) -> None:
+            return None
+
         def nearest(self, query: Any, *, limit: int) -> Hits:
             rows = [v for v in bench.world.rows if v.row.claim.object_id == uid("odd")]
             return Hits([VectorScore(uid("odd"), 0, 8_000_000)], rows)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from tenure.store.neo4j.reader import Neo4jReader
 from tenure.store.neo4j.store import Neo4jStore
 from tenure.store.neo4j.writer import Neo4jWriteTx
-from tenure.store.port import Result, VectorRow
+from tenure.store.port import Names, Result, VectorRow
 
 
 class ApartStore:
@@ -32,8 +32,10 @@ class ApartStore:
     def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
         self.store.ensure(self.real(tenant), key=key)
 
-    def reading(self, tenant: str) -> AbstractContextManager[Neo4jReader]:
-        return self.store.reading(self.real(tenant))
+    def reading(
+        self, tenant: str, names: Names | None = None
+    ) -> AbstractContextManager[Neo4jReader]:
+        return self.store.reading(self.real(tenant), names)
 
     def writing(self, tenant: str) -> AbstractContextManager[Neo4jWriteTx]:
         return self.store.writing(self.real(tenant))

@@ -13,7 +13,7 @@ from tenure.schema.claim import EMPTIED, Assertion, Claim, Edge, MentionLink, Ro
 from tenure.schema.entity import Alias, Entity, Identifier, Judgement, Review
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.principal import Sight
-from tenure.schema.vocabulary import EdgeKind, EntityState, Op, Status
+from tenure.schema.vocabulary import ActionKind, EdgeKind, EntityState, Op, Status
 from tenure.store.port import (
     ActionRecord,
     Ask,
@@ -108,6 +108,11 @@ class MemoryReads:
         ids = {a.entity_id for a in aliases} | {i.entity_id for i in held}
         return self._known(ids | set(lookup.entity_ids), aliases, tx_us)
 
+    def known_each(
+        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+    ) -> Sequence[Known]:
+        return [self.known(lookup, scopes=scopes, tx_us=tx_us) for lookup, scopes in asked]
+
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         found = self._known(set(entity_ids), [], tx_us)
         aliases = [
@@ -183,6 +188,7 @@ class MemoryReader(MemoryReads):
                 or (ask.subjects and details.subject_id not in ask.subjects)
                 or (ask.slots and details.slot not in ask.slots)
                 or (ask.objects and row.claim.object_id not in ask.objects)
+                or (ask.keys and row.claim.slot_key not in ask.keys)
             ):
                 continue
             may = held.permissions
@@ -200,10 +206,13 @@ class MemoryReader(MemoryReads):
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
         return tuple(r for i, r in sorted(self.state.receipts.items()) if i in object_ids)
 
-    def actions(self, *, open_only: bool, tx_us: int) -> tuple[ActionRecord, ...]:
+    def actions(
+        self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
+    ) -> tuple[ActionRecord, ...]:
         known = [a for a in self.state.actions.values() if a.tx_start <= tx_us]
         known.sort(key=lambda a: (a.tx_start, a.action_id))
-        return tuple(a for a in known if not open_only or live(a, tx_us))
+        asked = [a for a in known if kind is None or a.kind is kind]
+        return tuple(a for a in asked if not open_only or live(a, tx_us))
 
     def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
         cases = sorted(self.state.reviews.values(), key=lambda r: (r.opened_tx, r.review_id))

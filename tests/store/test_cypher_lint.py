@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from tenure.store.neo4j import (
+    candidate_statements,
     check_statements,
     register_statements,
     schema_statements,
@@ -23,7 +24,13 @@ from tenure.tests.store.cypher_lint import (
     tokens_of,
 )
 
-MODULES = [statements, register_statements, check_statements, schema_statements]
+MODULES = [
+    statements,
+    register_statements,
+    candidate_statements,
+    check_statements,
+    schema_statements,
+]
 
 
 def source_of(module: ModuleType) -> str:

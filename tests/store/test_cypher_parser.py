@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tenure.store.neo4j import (
+    candidate_statements,
     check_statements,
     register_statements,
     schema_statements,
@@ -31,7 +32,13 @@ def grammar() -> None:
 @pytest.mark.integration
 @pytest.mark.usefixtures("grammar")
 def test_every_statement_of_the_store_is_cypher_in_each_of_its_languages() -> None:
-    modules = (statements, register_statements, check_statements, schema_statements)
+    modules = (
+        statements,
+        register_statements,
+        candidate_statements,
+        check_statements,
+        schema_statements,
+    )
     sources = [Path(str(module.__file__)).read_text() for module in modules]
     texts = {n: t for source in sources for n, t in read_statements(source).statements.items()}
     texts |= {ddl.split()[2]: ddl for part in schema_statements.MIGRATIONS for ddl in part}

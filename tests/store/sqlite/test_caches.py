@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tenure.store.sqlite.caches import Caches, Halves
+from tenure.store.halves import Halves
+from tenure.store.sqlite.caches import Caches
 
 
 def test_a_map_of_two_halves_is_bounded_and_keeps_what_is_used() -> None:

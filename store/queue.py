@@ -5,8 +5,8 @@ each member its result or its error, and passes the lead to the oldest one that 
 Nobody waits for a thread of the queue's own, because there is none.
 
 Two halves of the writers would take turns: while one group runs, the others wait, and start
-without those who are just being answered. So who takes over the lead waits a moment for them,
-at most a share of the time that their group took, and starts as soon as all are back.
+without those who are just being answered. So who leads next waits a moment for them, at
+most a share of the time that their group took, and starts as soon as all are back.
 
 Guarantees. Jobs run in the order of their arrival. An exclusive job runs alone. Every member
 of a group that failed as a whole gets the error; a failing leader never strands the others. A
@@ -72,8 +72,10 @@ class CommitQueue(Generic[Job, Result]):
         self._led = False
         self._hoped = 1
         """How many jobs the next group may have when all who were just answered come back."""
-        self._patience = 0.0
-        """Seconds to wait for them."""
+        self._until = 0.0
+        """Until when the next leader waits for them."""
+        self._spent = 0.0
+        """Seconds that the last group took."""
         self._closed = False
 
     def submit(self, job: Job, *, exclusive: bool = False) -> Result:
@@ -90,7 +92,7 @@ class CommitQueue(Generic[Job, Result]):
             self._waiting.append(ticket)
             self._arrived.notify()
             if not self._led:
-                self._led, self._hoped = True, 1
+                self._led = True
                 self._hand_over(ticket)
         self._wait(ticket)
         if ticket.leads:
@@ -126,14 +128,15 @@ class CommitQueue(Generic[Job, Result]):
         began = perf_counter()
         with _Settling(self, group) as settling:
             settling.settle(self._run([member.job for member in group]))
-            self._patience = _PATIENCE * (perf_counter() - began)
+            self._spent = perf_counter() - began
 
     def _gathered(self, ticket: _Ticket[Job, Result]) -> list[_Ticket[Job, Result]]:
         group: list[_Ticket[Job, Result]] = []
         try:
             with self._arrived:
                 if not ticket.exclusive:
-                    self._arrived.wait_for(self._complete, timeout=self._patience)
+                    patience = max(0.0, self._until - perf_counter())
+                    self._arrived.wait_for(self._complete, timeout=patience)
                 group = self._take()
         finally:
             if not group:  # the leading thread was interrupted: another one must lead
@@ -168,6 +171,7 @@ class CommitQueue(Generic[Job, Result]):
         """Wake the members of a group, and let the next group begin."""
         with self._guard:
             self._hoped = len(self._waiting) + len(group)
+            self._until = perf_counter() + _PATIENCE * self._spent
             self._pass_on()
         for ticket in group[1:]:
             ticket.gate.release()

@@ -77,6 +77,29 @@ def test_sixteen_threads_each_get_their_own_result_and_share_groups() -> None:
         assert mine == sorted(mine)
 
 
+def test_those_who_were_just_answered_join_the_next_group() -> None:
+    run = Recorder(0.2)
+    queue: CommitQueue[int, int] = CommitQueue(run)
+
+    def work(number: int) -> None:
+        for step in range(6):
+            queue.submit(number * 100 + step)
+
+    assert together(8, work) == []
+    # without waiting for them the eight would split, and take turns to the end
+    assert max(map(len, run.groups[2:])) == 8
+    assert len(run.groups) <= 9
+
+
+def test_nobody_waits_long_for_those_who_do_not_come_back() -> None:
+    run = Recorder(0.1)
+    queue: CommitQueue[int, int] = CommitQueue(run)
+    began = time.perf_counter()
+    assert together(8, lambda number: queue.submit(number) and None) == []
+    assert sum(map(len, run.groups)) == 8
+    assert time.perf_counter() - began < 0.1 * len(run.groups) + 0.1
+
+
 def test_a_group_is_never_larger_than_allowed() -> None:
     run = Recorder(0.002)
     queue: CommitQueue[int, int] = CommitQueue(run, largest=3)

@@ -48,7 +48,8 @@ VALUES: dict[str, Any] = {
     "heads": True, "clearance": 3, "limit": 5, "most": 5, "index": "ft_claim", "lucene": "a",
     "seq": 1, "ended": 9, "until": 9, "name": "a", "type": "a", "state": None, "first": "",
     "last": "z", "encoder_id": "e", "digest": "d", "envelope_id": "v", "object_id": "o",
-    "most_clauses": 5, "search_limit": 5, "room": 5, "kind": None, "clock": {}, "part": ",user=a,", "merge_id": "m", "action_id": "a", "secret": b"",
+    "most_clauses": 5, "search_limit": 5, "room": 5, "kind": None,
+    "clock": {}, "part": ",user=a,", "merge_id": "m", "action_id": "a", "secret": b"",
 }  # fmt: skip
 
 

@@ -15,7 +15,6 @@ import argparse
 import json
 import random
 import statistics
-import sys
 import tempfile
 import time
 import tracemalloc
@@ -24,15 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from tenure import EntityRef, Memory, connect
+from tenure.bench.bench_resolve import names, raw_id, stock
 from tenure.resolution.gazetteer import Gazetteer
 from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import EntityCandidate, Review
 from tenure.schema.vocabulary import CandidateSource, ReviewState
 from tenure.store.port import Batch, TxEvent
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # also under PYTHONSAFEPATH
-
-from bench_resolve import names, raw_id, stock
 
 PAGE = 100
 FILLER = "the team said that it would look at this in the next days and then write a note".split()

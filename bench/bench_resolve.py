@@ -20,7 +20,6 @@ import argparse
 import json
 import random
 import statistics
-import sys
 import tempfile
 import time
 import uuid
@@ -29,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure import EntityRef, Memory, Write, connect
+from tenure.bench.fit_resolution import data_folder, read_pairs
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Lookup
 from tenure.resolution.scorer import NameScorer
@@ -36,10 +36,6 @@ from tenure.schema.entity import Alias, Entity, Identifier
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.vocabulary import EntityState
 from tenure.store.port import Batch, TxEvent
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # also under PYTHONSAFEPATH
-
-from fit_resolution import data_folder, read_pairs
 
 SYLLABLES = (
     "an be cor da el fi gra ho in jo ka lu mo ne or pa qui ro sa ti u vel wi xa yo ze"

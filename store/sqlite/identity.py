@@ -45,7 +45,9 @@ class Register:
             *(alias.entity_id for alias in aliases),
             *lookup.entity_ids,
         }
-        canonical = self._clusters(ids, tx_us) if ids else {}
+        if not ids:
+            return Known()
+        canonical = self._clusters(ids, tx_us)
         bound: dict[str, object] = {"ids": _with_clusters(ids, canonical), "tx": tx_us}
         return self._whole(bound, tx_us, canonical=canonical, aliases=aliases, weights=weights)
 
@@ -147,10 +149,12 @@ class Register:
         heavy = [number for number, weight in shared.items() if weight >= bar]
         light = [number for number, weight in shared.items() if weight < bar]
         for numbers in (heavy, light):
-            lines = self._db.execute(sql.NORMS, (codec.listed(numbers),))
-            ranked = sorted((-shared[number], norm) for norm, number in lines)
+            alike: dict[int, list[str]] = {}
+            for norm, number in self._db.execute(sql.NORMS, (codec.listed(numbers),)):
+                alike.setdefault(shared[number], []).append(norm)
+            ranked = [(norm, w) for w in sorted(alike, reverse=True) for norm in sorted(alike[w])]
             for first in range(0, len(ranked), most):
-                yield {norm: -weight for weight, norm in ranked[first : first + most]}
+                yield dict(ranked[first : first + most])
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
         return [

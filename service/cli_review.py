@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..schema.errors import InvalidInput, NotFound, TenureError
+from ..schema.errors import InvalidInput, NotFound
+from .cli_desk import Desk, show_page
 from .cli_frame import examples, opened
 from .cli_show import answer, table, when
 
@@ -26,28 +27,12 @@ if TYPE_CHECKING:
     from ..schema.entity import Review
     from .entities import EntityPage
     from .memory import Memory
-    from .reviews import ReviewPage
 
 app = typer.Typer()
 review_app = typer.Typer(help="Decide which names mean one entity.", rich_markup_mode=None)
 resolution_app = typer.Typer(help="Measure and refit name matching.", rich_markup_mode=None)
 app.add_typer(review_app, name="review", invoke_without_command=True)
 app.add_typer(resolution_app, name="resolution")
-
-KEYS = {
-    "y": "same: it is the first candidate (the name is not kept as an alias)",
-    "s": "same, and remember the name in this scope",
-    "a": "same, and remember the name in every scope",
-    "n": "different (x too)",
-    "u": "unsure: asked again when there is new evidence",
-    "z": "undo the last decision",
-    "h": "history of both entities",
-    "o": "open the sources",
-    "/": "search another candidate",
-    "?": "these keys",
-    "q": "quit",
-}
-_REMEMBER = {"y": "no", "s": "scope", "a": "all"}
 
 ReviewId = Annotated[str, typer.Argument(help="A review id, from `tenure review list`.")]
 Named = Annotated[str, typer.Argument(help="A name or an entity id.")]
@@ -64,7 +49,7 @@ def review(context: typer.Context) -> None:
                 from rich.prompt import Prompt
 
                 out = Console()
-                Desk(memory, out, lambda: Prompt.ask("y n u a s z h o / ? q", console=out)).run()
+                Desk(memory, out, lambda text: Prompt.ask(text, console=out)).run()
             else:
                 _list(context, memory, "open", "blocking")
 
@@ -126,6 +111,17 @@ def undo(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> No
         answer(context, done, lambda out: out.print("undone; the case waits again"))
 
 
+@resolution_app.command()
+def doubtful(context: typer.Context) -> None:
+    """List automatic binds that today's model would not make; nothing changes."""
+    with opened(context) as memory:
+        found = memory.reviews.below()
+        rows = [(b.merge_id, *b.names, f"{b.now:.3f}", ", ".join(b.vetoes)) for b in found]
+        answer(
+            context, found, lambda out: table(out, ("merge", "name", "name", "now", "why"), rows)
+        )
+
+
 @review_app.command(epilog=examples(["tenure review groups --by source"]))
 def groups(
     context: typer.Context,
@@ -171,16 +167,26 @@ def _show_bulk(out: Console, found: Sequence[Review], decision: str) -> None:
     out.print(f"{len(found)} cases; --yes decides them: {decision}")
 
 
-@app.command()
+@app.command(
+    epilog=examples(["tenure entities 'Sam Rivera'", "tenure entities --export team.graphml"])
+)
 def entities(
     context: typer.Context,
     entity: Annotated[str | None, typer.Argument(help="A name or an id; all without it.")] = None,
     type: Annotated[str | None, typer.Option(help="Only of this type.")] = None,
     after: Annotated[str, typer.Option(help="Only above this id: the last of a page.")] = "",
     limit: Annotated[int | None, typer.Option(help="At most so many; all without it.")] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Write the graph here: GraphML, or JSON for .json.")
+    ] = None,
 ) -> None:
-    """List the entities whose names you may see, or show one with its history."""
+    """List the entities whose names you may see, show one with its history, or draw the graph."""
     with opened(context) as memory:
+        if export is not None:
+            form = "json" if export.suffix == ".json" else "graphml"
+            memory.entities.export(export, format=form)
+            answer(context, {"file": str(export)}, lambda out: out.print(f"wrote {export}"))
+            return
         if entity is not None:
             page = memory.entities.get(entity)
             answer(context, page, lambda out: _show_entity(out, page))
@@ -278,102 +284,6 @@ def _show_cases(out: Console, found: Sequence[Review]) -> None:
         for c in found
     ]  # fmt: skip
     table(out, ("review", "name", "type", "reason", "best candidate", "score", "state"), rows)
-
-
-def show_page(out: Console, page: ReviewPage) -> None:
-    """Print a case: what is asked, the evidence, and what accepting would do."""
-    case = page.review
-    best = page.candidates[0] if page.candidates else None
-    out.print(f"\n{case.mention!r} ({case.type}) in {case.scope_id}: {case.reason}", markup=False)
-    if best:
-        score = case.candidates[0].score
-        out.print(f"is it {best.name!r} ({best.type}, {best.entity_id})?", markup=False)
-        out.print(f"p {score:.3f}, log-odds {case.candidates[0].log_odds:.2f}; "
-                  "bind at 0.95, review above 0.70", markup=False)  # fmt: skip
-    for line in (*(f"held back: {veto}" for veto in page.vetoes), *page.waterfall):
-        out.print(f"  {line}", markup=False)
-    for text in page.snippets:
-        out.print(f"  source: {text}", markup=False)
-    if case.decided_entity:
-        out.print(f"{case.decided_by} says yes; another steward must agree", markup=False)
-    if page.impact:
-        out.print(
-            f"accepting moves {page.impact.moves} objects, plans {len(page.impact.slots)} slots "
-            f"anew, raises {len(page.impact.conflicts)} conflicts; "
-            f"{page.impact.surviving} survives",
-            markup=False,
-        )
-        for conflict in page.impact.conflicts:
-            out.print(f"  conflict: {conflict}", markup=False)
-    for number, group in enumerate(page.groups, 1):
-        out.print(f"  story {number}: {len(group)} claims", markup=False)
-
-
-class Desk:
-    """The interactive mode: a case, a key, the next case."""
-
-    def __init__(self, memory: Memory, out: Console, ask: Callable[[], str]) -> None:
-        self._memory, self._out, self._ask = memory, out, ask
-        self._decided: list[str] = []
-        self._passed: set[str] = set()
-
-    def run(self) -> None:
-        """Take keys until the queue is empty or the steward quits."""
-        while True:
-            waiting = [c for c in self._memory.reviews.list() if c.review_id not in self._passed]
-            if not waiting:
-                self._out.print("nothing waits")
-                return
-            page = self._memory.reviews.get(waiting[0].review_id)
-            self._out.print(f"{len(waiting)} left")
-            show_page(self._out, page)
-            if not self._answer(page):
-                return
-
-    def _answer(self, page: ReviewPage) -> bool:
-        """Take keys until one decides, goes back or quits; return whether to go on."""
-        while True:
-            key = self._ask().strip()[:1]
-            if key == "q":
-                return False
-            try:
-                if self._act(key, page):
-                    return True
-            except TenureError as refused:
-                self._out.print(f"{refused} [{refused.code}]", markup=False)
-
-    def _act(self, key: str, page: ReviewPage) -> bool:
-        case, reviews = page.review, self._memory.reviews
-        if key in _REMEMBER:
-            reviews.accept(case.review_id, remember=_REMEMBER[key], version=case.version)
-        elif key in ("n", "x"):
-            reviews.reject(case.review_id, version=case.version)
-        elif key == "u":
-            reviews.unsure(case.review_id, version=case.version)
-        elif key == "z" and self._decided:
-            reviews.undo(self._decided.pop())
-            return True
-        else:
-            self._tell(key, page)
-            return False
-        self._decided.append(case.review_id)
-        return True
-
-    def _tell(self, key: str, page: ReviewPage) -> None:
-        if key == "h":
-            for one in (page.entity, *page.candidates):
-                for at, what in self._memory.entities.get(one.entity_id).history:
-                    self._out.print(f"  {when(at)}  {what}", markup=False)
-        elif key == "o":
-            told = self._memory.explain(page.review.object_id)
-            self._out.print(f"  {told}", markup=False)
-        elif key == "/":
-            found_ones = self._memory.entities.resolve(self._ask(), page.review.type).candidates
-            for found in found_ones:
-                self._out.print(f"  {found.entity}  {found.name}  {found.score:.3f}", markup=False)
-        else:
-            for name, what in KEYS.items():
-                self._out.print(f"  {name}  {what}", markup=False)
 
 
 def show_report(out: Console, report: Report) -> None:

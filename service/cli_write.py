@@ -152,7 +152,14 @@ def observe(
         receipts = memory.observe(
             said, speaker=speaker, source_origin=origin, at=at, why_it_matters=why
         )
-        answer(context, receipts, lambda out: show_receipts(out, receipts))
+        links = memory.explain(receipts[0].object_id).mentions
+
+        def show(out: Console) -> None:
+            show_receipts(out, receipts)
+            for link in links:
+                out.print(f"  mentions {link.surface!r}: {link.entity}", markup=False)
+
+        answer(context, receipts, show)
 
 
 @app.command(

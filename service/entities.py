@@ -140,8 +140,11 @@ class Entities:
         the `entity_id` of the last one of the page before.
 
         Raises:
-            InvalidInput: `out_of_range` for a limit below 1.
+            InvalidInput: `out_of_range` for a limit below 1, `unknown_vocabulary` for a type
+                that does not exist.
         """
+        if type is not None:
+            self.view.words.check("entity_type", (type,))
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
         scopes = sight_of(self.principal, None).scopes

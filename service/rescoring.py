@@ -40,12 +40,17 @@ class Rescored:
 def rescored(reader: Reader, bands: ResolutionPolicy) -> tuple[Rescored, ...]:
     """Return the standing binds by rule that score below the bind band now, lowest first."""
     known = reader.entities(reader.entity_ids(), tx_us=reader.clock().last_us)
-    found = [
-        _rated(row, known.entities[row.left_id], known.entities[row.right_id])
+    found = (
+        (
+            known.entities[row.left_id],
+            _rated(row, known.entities[row.left_id], known.entities[row.right_id]),
+        )
         for row in known.judgements
         if row.verdict is JudgementVerdict.MATCH and row.judged_by is JudgedBy.RULE
-    ]
-    doubted = (one for one in found if one.now < bands.bind_at or one.vetoes)
+    )
+    doubted = (
+        one for left, one in found if one.now < bands.of_type(left.type).bind_at or one.vetoes
+    )
     return tuple(sorted(doubted, key=lambda one: (one.now, one.merge_id)))
 
 

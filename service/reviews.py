@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..resolution.clusters import canonical_id
+from ..resolution.clusters import across, canonical_id
 from ..resolution.register import Register
 from ..resolution.vetoes import sentence_of
 from ..schema.answers import EntityView
@@ -33,54 +33,27 @@ from .backend import Backend
 from .entities import facts_of
 from .rescoring import Rescored, rescored
 from .review_groups import BY, CaseGroup, grouped, sources_of
+from .review_page import (
+    Impact,
+    QueueState,
+    ReviewPage,
+    best_of,
+    marked,
+    queue_state,
+    tips,
+    waterfall,
+)
 from .stewarding import Stewarding
 from .view import View, entity_view, sight_of
 
 BULK_CAP = 100
 """Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
-_SNIPPET = 200
 _SNIPPETS = 3
 _WAITING = ("open", "unsure", "undone")
 _AT_ONCE = 500
 """Cases whose entities and facts are looked up together."""
 
 Done = TypeVar("Done")
-
-
-@dataclass(frozen=True, slots=True)
-class Impact:
-    """What accepting would do."""
-
-    moves: int
-    """Objects that would be about the candidate's entity."""
-    slots: tuple[str, ...]
-    """Slots that both have and that would be planned anew."""
-    conflicts: tuple[str, ...]
-    """`slot: mine / theirs` where clean values differ."""
-    surviving: str
-    """The id that would survive."""
-    members: int
-    """Raw ids of the cluster after it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewPage:
-    """One case with what a person needs to decide it."""
-
-    review: Review
-    entity: EntityView
-    candidates: tuple[EntityView, ...]
-    waterfall: tuple[str, ...]
-    """Lines of the best candidate: weight, comparison, both raw values."""
-    vetoes: tuple[str, ...]
-    """Why it was not bound, in sentences."""
-    impact: Impact | None
-    """Of accepting the best candidate; None where there is none."""
-    snippets: tuple[str, ...]
-    """Texts that named it, newest first."""
-    groups: tuple[tuple[str, ...], ...]
-    """Of namesakes: the claims of each story, by object id."""
-    priority: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +109,7 @@ class Reviews:
             best = best_of(case)
             priority = self._priorities(reader, [case])[review_id]
             snippets = self._snippets(reader, case, mine.members)
-            impact = self._impact(reader, mine, best) if best else None
+            impact = self._impact(reader, case, mine, best) if best else None
         parts: tuple[tuple[str, ...], ...] = ()
         if case.reason == NAMESAKES and case.state.value in _WAITING:
             parts = self._alone(lambda tx, _: _stories(tx, case))
@@ -150,6 +123,7 @@ class Reviews:
             snippets=snippets,
             groups=parts,
             priority=priority,
+            tips=tips(best, self.backend.policy.resolution.of_type(case.type)) if best else (),
         )
 
     def accept(
@@ -242,6 +216,12 @@ class Reviews:
             lambda tx, mandate: undo(tx, review_id, mandate=mandate, version=version),
             reason,
         )
+
+    def progress(self) -> QueueState:
+        """Return how many cases wait since when, and how often the proposal was right."""
+        waiting = self.list()
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return queue_state(waiting, reader.reviews())
 
     def below(self) -> tuple[Rescored, ...]:
         """Score every standing automatic bind with the current model, by names alone.
@@ -410,7 +390,9 @@ class Reviews:
         ]
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
 
-    def _impact(self, reader: Reader, mine: EntityView, best: EntityCandidate) -> Impact:
+    def _impact(
+        self, reader: Reader, case: Review, mine: EntityView, best: EntityCandidate
+    ) -> Impact:
         sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
         other = entity_view(reader, best.entity, sight, tx_us)
         known = reader.entities((*mine.members, *other.members), tx_us=tx_us)
@@ -428,7 +410,18 @@ class Reviews:
             conflicts=differing,
             surviving=canonical_id([known.entities[m] for m in members if m in known.entities]),
             members=len(members),
+            standing=tuple(
+                f"{row.actor} ({row.judged_by.value}): {row.left_id} and {row.right_id} differ"
+                for row in across(known.judgements, mine.members, other.members)
+                if row.merge_id is None or row.merge_id != case.merge_id  # its own may be lifted
+            ),
+            common=tuple(sorted(self._around(mine) & self._around(other))),
         )
+
+    def _around(self, entity: EntityView) -> set[str]:
+        """Return the names of what stands one step from an entity."""
+        found = self.view.neighbourhood(entity.entity_id, hops=1)
+        return {one.name for one in found.entities if one.entity_id != entity.entity_id}
 
 
 def _parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
@@ -457,34 +450,13 @@ def _settled(reader: Reader, cases: Sequence[Review]) -> set[str]:
     return found
 
 
-def best_of(case: Review) -> EntityCandidate | None:
-    """Return the candidate that accepting means by default."""
-    return min(case.candidates, key=lambda c: (-c.score, -c.log_odds, c.entity), default=None)
-
-
-def waterfall(candidate: EntityCandidate) -> tuple[str, ...]:
-    """Return the evidence line by line, the strongest first; `+` speaks for, `-` against."""
-    lines = sorted(candidate.features, key=lambda f: (-abs(f.weight), f.name))
-    return tuple(f"{f.weight:+.2f}  {f.name}: {f.detail}" for f in lines)
-
-
-def marked(text: str, mention: str) -> str:
-    """Return the words around a mention, the mention in brackets.
-
-    >>> marked("We met Sam Rivera in Rome.", "Sam Rivera")
-    'We met [Sam Rivera] in Rome.'
-    """
-    at = text.find(mention)
-    if at < 0 or not mention:
-        return text[:_SNIPPET]
-    start, end = max(0, at - _SNIPPET // 2), at + len(mention)
-    return f"{text[start:at]}[{mention}]{text[end : end + _SNIPPET // 2]}"
-
-
 def _states(status: str) -> frozenset[str]:
     if status == "all":
         return frozenset(state.value for state in ReviewState)
-    state = parse(ReviewState, status)
+    if status not in {state.value for state in ReviewState}:
+        words = ", ".join(("all", *sorted(state.value for state in ReviewState)))
+        raise InvalidInput(f"status {status!r}: known: {words}", code="unknown_vocabulary")
+    state = ReviewState(status)
     both = {ReviewState.OPEN, ReviewState.UNDONE} if state is ReviewState.OPEN else {state}
     return frozenset(one.value for one in both)
 

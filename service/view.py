@@ -132,9 +132,14 @@ class View:
         sight = self._sight(None)
         with self._about(mention, sight) as (reader, found, _):
             if len(found) != 1:
+                told = (
+                    f"several entities ({', '.join(found)}); say which by its id"
+                    if found
+                    else "no entity that you may see; list those with entities.list() or "
+                    "`tenure entities`"
+                )
                 raise NotFound(
-                    f"{mention!r} names {'no entity' if not found else 'several entities'}"
-                    + (f": {', '.join(found)}" if found else ""),
+                    f"{mention!r} names {told}",
                     code="ambiguous_entity" if found else "unknown_entity",
                     entities=list(found),
                 )

@@ -16,7 +16,6 @@ from typing import Final, LiteralString
 PUT_MENTIONS: Final[LiteralString] = """
 UNWIND $rows AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
-WITH row, c
 MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
 CREATE (c)-[m:MENTIONS {start: row.start, until: row.until}]->(e)
 RETURN count(m) AS made

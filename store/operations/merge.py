@@ -16,6 +16,7 @@ from dataclasses import asdict, replace
 from typing import Final
 
 from ...resolution.clusters import Clusters, across, blocking, bridges, canonical_id, pair
+from ...resolution.keys import is_id
 from ...resolution.known import Known
 from ...schema.entity import Entity, Judgement
 from ...schema.errors import Conflict, NotFound
@@ -285,6 +286,8 @@ def unmerge(
         Conflict: `still_connected`, with the merges that hold the sides together.
     """
     clock = tx.lock()
+    if not is_id(merge_id):
+        raise _no_merge(merge_id)
     held = first_receipt(tx, derived_id(merge_id, _UNMERGE))
     if held:
         return _unmerged(held)
@@ -310,11 +313,7 @@ def unmerge_into(
         if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALWAYS.end_us
     ]
     if not rows:
-        raise NotFound(
-            f"there is no merge {merge_id} that stands; see the entity's history for its merges",
-            code="unknown_merge",
-            merge_id=merge_id,
-        )
+        raise _no_merge(merge_id)
     ends = tuple(sorted({raw for row in rows for raw in (row.left_id, row.right_id)}))
     known = tx.entities(ends, tx_us=last_us)
     closed = {row.judgement_id for row in rows}
@@ -346,6 +345,15 @@ def unmerge_into(
     body = canonical_json({**asdict(receipt), "tx": change.stamp})
     change.keep(derived_id(merge_id, _UNMERGE), body)
     return receipt
+
+
+def _no_merge(merge_id: str) -> NotFound:
+    return NotFound(
+        f"there is no merge {merge_id} that stands; see the entity's history for its merges "
+        "(`tenure entities NAME`)",
+        code="unknown_merge",
+        merge_id=merge_id,
+    )
 
 
 def _check_apart(rows: Iterable[Judgement], rest: Sequence[Judgement]) -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tenure import EntityRef, Memory, connect
 from tenure.service.cli import app
-from tenure.service.cli_review import KEYS, Desk
+from tenure.service.cli_desk import KEYS, Desk
 
 HEAD = "pair_id,kind,name1,name2,is_match,cluster1,cluster2"
 
@@ -36,7 +36,7 @@ def told(store: Path, *words: str, code: int = 0) -> Any:
 def sit(memory: Memory, *keys: str) -> str:
     out = StringIO()
     pressed = iter(keys)
-    Desk(memory, Console(file=out, width=200), lambda: next(pressed)).run()
+    Desk(memory, Console(file=out, width=200), lambda _: next(pressed)).run()
     return out.getvalue()
 
 
@@ -76,12 +76,52 @@ def test_a_key_decides(memory: Memory, key: str, left: int) -> None:
 
 
 def test_the_desk_explains_searches_and_undoes(memory: Memory) -> None:
-    text = sit(memory, "?", "h", "o", "/", "Sam Rivera", "z", "q")
+    text = sit(memory, "?", "h", "o", "/", "Sam Rivera", "", "z", "q")
     assert all(what in text for what in KEYS.values())
     assert "named 'Sam Rivera'" in text
     memory.write(EntityRef(name="Sam Riviera", type="person"), "noted", "x")
     sit(memory, "n", "z", "q")
     assert len(memory.reviews.list()) == 2
+
+
+def test_another_candidate_is_found_and_taken_by_its_number(memory: Memory) -> None:
+    other = memory.write(EntityRef(name="Tomas Novak", type="person"), "noted", "x").entity
+    assert "nobody of that name" in sit(memory, "/", "Zzyzx Qwrtp", "q")
+    sit(memory, "/", "Tomas Novak", "1")
+    assert len(memory.as_of().entity(other).members) == 2
+    assert memory.reviews.list() == ()
+
+
+def test_groups_bulk_doubts_and_the_graph_have_commands(memory: Memory, tmp_path: Path) -> None:
+    store = tmp_path / "team.db"
+    assert [group["cases"] for group in told(store, "review", "groups", "--by", "source")] == [1]
+    shown = told(store, "review", "bulk", "reject", "--mention", "S. Rivera")
+    assert [case["mention"] for case in shown] == ["S. Rivera"]
+    assert len(told(store, "review", "list")) == 1
+    told(store, "review", "bulk", "reject", "--mention", "S. Rivera", "--yes")
+    assert told(store, "review", "list") == []
+    assert told(store, "resolution", "doubtful") == []
+    for name, start in (("graph.graphml", "<graphml"), ("graph.json", "{")):
+        told(store, "entities", "--export", str(tmp_path / name))
+        assert start in (tmp_path / name).read_text(encoding="utf-8")[:200]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("unmerge", "x"), "unknown_merge"),
+        (("entities", "--type", "persn"), "unknown_vocabulary"),
+        (("review", "list", "--status", "foo"), "known: all"),
+        (("entities", "Nobody Here"), "tenure entities"),
+        (("review", "bulk", "accept"), "missing_filter"),
+    ],
+)
+def test_a_slip_says_what_to_do(
+    memory: Memory, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    result = CliRunner().invoke(app, ["--store", str(tmp_path / "team.db"), *words])
+    assert result.exit_code != 0
+    assert says in result.output + str(result.exception)
 
 
 def test_a_file_of_pairs_is_measured(tmp_path: Path) -> None:

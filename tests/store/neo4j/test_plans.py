@@ -35,7 +35,7 @@ FORBIDDEN = {
 ENTITIES = 600
 SINGLE_ROWS = {
     # two look-ups of a unique key, or two sub-queries, that meet in a product of one row each
-    "PUT_FACTS", "PUT_JUDGEMENTS", "PUT_CANONICAL", "KNOWN", "OPENING", "FORESEEN",
+    "PUT_FACTS", "PUT_JUDGEMENTS", "PUT_CANONICAL", "PUT_MENTIONS", "KNOWN", "OPENING", "FORESEEN",
 }  # fmt: skip
 TEXTS = {
     name: text

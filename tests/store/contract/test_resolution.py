@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -41,7 +42,16 @@ PAIRS = [
 ]
 
 
-SAID = st.lists(st.tuples(st.booleans(), st.sampled_from("abc")), max_size=4)
+Said = tuple[bool, str, str, str]
+SAID = st.lists(
+    st.tuples(
+        st.booleans(),
+        st.sampled_from(["assert", "assert", "assert", "correct", "retract", "deny", "observe"]),
+        st.sampled_from(["noted", "tagged"]),
+        st.sampled_from("abc"),
+    ),
+    max_size=5,
+)
 
 
 def say(memory: Memory, name: str, type: str = "unknown", value: str = "x", **more: Any) -> Any:
@@ -555,29 +565,62 @@ def test_the_queue_weighs_each_case_by_what_waits_for_it(memory: Memory) -> None
     assert pages[0].priority > pages[1].priority
 
 
+def told(memory: Memory, names: tuple[str, ...], **at: Any) -> list[Any]:
+    """Return everything that a view says of entities, without the judgements about them."""
+    view = memory.as_of(**at)
+    said = []
+    for name in names:
+        entity = view.entity(name)
+        facts = view.facts(entity.entity_id)
+        around = view.neighbourhood(name, hops=1).facts
+        texts = sorted(fact.content.replace(entity.entity_id, name) for fact in around)
+        states = {
+            slot: (s.status.value, sorted(map(str, s.values)), len(s.candidates))
+            for slot, s in facts.items()
+        }
+        said.append((entity.state, entity.name, entity.aliases, states, texts))
+    return said
+
+
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(SAID, SAID.filter(bool))
 def test_unmerge_is_the_identity_on_what_was_not_written_after(
-    open_memory: Open, before: list[tuple[bool, str]], after: list[tuple[bool, str]]
+    open_memory: Open, before: list[Said], after: list[Said]
 ) -> None:
-    merged, plain = open_memory(), open_memory()
-    seen = []
-    for memory in (merged, plain):
+    """merge -> write -> as-of -> unmerge -> as-of, beside a store that never merged."""
+    names = ("Alpha", "Omega")
+    ends: list[Any] = []
+    for merges in (True, False):
+        clock = iter(range(1_700_000_000, 1_800_000_000))
+        memory = open_memory(clock=lambda clock=clock: datetime.fromtimestamp(next(clock), UTC))
         memory.vocabulary.define_slot("noted", description="what was noted")
-        ids = [str(say(memory, name, "system", "0").entity) for name in ("Alpha", "Omega")]
-        for left, value in before:
-            last = memory.write(ids[0] if left else ids[1], "noted", value)
-        then = memory.as_of()
-        earlier = [then.value(one, "noted") for one in ids]
-        if memory is merged:
+        memory.vocabulary.define_slot("tagged", description="a tag", cardinality="many")
+        ids = [str(say(memory, name, "system", "0").entity) for name in names]
+        for said in before:
+            last = put(memory, ids, said)
+        then, earlier = memory.as_of().tx, told(memory, names)
+        if merges:
             done = memory.entities.merge(*ids)
-        for left, value in after:
-            last = memory.write(ids[0] if left else ids[1], "noted", value)
-        if memory is merged:
-            assert then.value(ids[0], "noted") == earlier[0]
+            at_merge, as_one = memory.as_of().tx, told(memory, names)
+            assert told(memory, names, tx=then) == earlier
+        for said in after:
+            last = put(memory, ids, said)
+        if merges:
+            assert told(memory, names, tx=at_merge) == as_one
+            assert told(memory, names, tx=then) == earlier
             memory.entities.unmerge(done.merge_id)
-        assert [then.value(one, "noted") for one in ids] == earlier
-        seen.append([memory.as_of().value(one, "noted") for one in ids])
+            assert told(memory, names, tx=at_merge) == as_one
+        assert told(memory, names, tx=then) == earlier
+        ends.append(told(memory, names))
         assert last.tx
         assert memory.doctor() == ()
-    assert seen[0] == seen[1]
+    assert ends[0] == ends[1]
+
+
+def put(memory: Memory, ids: list[str], said: Said) -> Any:
+    left, op, slot, value = said
+    if op == "observe":
+        (receipt, *_) = memory.observe(f"{'Alpha' if left else 'Omega'} said {value}.", "Ann Lee")
+        return receipt
+    since = "-infinity" if op != "assert" or value == "c" else "2023-01-01T00:00:00Z"
+    return memory.write(ids[0] if left else ids[1], slot, value, op=op, valid_from=since)

@@ -255,7 +255,7 @@ class Reviews:
                 code="missing_filter",
             )
         cases = self.list()
-        origin = {} if source is None else self._sources(cases)
+        origin: Mapping[str, str] = {} if source is None else self._sources(cases)
         return tuple(
             case
             for case in cases

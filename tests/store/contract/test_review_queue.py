@@ -115,3 +115,39 @@ def test_a_second_steward_must_agree_where_the_policy_says_so(open_memory: Open)
     memory.reviews.accept(case.review_id)  # the owner decides alone
     assert memory.as_of().entity("S. Rivera").entity_id == sam
     assert memory.doctor() == ()
+
+
+def test_only_a_steward_teaches_a_name(open_memory: Open) -> None:
+    """Abuse case 21: a name like "the boss" attached to the attacker's entity."""
+    memory = opened(open_memory)
+    mine = say(memory, "Mallory Smith").entity
+    with pytest.raises(Forbidden) as caught:
+        as_user(memory, "mallory", "agent").entities.add_alias(mine, "the boss")
+    assert caught.value.code == "privilege_required"
+
+
+def test_a_page_says_what_would_tip_it_and_what_is_in_the_way(open_memory: Open) -> None:
+    memory = opened(open_memory)
+    memory.vocabulary.define_slot("works_with", description="a relation", value_type="entity")
+    sam = say(memory, "Sam Rivera").entity
+    short = say(memory, "S. Rivera")
+    for one in (sam, short.entity):
+        memory.write(one, "works_with", EntityRef(name="Nova", type="project"))
+    (case,) = memory.reviews.list()
+    page = memory.reviews.get(case.review_id)
+    assert any("same e-mail" in tip for tip in page.tips)
+    assert any("lifts nickname_only" in tip for tip in page.tips)
+    assert page.impact is not None
+    assert page.impact.common == ("Nova",)
+    assert page.impact.standing == ()
+    before = memory.reviews.progress()
+    assert (before.waiting, before.decided, before.agreement) == (1, 0, None)
+    memory.reviews.reject(case.review_id)
+    after = memory.reviews.progress()
+    assert (after.waiting, after.oldest, after.decided, after.agreement) == (0, None, 1, 0.0)
+    assert memory.reviews.get(case.review_id).impact.standing == ()  # its own judgement
+    other = say(memory, "Zed Zulu").entity
+    memory.entities.unmerge(memory.entities.merge(other, sam).merge_id)
+    memory.entities.merge(other, short.entity)
+    (standing,) = memory.reviews.get(case.review_id).impact.standing
+    assert standing.startswith("service (human)")

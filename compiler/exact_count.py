@@ -121,7 +121,7 @@ def _toktok() -> Count:
 
 
 def _toktok_batch() -> Count:
-    from toktok import batch_count  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+    from toktok import batch_count  # pyright: ignore[reportMissingTypeStubs]
 
     return lambda text: batch_count((text,), VOCABULARY, 1)[0]
 

@@ -234,7 +234,10 @@ class Timelines:
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))
         bound = self._bound(sight, point) | {"claims": codec.listed(claims)}
         lines = self._db.execute(sql.OF_CLAIMS[case], bound).fetchall()
-        bodies = self._veiled(dict.fromkeys(line[1] for line in lines))
+        hidden = dict.fromkeys(line[1] for line in lines if not line[11])
+        bodies = self._veiled(hidden) if hidden else {}
+        # what may be seen is built below anyway, and kept
+        bodies |= self._bodies_of(dict.fromkeys(line[1] for line in lines if line[11]))
         asked, foreign = set(ask.slots), 0
         own: list[Line] = []
         for line in lines:

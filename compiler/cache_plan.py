@@ -13,16 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from ..schema.compile_terms import SECTIONS, SectionName, Stability
+from ..schema.errors import InvalidInput
 from .block import Block
-from .capabilities import Capability
+from .capabilities import GENERIC, Capability, Provider
 from .counting import TokenCounter
 
 ZONES: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
 LOOKBACK_MARGIN: Final = 5
 """Blocks of a provider's lookback that are left unused, so that a mark is always found."""
+SPEAKERS: Final = frozenset({"user", "assistant", "system"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,18 @@ class Segment:
 
     @property
     def speaker(self) -> str:
-        """Return `user` or `assistant` for a turn of dialogue, else empty."""
+        """Return `user`, `assistant` or `system` for a turn of dialogue, else empty."""
         scheme = self.block.origin.partition("://")[0]
         dialogue = self.block.kind.value == "dialogue" and self.block.section == "history"
-        return scheme if dialogue and scheme in ("user", "assistant") else ""
+        return scheme if dialogue and scheme in SPEAKERS else ""
+
+    def said_by(self, role: str) -> str:
+        """Return a turn's own words for a message of its speaker, else the framed block.
+
+        A turn without words is framed too: providers refuse an empty text.
+        """
+        own = self.speaker == role and self.block.text.strip()
+        return self.block.text if own else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +86,15 @@ def segments_of(
     )
 
 
+def capability_for(plan: Plan, provider: Provider) -> Capability:
+    """Return the plan's capability when its model is of this provider, else that of no provider.
+
+    A request may be rendered for a gateway that speaks another provider's protocol; what the
+    model itself cannot do is then not asked for.
+    """
+    return plan.capability if plan.capability.provider is provider else GENERIC
+
+
 def marks(plan: Plan, *, expected_reads: float = 1.0, ttl: int = 0) -> tuple[int, ...]:
     """Return the places of the segments after which a cache mark stands, rising.
 
@@ -82,14 +102,78 @@ def marks(plan: Plan, *, expected_reads: float = 1.0, ttl: int = 0) -> tuple[int
     takes none, before a prefix that is too short, or where reads would not pay for the write.
     """
     row = plan.capability
-    if not row.breakpoints or row.min_cacheable_tokens is None:
+    if not row.breakpoints or not pays(row, expected_reads=expected_reads, ttl=ttl):
         return ()
+    ends = _within_lookback(_zone_ends(plan), plan)
+    return tuple([end for end in ends if _long_enough(plan, end)][-row.breakpoints :])
+
+
+def ttl_place(row: Capability, ttl_s: int) -> int:
+    """Return the place of a lifetime in a capability's list; 0 where none are on offer.
+
+    Raises:
+        InvalidInput: `bad_request`, naming the lifetimes of the model.
+    """
+    if not row.ttls_s:
+        return 0
+    if ttl_s not in row.ttls_s:
+        offered = " or ".join(map(str, row.ttls_s))
+        raise InvalidInput(
+            f"{row.pattern} caches for {offered} seconds, not {ttl_s}", code="bad_request"
+        )
+    return row.ttls_s.index(ttl_s)
+
+
+def pays(row: Capability, *, expected_reads: float, ttl: int = 0) -> bool:
+    """Tell whether so many expected reads of a prefix pay for writing it to the cache."""
     write = row.write_permille[min(ttl, len(row.write_permille) - 1)]
-    if write - 1000 >= expected_reads * (1000 - row.read_permille):
-        return ()
-    ends = _zone_ends(plan)
-    kept = [end for end in _within_lookback(ends, plan) if _long_enough(plan, end)]
-    return tuple(kept[-row.breakpoints :])
+    return write - 1000 < expected_reads * (1000 - row.read_permille)
+
+
+def expected_cached_tokens(plan: Plan) -> int:
+    """Return the tokens that the next request of the same conversation should read from a cache.
+
+    That is the longest prefix which stays and which the provider keeps: up to the last mark
+    where it takes marks, else all four zones, rounded down to its steps. By the lower bound of
+    the count; 0 without a provider or for a prefix that is too short.
+    """
+    row = plan.capability
+    if row.min_cacheable_tokens is None:
+        return 0
+    ends = marks(plan) if row.breakpoints else tuple(_zone_ends(plan))
+    if not ends:
+        return 0
+    tokens = _prefix_tokens(plan, ends[-1])
+    if tokens < row.min_cacheable_tokens:
+        return 0
+    return tokens - tokens % row.granularity_tokens
+
+
+def tokens_read(before: Plan, now: Plan) -> int:
+    """Return the tokens of a request that its provider should still hold from the one before.
+
+    Where marks are taken: the longest prefix that the earlier request marked, that stands
+    unchanged, and that a mark of this request still looks back on. Else all leading segments
+    that stand unchanged, rounded down to the provider's steps. By the lower bound of the count.
+    """
+    row = now.capability
+    if row.min_cacheable_tokens is None:
+        return 0
+    pairs = zip(before.segments, now.segments, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0].text == pair[1].text, pairs))
+    if row.breakpoints:
+        reach = row.lookback_blocks or len(now.segments)
+        ends = [
+            end
+            for end in marks(before)
+            if end < same and any(0 <= mark - end <= reach for mark in marks(now))
+        ]
+    else:
+        ends = [same - 1]
+    tokens = _prefix_tokens(now, max(ends, default=-1))
+    if tokens < row.min_cacheable_tokens:
+        return 0
+    return tokens - tokens % row.granularity_tokens
 
 
 def _zone_ends(plan: Plan) -> list[int]:
@@ -101,16 +185,28 @@ def _zone_ends(plan: Plan) -> list[int]:
 
 
 def _within_lookback(ends: list[int], plan: Plan) -> list[int]:
-    """Move the last mark but one into a history that outgrows the lookback."""
+    """Move the last mark but one into the history when one turn outgrows the lookback."""
     lookback = plan.capability.lookback_blocks
-    if lookback is None or len(ends) < 2:
+    if lookback is None or len(ends) < plan.capability.breakpoints:
         return ends
     reach = lookback - LOOKBACK_MARGIN
-    if ends[-1] - ends[-2] > reach and len(ends) == plan.capability.breakpoints:
+    if added_blocks(plan) > reach:
         return [*ends[:-2], ends[-1] - reach, ends[-1]]
     return ends
 
 
+def added_blocks(plan: Plan) -> int:
+    """Return how many blocks of the history its last turn added: from the user's words on."""
+    history = plan.of(Stability.HISTORY)
+    for number, segment in enumerate(reversed(history), start=1):
+        if segment.speaker == "user":
+            return number
+    return len(history)
+
+
 def _long_enough(plan: Plan, end: int) -> bool:
-    prefix = "".join(segment.text for segment in plan.segments[: end + 1])
-    return plan.counter.lower_bound(prefix) >= (plan.capability.min_cacheable_tokens or 0)
+    return _prefix_tokens(plan, end) >= (plan.capability.min_cacheable_tokens or 0)
+
+
+def _prefix_tokens(plan: Plan, end: int) -> int:
+    return plan.counter.lower_bound("".join(s.text for s in plan.segments[: end + 1]))

@@ -23,7 +23,7 @@ from .normalize import Candidate
 from .order import Ordered
 from .quality import TARGETS, quality
 from .setting import Setting
-from .tracing import Findings, findings, trace_of
+from .tracing import Findings, cache_key, findings, trace_of
 
 _LIMITS = frozenset(
     {
@@ -61,7 +61,14 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         artifact_uris=_originals(setting, found),
     )
     _reject(ordered, setting)
-    trace = trace_of(ordered, setting, found, envelope_id=manifest.envelope_id)
+    plan = Plan(
+        segments=segments_of(assembled.text, assembled.blocks, assembled.spans),
+        model=setting.request.model,
+        capability=capability(setting.request.model),
+        counter=setting.counter,
+        cache_key=cache_key(ordered, setting),
+    )
+    trace = trace_of(ordered, setting, found, plan=plan, envelope_id=manifest.envelope_id)
     return Envelope(
         envelope_id=manifest.envelope_id,
         text=assembled.text,
@@ -74,13 +81,7 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         trace=trace,
         manifest=manifest,
         gaps=found.gaps,
-        plan=Plan(
-            segments=segments_of(assembled.text, assembled.blocks, assembled.spans),
-            model=setting.request.model,
-            capability=capability(setting.request.model),
-            counter=setting.counter,
-            cache_key=str(trace.cache_metadata["prompt_cache_key"]),
-        ),
+        plan=plan,
         _measure=lambda: quality(ordered, setting),
     )
 

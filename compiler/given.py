@@ -130,7 +130,9 @@ def _evidence(section: SectionName, evidence: Evidence, ceiling: int) -> _Draft:
 def _turn(turn: Turn, ceiling: int) -> _Draft:
     level = max(ceiling, _LEVEL_OF_ROLE[turn.role])
     name = f"/{turn.name}" if turn.name else ""
-    return _Draft(_S.HISTORY, level, f"{turn.role.value}://history{name}", turn.text, turn)
+    # renderers give `system://` turns a provider's system role: only who may speak so gets it
+    speaker = "request" if turn.role is Role.SYSTEM and ceiling > 1 else turn.role.value
+    return _Draft(_S.HISTORY, level, f"{speaker}://history{name}", turn.text, turn)
 
 
 def tool_text(tool: Tool) -> str:

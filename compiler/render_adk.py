@@ -2,8 +2,10 @@
 
 ADK keeps a static instruction prefix apart from dynamic instructions; the static zone is the
 first, the scope zone the second. Contents are the session zone, the turns of the history as
-`user` and `model`, and the turn zone in the last user content. Sources: compiler page 1.1,
-rule 8 (google-adk 2.13.0); checklist C-198, C-221.
+`user` and `model`, and the turn zone in the last user content. Gemini takes no system message
+in mid-conversation, so a system turn stays a framed block of the user's. `service.adk` lays
+these parts over a live request. Sources: compiler page 1.1, rule 8 (google-adk 2.13.0);
+checklist C-198, C-221.
 """
 
 from __future__ import annotations
@@ -33,8 +35,10 @@ def render_adk(plan: Plan) -> dict[str, Any]:
         config["tools"] = [{"function_declarations": declared}]
     contents = [_content("user", plan.text_of(Stability.SESSION))]
     for segment in plan.of(Stability.HISTORY):
-        role = "model" if segment.speaker == "assistant" else "user"
-        contents.append(_content(role, segment.block.text if segment.speaker else segment.text))
+        if segment.speaker == "assistant":
+            contents.append(_content("model", segment.said_by("assistant")))
+        else:
+            contents.append(_content("user", segment.said_by("user")))
     contents.append(_content("user", plan.text_of(Stability.TURN)))
     scope = plan.text_of(Stability.SCOPE)
     return {

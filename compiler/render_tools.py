@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .block import Block
+from .cache_plan import Plan
 from .json_values import fields_of
 from .rows import read_rows
 
@@ -35,6 +36,20 @@ def tools_of(blocks: Iterable[Block]) -> tuple[ToolSpec, ...] | None:
                 return None
             found.append(spec)
     return tuple(found)
+
+
+def marked_shown(plan: Plan, found: Iterable[int], *, native_tools: bool) -> frozenset[int]:
+    """Return the marked places that have a text of their own in the request.
+
+    Tools that are sent as tools have none: their mark moves to the text before them in their
+    zone, which providers put behind the tools; without one it is -1, the list of tools itself.
+    """
+    shown: set[int] = set()
+    for place in found:
+        while native_tools and place >= 0 and plan.segments[place].block.section == "tools":
+            place -= 1
+        shown.add(place)
+    return frozenset(shown)
 
 
 def _texts(block: Block) -> tuple[str, ...]:

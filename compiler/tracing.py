@@ -27,6 +27,7 @@ from ..schema.crosswalk import layer_tokens
 from ..schema.errors import Forbidden
 from ..schema.principal import AUDIT, Principal
 from ..schema.vocabulary import Authority
+from .cache_plan import Plan, expected_cached_tokens
 from .metrics import core_metrics
 from .order import Ordered
 from .piece import Piece
@@ -181,7 +182,9 @@ def section_spans(ordered: Ordered) -> dict[SectionName, tuple[int, int]]:
     return found
 
 
-def trace_of(ordered: Ordered, setting: Setting, found: Findings, *, envelope_id: str) -> Trace:
+def trace_of(
+    ordered: Ordered, setting: Setting, found: Findings, *, plan: Plan, envelope_id: str
+) -> Trace:
     """Return the trace of an envelope."""
     gated = ordered.contained.converted.rescued.ranking.validated.gated
     request, principal = setting.request, setting.principal
@@ -206,7 +209,7 @@ def trace_of(ordered: Ordered, setting: Setting, found: Findings, *, envelope_id
         withheld=_withheld(ordered),
         withheld_objects=tuple(omitted(v) for v in gated.withheld) if auditor else (),
         retrieval_metadata=_retrieval(ordered, setting, found, metrics["context_precision"]),
-        cache_metadata=_cache(ordered, setting, found),
+        cache_metadata=_cache(plan, found),
         budget=_budget(ordered, setting, found),
         provenance=provenance(p for group in ordered.assembled.pieces for p in group),
         conversions=found.changes,
@@ -251,17 +254,19 @@ def _retrieval(
     }
 
 
-def _cache(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, Any]:
+def _cache(plan: Plan, found: Findings) -> dict[str, Any]:
     tokens = dict.fromkeys((stability.value for stability in _CACHED), 0)
     for use in found.sections:
         if use.stability in _CACHED:
             tokens[use.stability.value] += use.tokens
     prefix = sum(tokens.values())
     return {
-        "prompt_cache_key": cache_key(ordered, setting),
+        "prompt_cache_key": plan.cache_key,
         "static_prefix_tokens": min(prefix, found.tokens),
         "dynamic_suffix_tokens": max(0, found.tokens - prefix),
         "zones": tokens,
+        "provider": plan.capability.provider.value,
+        "expected_cached_tokens": expected_cached_tokens(plan),
     }
 
 

@@ -140,7 +140,12 @@ def random_write(chance: Chance) -> Write:
         return Write(subject=chance.choice(PEOPLE), slot=chance.choice(SLOTS), value=value)
     if kind < 0.52:
         level = chance.choice((0, 1))
-        return Write(content=_words(chance), object_type="policy_rule", authority_level=level)
+        return Write(
+            content=_words(chance),
+            object_type="policy_rule",
+            authority_level=level,
+            why_it_matters="every answer",
+        )
     origin = chance.choice(("doc://handbook/1", "https://news.example.org/a", "tool://search/x"))
     return Write(
         content=text(chance),

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.cache_plan import marks
+from tenure.compiler.cache_plan import added_blocks, expected_cached_tokens, marks
 from tenure.compiler.envelope import Envelope
-from tenure.compiler.render_anthropic import marked_parts
+from tenure.compiler.render_anthropic import marked_parts, render_anthropic
+from tenure.compiler.render_openai import breakpoint_parts
 from tenure.compiler.render_tools import tools_of
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench
 
+NO_MINIMUM: dict[str, Any] = {"min_cacheable_tokens": 1}
 TURNS = [
     {"role": "user", "text": "Find it"},
     {"role": "assistant", "text": "Searching"},
@@ -91,14 +93,129 @@ def test_no_mark_is_paid_for_that_nobody_reads() -> None:
     assert marks(envelope(model="generic", pad=900).plan) == ()
 
 
-def test_a_long_history_moves_the_last_mark_but_one() -> None:
-    plan = envelope(pad=900, history=[f"turn {i}" for i in range(40)]).plan
+def test_a_turn_that_outgrows_the_lookback_moves_the_last_mark_but_one() -> None:
+    tools = [{"role": "tool", "text": f"result {i}", "name": "search"} for i in range(30)]
+    plan = envelope(pad=900, history=["Find all", *tools]).plan
+    assert added_blocks(plan) == 31
     places = marks(plan)
     ends = [p for p, s in enumerate(plan.segments) if s.stability.value == "history"]
     assert places[-1] == ends[-1]
     assert places[-2] == ends[-1] - 15
     short = replace(plan, capability=replace(plan.capability, lookback_blocks=None))
     assert marks(short)[-2] < ends[0]
+
+
+def test_a_long_history_of_short_turns_keeps_the_mark_of_the_session() -> None:
+    plan = envelope(pad=900, history=[f"turn {i}" for i in range(40)]).plan
+    places = marks(plan)
+    assert added_blocks(plan) == 1
+    assert plan.segments[places[-2]].stability.value == "session"
+    assert added_blocks(envelope(history=[{"role": "assistant", "text": "x"}]).plan) == 1
+    assert added_blocks(envelope(history=[]).plan) == 0
+
+
+def test_the_mark_of_native_tools_stands_on_the_text_that_follows_them() -> None:
+    one = envelope(pad=900)
+    first = one.plan.segments[marks(one.plan)[0]]
+    assert first.block.section == "tools"
+    request = one.render("anthropic")
+    assert "Be truthful" in marked_parts(request)[0]["text"]
+    assert len(marked_parts(request)) == 4
+    bare = replace(one.plan, segments=(first, *one.plan.segments[-1:]))
+    lone = render_anthropic(replace(bare, capability=replace(bare.capability, **NO_MINIMUM)))
+    assert lone["tools"][-1]["cache_control"] == {"type": "ephemeral"}
+
+
+def test_a_lifetime_that_the_model_does_not_offer_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="300 or 3600"):
+        envelope().render("anthropic", ttl_s=60)
+    with pytest.raises(InvalidInput, match="1800 or 43200"):
+        envelope(model="gpt-5.6").render("openai", ttl_s=60)
+    assert envelope(model="gpt-5").render("openai", ttl_s=60)["model"] == "gpt-5"
+
+
+def test_a_system_turn_is_a_system_message_where_the_model_takes_one() -> None:
+    turns = [{"role": "user", "text": "Go"}, {"role": "system", "text": "Tools changed."}]
+    owner = Principal(user="ann", projects=frozenset({"nova"}), authority_level=0)
+
+    def request(model: str, principal: Principal = owner, given: Any = turns) -> dict[str, Any]:
+        bench = Bench(principal=principal)
+        made = bench.compile(query="x", history=given, model=model).render("anthropic")
+        assert isinstance(made, dict)
+        return made
+
+    roles = [m["role"] for m in request("claude-opus-4-8")["messages"]]
+    assert roles == ["user", "system", "user"]
+    said = request("claude-opus-4-8")["messages"][1]["content"]
+    assert [part["text"] for part in said] == ["Tools changed."]
+    older = request("claude-sonnet-4-6")["messages"]
+    assert [m["role"] for m in older] == ["user"]
+    assert "=== dialogue" in older[0]["content"][1]["text"]
+    first = request("claude-opus-4-8", given=turns[1:])["messages"]
+    assert [m["role"] for m in first] == ["user"]
+    weak = request("claude-opus-4-8", Principal(user="ann"))["messages"]
+    assert [m["role"] for m in weak] == ["user"]
+    bench = Bench(principal=owner)
+    chat = bench.compile(query="x", history=turns, model="gpt-5.6").render("openai")
+    assert [m["role"] for m in chat["messages"]] == ["system", "user", "system", "user"]
+
+
+def test_a_turn_without_words_is_framed() -> None:
+    one = Bench().compile(query="x", history=[{"role": "user", "text": " "}], model="gpt-5")
+    assert "=== dialogue" in one.render("openai")["messages"][1]["content"]
+
+
+def test_explicit_breakpoints_stand_behind_the_zones_from_gpt_5_6_on() -> None:
+    request = envelope(model="gpt-5.6", pad=900).render("openai")
+    parts = breakpoint_parts(request)
+    assert len(parts) == 4
+    assert all(part["prompt_cache_breakpoint"] == {"mode": "explicit"} for part in parts)
+    assert parts[-1]["text"] == "Go on"
+    assert request["prompt_cache_options"] == {"mode": "explicit", "ttl": "30m"}
+    long = envelope(model="gpt-5.6", pad=900).render("openai", ttl_s=43_200)
+    assert breakpoint_parts(long)[0]["prompt_cache_breakpoint"]["ttl"] == "12h"
+    rare = envelope(model="gpt-5.6", pad=900).render("openai", expected_reads=0.1)
+    assert breakpoint_parts(rare) == []
+    assert "prompt_cache_options" not in envelope(model="gpt-5").render("openai")
+
+
+def test_openai_messages_are_appended_and_never_edited() -> None:
+    before = envelope(model="gpt-5.6", history=TURNS).render("openai")["messages"]
+    more = [*TURNS, {"role": "assistant", "text": "Done"}, {"role": "user", "text": "Thanks"}]
+    after = envelope(model="gpt-5.6", history=more).render("openai")["messages"]
+
+    def words(messages: Any) -> list[str]:
+        return ["".join(part["text"] for part in m["content"]) for m in messages]
+
+    assert words(after)[: len(before) - 1] == words(before)[:-1]
+    assert len(after) == len(before) + 2
+
+
+def test_another_providers_model_gets_no_marks_of_this_one() -> None:
+    assert breakpoint_parts(envelope(pad=900).render("openai")) == []
+    assert marked_parts(envelope(model="gpt-5.6", pad=900).render("anthropic")) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "step"),
+    [("claude-opus-4-8", 1), ("gpt-5", 128), ("gpt-5.6", 1), ("gemini-3-pro", 1)],
+)
+def test_the_trace_expects_what_the_provider_will_read_from_its_cache(
+    model: str, step: int
+) -> None:
+    cache = envelope(model=model, pad=900).trace.cache_metadata
+    prefix = cache["static_prefix_tokens"]
+    assert cache["expected_cached_tokens"] % step == 0
+    assert 0.5 * prefix < cache["expected_cached_tokens"] <= 1.05 * prefix
+    short = envelope(model=model).trace.cache_metadata
+    assert short["expected_cached_tokens"] == 0
+    assert cache["provider"] in ("anthropic", "openai", "gemini")
+
+
+def test_nothing_is_expected_without_a_cache() -> None:
+    assert envelope(model="generic", pad=900).trace.cache_metadata["expected_cached_tokens"] == 0
+    empty = replace(envelope(model="gpt-5").plan, segments=())
+    assert expected_cached_tokens(empty) == 0
 
 
 def test_openai_gets_one_system_message_and_a_keyed_cache() -> None:

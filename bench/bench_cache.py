@@ -1,0 +1,58 @@
+"""What each provider's prompt cache should serve over one conversation of fifty turns.
+
+    python bench/bench_cache.py [--turns 50]
+
+A real memory, one compile a turn; question and answer join the history. For each model: tokens
+sent, tokens that the cache should hold from the turn before by the rules of the capability table
+(lower bound of the count), their share, and what the input costs against no cache. Nothing is
+sent to a provider: the figures are what its documents promise for these bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+from rich.table import Table
+
+from tenure.compiler.cache_plan import tokens_read
+from tenure.compiler.envelope import Envelope
+from tenure.tests.conversation import office, turns
+
+MODELS = ("claude-opus-4-8", "claude-haiku-4-5", "gpt-5", "gpt-5.6", "gemini-2.5-pro",
+          "gemini-3-pro", "generic")  # fmt: skip
+
+
+def cost_permille(envelope: Envelope, read: int, sent: int) -> int:
+    """Return the price of a request, with a plain token at 1000."""
+    row = envelope.plan.capability
+    kept = envelope.trace.cache_metadata["expected_cached_tokens"]
+    written = max(0, kept - read)
+    plain = sent - read - written
+    return plain * 1000 + read * row.read_permille + written * row.write_permille[0]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=50)
+    given = parser.parse_args()
+    memory = office()
+    table = Table("model", "sent", "read", "share", "last turn", "cost", title="expected cache")
+    for model in MODELS:
+        before: Envelope | None = None
+        sent = read = cost = last = 0
+        for envelope in turns(memory, model, given.turns):
+            tokens = envelope.plan.counter.lower_bound(envelope.text)
+            hit = tokens_read(before.plan, envelope.plan) if before is not None else 0
+            sent, read, last = sent + tokens, read + hit, 100 * hit // tokens
+            cost += cost_permille(envelope, hit, tokens)
+            before = envelope
+        share = f"{100 * read / sent:.1f} %"
+        table.add_row(model, f"{sent}", f"{read}", share, f"{last} %", f"{cost / sent / 10:.0f} %")
+    Console().print(table)
+    memory.close()
+
+
+if __name__ == "__main__":
+    main()

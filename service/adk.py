@@ -1,0 +1,131 @@
+"""Google ADK: lay an envelope over the request that goes to the model.
+
+    agent = LlmAgent(..., before_model_callback=before_model(memory, "code_generation"))
+
+The callback reads the user's words from the request, compiles, and rewrites it: instruction and
+tools are replaced, the last contents before the user's turn stay as they are, the text of that
+turn becomes the envelope's turn zone, and parts that are no text (pictures, files, function
+calls) are kept. A request that was rewritten before is rewritten again, never stacked.
+The history is ADK's own: it is not compiled, so that nothing is said twice.
+Source 001, "ADK integration"; checklist C-198, C-200, C-221, C-222; google-adk 2.13.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from ..compiler.grammar import parse_envelope
+from ..schema.compile_terms import SECTIONS, SectionName, Stability
+from ..schema.errors import Fault, InvalidInput
+
+if TYPE_CHECKING:
+    from ..compiler.envelope import Envelope
+    from .memory import Memory
+
+KEEP_CONTENTS: Final = 5
+"""Contents of the conversation that stay before the user's turn (C-222)."""
+
+
+def before_model(
+    memory: Memory, task: str, *, keep: int = KEEP_CONTENTS, **given: Any
+) -> Callable[..., None]:
+    """Return an ADK `before_model_callback` that compiles and rewrites each request.
+
+    `given` goes to `memory.compile`; `user_request` and `query` are the user's own words unless
+    they are stated there, `model` is the request's.
+    """
+
+    def callback(callback_context: Any, llm_request: Any) -> None:
+        words = user_text(llm_request)
+        asked: dict[str, Any] = {"query": words, "user_request": words, **given}
+        if llm_request.model and "model" not in asked:
+            asked["model"] = llm_request.model
+        rewrite(llm_request, memory.compile(task, **asked), keep=keep)
+
+    return callback
+
+
+def user_text(llm_request: Any) -> str:
+    """Return what the user said last, without what an earlier rewrite put around it."""
+    turn = _last_user(list(llm_request.contents))
+    if turn is None:
+        return ""
+    text = "\n".join(part.text for part in llm_request.contents[turn].parts or () if part.text)
+    said = [b.text for b in _blocks(text) if b.section == SectionName.USER_REQUEST.value]
+    return said[0] if said else text
+
+
+def rewrite(llm_request: Any, envelope: Envelope, *, keep: int = KEEP_CONTENTS) -> None:
+    """Rewrite an `LlmRequest` in place.
+
+    Raises:
+        InvalidInput: `bad_request`, for a negative `keep`.
+    """
+    from google.genai import types
+
+    if keep < 0:
+        raise InvalidInput("keep at least 0 contents", code="bad_request")
+    made: Mapping[str, Any] = envelope.render("adk")
+    config = made["config"]
+    stable = [config["system_instruction"], *made["_dynamic_instructions"]]
+    llm_request.config.system_instruction = "".join(stable)
+    llm_request.config.tools = _tools(llm_request, config.get("tools", []), types)
+    contents = list(llm_request.contents)
+    turn = _last_user(contents)
+    before = contents if turn is None else contents[:turn]
+    after = [] if turn is None else contents[turn + 1 :]
+    before = [content for content in before if not _ours(content)]
+    session = envelope.plan.text_of(Stability.SESSION)
+    opening = [types.Content(role="user", parts=[types.Part(text=session)])] if session else []
+    beside = [] if turn is None else [p for p in contents[turn].parts or () if not p.text]
+    said = types.Part(text=envelope.plan.text_of(Stability.TURN))
+    last = types.Content(role="user", parts=[*beside, said])
+    llm_request.contents = [*opening, *_tail(before, keep), last, *after]
+
+
+def _tools(llm_request: Any, declared: list[Any], types: Any) -> list[Any]:
+    """Return the envelope's tools, and ADK's own that are no functions (search, code execution).
+
+    A request whose envelope holds no tool keeps its tools: there is nothing to replace them by.
+    """
+    present = list(llm_request.config.tools or [])
+    if not declared:
+        return present
+    others = [tool for tool in present if not getattr(tool, "function_declarations", None)]
+    return [*others, *(types.Tool.model_validate(tool) for tool in declared)]
+
+
+def _tail(contents: list[Any], keep: int) -> list[Any]:
+    """Return the last contents, never parting a function's answer from its call."""
+    start = max(0, len(contents) - keep)
+    while 0 < start < len(contents) and _answers(contents[start]):
+        start -= 1
+    return contents[start:]
+
+
+def _answers(content: Any) -> bool:
+    return any(part.function_response is not None for part in content.parts or ())
+
+
+def _last_user(contents: list[Any]) -> int | None:
+    """Return the place of the user's last own turn; a function's answer is none."""
+    for place in range(len(contents) - 1, -1, -1):
+        content = contents[place]
+        if content.role == "user" and not _answers(content) and not _ours(content):
+            return place
+    return None
+
+
+def _ours(content: Any) -> bool:
+    """Tell whether a content is the session zone of an earlier rewrite."""
+    text = "".join(part.text or "" for part in content.parts or ())
+    zones = {SECTIONS[SectionName(block.section)].stability for block in _blocks(text)}
+    return zones == {Stability.SESSION}
+
+
+def _blocks(text: str) -> tuple[Any, ...]:
+    try:
+        return parse_envelope(text)
+    except (InvalidInput, Fault):
+        return ()

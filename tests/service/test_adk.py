@@ -1,0 +1,107 @@
+"""The ADK adapter on real `LlmRequest`s: rewritten, never stacked, nothing but text replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from google.adk.models.llm_request import LlmRequest
+from google.genai import types
+
+from tenure import Memory, connect
+from tenure.schema.errors import InvalidInput
+from tenure.service.adk import before_model, rewrite, user_text
+
+PICTURE = types.Part(inline_data=types.Blob(data=b"\x89PNG", mime_type="image/png"))
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with connect(":memory:") as opened:
+        opened.write(subject="Sam Rivera", slot="office", value="Chicago")
+        yield opened
+
+
+def said(role: str, *parts: Any) -> types.Content:
+    made = [types.Part(text=part) if isinstance(part, str) else part for part in parts]
+    return types.Content(role=role, parts=made)
+
+
+def asked(*contents: types.Content) -> LlmRequest:
+    return LlmRequest(
+        model="gemini-3-pro",
+        contents=list(contents),
+        config=types.GenerateContentConfig(
+            system_instruction="old rules",
+            tools=[
+                types.Tool(function_declarations=[types.FunctionDeclaration(name="old")]),
+                types.Tool(google_search=types.GoogleSearch()),
+            ],
+        ),
+    )
+
+
+def texts(request: LlmRequest) -> list[str]:
+    return ["".join(p.text or "" for p in c.parts or ()) for c in request.contents]
+
+
+def test_the_callback_replaces_text_and_tools_and_keeps_other_parts(memory: Memory) -> None:
+    request = asked(
+        said("user", "hello"),
+        said("model", "hi"),
+        said("user", "Where is Sam Rivera's office?", PICTURE),
+    )
+    tools = [{"name": "find", "input_schema": {"type": "object"}}]
+    before_model(memory, "analytical_reporting", tools=tools, goal="visit")(None, request)
+    assert "old rules" not in str(request.config.system_instruction)
+    assert "=== ROLE" in str(request.config.system_instruction)
+    kept = request.config.tools or []
+    assert [bool(t.google_search) for t in kept if isinstance(t, types.Tool)] == [True, False]
+    declared = kept[1].function_declarations if isinstance(kept[1], types.Tool) else None
+    assert [d.name for d in declared or ()] == ["find"]
+    assert texts(request)[1:3] == ["hello", "hi"]
+    assert "=== GOAL" in texts(request)[0]
+    last = request.contents[-1].parts or []
+    assert last[0] == PICTURE
+    assert "Chicago" in str(last[1].text)
+    assert "Where is Sam Rivera's office?" in str(last[1].text)
+    assert user_text(request) == "Where is Sam Rivera's office?"
+
+
+def test_a_second_rewrite_does_not_stack(memory: Memory) -> None:
+    request = asked(said("user", "hello"), said("model", "hi"), said("user", "Sam's office?"))
+    callback = before_model(memory, "analytical_reporting", goal="visit", valid="2026-12-01T00:00Z")
+    callback(None, request)
+    once = texts(request)
+    callback(None, request)
+    assert texts(request) == once
+    assert len(request.config.tools or []) == 2
+
+
+def test_an_open_function_call_stays_behind_the_turn(memory: Memory) -> None:
+    call = types.Part(function_call=types.FunctionCall(name="find", args={}))
+    answer = types.Part(function_response=types.FunctionResponse(name="find", response={}))
+    turns = [said("user", f"turn {n}") for n in range(8)]
+    request = asked(*turns, said("model", call), said("user", answer))
+    before_model(memory, "analytical_reporting")(None, request)
+    assert [p.function_call is not None for p in request.contents[-2].parts or ()] == [True]
+    assert "turn 7" in texts(request)[-3]
+    assert texts(request)[:-3] == [f"turn {n}" for n in range(2, 7)]
+
+
+def test_the_tail_never_begins_with_an_answer_without_its_call(memory: Memory) -> None:
+    call = types.Part(function_call=types.FunctionCall(name="find", args={}))
+    answer = types.Part(function_response=types.FunctionResponse(name="find", response={}))
+    request = asked(said("user", "a"), said("model", call), said("user", answer), said("user", "b"))
+    rewrite(request, memory.compile("analytical_reporting", "b"), keep=1)
+    assert [c.role for c in request.contents] == ["model", "user", "user"]
+
+
+def test_a_request_without_a_user_gets_the_turn_at_the_end(memory: Memory) -> None:
+    request = asked()
+    assert user_text(request) == ""
+    rewrite(request, memory.compile("analytical_reporting", "Sam's office"), keep=0)
+    assert len(request.contents) == 1
+    with pytest.raises(InvalidInput, match="at least 0"):
+        rewrite(request, memory.compile("analytical_reporting", "x"), keep=-1)

@@ -26,7 +26,7 @@ MODELS = ("claude-opus-4-8", "claude-haiku-4-5", "gpt-5", "gpt-5.6", "gemini-2.5
 def cost_permille(envelope: Envelope, read: int, sent: int) -> int:
     """Return the price of a request, with a plain token at 1000."""
     row = envelope.plan.capability
-    kept = envelope.trace.cache_metadata["expected_cached_tokens"]
+    kept = int(envelope.trace.cache_metadata["expected_cached_tokens"])
     written = max(0, kept - read)
     plain = sent - read - written
     return plain * 1000 + read * row.read_permille + written * row.write_permille[0]

@@ -1,9 +1,10 @@
 """Fitting: which pieces go in, so that the text keeps to its budget.
 
 Required pieces go in first. Then the optional sections of zone 3, each under a cap that looks
-neither at the query nor at history, so that a cached prefix keeps its bytes. The rest of the
-budget is divided between the turn's sections by `allocate`, over the utility curves that their
-items really have; inside a section the exact knapsack, the variety of `facility_location`, or
+neither at the query nor at history, so that a cached prefix keeps its bytes. Of the turn the
+critical objects come first, by rank. The rest of the budget is divided between the turn's
+sections by `allocate`, over the utility curves that their items really have, frames included;
+inside a section the exact knapsack, the variety of `facility_location`, or
 the newest turns decide. What is left is filled with what still fits.
 
 Costs are estimates of the parts; `order` measures the assembled text and asks again with more
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..schema.compile_terms import OverflowPolicy, Reason, SectionName
+from ..schema.compile_terms import OverflowPolicy, PriorityTier, Reason, SectionName
 from .allocate import Section, allocate
 from .distil import statements
 from .items import Item
@@ -65,6 +66,8 @@ class Fit:
     opened: set[SectionName] = field(default_factory=set[SectionName])
     shared: set[SectionName] = field(default_factory=set[SectionName])
     labels: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
+    spent: dict[SectionName, int] = field(default_factory=dict[SectionName, int])
+    """Tokens that critical objects of the turn took before the rest was divided."""
     sizes: dict[int, tuple[Piece, int]] = field(default_factory=dict[int, tuple[Piece, int]])
     """What pieces take by themselves, by identity; the piece is held so that its id stays its."""
 
@@ -177,6 +180,8 @@ def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
             for piece in loose[name]:
                 found.take(piece)
         return
+    loose = _after_critical(found, loose)
+    sizes = {name: _size(found, pieces) for name, pieces in loose.items() if pieces}
     rations = _rations(found, loose, sizes)
     chosen: set[str] = set()
     for name in sizes:
@@ -189,6 +194,34 @@ def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
             ration = rations.get(piece.section, 0)
             left.append((piece, Reason.OVER_BUDGET if ration else Reason.SECTION_DROPPED))
     _fill(found, left)
+
+
+def _after_critical(
+    found: Fit, loose: dict[SectionName, list[Piece]]
+) -> dict[SectionName, list[Piece]]:
+    """Take the best critical objects, under their sections' caps, and return what is left.
+
+    They go in by rank up to the first that does not fit, so that a larger budget never loses
+    one of them for something else. Turns go by age, not by tier.
+    """
+    ranked = [
+        piece
+        for name, pieces in loose.items()
+        for piece in pieces
+        if name is not _S.HISTORY and piece.tier is PriorityTier.CRITICAL
+    ]
+    taken: set[str] = set()
+    for piece in sorted(ranked, key=lambda p: (-p.value, p.object_id)):
+        cost, spent = found.cost(piece), found.spent.get(piece.section, 0)
+        if cost > min(found.room, _limits(found, piece.section)[1] - spent):
+            break
+        found.take(piece)
+        found.spent[piece.section] = spent + cost
+        taken.add(piece.object_id)
+    return {
+        name: [piece for piece in pieces if piece.object_id not in taken]
+        for name, pieces in loose.items()
+    }
 
 
 def _by_worth(pieces: Sequence[Piece]) -> list[Piece]:
@@ -205,9 +238,21 @@ def _by_worth(pieces: Sequence[Piece]) -> list[Piece]:
 
 def _size(found: Fit, pieces: Sequence[Piece]) -> int:
     bare = sum(found.bare(piece) for piece in pieces)
-    labels = {piece.label for piece in pieces if piece.cell}
-    frames = max(found.cost(piece) - found.bare(piece) for piece in pieces)
-    return bare + frames + sum(label_tokens(x, found.setting.counter) for x in sorted(labels))
+    return bare + _frame(found, pieces) + _heads(found, pieces)
+
+
+def _frame(found: Fit, pieces: Sequence[Piece]) -> int:
+    """Return what a section costs before its first item: heading, and the frame of its rows."""
+    counter, section = found.setting.counter, pieces[0].section
+    rows = [] if section in found.shared else [p for p in pieces if not p.alone]
+    shared = max((frame_tokens(piece, counter) for piece in rows), default=0)
+    return shared + (0 if section in found.opened else heading_tokens(section, counter))
+
+
+def _heads(found: Fit, pieces: Sequence[Piece]) -> int:
+    """Return the tokens of all heads of rows."""
+    labels = {p.label for p in pieces if p.cell and (p.section, p.label) not in found.labels}
+    return sum(label_tokens(label, found.setting.counter) for label in sorted(labels))
 
 
 def _rations(
@@ -218,10 +263,13 @@ def _rations(
     """Return the tokens of each section by the exact allocator."""
     weights = dict(found.setting.rules.section_weights)
     sections: list[Section] = []
-    floors = sum(min(_limits(found, name)[0], size) for name, size in sizes.items())
+    floors = sum(
+        min(max(0, _limits(found, name)[0] - found.spent.get(name, 0)), size)
+        for name, size in sizes.items()
+    )
     for name in sizes:
         curve = concave_envelope(_trace(found, name, loose[name]))
-        least, cap = _limits(found, name)
+        least, cap = (max(0, each - found.spent.get(name, 0)) for each in _limits(found, name))
         scaled = tuple((tokens, value / FULL) for tokens, value in curve)
         sections.append(
             Section(
@@ -235,13 +283,18 @@ def _rations(
             )
         )
     answer = allocate(sections, max(0, found.room))
-    found.allocated.update(answer.tokens)
+    for name, tokens in (*found.spent.items(), *answer.tokens.items()):
+        found.allocated[name] = found.allocated.get(name, 0) + tokens
     found.shadow_price = answer.shadow_price
     return {SectionName(name): tokens for name, tokens in answer.tokens.items()}
 
 
 def _trace(found: Fit, name: SectionName, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
-    """Return (tokens, value) after each item, taken in the order in which it pays most."""
+    """Return (tokens, value) after each item, taken in the order in which it pays most.
+
+    The first item pays for the section's heading and frame too, so that a section which would
+    be opened for little is weighed with all that it costs.
+    """
     if name is _S.HISTORY:
         ranked = [piece for unit in _units(pieces) for piece in unit]
         values = _recency(len(ranked), found.setting.rules.history_full_turns)
@@ -251,9 +304,12 @@ def _trace(found: Fit, name: SectionName, pieces: Sequence[Piece]) -> list[tuple
         )
         values = [max(1, piece.value) for piece in ranked]
     points: list[tuple[int, int]] = []
-    tokens = value = 0
+    tokens, value, labels = _frame(found, pieces), 0, set[str]()
     for piece, worth in zip(ranked, values, strict=True):
         tokens += found.bare(piece)
+        if piece.cell and piece.label not in labels and (name, piece.label) not in found.labels:
+            labels.add(piece.label)
+            tokens += label_tokens(piece.label, found.setting.counter)
         value += worth
         points.append((tokens, value))
     return points
@@ -275,7 +331,8 @@ def _units(pieces: Sequence[Piece]) -> list[list[Piece]]:
 
 
 def _chosen(found: Fit, name: SectionName, pieces: Sequence[Piece], ration: int) -> frozenset[str]:
-    """Return the items of a section that its ration takes."""
+    """Return the items of a section that its ration takes, its frames paid first."""
+    ration = max(0, ration - _frame(found, pieces) - _heads(found, pieces))
     if name is _S.HISTORY:
         return _newest(found, pieces, ration)
     items = [Item(p.object_id, found.bare(p), max(1, p.value)) for p in pieces]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -176,6 +178,58 @@ def test_the_budget_is_never_exceeded(
         return
     assert envelope.tokens_upper <= budget
     assert parse_envelope(envelope.text) == envelope.blocks
+
+
+def crowded(seed: int, overflow: OverflowPolicy) -> tuple[Bench, dict[str, Any]]:
+    """Return a bench with more of the turn's objects than a small budget holds."""
+    chance = random.Random(seed)
+    bench = Bench(principal=Principal(user="ann")).rules(overflow=overflow)
+
+    def words(most: int) -> str:
+        return " ".join(chance.choices(WORDS, k=chance.randint(2, most)))
+
+    for i in range(chance.randint(2, 12)):
+        bench.world.add(f"p{i}", text=f"Passage {i}. {words(80)}.", level=4, origin=f"doc://d/{i}",
+                        object_type="retrieved_passage", why="handbook")  # fmt: skip
+    for i in range(chance.randint(0, 8)):
+        bench.world.add(f"f{i}", subject=f"Person {i % 3}", slot=chance.choice(["office", "title"]),
+                        value=f"{words(8)} {i}")  # fmt: skip
+    history = [words(30) for _ in range(chance.choice((0, 4)))]
+    return bench, {"query": f"{words(4)} Person 1", "history": history}
+
+
+def leading(envelope: Envelope, stored: Collection[str]) -> list[str]:
+    """Return the critical stored objects by rank, up to the first that is not there as a whole."""
+    trace = envelope.trace
+    shortened = {change.object_id for change in trace.conversions}
+    ranked = sorted(
+        (-(o.score or 0), o.object_id, o in trace.compiled_objects and o.object_id not in shortened)
+        for o in (*trace.compiled_objects, *trace.omitted_objects)
+        if o.priority_tier == "critical" and o.object_id in stored
+    )
+    return [object_id for _, object_id, _ in takewhile(lambda each: each[2], ranked)]
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    budget=st.integers(200, 1_800),
+    more=st.integers(1, 600),
+    overflow=st.sampled_from(sorted(OverflowPolicy)),
+)
+@settings(max_examples=150)
+def test_more_budget_never_fails_nor_loses_a_leading_critical_object(
+    seed: int, budget: int, more: int, overflow: OverflowPolicy
+) -> None:
+    bench, request = crowded(seed, overflow)
+    try:
+        before = bench.compile(**request, budget_tokens=budget)
+    except ContextBudgetExhausted:
+        return
+    after = bench.compile(**request, budget_tokens=budget + more)
+    kept = leading(before, bench.world.names)
+    assert leading(after, bench.world.names)[: len(kept)] == kept
+    required = {o.object_id for o in before.trace.compiled_objects if o.section == "user_request"}
+    assert required <= {o.object_id for o in after.trace.compiled_objects}
 
 
 def test_required_content_only_fails_loud() -> None:

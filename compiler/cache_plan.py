@@ -11,13 +11,14 @@ Invariant: the segments joined are the envelope's text. Sources: compiler page 1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from types import MappingProxyType
 from typing import Final
 
 from ..schema.compile_terms import SECTIONS, SectionName, Stability
-from ..schema.errors import InvalidInput
+from ..schema.errors import InvalidInput, unknown
 from .block import Block
 from .capabilities import GENERIC, Capability, Provider
 from .counting import TokenCounter
@@ -25,6 +26,10 @@ from .counting import TokenCounter
 ZONES: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
 LOOKBACK_MARGIN: Final = 5
 """Blocks of a provider's lookback that are left unused, so that a mark is always found."""
+CONTRACTS: Final[Mapping[str, tuple[Stability, ...]]] = MappingProxyType(
+    {"system": (Stability.STATIC, Stability.SCOPE), "payload": (Stability.STATIC,)}
+)
+"""Zones of the system text by contract option: A, all rules; B, the platform's alone."""
 SPEAKERS: Final = frozenset({"user", "assistant", "system"})
 
 
@@ -93,6 +98,21 @@ def capability_for(plan: Plan, provider: Provider) -> Capability:
     model itself cannot do is then not asked for.
     """
     return plan.capability if plan.capability.provider is provider else GENERIC
+
+
+def in_system(segment: Segment, contract: str) -> bool:
+    """Tell whether a segment belongs to the request's system text (C-198, C-208).
+
+    Contract `system` (option A) puts the rules of tenant and project there too; `payload`
+    (option B) sends them at the head of the payload, so that one system text serves many
+    tenants. The order of the text is the same, so both cache alike.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, for another word.
+    """
+    if contract not in CONTRACTS:
+        raise unknown("contract", contract, CONTRACTS)
+    return segment.stability in CONTRACTS[contract]
 
 
 def marks(plan: Plan, *, expected_reads: float = 1.0, ttl: int = 0) -> tuple[int, ...]:

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..schema.compile_terms import OverflowPolicy, Reason
-from ..schema.errors import ContextBudgetExhausted
 from ..schema.policy import Policy
 from ..schema.principal import Principal
 from ..schema.slots import Vocabulary
@@ -30,7 +29,7 @@ from .envelope import Envelope
 from .fitting import TURN, overflow_of
 from .gate import gate
 from .gather import gather
-from .media_cost import media_tokens
+from .media_plan import plan_media
 from .normalize import normalize
 from .order import order
 from .rank import rank
@@ -38,9 +37,10 @@ from .request import CompileRequest
 from .rerank import Reranker
 from .rescue import rescue
 from .resolve import resolve
-from .setting import Setting, project_of, scopes_of, sealing_epoch, shares_of
+from .setting import Setting, project_of, scopes_of, sealing_epoch, shares_of, weights_of
 from .snapshot import BindMentions, Snapshot, VectorIndex
 from .validate import validate
+from .variation import NO_VARIATION, Variation, variation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,15 +117,10 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
         framing_tokens=rules.framing_tokens,
     )
     budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, reserve)
-    media = media_tokens(request.media)
-    if media >= budget.tokens:
-        raise ContextBudgetExhausted(
-            f"the media of the request take {media} tokens and the budget is {budget.tokens}: "
-            "raise budget_tokens, or send fewer or smaller ones",
-            code="required_over_budget",
-            shortfall=media - budget.tokens + 1,
-        )
+    counter = counter_for(request.model)
+    media = plan_media(request.media, counter, rules, budget=budget.tokens)
     project = project_of(request, given.principal)
+    epoch = sealing_epoch(given.keys, given.epoch)
     return Setting(
         request=request,
         principal=given.principal,
@@ -133,20 +128,28 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
         policy=given.policy,
         point=given.point,
         keys=tuple(given.keys),
-        epoch=sealing_epoch(given.keys, given.epoch),
-        counter=counter_for(request.model),
-        budget=budget.tokens - media,
+        epoch=epoch,
+        counter=counter,
+        budget=budget.tokens - media.tokens,
+        media=media,
         reserve=budget.reserve_tokens,
         project=project,
         scopes=scopes_of(given.principal, project),
         task_types=given.vocabulary.task_types(request.task),
         shares=shares_of(request.profile, rules),
+        weights=weights_of(request, rules),
+        variation=_shapes(request, given, epoch) if rules.structural_variation else NO_VARIATION,
         encoder_id=given.encoder_id,
         reranker_id=given.reranker_id,
         skip=given.skip,
         page=given.page,
         without=given.without,
     )
+
+
+def _shapes(request: CompileRequest, given: Circumstances, epoch: int) -> Variation:
+    """Return the turn's shapes; the turns of the history count the turn."""
+    return variation(given.keys[epoch], given.principal.session or "", len(request.history))
 
 
 def compile_snapshot(snapshot: Snapshot, setting: Setting) -> Envelope:

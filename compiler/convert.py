@@ -41,10 +41,11 @@ from .piece import Carrier, Piece
 from .placement import given_key, kind_of_block, section_of, shown_level, stored_key
 from .rank import Ranked
 from .relevance import FULL
-from .request import Constraint, Turn
+from .request import Constraint, Media, Turn
 from .rescue import Rescued, Snippet
 from .setting import Setting
 from .synthesis import keep_prose
+from .variation import Variation
 from .verdicts import Change, Verdict
 
 _S = SectionName
@@ -286,7 +287,7 @@ class _Maker:
             kind=kind_of_block(given.section, level),
             level=level,
             origin=given.origin,
-            text=_worded(given),
+            text=_worded(given, self.setting.variation),
             ladder=ladder,
             tier=ranked.tier if evidence else PriorityTier.CRITICAL,
             value=ranked.score if evidence else FULL,
@@ -298,10 +299,22 @@ class _Maker:
             placed=ranked.placed,
             relevance=ranked.relevance,
         )
+        if isinstance(given.item, Media):
+            self._note_media(given.object_id, given.item)
         if given.section is _S.TOOLS:
             yield from self._tool(piece, piece.text)
         else:
             yield piece
+
+    def _note_media(self, object_id: str, media: Media) -> None:
+        """Say what stands in for a media item, or how it was made smaller."""
+        shown = next(each for each in self.setting.media.shown if each.media == media)
+        if shown.reference:
+            self.changes.append(Change(object_id, Conversion.EXTERNALIZED, shown.item.method))
+        elif shown.size or shown.note:
+            self.changes.append(
+                Change(object_id, Conversion.TRUNCATED, shown.note or "downsampled")
+            )
 
     def _rule(self, given: Given, level: int) -> tuple[Ladder, Carrier | None]:
         """Return the form of an item: a hard constraint where code can hold the answer to it."""
@@ -404,8 +417,14 @@ def _as_text(place: int, piece: Piece) -> Text:
     return Text(str(place), piece.text, guard, (level, pinned, -piece.value, place))
 
 
-def _worded(given: Given) -> str:
+def _worded(given: Given, shapes: Variation) -> str:
     """Return the words an item is shown with."""
+    if given.section is _S.TASK_PROGRESS and given.item is None:
+        return given.text.replace("Now", shapes.shape("label"), 1)
+    if given.section is _S.TASK_PROGRESS:
+        return shapes.worded("progress", given.text)
+    if given.section is _S.ERRORS:
+        return shapes.worded("list", given.text)
     if given.section is _S.TASK_CONTRACT:
         if isinstance(given.item, Constraint):
             return f"{'Constraint' if given.item.binds else 'Wish'}: {given.text}"
@@ -419,9 +438,10 @@ def _own_texts(setting: Setting) -> Iterator[Piece]:
     request = setting.request
     if request.goal or request.step:
         words = [f"Goal: {one_line(request.goal)}"] if request.goal else []
-        words += [f"Now: {one_line(request.step)}"] if request.step else []
+        label = setting.variation.shape("label")
+        words += [f"{label}: {one_line(request.step)}"] if request.step else []
         ceiling = int(setting.principal.authority_level)
-        recap = _shortened(" ".join(words), setting)
+        recap = _shortened(setting.variation.shape("separator").join(words), setting)
         yield _own_text(_S.GOAL_RECAP, ceiling, "tenure://recap", recap)
 
 

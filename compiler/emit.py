@@ -88,7 +88,7 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
 
 def _originals(setting: Setting, found: Findings) -> tuple[str, ...]:
     """Return the originals that the text stands for: media, and artifacts it was taken from."""
-    media = {each.uri for each in setting.request.media}
+    media = {each.uri for each in setting.request.media if each.uri}
     given = {each.origin for each in (*setting.request.evidence, *setting.request.pinned)}
     stored = {each.source_origin for each in found.compiled}
     return tuple(sorted(media | {uri for uri in given | stored if uri.startswith("artifact://")}))

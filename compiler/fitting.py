@@ -24,6 +24,7 @@ from .distil import statements
 from .items import Item
 from .piece import Piece
 from .relevance import FULL, terms_of
+from .request import Evidence
 from .select import Similarity, concave_envelope, facility_location, knapsack, mmr
 from .setting import SectionShare, Setting
 from .shortening import Short, excerpt, fold
@@ -36,6 +37,8 @@ _SAID: Final = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.MEMORY, _S.TURN_M
 """Sections whose statements an excerpt need not repeat."""
 _VARIED: Final = 24
 """Items up to which variety is weighed; beyond it similarity of all pairs would cost too much."""
+_COPY_PERMILLE: Final = 850
+"""Shared words from which one text is a near copy of another: where R29 would merge them."""
 _LEAST_EXCERPT: Final = 24
 """Tokens below which an excerpt says nothing."""
 
@@ -201,17 +204,22 @@ def _after_critical(
 ) -> dict[SectionName, list[Piece]]:
     """Take the best critical objects, under their sections' caps, and return what is left.
 
-    They go in by rank up to the first that does not fit, so that a larger budget never loses
-    one of them for something else. Turns go by age, not by tier.
+    They go in by rank, evidence for the acceptance items first (C-212), up to the first that
+    does not fit, so that a larger budget never loses one of them for something else. Turns go
+    by age, not by tier, and a near copy of a better one waits with the rest, where variety
+    counts; so does evidence under `mmr`.
     """
+    by_mmr = found.setting.rules.evidence_selection == "mmr"
+    apart = {_S.HISTORY, _S.EVIDENCE} if by_mmr else {_S.HISTORY}
     ranked = [
         piece
         for name, pieces in loose.items()
         for piece in pieces
-        if name is not _S.HISTORY and piece.tier is PriorityTier.CRITICAL
+        if name not in apart and piece.tier is PriorityTier.CRITICAL
     ]
     taken: set[str] = set()
-    for piece in sorted(ranked, key=lambda p: (-p.value, p.object_id)):
+    ranked.sort(key=lambda p: (not _covers(p), -p.value, p.object_id))
+    for piece in _no_copies(ranked):
         cost, spent = found.cost(piece), found.spent.get(piece.section, 0)
         if cost > min(found.room, _limits(found, piece.section)[1] - spent):
             break
@@ -222,6 +230,17 @@ def _after_critical(
         name: [piece for piece in pieces if piece.object_id not in taken]
         for name, pieces in loose.items()
     }
+
+
+def _no_copies(ranked: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces that are no near copy of a better ranked one; rows never are."""
+    words = {piece.object_id: terms_of(piece.text) for piece in ranked if piece.alone}
+    alike, kept = _likeness(words), list[Piece]()
+    for piece in ranked:
+        rivals = [other.object_id for other in kept if other.alone] if piece.alone else []
+        if all(alike(piece.object_id, rival) < _COPY_PERMILLE for rival in rivals):
+            kept.append(piece)
+    return kept
 
 
 def _by_worth(pieces: Sequence[Piece]) -> list[Piece]:
@@ -261,7 +280,7 @@ def _rations(
     sizes: dict[SectionName, int],
 ) -> dict[SectionName, int]:
     """Return the tokens of each section by the exact allocator."""
-    weights = dict(found.setting.rules.section_weights)
+    weights = found.setting.weights
     sections: list[Section] = []
     floors = sum(
         min(max(0, _limits(found, name)[0] - found.spent.get(name, 0)), size)
@@ -283,8 +302,10 @@ def _rations(
             )
         )
     answer = allocate(sections, max(0, found.room))
-    for name, tokens in (*found.spent.items(), *answer.tokens.items()):
-        found.allocated[name] = found.allocated.get(name, 0) + tokens
+    for section, spent in found.spent.items():
+        found.allocated[section.value] = spent
+    for given, tokens in answer.tokens.items():
+        found.allocated[given] = found.allocated.get(given, 0) + tokens
     found.shadow_price = answer.shadow_price
     return {SectionName(name): tokens for name, tokens in answer.tokens.items()}
 
@@ -375,10 +396,16 @@ def _checklist(pieces: Iterable[Piece]) -> dict[str, dict[str, int]]:
     """Return how far evidence bears on acceptance items, as its own provenance states."""
     covers: dict[str, dict[str, int]] = {}
     for piece in pieces:
-        given = piece.placed.candidate.given if piece.placed is not None else None
-        for entry in getattr(given.item, "covers", ()) if given is not None else ():
+        for entry in _covers(piece):
             covers.setdefault(entry, {})[piece.object_id] = FULL * 1000
     return covers
+
+
+def _covers(piece: Piece) -> tuple[str, ...]:
+    """Return the acceptance items that a piece of evidence states to bear on."""
+    given = piece.placed.candidate.given if piece.placed is not None else None
+    item = given.item if given is not None else None
+    return item.covers if isinstance(item, Evidence) else ()
 
 
 def _newest(found: Fit, pieces: Sequence[Piece], ration: int) -> frozenset[str]:

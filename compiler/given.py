@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -66,12 +66,17 @@ _TYPE_OF_SECTION: Final = {
 _LEVEL_OF_ROLE: Final = {Role.USER: 2, Role.ASSISTANT: 3, Role.TOOL: 4, Role.SYSTEM: 0}
 
 
-def given_items(request: CompileRequest, principal: Principal) -> tuple[Given, ...]:
-    """Return the items of a request in the order of their sections' fields."""
+def given_items(
+    request: CompileRequest, principal: Principal, media_texts: Sequence[str]
+) -> tuple[Given, ...]:
+    """Return the items of a request in the order of their sections' fields.
+
+    `media_texts` are the texts of the request's media, one each (`media_plan`).
+    """
     seen: dict[str, int] = {}
     places: dict[SectionName, int] = {}
     found: list[Given] = []
-    for draft in _drafts(request, int(principal.authority_level)):
+    for draft in _drafts(request, int(principal.authority_level), media_texts):
         body = canonical_json([draft.text, draft.origin, repr(draft.item)])
         content = hashlib.sha256(body.encode("utf-8", "backslashreplace")).hexdigest()
         key = f"{draft.section.value} {content}"
@@ -82,7 +87,7 @@ def given_items(request: CompileRequest, principal: Principal) -> tuple[Given, .
     return tuple(found)
 
 
-def _drafts(request: CompileRequest, ceiling: int) -> Iterator[_Draft]:
+def _drafts(request: CompileRequest, ceiling: int, media_texts: Sequence[str]) -> Iterator[_Draft]:
     asked = max(ceiling, int(Authority.USER))
     for tool in request.tools:
         stated = asked if tool.authority_level is None else tool.authority_level
@@ -101,8 +106,8 @@ def _drafts(request: CompileRequest, ceiling: int) -> Iterator[_Draft]:
         yield _turn(turn, ceiling)
     for evidence in request.evidence:
         yield _evidence(_S.EVIDENCE, evidence, ceiling)
-    for media in request.media:
-        yield _Draft(_S.EVIDENCE, _WEAKEST, media.origin, media_text(media), media)
+    for media, text in zip(request.media, media_texts, strict=True):
+        yield _Draft(_S.EVIDENCE, _WEAKEST, media.origin, text, media)
     for lesson in request.errors:
         level = max(ceiling, int(Authority.INFERRED_MEMORY))
         yield _Draft(_S.ERRORS, level, "request://errors", _named(lesson), lesson)
@@ -147,11 +152,3 @@ def tool_text(tool: Tool) -> str:
         "timeout_class": tool.timeout_class,
     }
     return canonical_json({name: value for name, value in shown.items() if value})
-
-
-def media_text(media: Media) -> str:
-    """Return what stands in the text for a media item: kind, size, address, description."""
-    size = f" {media.width}x{media.height}" if media.width and media.height else ""
-    length = f" {media.seconds:g}s" if media.seconds else ""
-    head = f"[{media.kind.value}{size}{length} {media.uri}]"
-    return f"{head}\n{media.description}" if media.description else head

@@ -15,7 +15,7 @@ from typing import Final
 from .modality import ImageRule, audio_tokens, image_tokens, sampled_frames, video_tokens
 from .request import Media, MediaKind
 
-_PICTURE: Final = ImageRule(patch_px=28)
+PICTURE: Final = ImageRule(patch_px=28)
 _SIDE: Final = 1_000
 _LENGTH_MS: Final = 60_000
 
@@ -26,11 +26,12 @@ def media_tokens(media: Iterable[Media]) -> int:
     >>> media_tokens([Media(kind=MediaKind.AUDIO, uri="a.wav", seconds=60)])
     2400
     """
-    return sum(map(_tokens, media))
+    return sum(map(one_media_tokens, media))
 
 
-def _tokens(item: Media) -> int:
-    picture = image_tokens(item.width or _SIDE, item.height or _SIDE, _PICTURE)
+def one_media_tokens(item: Media) -> int:
+    """Return the tokens of one picture, recording or film."""
+    picture = image_tokens(item.width or _SIDE, item.height or _SIDE, PICTURE)
     if item.kind is MediaKind.IMAGE:
         return picture
     length_ms = round(item.seconds * 1000) or _LENGTH_MS

@@ -91,6 +91,6 @@ def normalize(snapshot: Snapshot, setting: Setting) -> Normalized:
     )
     own = (
         Candidate(given.object_id, None, given)
-        for given in given_items(setting.request, setting.principal)
+        for given in given_items(setting.request, setting.principal, setting.media.texts)
     )
     return Normalized((*stored, *own), snapshot)

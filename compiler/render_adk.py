@@ -13,12 +13,16 @@ from __future__ import annotations
 from typing import Any
 
 from ..schema.compile_terms import Stability
-from .cache_plan import Plan
+from .cache_plan import Plan, in_system
 from .render_tools import tools_of
 
 
-def render_adk(plan: Plan) -> dict[str, Any]:
-    """Return `model`, `config`, `contents` and `_dynamic_instructions`."""
+def render_adk(plan: Plan, *, contract: str = "system") -> dict[str, Any]:
+    """Return `model`, `config`, `contents` and `_dynamic_instructions`.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, for a contract that is not `system` or `payload`.
+    """
     tools = tools_of(segment.block for segment in plan.segments)
     config: dict[str, Any] = {
         "system_instruction": plan.text_of(Stability.STATIC, tools=tools is None)
@@ -33,14 +37,16 @@ def render_adk(plan: Plan) -> dict[str, Any]:
             for tool in tools
         ]
         config["tools"] = [{"function_declarations": declared}]
-    contents = [_content("user", plan.text_of(Stability.SESSION))]
+    rules = [segment for segment in plan.of(Stability.SCOPE) if in_system(segment, contract)]
+    scope = "".join(segment.text for segment in rules)
+    zones = (Stability.SESSION,) if scope else (Stability.SCOPE, Stability.SESSION)
+    contents = [_content("user", plan.text_of(*zones))]
     for segment in plan.of(Stability.HISTORY):
         if segment.speaker == "assistant":
             contents.append(_content("model", segment.said_by("assistant")))
         else:
             contents.append(_content("user", segment.said_by("user")))
     contents.append(_content("user", plan.text_of(Stability.TURN)))
-    scope = plan.text_of(Stability.SCOPE)
     return {
         "model": plan.model,
         "config": config,

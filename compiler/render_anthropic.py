@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..schema.compile_terms import Stability
-from .cache_plan import Plan, Segment, capability_for, marks, ttl_place
+from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
 from .capabilities import Capability, Provider
 from .render_tools import marked_shown, tools_of
 
@@ -24,14 +23,16 @@ _TTLS = {300: "5m", 3600: "1h"}
 
 
 def render_anthropic(
-    plan: Plan, *, expected_reads: float = 1.0, ttl_s: int = 300
+    plan: Plan, *, expected_reads: float = 1.0, ttl_s: int = 300, contract: str = "system"
 ) -> dict[str, Any]:
     """Return the request's `tools`, `system` and `messages`; `model` as it was asked for.
 
-    `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds.
+    `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
+    `contract` where the tenant's rules stand (`system` or `payload`).
 
     Raises:
-        InvalidInput: `bad_request`, for a lifetime that the model does not offer.
+        InvalidInput: `bad_request`, for a lifetime that the model does not offer;
+            `unknown_vocabulary` for a contract.
     """
     row = capability_for(plan, Provider.ANTHROPIC)
     place = ttl_place(row, ttl_s)
@@ -46,7 +47,7 @@ def render_anthropic(
         role = _role(segment, messages, row)
         mark = _mark(ttl_s) if number in marked else {}
         part = {"type": "text", "text": segment.said_by(role), **mark}
-        if segment.stability in (Stability.STATIC, Stability.SCOPE):
+        if in_system(segment, contract):
             system.append(part)
         else:
             _say(messages, role, part)

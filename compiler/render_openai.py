@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..schema.compile_terms import Stability
-from .cache_plan import Plan, Segment, capability_for, marks, ttl_place
+from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
 from .capabilities import Provider
 from .render_tools import marked_shown, tools_of
 
@@ -25,13 +25,17 @@ Mark = Mapping[str, str] | None
 _Groups = list[tuple[str, list[tuple[int, Segment]]]]
 
 
-def render_openai(plan: Plan, *, expected_reads: float = 1.0, ttl_s: int = 1_800) -> dict[str, Any]:
+def render_openai(
+    plan: Plan, *, expected_reads: float = 1.0, ttl_s: int = 1_800, contract: str = "system"
+) -> dict[str, Any]:
     """Return `model`, `messages`, `tools`, `prompt_cache_key` and what the model's cache takes.
 
-    `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds.
+    `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
+    `contract` where the tenant's rules stand (`system` or `payload`).
 
     Raises:
-        InvalidInput: `bad_request`, for a lifetime that the model does not offer.
+        InvalidInput: `bad_request`, for a lifetime that the model does not offer;
+            `unknown_vocabulary` for a contract.
     """
     tools = tools_of(segment.block for segment in plan.segments)
     row = capability_for(plan, Provider.OPENAI)
@@ -44,7 +48,7 @@ def render_openai(plan: Plan, *, expected_reads: float = 1.0, ttl_s: int = 1_800
         "model": plan.model,
         "messages": [
             {"role": role, "content": _content(role, said, marked, mark)}
-            for role, said in _grouped(plan, native_tools=tools is not None)
+            for role, said in _grouped(plan, contract, native_tools=tools is not None)
         ],
         "prompt_cache_key": plan.cache_key,
     }
@@ -65,14 +69,14 @@ def render_openai(plan: Plan, *, expected_reads: float = 1.0, ttl_s: int = 1_800
     return request
 
 
-def _grouped(plan: Plan, *, native_tools: bool) -> _Groups:
+def _grouped(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:
     """Return the messages as (role, segments): the zones as one each, the turns by themselves."""
     found: _Groups = []
     zone = ""
     for number, segment in enumerate(plan.segments):
         if native_tools and segment.block.section == "tools":
             continue
-        here, role = _message_of(segment)
+        here, role = _message_of(segment, contract)
         if here == zone and segment.stability is not Stability.HISTORY:
             found[-1][1].append((number, segment))
         else:
@@ -81,10 +85,12 @@ def _grouped(plan: Plan, *, native_tools: bool) -> _Groups:
     return found
 
 
-def _message_of(segment: Segment) -> tuple[str, str]:
+def _message_of(segment: Segment, contract: str) -> tuple[str, str]:
     """Return the zone that shares a message, and its role."""
-    if segment.stability in (Stability.STATIC, Stability.SCOPE):
+    if in_system(segment, contract):
         return "system", "system"
+    if segment.stability is Stability.SCOPE:
+        return Stability.SESSION.value, "user"
     return segment.stability.value, segment.speaker or "user"
 
 

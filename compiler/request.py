@@ -46,6 +46,7 @@ class MediaKind(StrEnum):
     IMAGE = "image"
     AUDIO = "audio"
     VIDEO = "video"
+    STRUCTURED = "structured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +80,25 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """A text that may take the place of a media item (C-194)."""
+
+    text: str
+    method: str = "ocr"
+    """How it was made: `ocr`, `transcript`, `caption`, …"""
+    utility: float | None = None
+    """Worth for the task, 0 to 1; None: what the method usually keeps of the original's."""
+    confidence: float | None = None
+    """Of the extraction, 0 to 1; None: 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
-    """A picture, recording or film; the envelope's text holds its description."""
+    """A picture, recording, film or table; the envelope's text names and describes it."""
 
     kind: MediaKind
-    uri: str
+    uri: str = ""
+    """Where the original is; a table may have none."""
     description: str = ""
     width: int = 0
     """Pixels."""
@@ -91,6 +106,14 @@ class Media:
     """Pixels."""
     seconds: float = 0.0
     origin: str = "request://media"
+    utility: float | None = None
+    """Worth of the original for the task, 0 to 1; None: 1."""
+    stand_ins: tuple[StandIn, ...] = ()
+    """Texts that may replace it where they cost less and keep enough of its worth."""
+    records: str = "[]"
+    """Of a table: a canonical JSON list of objects."""
+    columns: tuple[str, ...] = ()
+    """Of a table: the columns that the task needs, in order; empty: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +202,8 @@ class CompileRequest:
     reserve_tokens: int | None = None
     model: str = "generic"
     profile: str = "default"
+    signals: tuple[tuple[str, float], ...] = ()
+    """Signals of the allocator by name (C-227), sorted; they scale the weights of sections."""
     valid_us: int | None = None
     """None: the newest instant the store knows."""
     tx_us: int | None = None
@@ -225,6 +250,9 @@ def _canonical(item: Any) -> str:
 def _check_numbers(request: CompileRequest) -> None:
     if request.budget_tokens < 1:
         raise bad_request("budget_tokens", "give at least 1")
+    for place, media in enumerate(request.media):
+        if not media.uri and media.kind is not MediaKind.STRUCTURED:
+            raise bad_request(f"evidence[{place}].uri", "say where the original is")
     vector = request.query_vector
     if vector is not None and any(abs(x) > VECTOR_SCALE for x in vector):
         raise bad_request(

@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar, cast
 
 from ..schema.compile_terms import TimeoutClass, ToolProtocol
-from ..schema.errors import InvalidInput, did_you_mean
+from ..schema.errors import InvalidInput, did_you_mean, unknown
 from ..schema.interval import INF_US, MIN_US
 from ..schema.values import canonical_json, micros
 from ..schema.vocabulary import Enforcement, parse, parse_level
@@ -32,11 +32,13 @@ from .request import (
     MediaKind,
     Note,
     Role,
+    StandIn,
     Tool,
     Turn,
     bad_request,
     quantised,
 )
+from .shares import SIGNALS, risk_weight
 
 Reader = Callable[[str, object], Any]
 """Reads a field: its name for errors, and what was given."""
@@ -139,6 +141,29 @@ def _json_text(where: str, raw: object) -> str:
         return canonical_json(json.loads(raw) if isinstance(raw, str) else raw)
     except (TypeError, ValueError) as error:
         raise bad_request(where, f"it is no JSON: {error}") from error
+
+
+def _signals(where: str, raw: object) -> tuple[tuple[str, float], ...]:
+    stated = fields_of(raw)
+    if raw and not stated:
+        raise bad_request(where, "give a mapping of signal names to numbers")
+    for name in stated:
+        if name not in SIGNALS:
+            raise unknown("signal", name, SIGNALS)
+    return tuple(
+        (name, risk_weight(value) if isinstance(value, str) else _number(where, value))
+        for name, value in sorted(stated.items())
+    )
+
+
+def _records(where: str, raw: object) -> str:
+    text = _json_text(where, raw)
+    rows = json.loads(text)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise bad_request(where, "give a list of objects")
+    if len(rows) > MAX_ITEMS:
+        raise InvalidInput(f"{where} has more than {MAX_ITEMS} rows", code="too_large")
+    return text
 
 
 def _whole(where: str, raw: object) -> int:
@@ -259,6 +284,11 @@ _FIELDS: Final[Mapping[str, Reader]] = {
     "input_schema": _json_text,
     "output_schema": _json_text,
     "spec": _json_text,
+    "records": _records,
+    "stand_ins": _items(StandIn),
+    "columns": _texts,
+    "utility": _share,
+    "confidence": _share,
     "authority_level": _level,
     "source_authority": _share,
     "lineage": _texts,
@@ -288,6 +318,7 @@ _READERS: Final[Mapping[str, Reader]] = {
     "progress": _items(Note),
     "errors": _items(Note),
     "query_vector": _vector,
+    "signals": _signals,
 }
 _ITEM_KINDS: Final[Mapping[str, type[Any]]] = {
     "acceptance": Constraint,
@@ -307,6 +338,7 @@ def _rebuilt(stored: dict[str, Any]) -> CompileRequest:
     read = dict(stored)
     for name, kind in _ITEM_KINDS.items():
         read[name] = tuple(_item(kind, name, item) for item in read[name])
+    read["signals"] = tuple((str(name), value) for name, value in read["signals"])
     for name in ("entities", "pinned_ids", "query_vector"):
         read[name] = None if read[name] is None else tuple(read[name])
     return CompileRequest(**read)

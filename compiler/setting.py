@@ -16,11 +16,16 @@ from ..schema.principal import Principal, only_project, visible_scopes
 from ..schema.slots import Vocabulary
 from ..store.port import Point
 from .counting import TokenCounter
+from .media_plan import MediaPlan
 from .request import CompileRequest
-from .shares import Layer, profile
+from .shares import Layer, profile, section_weights
+from .variation import NO_VARIATION, Variation
 
 COMPILER_VERSION: Final = "1"
 """Raised whenever the same inputs would give other bytes; a manifest of another is refused."""
+
+
+NO_MEDIA: Final = MediaPlan()
 
 
 class SectionShare(NamedTuple):
@@ -63,6 +68,8 @@ class Setting:
     """The active task type and its parent."""
     shares: Mapping[str, SectionShare]
     """Least and greatest share of the budget by section."""
+    weights: Mapping[str, float]
+    """Weight of the turn's sections in the allocation."""
     encoder_id: str | None = None
     reranker_id: str | None = None
     skip: frozenset[str] = frozenset()
@@ -70,6 +77,10 @@ class Setting:
     page: int = 1
     without: frozenset[str] = frozenset()
     """Object ids and sections that an ablation leaves out."""
+    variation: Variation = NO_VARIATION
+    """Shapes of the turn's own texts."""
+    media: MediaPlan = NO_MEDIA
+    """How the media of the request enter."""
     policy_hash: str = field(init=False)
     request_json: str = field(init=False)
     """The request as canonical JSON."""
@@ -101,6 +112,23 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
     for layer, section in _SECTION_OF_LAYER.items():
         shares[section] = SectionShare(stated[layer].least, stated[layer].most)
     return shares
+
+
+def weights_of(request: CompileRequest, rules: CompilePolicy) -> Mapping[str, float]:
+    """Return the weights of the turn's sections: the policy's, scaled by the request's signals.
+
+    Without signals nothing is scaled; with them evidence, memory and history keep their sum.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, `bad_share`.
+    """
+    weights = dict(rules.section_weights)
+    if not request.signals:
+        return weights
+    for layer, weight in section_weights(dict(request.signals)).items():
+        section = _SECTION_OF_LAYER[layer]
+        weights[section] = round(weights.get(section, 0.5) * 3 * weight / 1000, 6)
+    return weights
 
 
 def project_of(request: CompileRequest, principal: Principal) -> str | None:

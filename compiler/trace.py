@@ -9,10 +9,11 @@ Checklist C-104 to C-113, C-137; vocabulary 5.4.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..schema.compile_terms import CacheHitStatus, Reason, Stability, ValidationStatus
+from .lint import LintFinding
 from .provenance import Provenance
 from .verdicts import Change, Gap, Verdict
 
@@ -110,6 +111,10 @@ class Trace:
     validation_status: ValidationStatus
     key_epoch: int
     counter: str
+    lint: tuple[LintFinding, ...] = ()
+    """Contradictions between the rules and the payload."""
+    variation: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Shape of each varied element; empty when nothing varies."""
     cache_hit_status: CacheHitStatus = CacheHitStatus.UNKNOWN
     cached_tokens_read: int = 0
     downstream_retries_triggered: int = 0
@@ -144,6 +149,8 @@ class Trace:
             "budget": dict(self.budget),
             "conversions": [_plain(each) for each in self.conversions],
             "gaps": [_plain(each) for each in self.gaps],
+            "lint": [_plain(each) for each in self.lint],
+            "variation": dict(self.variation),
             "validation_status": self.validation_status.value,
             "downstream_retries_triggered": self.downstream_retries_triggered,
             "observability_metrics": metrics,

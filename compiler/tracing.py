@@ -28,6 +28,7 @@ from ..schema.errors import Forbidden
 from ..schema.principal import AUDIT, Principal
 from ..schema.vocabulary import Authority
 from .cache_plan import Plan, expected_cached_tokens
+from .lint import LintFinding, lint
 from .metrics import core_metrics
 from .order import Ordered
 from .piece import Piece
@@ -190,8 +191,11 @@ def trace_of(
     request, principal = setting.request, setting.principal
     auditor = _may(principal)
     faulty = any(use.tokens > (use.allocated or use.tokens) for use in found.sections)
-    warned = bool(found.gaps) or faulty or any(v.quarantines for v in found.verdicts)
     metrics = core_metrics(ordered, setting, found.verdicts)
+    doubts = _lint(ordered, setting)
+    warned = bool(found.gaps or doubts) or faulty or any(v.quarantines for v in found.verdicts)
+    failed = bool(doubts) and setting.rules.safety_critical
+    status = ValidationStatus.WARNINGS if warned else ValidationStatus.CLEAN
     return Trace(
         trace_id=envelope_id,
         request_id=hashlib.sha256(
@@ -215,10 +219,17 @@ def trace_of(
         conversions=found.changes,
         gaps=found.gaps,
         metrics=metrics,
-        validation_status=ValidationStatus.WARNINGS if warned else ValidationStatus.CLEAN,
+        validation_status=ValidationStatus.FAILED if failed else status,
+        lint=doubts,
+        variation=setting.variation.choices,
         key_epoch=setting.epoch,
         counter=setting.counter.identity,
     )
+
+
+def _lint(ordered: Ordered, setting: Setting) -> tuple[LintFinding, ...]:
+    pieces = (piece for group in ordered.assembled.pieces for piece in group)
+    return lint(pieces, extraction="data_extraction" in setting.task_types)
 
 
 def _may(principal: Principal) -> bool:
@@ -284,6 +295,12 @@ def cache_key(ordered: Ordered, setting: Setting) -> str:
     return hmac.digest(key, message.encode(), "sha256").hex()[:32]
 
 
+def _evidence_text(setting: Setting, found: Findings) -> int:
+    """Return the tokens of the evidence that are text, tables left out (C-196)."""
+    evidence = sum(use.tokens for use in found.sections if use.name == SectionName.EVIDENCE.value)
+    return max(0, evidence - setting.media.split()["structured"])
+
+
 def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, Any]:
     return {
         "budget_tokens": setting.budget,
@@ -295,9 +312,12 @@ def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, An
             {use.name: use.tokens for use in found.sections},
             slack=setting.budget - ordered.tokens,
         ),
+        "weights": dict(setting.weights),
         "sections": {
             use.name: {"allocated": use.allocated, "used": use.tokens} for use in found.sections
         },
+        "media": [each.to_dict() for each in setting.media.shown],
+        "modalities": {**setting.media.split(), "text": _evidence_text(setting, found)},
         "compression": [
             {
                 "object_ids": list(short.object_ids),

@@ -244,6 +244,17 @@ class CompilePolicy:
     """Rounds in which an assembled text that came out too long is fitted again."""
     framing_tokens: int = 256
     """What a provider adds around roles and tools; taken off where the window is known."""
+    media_share: float = 0.60
+    """Most of the budget that pictures, sound and films may take together, and the most of one
+    table: what evidence may take of it. Above it pictures are planned smaller, tables sampled."""
+    media_fidelity: float = 0.90
+    """Share of the original's worth that a stand-in must keep (C-194; the bar of R28)."""
+    media_least_px: int = 224
+    """Shortest edge to which a picture is planned down: below it models read no text."""
+    structured_accuracy: str = "high"
+    """How surely a table's form must be read: `high`, `moderate` or `model_dependent`."""
+    structural_variation: bool = False
+    """Whether the turn's own texts vary their shape from turn to turn (R2, C-309)."""
     datamark_kinds: tuple[str, ...] = ()
     """Source kinds whose text is datamarked: costs tokens, so none by default."""
     base64_kinds: tuple[str, ...] = ()

@@ -282,6 +282,7 @@ class Memory:
         reserve_tokens: int | None = None,
         model: str = "generic",
         profile: str = "default",
+        signals: Mapping[str, float | str] | None = None,
         valid: Moment = None,
         tx: Moment = None,
     ) -> Envelope:

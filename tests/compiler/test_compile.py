@@ -189,7 +189,8 @@ def crowded(seed: int, overflow: OverflowPolicy) -> tuple[Bench, dict[str, Any]]
         return " ".join(chance.choices(WORDS, k=chance.randint(2, most)))
 
     for i in range(chance.randint(2, 12)):
-        bench.world.add(f"p{i}", text=f"Passage {i}. {words(80)}.", level=4, origin=f"doc://d/{i}",
+        own = " ".join(f"only{i}of{k}" for k in range(6))  # no two passages are near copies
+        bench.world.add(f"p{i}", text=f"Passage {i}. {words(80)} {own}.", level=4, origin=f"doc://d/{i}",
                         object_type="retrieved_passage", why="handbook")  # fmt: skip
     for i in range(chance.randint(0, 8)):
         bench.world.add(f"f{i}", subject=f"Person {i % 3}", slot=chance.choice(["office", "title"]),
@@ -202,11 +203,17 @@ def leading(envelope: Envelope, stored: Collection[str]) -> list[str]:
     """Return the critical stored objects by rank, up to the first that is not there as a whole."""
     trace = envelope.trace
     shortened = {change.object_id for change in trace.conversions}
-    ranked = sorted(
-        (-(o.score or 0), o.object_id, o in trace.compiled_objects and o.object_id not in shortened)
-        for o in (*trace.compiled_objects, *trace.omitted_objects)
+    there = [
+        (-o.score, o.object_id, o.object_id not in shortened)
+        for o in trace.compiled_objects
         if o.priority_tier == "critical" and o.object_id in stored
-    )
+    ]
+    missing = [
+        (-(o.score or 0), o.object_id, False)
+        for o in trace.omitted_objects
+        if o.priority_tier == "critical" and o.object_id in stored
+    ]
+    ranked = sorted(there + missing)
     return [object_id for _, object_id, _ in takewhile(lambda each: each[2], ranked)]
 
 

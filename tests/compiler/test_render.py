@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.cache_plan import added_blocks, expected_cached_tokens, marks
+from tenure.compiler.cache_plan import (
+    added_blocks,
+    expected_cached_tokens,
+    marks,
+    tokens_read,
+)
 from tenure.compiler.envelope import Envelope
 from tenure.compiler.render_anthropic import marked_parts, render_anthropic
 from tenure.compiler.render_openai import breakpoint_parts
@@ -212,6 +217,20 @@ def test_the_trace_expects_what_the_provider_will_read_from_its_cache(
     assert cache["provider"] in ("anthropic", "openai", "gemini")
 
 
+@pytest.mark.parametrize("model", ["claude-opus-4-8", "gpt-5", "gpt-5.6"])
+def test_the_next_turn_reads_what_this_one_left(model: str) -> None:
+    before = envelope(model=model, pad=900).plan
+    more = [*TURNS, {"role": "assistant", "text": "Done"}, {"role": "user", "text": "Thanks"}]
+    now = envelope(model=model, pad=900, history=more).plan
+    expected = expected_cached_tokens(before)
+    assert expected * 0.98 <= tokens_read(before, now) <= expected
+    changed = envelope(model=model, pad=900, goal="other").plan
+    assert 0 < tokens_read(before, changed) < expected
+    assert tokens_read(envelope(model=model).plan, envelope(model=model).plan) == 0
+    assert tokens_read(envelope(model="generic").plan, envelope(model="generic").plan) == 0
+    assert tokens_read(replace(before, segments=()), now) == 0
+
+
 def test_nothing_is_expected_without_a_cache() -> None:
     assert envelope(model="generic", pad=900).trace.cache_metadata["expected_cached_tokens"] == 0
     empty = replace(envelope(model="gpt-5").plan, segments=())
@@ -227,6 +246,23 @@ def test_openai_gets_one_system_message_and_a_keyed_cache() -> None:
     assert "=== REQUEST" in request["messages"][-1]["content"]
     bare = envelope(model="gpt-5", tools=[], history=[], goal="").render("openai")
     assert "tools" not in bare
+
+
+def test_the_tenants_rules_stand_in_the_system_text_or_at_the_head_of_the_payload() -> None:
+    one, chat = envelope(), envelope(model="gpt-5")
+    system = envelope().render("anthropic", contract="payload")
+    assert "Mask cards" not in str(system["system"])
+    assert "Mask cards" in system["messages"][0]["content"][0]["text"]
+    assert "Be truthful" in str(system["system"])
+    first, second = chat.render("openai", contract="payload")["messages"][:2]
+    assert "Mask cards" not in first["content"]
+    assert second["content"].index("Mask cards") < second["content"].index("=== GOAL")
+    adk = one.render("adk", contract="payload")
+    assert adk["_dynamic_instructions"] == []
+    assert "Mask cards" in adk["contents"][0]["parts"][0]["text"]
+    for target in ("anthropic", "openai", "adk"):
+        with pytest.raises(InvalidInput, match="did you mean 'payload'"):
+            one.render(target, contract="payloads")
 
 
 def test_adk_keeps_the_static_prefix_apart() -> None:

@@ -153,7 +153,7 @@ def test_a_text_that_is_no_request_is_refused(text: str) -> None:
 
 
 def test_media_are_shown_by_kind_size_and_address() -> None:
-    from tenure.compiler.given import media_text
+    from tenure.compiler.media_plan import media_text
     from tenure.compiler.request import MediaKind
 
     image = Media(kind=MediaKind.IMAGE, uri="a.png", width=4, height=5, description="a cat")

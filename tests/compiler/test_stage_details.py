@@ -626,6 +626,11 @@ def test_stated_cover_of_acceptance_items_is_weighed_and_missing_cover_a_gap() -
     )
     assert [(g.code.value, g.subject) for g in envelope.gaps] == [("evidence_needed", "has beta")]
     assert any("alpha text 7" in b.text for b in envelope.blocks)
+    texts[0] = {"text": "alpha text " * 400, "covers": ["has alpha"]}
+    crowded = Bench().compile(
+        query="alpha text", evidence=texts, acceptance=["has alpha"], budget_tokens=450
+    )
+    assert any("alpha text 7" in b.text for b in crowded.blocks)
 
 
 # --- emit

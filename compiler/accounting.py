@@ -10,7 +10,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from ..schema.compile_terms import Stage
-from .trace import Trace
+from .trace import OmittedObject, QuarantinedObject, Trace
 
 
 class StageAccount(NamedTuple):
@@ -31,7 +31,9 @@ def accounting(trace: Trace) -> tuple[StageAccount, ...]:
     """Return the accounts of the ten stages in order."""
     reasons: dict[str, Counter[str]] = {stage.value: Counter() for stage in Stage}
     compiled = {each.object_id for each in trace.compiled_objects}
-    for each in (*trace.omitted_objects, *trace.quarantined_objects):
+    out: list[OmittedObject | QuarantinedObject] = [*trace.omitted_objects]
+    out += trace.quarantined_objects
+    for each in out:
         if each.object_id not in compiled:
             reasons[each.stage][each.reason] += 1
     for where, count in trace.withheld.items():
@@ -42,8 +44,8 @@ def accounting(trace: Trace) -> tuple[StageAccount, ...]:
     for stage in Stage:
         found = reasons[stage.value]
         ranked = tuple(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
-        out = sum(found.values())
+        kept_out = sum(found.values())
         converted = changed if stage is Stage.CONVERT else 0
-        accounts.append(StageAccount(stage, left, out, ranked, converted))
-        left -= out
+        accounts.append(StageAccount(stage, left, kept_out, ranked, converted))
+        left -= kept_out
     return tuple(accounts)

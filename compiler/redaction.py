@@ -9,8 +9,10 @@ an object stays out altogether. Checklist C-133, C-233, C-235; vocabulary 2.3.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..schema.claim import Details, Version
-from ..schema.principal import EVERYONE
+from ..schema.principal import EVERYONE, Principal
 from ..schema.vocabulary import Sensitivity
 from .relevance import terms_of
 from .setting import Setting
@@ -22,10 +24,15 @@ _BY_CONTENT = Via.TEXT | Via.VECTOR
 
 def masks(details: Details, setting: Setting) -> bool:
     """Tell whether personal data is hidden from this caller."""
-    roles = setting.rules.mask_personal_for
-    if not roles or _PERSONAL.isdisjoint(details.sensitivity):
+    return masked_for(setting.principal, details, roles=setting.rules.mask_personal_for)
+
+
+def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
+    """Tell whether personal data is hidden from a caller; without `roles` none is."""
+    authorised = frozenset(roles)
+    if not authorised or _PERSONAL.isdisjoint(details.sensitivity):
         return False
-    return {EVERYONE, *setting.principal.roles}.isdisjoint(roles)
+    return authorised.isdisjoint({EVERYONE, *principal.roles})
 
 
 def public_terms(version: Version, setting: Setting) -> frozenset[str]:

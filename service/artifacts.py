@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..compiler.credentials import find_credentials
+from ..compiler.redaction import masked_for
 from ..schema.artifact import (
     SCHEME,
     Artifact,
@@ -26,7 +27,7 @@ from ..schema.artifact import (
     is_address,
 )
 from ..schema.claim import Permissions
-from ..schema.errors import Conflict, InvalidInput, NotFound, TenureError, Unavailable
+from ..schema.errors import Conflict, Forbidden, InvalidInput, NotFound, TenureError, Unavailable
 from ..schema.principal import ERASE, EVERYONE, Principal, Scope, Sight, write_scope
 from ..schema.values import canonical_json, iso, stamped
 from ..schema.vocabulary import Classification, ObjectType, StateLayer, parse
@@ -215,6 +216,7 @@ class Artifacts:
 
         Raises:
             NotFound: `unknown_artifact`, `unknown_object`, `erased`.
+            Forbidden: `privilege_required`, for personal data that is masked for the caller.
         """
         if not pointer.startswith("artifact://"):
             return self._object(pointer)
@@ -235,6 +237,12 @@ class Artifacts:
         version = seen[-1]
         if version.erased or version.content is None:
             raise NotFound(f"object {object_id} was erased", code="erased", object_id=object_id)
+        roles = self.backend.policy.compile.mask_personal_for
+        if masked_for(self.principal, version.details, roles=roles):
+            raise Forbidden(
+                f"object {object_id} holds personal data that is masked for this caller",
+                code="privilege_required",
+            )
         said = version.content.text or version.content.normalized_claim
         origin = version.details.source_origin
         return Original(pointer=object_id, origin=origin, media_type=_TEXT, data=said.encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tenure import Memory, NotFound, Principal, TenureError, connect
 from tenure.schema.artifact import address_of, digest_of
 from tenure.schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
+from tenure.schema.policy import DEFAULT
 from tenure.store.artifact_files import ArtifactFiles
 
 TEXT = "The nightly deploy of nova ended at 02:10. It took nine minutes. Nothing failed."
@@ -170,6 +172,8 @@ def test_a_store_of_artifacts_that_is_not_there_says_so(tmp_path: Path) -> None:
         bare.backend.artifacts = None
         refused("no_artifact_store", Unavailable, bare.artifacts.put, TEXT)
         said = memory.write(subject="Sam", slot="office", value="Chicago")
+        envelope = memory.compile("code_generation", "office of Sam")
+        assert memory.replay(envelope).digest == envelope.digest
         assert memory.erase(said.object_id, reason="case 1").artifacts == ()
 
 
@@ -292,3 +296,31 @@ def test_bytes_that_are_no_text_are_read_as_bytes(memory: Memory) -> None:
     assert original.data == b"\xff\xfe\x00"
     with pytest.raises(InvalidInput, match="read its bytes"):
         _ = original.text
+
+
+def test_a_pointer_does_not_show_what_is_masked(tmp_path: Path) -> None:
+    policy = replace(DEFAULT, compile=replace(DEFAULT.compile, mask_personal_for=("hr",)))
+    with connect(":memory:", policy=policy) as memory:
+        said = memory.write(subject="Sam", slot="office", value="Rome", sensitivity=("personal",))
+        plain = memory.write(subject="Sam", slot="title", value="clerk")
+        agent = memory.bind(Principal(roles=frozenset({"agent"})))
+        refused("privilege_required", Forbidden, agent.rehydrate, said.object_id)
+        assert "clerk" in agent.rehydrate(plain.object_id).text
+        hr = memory.bind(Principal(roles=frozenset({"hr"})))
+        assert "Rome" in hr.rehydrate(said.object_id).text
+
+
+def test_what_was_retired_by_erasing_takes_its_artifacts_along(tmp_path: Path) -> None:
+    day = 86_400_000_000
+    now = [1_780_000_000_000_000]
+    with connect(":memory:", clock=lambda: now[0]) as memory:
+        said = memory.write(
+            subject="Sam", slot="office", value="Rome", retirement_rule="hard_delete",
+            decay_rule={"half_life_days": 1, "minimum_threshold": 0.1})  # fmt: skip
+        held = memory.artifacts.put("Sam sits in Rome.", object_ids=[said.object_id]).address
+        now[0] += 90 * day
+        assert memory.sweep(dry_run=True).dry_run
+        assert memory.artifacts.exists(held)
+        erased = memory.sweep().erased
+        assert memory.artifacts.exists(held) is (not erased)
+        assert erased == (said.object_id,)

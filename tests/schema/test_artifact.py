@@ -56,8 +56,11 @@ def test_no_other_text_is_an_address(text: str) -> None:
 
 
 def test_a_grant_is_read_back_as_it_was_written() -> None:
-    held = grant(permissions=Permissions(
-        classification=Classification.CONFIDENTIAL, allow=("hr",), deny=("analyst",))))
+    held = grant(
+        permissions=Permissions(
+            classification=Classification.CONFIDENTIAL, allow=("hr",), deny=("analyst",)
+        )
+    )
     assert artifact_from_json(held.to_json()) == held
 
 

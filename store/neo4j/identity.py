@@ -181,12 +181,11 @@ class Register:
             str(r["key"]): (str(r["kind"]), int(r["postings"]), int(r["total"]))
             for r in (self._calls.rows(cypher.BLOCK_COUNTS, keys=keys) if keys else [])
         }
-        every = [
+        return [
             {"place": place, "scopes": list(dict.fromkeys(scopes)), "weights": held}
             for place, (lookup, scopes) in enumerate(asked)
             if (held := _weights_of(lookup, counts))
         ]
-        return every
 
     def _proposed(
         self, weighed: Sequence[dict[str, Any]], tx_us: int, *, most: int, norms: int

@@ -73,6 +73,9 @@ def test_strictness_omit_shows_not_even_that_there_is_a_value() -> None:
 
 def test_the_vector_of_masked_words_leads_nowhere() -> None:
     class Vectors:
+        def expected(self, query: Any, *, limit: int) -> None:
+            return None
+
         def nearest(self, query: Any, *, limit: int) -> Near:
             rows = [v for v in found.world.rows if v.row.claim.object_id == uid("phone")]
             return Near([VectorScore(uid("phone"), 15_000_000, why)], rows)

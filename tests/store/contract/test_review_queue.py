@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tenure import EntityRef, Forbidden, InvalidInput, Memory, Policy, Principal, Unavailable, Write
+from tenure import (
+    Conflict,
+    EntityRef,
+    Forbidden,
+    InvalidInput,
+    Memory,
+    Policy,
+    Principal,
+    Unavailable,
+    Write,
+)
 from tenure.schema.policy import ResolutionPolicy
 
 Open = Callable[..., Memory]
@@ -151,3 +162,33 @@ def test_a_page_says_what_would_tip_it_and_what_is_in_the_way(open_memory: Open)
     memory.entities.merge(other, short.entity)
     (standing,) = memory.reviews.get(case.review_id).impact.standing
     assert standing.startswith("service (human)")
+
+
+def test_of_two_stewards_at_once_one_decides(open_memory: Open) -> None:
+    """Abuse case 26: the second is told that the case has moved on."""
+    memory = opened(open_memory)
+    say(memory, "Sam Rivera")
+    say(memory, "S. Rivera")
+    (case,) = memory.reviews.list()
+    ready, said = threading.Barrier(4), []
+
+    def decide(user: str, accept: bool) -> None:
+        mine = as_user(memory, user, "steward").reviews
+        ready.wait()
+        try:
+            done = (mine.accept if accept else mine.reject)(case.review_id, version=case.version)
+            said.append(done.review.decided_by)
+        except Conflict as refused:
+            said.append(refused.code)
+
+    threads = [
+        threading.Thread(target=decide, args=(user, user < "c")) for user in ("a", "b", "c", "d")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert said.count("stale_version") == 3
+    assert len([one for one in said if one in ("a", "b", "c", "d")]) == 1
+    assert memory.reviews.progress().decided == 1
+    assert memory.doctor() == ()

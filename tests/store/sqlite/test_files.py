@@ -19,6 +19,7 @@ from tenure.schema.errors import Fault, Forbidden, InvalidInput, NotFound, Tenur
 from tenure.store.port import Point
 from tenure.store.sqlite import SqliteStore, open_store
 from tenure.store.sqlite.connection import Tuning, meaning
+from tenure.store.sqlite.schema_sql import MIGRATIONS
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 from tenure.tests.store.contract.test_port_versions import OFFICE
 
@@ -418,3 +419,24 @@ def test_nothing_is_left_open_behind(tmp_path: Path) -> None:
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_file_of_an_older_schema_is_brought_up_to_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stores made before mentions were kept have no table for them."""
+    path = tmp_path / "memory.db"
+    older = MIGRATIONS[: next(n for n, parts in enumerate(MIGRATIONS) if "mention" in parts[0])]
+    monkeypatch.setattr("tenure.store.sqlite.partition.MIGRATIONS", older)
+    monkeypatch.setattr("tenure.store.sqlite.partition.SCHEMA_VERSION", len(older))
+    store = SqliteStore(path)
+    store.ensure(TENANT)
+    store.close()
+    monkeypatch.undo()
+    store = SqliteStore(path)
+    store.ensure(TENANT)
+    commit(store, [Say(object_id="a")])
+    with store.reading(TENANT) as reader:
+        assert reader.mentions(["a"]) == ()
+    assert store.check(TENANT) == ()
+    store.close()

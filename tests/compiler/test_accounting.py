@@ -45,12 +45,10 @@ def test_changed_texts_are_counted_at_convert() -> None:
     assert (convert.left_out, convert.converted) == (1, 1)
 
 
-def test_a_text_that_went_in_by_a_part_counts_as_compiled() -> None:
+def test_what_went_in_by_a_part_counts_as_compiled() -> None:
     bench = Bench()
-    long = "The alpha key is seven. " + " ".join(f"Item {i} costs {i} dollars." for i in range(200))
-    bench.world.add("long", text=long, level=4, origin="doc://1", object_type="retrieved_passage")
-    envelope = bench.compile(query="alpha key", budget_tokens=400)
-    assert envelope.stages[0].entered == len(
-        {o.object_id for o in envelope.trace.compiled_objects}
-        | {o.object_id for o in envelope.trace.omitted_objects}
-    )
+    bench.world.add("fact", subject="Sam", slot="office", value="alpha", demoted=True)
+    envelope = bench.compile(query="alpha office")
+    assert [o.reason for o in envelope.trace.omitted_objects] == ["parent_remainder"]
+    assert [each.left_out for each in envelope.stages] == [0] * len(Stage)
+    assert envelope.stages[0].entered == len(envelope.trace.compiled_objects)

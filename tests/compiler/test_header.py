@@ -55,8 +55,14 @@ def test_an_origin_cannot_leave_the_line_or_look_like_words() -> None:
         ("https://example.org/a#part", "https://example.org/a"),
         ("web://" + "x" * 100, "web://" + "x" * 73 + "~"),
         ("user://chat", "user://chat"),
+        ("artifact://sha256/" + "0a" * 33, "artifact://sha256/" + ("0a" * 33)[:61] + "~"),
     ],
 )
 def test_a_visible_origin_is_short_and_has_no_query(origin: str, shown: str) -> None:
     assert short_origin(origin) == shown
     assert len(shown) <= 80
+
+
+def test_the_address_of_an_artifact_stays_whole() -> None:
+    address = "artifact://sha256/" + "0a" * 32
+    assert short_origin(address) == address

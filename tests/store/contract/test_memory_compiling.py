@@ -119,3 +119,18 @@ def test_two_people_of_one_name_never_share_a_row(open_memory: Open) -> None:
     rows = [line for line in text.splitlines() if "Daniel Okafor #" in line]
     assert len(rows) >= 2
     assert not any("lawyer" in row and ("designer" in row or "Office 2" in row) for row in rows)
+
+
+def test_an_erased_artifact_takes_its_envelopes_along(open_memory: Open, tmp_path: Path) -> None:
+    memory = open_memory(artifacts=str(tmp_path / "artifacts"))
+    fill(memory)
+    kept = memory.artifacts.put("Nova entered beta in spring, the log says.", name="nova.log")
+    envelope = memory.compile(**ASK, evidence=[kept.address])
+    beside = memory.compile(**ASK)
+    listed = memory.envelopes.list(object_id=kept.address)
+    assert [each.envelope_id for each in listed] == [envelope.envelope_id]
+    memory.artifacts.erase(kept.address, reason="request 10")
+    found = {each.envelope_id: each.erased for each in memory.envelopes.list()}
+    assert found == {envelope.envelope_id: True, beside.envelope_id: False}
+    assert memory.replay(beside.envelope_id).digest == beside.digest
+    assert memory.doctor() == ()

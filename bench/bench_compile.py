@@ -79,9 +79,10 @@ class WordVectors:
         self._noise = np.random.default_rng(5).normal(size=(4096, DIMENSIONS)).astype(np.float32)
 
     def encode(self, texts: Sequence[str]) -> list[list[float]]:
-        return self.matrix(texts).tolist()
+        rows: list[list[float]] = self.matrix(texts).tolist()
+        return rows
 
-    def matrix(self, texts: Sequence[str]) -> np.ndarray:
+    def matrix(self, texts: Sequence[str]) -> Any:
         """Return unit vectors, a row a text."""
         sums = np.stack([self._noise[self._rows(text)].sum(axis=0) for text in texts])
         return sums / np.linalg.norm(sums, axis=1, keepdims=True)

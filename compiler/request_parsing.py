@@ -21,7 +21,7 @@ from ..schema.errors import InvalidInput, did_you_mean, unknown
 from ..schema.interval import INF_US, MIN_US
 from ..schema.values import canonical_json, micros
 from ..schema.vocabulary import Enforcement, parse, parse_level
-from .json_values import fields_of
+from .json_values import fields_of, items_of
 from .request import (
     MAX_ITEMS,
     MAX_TEXT,
@@ -158,8 +158,9 @@ def _signals(where: str, raw: object) -> tuple[tuple[str, float], ...]:
 
 def _records(where: str, raw: object) -> str:
     text = _json_text(where, raw)
-    rows = json.loads(text)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+    held: object = json.loads(text)
+    rows = items_of(held)
+    if not isinstance(held, list) or not all(isinstance(row, dict) for row in rows):
         raise bad_request(where, "give a list of objects")
     if len(rows) > MAX_ITEMS:
         raise InvalidInput(f"{where} has more than {MAX_ITEMS} rows", code="too_large")

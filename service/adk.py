@@ -13,6 +13,7 @@ Source 001, "ADK integration"; checklist C-198, C-200, C-221, C-222; google-adk 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from ..compiler.grammar import parse_envelope
@@ -62,8 +63,7 @@ def rewrite(llm_request: Any, envelope: Envelope, *, keep: int = KEEP_CONTENTS) 
     Raises:
         InvalidInput: `bad_request`, for a negative `keep`.
     """
-    from google.genai import types
-
+    types: Any = import_module("google.genai.types")  # comes with the caller's ADK
     if keep < 0:
         raise InvalidInput("keep at least 0 contents", code="bad_request")
     made: Mapping[str, Any] = envelope.render("adk")

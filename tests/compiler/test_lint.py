@@ -115,6 +115,8 @@ def test_an_extraction_that_forces_an_answer_is_a_finding() -> None:
     assert codes(compiled(constraints=[schema(schema=FORM)])) == []
     loose = {**schema(schema=FORM), "uncertain": True}
     assert codes(compiled(task="data_extraction", constraints=[loose])) == []
+    bare = {**schema(**FORM), "uncertain": True}
+    assert codes(compiled(task="data_extraction", constraints=[bare])) == []
 
 
 def test_findings_are_sorted_and_plain() -> None:

@@ -263,8 +263,9 @@ def _size(found: Fit, pieces: Sequence[Piece]) -> int:
 def _frame(found: Fit, pieces: Sequence[Piece]) -> int:
     """Return what a section costs before its first item: heading, and the frame of its rows."""
     counter, section = found.setting.counter, pieces[0].section
-    rows = [] if section in found.shared else [p for p in pieces if not p.alone]
-    shared = max((frame_tokens(piece, counter) for piece in rows), default=0)
+    rows = () if section in found.shared else (p for p in pieces if not p.alone)
+    frames = {(piece.kind, piece.origin): piece for piece in rows}
+    shared = max((frame_tokens(piece, counter) for piece in frames.values()), default=0)
     return shared + (0 if section in found.opened else heading_tokens(section, counter))
 
 

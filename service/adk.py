@@ -6,8 +6,9 @@ The callback reads the user's words from the request, compiles, and rewrites it:
 tools are replaced, the last contents before the user's turn stay as they are, the text of that
 turn becomes the envelope's turn zone, and parts that are no text (pictures, files, function
 calls) are kept. A request that was rewritten before is rewritten again, never stacked.
+The run's state says more about the step (`adk_state`), and `record` is told each rewrite's ids.
 The history is ADK's own: it is not compiled, so that nothing is said twice.
-Source 001, "ADK integration"; checklist C-198, C-200, C-221, C-222; google-adk 2.13.0.
+Source 001, "ADK integration"; checklist C-198, C-200, C-221 to C-224; google-adk 2.13.0.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..compiler.grammar import parse_envelope
 from ..schema.compile_terms import SECTIONS, SectionName, Stability
 from ..schema.errors import Fault, InvalidInput
+from .adk_state import Record, allowed_tools, correlation, given_of
 
 if TYPE_CHECKING:
     from ..compiler.envelope import Envelope
@@ -29,22 +31,47 @@ KEEP_CONTENTS: Final = 5
 
 
 def before_model(
-    memory: Memory, task: str, *, keep: int = KEEP_CONTENTS, **given: Any
+    memory: Memory,
+    task: str,
+    *,
+    keep: int = KEEP_CONTENTS,
+    record: Record | None = None,
+    **given: Any,
 ) -> Callable[..., None]:
     """Return an ADK `before_model_callback` that compiles and rewrites each request.
 
-    `given` goes to `memory.compile`; `user_request` and `query` are the user's own words unless
-    they are stated there, `model` is the request's.
+    `given` goes to `memory.compile`, over what the run's state says; `user_request` and `query`
+    are the user's own words unless they are stated there, `model` is the request's. `record` is
+    called after each rewrite.
     """
 
     def callback(callback_context: Any, llm_request: Any) -> None:
         words = user_text(llm_request)
-        asked: dict[str, Any] = {"query": words, "user_request": words, **given}
+        state = getattr(callback_context, "state", None)
+        known = {} if state is None else given_of(state)
+        asked: dict[str, Any] = {"query": words, "user_request": words, **known, **given}
         if llm_request.model and "model" not in asked:
             asked["model"] = llm_request.model
-        rewrite(llm_request, memory.compile(task, **asked), keep=keep)
+        envelope = memory.compile(task, **asked)
+        rewrite(llm_request, envelope, keep=keep)
+        if state is None:
+            return
+        limit_tools(llm_request, state)
+        if record is not None:
+            record(correlation(callback_context, envelope))
 
     return callback
+
+
+def limit_tools(llm_request: Any, state: Any) -> None:
+    """Leave a request only the functions that the state's step may call, in place."""
+    for tool in llm_request.config.tools or []:
+        declared = getattr(tool, "function_declarations", None)
+        if declared:
+            allowed = allowed_tools(state, [each.name for each in declared])
+            tool.function_declarations = [each for each in declared if each.name in allowed]
+    kept = allowed_tools(state, llm_request.tools_dict)
+    llm_request.tools_dict = {name: llm_request.tools_dict[name] for name in kept}
 
 
 def user_text(llm_request: Any) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from google.adk.models.llm_request import LlmRequest
+from google.adk.sessions.state import State
 from google.genai import types
 
 from tenure import Memory, connect
 from tenure.schema.errors import InvalidInput
 from tenure.service.adk import before_model, rewrite, user_text
+from tenure.service.adk_state import Correlation
 
 PICTURE = types.Part(inline_data=types.Blob(data=b"\x89PNG", mime_type="image/png"))
 
@@ -105,3 +108,35 @@ def test_a_request_without_a_user_gets_the_turn_at_the_end(memory: Memory) -> No
     assert len(request.contents) == 1
     with pytest.raises(InvalidInput, match="at least 0"):
         rewrite(request, memory.compile("analytical_reporting", "x"), keep=-1)
+
+
+def test_the_state_of_a_run_steers_the_request_and_each_rewrite_is_told(memory: Memory) -> None:
+    request = asked(said("user", "Where is Sam Rivera's office?"))
+    request.config.tools = [
+        types.Tool(
+            function_declarations=[
+                types.FunctionDeclaration(name="search"),
+                types.FunctionDeclaration(name="mail"),
+            ]
+        )
+    ]
+    state = State(
+        {
+            "plan": {"goal": "Plan the visit", "step": "find the office", "step_id": "s-2"},
+            "tools": ["search"],
+            "knowledge": ["Chicago has a lake."],
+        },
+        {},
+    )
+    told: list[Correlation] = []
+    context = SimpleNamespace(state=state, session=None, invocation_id="e-1")
+    before_model(memory, "analytical_reporting", record=told.append)(context, request)
+    whole = "".join(texts(request))
+    assert all(
+        word in whole for word in ("Plan the visit", "find the office", "Chicago has a lake")
+    )
+    (tool,) = request.config.tools
+    assert isinstance(tool, types.Tool)
+    assert [each.name for each in tool.function_declarations or ()] == ["search"]
+    assert [(each.step_id, each.invocation_id) for each in told] == [("s-2", "e-1")]
+    assert memory.envelopes.get(told[0].pack_id).digest == told[0].digest

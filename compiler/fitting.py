@@ -162,7 +162,9 @@ def _limits(found: Fit, section: SectionName) -> tuple[int, int]:
     """Return the fewest and the most tokens of a section."""
     budget = found.setting.budget
     share = found.setting.shares.get(section.value, SectionShare(0, 1000))
-    return budget * share.least // 1000, -(-budget * share.most // 1000)
+    most = -(-budget * share.most // 1000)
+    most = min(most, dict(found.setting.rules.section_tokens).get(section.value, most))
+    return min(most, budget * share.least // 1000), most
 
 
 def _packed(found: Fit, pieces: Sequence[Piece], room: int) -> frozenset[str]:

@@ -179,6 +179,9 @@ class CompilePolicy:
     """Weight of relevance against likeness to what is chosen; the usual value (C-235)."""
     mmr_items: int = 24
     """Best texts that MMR chooses from: k; beyond it likeness of all pairs costs too much."""
+    section_tokens: tuple[tuple[str, int], ...] = ()
+    """Most tokens of an optional section, whatever its share allows (C-299); none by default,
+    because a share follows the budget and a number does not."""
     section_shares: tuple[tuple[str, float], ...] = (
         ("memory", 0.15),
         ("guidance", 0.10),

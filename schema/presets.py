@@ -1,14 +1,15 @@
-"""Presets: two ready policies for the compiler, by what matters more.
+"""Presets: three ready policies for the compiler, by what matters more.
 
 `quality_first` looks at more candidates, takes more of what is only a little relevant, and
-rescues more; `cost_first` keeps to what is clearly relevant and short, and folds history early.
-Both differ from the default in a few numbers, so they can be refined by `dataclasses.replace`.
-How long objects stay is no matter of a preset: it follows from their layer and type.
+rescues more; `cost_first` keeps to what is clearly relevant and short, and folds history early;
+`three_phase` holds the optional sections to the budgets of source 004. All differ from the
+default in a few numbers, so they can be refined by `dataclasses.replace`. How long objects stay
+is no matter of a preset: it follows from their layer and type.
 
 >>> preset("cost_first").compile.relevance_floor > preset("default").compile.relevance_floor
 True
 
-Source 001, task list; checklist C-236.
+Source 001, task list; checklist C-236, C-299.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from .errors import unknown
+from .phases import caps
 from .policy import DEFAULT, Policy
 
 _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -41,6 +43,7 @@ _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
         "history_full_turns": 4,
         "brevity_weight": 0.30,
     },
+    "three_phase": {"section_tokens": caps()},
 }
 PRESETS: Final = tuple(_CHANGES)
 """The names, the default first."""

@@ -15,6 +15,7 @@ current between builds.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -74,8 +75,13 @@ class _Node:
     __slots__ = ("after", "aliases")
 
     def __init__(self) -> None:
-        self.after: dict[str, _Node] = {}
-        self.aliases: dict[str, _Alias] = {}
+        # Most states have one of the two only, and share the empty table for the other.
+        self.after: dict[str, _Node] = _NOWHERE
+        self.aliases: dict[str, _Alias] = _NOTHING
+
+
+_NOWHERE: dict[str, _Node] = {}
+_NOTHING: dict[str, _Alias] = {}
 
 
 class Gazetteer:
@@ -105,7 +111,10 @@ class Gazetteer:
             return
         node = self._root
         for word in path:
-            node = node.after.setdefault(word, _Node())
+            node.after = {} if node.after is _NOWHERE else node.after
+            # One copy of a word, however many names have it.
+            node = node.after.setdefault(sys.intern(word), _Node())
+        node.aliases = {} if node.aliases is _NOTHING else node.aliases
         node.aliases[alias_id] = _Alias(alias_id, entity_type, surface)
         self._surfaces[alias_id] = surface
 

@@ -37,7 +37,7 @@ MIRA: Final = Principal(
 )
 """Whose agent compiles the envelope."""
 
-BUDGET_TOKENS: Final = 748
+BUDGET_TOKENS: Final = 710
 """Less than all that would fit the question, so that something must stay out."""
 
 REQUEST: Final[Mapping[str, Any]] = {

@@ -65,7 +65,8 @@ def before_model(
 
 def limit_tools(llm_request: Any, state: Any) -> None:
     """Leave a request only the functions that the state's step may call, in place."""
-    for tool in llm_request.config.tools or []:
+    present: list[Any] = list(llm_request.config.tools or ())
+    for tool in present:
         declared = getattr(tool, "function_declarations", None)
         if declared:
             allowed = allowed_tools(state, [each.name for each in declared])

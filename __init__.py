@@ -63,6 +63,7 @@ if _typing.TYPE_CHECKING:
     from tenure.service.times import day
     from tenure.service.view import View
     from tenure.store.artifact_files import ArtifactFiles
+    from tenure.store.targets import Cell, Target
 
 _HOME = {
     "compiler.allocate": ("Allocation", "allocate"),
@@ -124,6 +125,7 @@ _HOME = {
     "service.times": ("day",),
     "service.view": ("View",),
     "store.artifact_files": ("ArtifactFiles",),
+    "store.targets": ("Cell", "Target"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
@@ -135,6 +137,7 @@ __all__ = [
     "ArtifactFiles",
     "AsyncMemory",
     "Block",
+    "Cell",
     "Change",
     "Conflict",
     "Constraint",
@@ -175,6 +178,7 @@ __all__ = [
     "SlotState",
     "StoredEnvelope",
     "SweepReceipt",
+    "Target",
     "TenureError",
     "Tool",
     "Turn",

@@ -24,8 +24,9 @@ from ..schema.errors import NotFound, TenureError, Unavailable
 
 if TYPE_CHECKING:
     from ..schema.principal import Principal
+    from .connect import Place
     from .memory import Memory
-    from .settings import Loaded, Settings
+    from .settings import Auth, Loaded, Settings
 
 REFUSED: Final = 1
 USAGE: Final = 2
@@ -77,7 +78,7 @@ def opened(context: typer.Context, *, create: bool = False) -> Generator[Memory]
     """
     settings = frame_of(context).loaded().settings
     if not create:
-        _require_store(settings.store)
+        require_store(settings.store)
     memory = connected(settings)
     try:
         yield memory
@@ -91,19 +92,43 @@ def connected(settings: Settings) -> Memory:
     from .logs import configure
 
     configure(level=settings.log.level, as_json=settings.log.format == "json")
-    password = settings.auth.password
-    auth = (settings.auth.user or "neo4j", password.get_secret_value()) if password else None
+    place = place_of(settings)
     return connect(
-        settings.store,
+        **place._asdict(),
         principal=caller(settings),
         policy=settings.policy,
-        auth=auth,
-        database=settings.database,
         encoder=settings.encoder,
         mentions=settings.mentions,
         artifacts=settings.artifacts.url,
         artifact_bytes=settings.artifacts.max_bytes,
     )
+
+
+def place_of(settings: Settings) -> Place:
+    """Return where the store is that the settings describe, and how to get in."""
+    from ..store.targets import Cell, Target
+    from .connect import Place
+
+    cells = tuple(
+        Cell(
+            target=Target(
+                uri=cell.store,
+                database=cell.database or settings.database,
+                auth=_signed_in(cell.auth),
+            ),
+            tenants=frozenset(cell.tenants),
+        )
+        for _, cell in sorted(settings.cells.items())
+    )
+    return Place(
+        settings.store, _signed_in(settings.auth), settings.database, cells, settings.vector_index
+    )
+
+
+def _signed_in(auth: Auth) -> tuple[str, str] | None:
+    if auth.password is None:
+        return None
+    return auth.user or "neo4j", auth.password.get_secret_value()
 
 
 def caller(settings: Settings) -> Principal:
@@ -125,7 +150,12 @@ def caller(settings: Settings) -> Principal:
     )
 
 
-def _require_store(url: str) -> None:
+def require_store(url: str) -> None:
+    """Refuse an embedded store that is not there.
+
+    Raises:
+        NotFound: `unknown_store`.
+    """
     if "://" in url or url == ":memory:" or Path(url).exists():
         return
     raise NotFound(

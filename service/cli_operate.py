@@ -1,4 +1,4 @@
-"""Commands that change what is kept, for those who may: `sweep`, `erase`, `reclassify`."""
+"""Commands for those who may change what is kept: `sweep`, `erase`, `reclassify`, `migrate`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli_frame import examples, opened
+from .cli_frame import examples, frame_of, opened, place_of, require_store
 from .cli_show import answer, when
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..schema.operation import ErasureReceipt, SweepReceipt
+    from .migrating import Migrated
 
 app = typer.Typer()
 
@@ -125,3 +126,34 @@ def reclassify(
                 + (f", not for {', '.join(held.deny)}" if held.deny else "")
             ),
         )
+
+
+@app.command(epilog=examples(["tenure migrate --dry-run", "tenure --store team.db migrate --json"]))
+def migrate(
+    context: typer.Context,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")
+    ] = False,
+) -> None:
+    """Bring the store's schema up to date, on every server of the map, and mend what is missing.
+
+    Opening a store does the same for an older schema; this does it before anybody opens it, and
+    remakes constraints and indices that were dropped. It can be stopped and run again.
+    """
+    from .migrating import migrate as run
+
+    settings = frame_of(context).loaded().settings
+    require_store(settings.store)
+    done = run(place_of(settings), settings.tenant, dry_run=dry_run)
+    answer(context, done, lambda out: _show_migrated(out, done, dry_run=dry_run))
+
+
+def _show_migrated(out: Console, done: tuple[Migrated, ...], *, dry_run: bool) -> None:
+    for each in done:
+        if not each.steps:
+            out.print(f"{each.store}: already current (schema {each.after})")
+            continue
+        told = "would go" if dry_run else "went"
+        out.print(f"{each.store}: {told} from schema {each.before} to {each.after}")
+        for step in each.steps:
+            out.print(f"  {step}")

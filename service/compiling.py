@@ -150,7 +150,7 @@ class Compiling:
         scopes = scopes_of(self.principal, project_of(request, self.principal))
         return VisibleVectors(
             VectorView(
-                matrix=embedding.matrix(tenant, reader),
+                vectors=embedding.vectors(tenant, reader),
                 reader=reader,
                 sight=self.principal.sight(scopes),
                 point=view.point,

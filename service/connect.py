@@ -1,21 +1,24 @@
-"""Opening a store: a file, a folder, memory, or a Neo4j server.
+"""Opening a store: a file, a folder, memory, or Neo4j servers.
 
-Nothing heavy is imported before it is needed: the driver of a server only when a server is
-named. Source: API "Opening"; DESIGN 6 and 9.
+A server holds any number of tenants; `cells` sends tenants to servers of their own. Nothing
+heavy is imported before it is needed: the driver of a server only when a server is named.
+Source: API "Opening"; DESIGN 6 and 9.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..resolution.bind import Scorer
 from ..schema.artifact import MAX_BYTES
-from ..schema.errors import Unavailable
+from ..schema.errors import InvalidInput, Unavailable
 from ..schema.policy import DEFAULT, Policy
 from ..schema.principal import OWNER, Principal
 from ..store.artifact_files import ArtifactFiles
 from ..store.port import Store
+from ..store.targets import DATABASE, Cell, Resolve, Target, cell_map
 from .backend import Backend
 from .ids import Clock, Ids, uuid7, wall_clock
 from .memory import Memory
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     from .encoders import Encoder
     from .extracting import Extractor
 
+Cells = Sequence[Cell] | Resolve
+"""Which tenants live on servers of their own: a list, or a function asked every time."""
+
 _SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
 
@@ -36,7 +42,9 @@ def connect(
     principal: Principal = OWNER,
     policy: Policy = DEFAULT,
     auth: tuple[str, str] | None = None,
-    database: str = "neo4j",
+    database: str = DATABASE,
+    cells: Cells = (),
+    vector_index: bool = False,
     encoder: Encoder | str | None = None,
     extractor: Extractor | None = None,
     mentions: MentionExtractor | str | None = None,
@@ -51,24 +59,29 @@ def connect(
     """Open a store and return the memory of its owner, or of `principal`.
 
     `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, or the address of a
-    Neo4j server. `clock` and `ids` replace the machine's time and the random ids. `encoder` is
-    "onnx", "sentence-transformers:/folder" or an object like `Encoder`; without one, search and
-    compile are lexical. `extractor` finds the claims of an observed text, `mentions` names
-    beyond the known ones and the rules: an object like `MentionExtractor`, or "spacy:MODEL".
-    `reranker` scores the best candidates of a compile once more. `artifacts` is where originals
-    are kept: a folder or a URL of fsspec, by default a folder beside an embedded store, and
-    `artifact_bytes` the most that one may hold. A server keeps none unless it is told where.
+    Neo4j server. `cells` are servers for some tenants, or a function that returns the target of
+    each; `vector_index` lets the server propose what is near, for tenants whose vectors outgrow
+    memory, and gives up that both stores answer alike. `clock` and `ids` replace the machine's
+    time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an object
+    like `Encoder`; without one, search and compile are lexical. `extractor` finds the claims of
+    an observed text, `mentions` names beyond the known ones and the rules: an object like
+    `MentionExtractor`, or "spacy:MODEL". `reranker` scores the best candidates of a compile once
+    more. `artifacts` is where originals are kept: a folder or a URL of fsspec, by default a
+    folder beside an embedded store, and `artifact_bytes` the most that one may hold. A server
+    keeps none unless it is told where.
 
     Raises:
-        InvalidInput: `bad_encoder`, `bad_extractor`.
+        InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings` for an option that the
+            store does not have.
         Unavailable: when the store cannot be opened, with what to do.
     """
     chosen, finder = _encoder(encoder), _finder(mentions)
+    there = Place(url, auth, database, cells, vector_index)
     store: Store
-    if url.startswith(_SERVER):
-        store, place = _server(url, auth, database), artifacts
+    if there.is_server:
+        store, place = there.server(), artifacts
     else:
-        embedded = _embedded(url)
+        embedded = there.embedded()
         store, place = embedded, artifacts or str(embedded.artifacts)
     backend = Backend(
         store=store,
@@ -111,21 +124,70 @@ def _finder(given: MentionExtractor | str | None) -> MentionExtractor | None:
     return mentions_of(given)
 
 
-def _embedded(url: str) -> SqliteStore:
-    from ..store.sqlite.store import SqliteStore
+class Place(NamedTuple):
+    """Where a store is, and how to get in."""
 
-    return SqliteStore(url)
+    url: str
+    auth: tuple[str, str] | None = None
+    database: str = DATABASE
+    cells: Cells = ()
+    vector_index: bool = False
 
+    @property
+    def is_server(self) -> bool:
+        """Whether it is the address of a server."""
+        return self.url.startswith(_SERVER)
 
-def _server(url: str, auth: tuple[str, str] | None, database: str) -> Store:
-    try:
-        module = import_module("tenure.store.neo4j.store")
-    except ModuleNotFoundError as error:
-        if error.name != "neo4j":
-            raise
-        raise Unavailable(
-            "the driver for Neo4j is not installed; run: pip install 'tenure[neo4j]'",
-            code="store_unreachable",
-        ) from error
-    store: Store = module.open_store(url, auth=auth, database=database)
-    return store
+    def open(self, *, prepare: bool = True) -> Store:
+        """Open the store; without `prepare` its schema is left as it is found.
+
+        Raises:
+            InvalidInput: `bad_settings` for an option that an embedded store does not have.
+            Unavailable: when it cannot be opened, with what to do.
+        """
+        return self.server(prepare=prepare) if self.is_server else self.embedded()
+
+    def embedded(self) -> SqliteStore:
+        """Open a file, a folder or memory.
+
+        Raises:
+            InvalidInput: `bad_settings`.
+        """
+        for name in ("cells", "vector_index"):
+            if getattr(self, name):
+                raise InvalidInput(
+                    f"{name} is an option of a Neo4j server, and {self.url!r} is embedded: leave"
+                    " it out, or give the address of a server",
+                    code="bad_settings",
+                )
+        from ..store.sqlite.store import SqliteStore
+
+        return SqliteStore(self.url)
+
+    def server(self, *, prepare: bool = True) -> Store:
+        """Open the store on a server, or on the servers of a map.
+
+        Raises:
+            InvalidInput: `bad_settings` for a tenant in two cells.
+            Unavailable: when nothing answers, with what to do.
+        """
+        try:
+            module = import_module("tenure.store.neo4j.store")
+        except ModuleNotFoundError as error:
+            if error.name != "neo4j":
+                raise
+            raise Unavailable(
+                "the driver for Neo4j is not installed; run: pip install 'tenure[neo4j]'",
+                code="store_unreachable",
+            ) from error
+        otherwise = Target(uri=self.url, database=self.database)
+        cells = self.cells
+        store: Store = module.open_store(
+            self.url,
+            auth=self.auth,
+            database=self.database,
+            resolve=cells if callable(cells) else cell_map(cells, otherwise) if cells else None,
+            vector_index=self.vector_index,
+            prepare=prepare,
+        )
+        return store

@@ -24,6 +24,7 @@ from typing import Final, NamedTuple, Self
 from ..schema.claim import Assertion, Content
 from ..store.matrices import Matrices
 from ..store.matrix import WHY, Matrix
+from ..store.near import Vectors
 from ..store.port import Reader, RecordKind, Store, VectorRow
 from ..store.quantise import bad_vector, quantise, to16
 from .chunking import chunked
@@ -121,6 +122,11 @@ class Embedding:
     def query(self, text: str) -> tuple[int, ...]:
         """Return the whole-number vector of a question."""
         return to16(encode_one(self.encoder, text), dimensions=self.encoder.dimensions)
+
+    def vectors(self, tenant: str, reader: Reader) -> Vectors:
+        """Return what a search walks: the store's own index where it keeps one, else the matrix."""
+        near = reader.near(self.encoder.id)
+        return self.matrix(tenant, reader) if near is None else near
 
     def matrix(self, tenant: str, reader: Reader) -> Matrix:
         """Return the vectors of a tenant, as new as the reader's snapshot at least."""

@@ -19,7 +19,7 @@ from ..compiler.snapshot import Near
 from ..schema.claim import Version
 from ..schema.policy import CompilePolicy
 from ..schema.principal import Sight
-from ..store.matrix import Matrix
+from ..store.near import Vectors
 from ..store.port import Ask, Point, Reader
 from ..store.quantise import FULL, VectorScore
 
@@ -53,7 +53,7 @@ class Nearest:
 class VectorView:
     """The vectors of a tenant, seen by one caller at one view."""
 
-    matrix: Matrix
+    vectors: Vectors
     reader: Reader
     sight: Sight
     point: Point
@@ -86,7 +86,7 @@ class VisibleVectors:
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
         """Return the scores of these claims, as far as they have vectors."""
-        return self.view.matrix.scores(query, object_ids)
+        return self.view.vectors.scores(query, object_ids)
 
 
 class _Walk(NamedTuple):
@@ -139,7 +139,7 @@ def _nearest(view: VectorView, begun: _Walk, *, keep: Keep | None) -> Nearest:
     best = chosen[:limit]
     held = frozenset(best)
     return Nearest(
-        scores=view.matrix.scores(query, best),
+        scores=view.vectors.scores(query, best),
         versions=tuple(
             sorted((v for v in versions if v.row.claim.object_id in held), key=lambda v: v.row.vid)
         ),
@@ -148,7 +148,7 @@ def _nearest(view: VectorView, begun: _Walk, *, keep: Keep | None) -> Nearest:
 
 
 def _walked(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:
-    for hits in view.matrix.walk(query, first=limit, exact_rows=view.exact_rows):
+    for hits in view.vectors.walk(query, first=limit, exact_rows=view.exact_rows):
         for hit in hits:
             yield hit.object_id
 

@@ -91,7 +91,7 @@ class Searching:
         versions = {v.row.claim.object_id: v for v in (*near.versions, *by_text)}
         cosines = {s.object_id: s.content for s in near.scores}
         rest = sorted(versions.keys() - cosines.keys())
-        cosines.update({s.object_id: s.content for s in view.matrix.scores(query, rest)})
+        cosines.update({s.object_id: s.content for s in view.vectors.scores(query, rest)})
         texts = bm25(sorted(content_terms(question.text)), [*versions.values()], policy.compile)
         best = max((score for _, score in texts), default=0.0) or 1.0
         ranked = [
@@ -111,7 +111,7 @@ class Searching:
         from .nearest import VectorView
 
         return VectorView(
-            matrix=embedding.matrix(tenant, self.reader),
+            vectors=embedding.vectors(tenant, self.reader),
             reader=self.reader,
             sight=self.sight,
             point=self.point,

@@ -11,6 +11,7 @@ Sources: ecosystem 7; API "Command line".
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ _ELSEWHERE: Final = (
     *("TENURE_CI_STARTED", "TENURE_REQUIRE_NEO4J", "TENURE_NEO4J_"),
 )
 """Variables that the tests and the settings' own location use."""
+_CELL_KEY: Final = re.compile(r"cells\.\w+\.(store|tenants|database|auth\.(user|password))")
+"""A cell has the name that its owner gives it."""
 
 
 class Auth(BaseModel):
@@ -40,6 +43,20 @@ class Auth(BaseModel):
 
     user: str | None = None
     password: SecretStr | None = None
+
+
+class CellOf(BaseModel):
+    """A server of its own for some tenants: a cell."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    store: str
+    """The address of its server."""
+    tenants: tuple[str, ...] = Field(min_length=1)
+    database: str | None = None
+    """None: the setting `database`."""
+    auth: Auth = Auth()
+    """Without a password: the setting `auth`."""
 
 
 class Caller(BaseModel):
@@ -93,6 +110,12 @@ class Settings(BaseSettings):
     tenant: str = "default"
     database: str = "neo4j"
     """Of a server."""
+    cells: dict[str, CellOf] = {}
+    """Servers for some tenants, by a name of one's own: `[cells.west]` in the file. All other
+    tenants live at `store`. A `--store` on the command line is that server itself: no cell is
+    asked."""
+    vector_index: bool = False
+    """Let the server's own vector index propose what is near; see the page on scaling."""
     encoder: str | None = None
     """`onnx`, or `sentence-transformers:` and a folder; without one search is lexical."""
     mentions: str | None = None
@@ -173,6 +196,8 @@ def load(
             if value is not None:
                 _put(merged, key, value)
                 origins[key] = origin
+    if (flags or {}).get("store") is not None:
+        merged.pop("cells", None)
     settings = _validated(merged, origins, errors)
     if errors or settings is None:
         raise InvalidInput("the settings are wrong: " + "; ".join(errors), code="bad_settings")
@@ -200,12 +225,12 @@ def _of_env(env: Mapping[str, str], errors: list[str]) -> list[tuple[str, Any, s
         if not name.startswith(PREFIX) or name.startswith(_ELSEWHERE) or not env[name]:
             continue
         key = name.removeprefix(PREFIX).lower().replace("__", ".")
-        if key not in known:
+        if key not in known and not _CELL_KEY.fullmatch(key):
             errors.append(
                 f"there is no setting {name}: {did_you_mean(name, map(_variable, known))}"
             )
             continue
-        listed = isinstance(known[key], tuple)
+        listed = isinstance(known.get(key), tuple) or key.endswith(".tenants")
         values.append((key, _listed(env[name]) if listed else env[name], name))
     return values
 

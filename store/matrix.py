@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..schema.errors import Fault
+from .near import Hit
 from .port import Clock, VectorRow
 from .quantise import SQUARE_LIMIT, VectorScore, checked
 from .vector_rows import DEAD, Floats, Ints, Scan, VectorRows
@@ -39,13 +40,6 @@ RING_SHARE: Final = 64
 """Rows of a ring for each claim that is asked for."""
 _STEP: Final = 50_000
 """Rows turned into numbers at once: 77 MB at 384 dimensions."""
-
-
-class Hit(NamedTuple):
-    """A claim of a walk."""
-
-    object_id: str
-    score: int
 
 
 class VectorSource(Protocol):

@@ -23,6 +23,8 @@ def overlapping(spans: Iterable[Span]) -> bool:
     """
     steps: list[tuple[int, int, int, int]] = []
     for start, until, began, ended in spans:
+        if start >= until or began >= ended:
+            continue  # it holds no point; that it is there at all is another finding
         steps.append((began, 1, start, until))
         steps.append((ended, 0, start, until))
     active: list[tuple[int, int]] = []

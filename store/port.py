@@ -25,6 +25,7 @@ from ..schema.entity import Judgement, Review
 from ..schema.principal import Sight
 from ..schema.vocabulary import ActionKind
 from .expected import Expected, Names
+from .near import Vectors
 from .records import (
     ActionClosing,
     ActionRecord,
@@ -37,6 +38,7 @@ from .records import (
     Flag,
     Found,
     ManifestRecord,
+    Migration,
     PermissionChange,
     Point,
     RecordKind,
@@ -63,6 +65,7 @@ __all__ = [
     "Found",
     "IdentityReads",
     "ManifestRecord",
+    "Migration",
     "Names",
     "PermissionChange",
     "Point",
@@ -301,6 +304,14 @@ class Reader(IdentityReads, Protocol):
         """Return the vector counter and the rows put after a count, in order."""
         ...
 
+    def near(self, encoder_id: str) -> Vectors | None:
+        """Return the store's own vector index; None where the shared matrix is searched.
+
+        Only a store that was opened to keep one has it. Its order is approximate, so answers
+        found through it may differ between stores and over time.
+        """
+        ...
+
     def erased_since(self, seq: int) -> tuple[str, ...]:
         """Return the objects erased by stamps after a sequence number."""
         ...
@@ -349,6 +360,13 @@ class Store(Protocol):
         """Create a tenant when it is not there; `key` sets its first secret key.
 
         Of a tenant that is there the key must be the one it has.
+        """
+        ...
+
+    def migrate(self, tenant: str, *, dry_run: bool = False) -> Migration:
+        """Bring the schema that holds a tenant up to date, and mend what of it is missing.
+
+        `dry_run` says what would be done. An interrupted migration goes on where it stopped.
         """
         ...
 

@@ -283,6 +283,17 @@ class RecordKind(StrEnum):
     USAGE = "usage"
 
 
+class Migration(NamedTuple):
+    """How a schema was, or would be, brought up to date."""
+
+    before: int
+    """The number of the schema that was found; 0 for none."""
+    after: int
+    """The number that this code reads and writes."""
+    steps: tuple[str, ...]
+    """What is made, in order, repairs included; empty where the schema is current."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """Which versions to read; fields combine with AND, empty ones do not restrict."""

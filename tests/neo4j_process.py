@@ -20,7 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tenure.schema.errors import Unavailable
-from tenure.store.neo4j.connect import ServerFacts, Target, connect, version_numbers
+from tenure.store.neo4j.connect import ServerFacts, connect, version_numbers
+from tenure.store.targets import Target
 from tenure.tests.neo4j_java import Java
 
 DATABASE = "neo4j"

@@ -21,8 +21,9 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from ..halves import Halves
+from ..targets import Target
 from .codec import Bodies
-from .connect import ServerFacts, Target, translated
+from .connect import ServerFacts, translated
 
 _LOG = logging.getLogger("tenure.store.neo4j")
 _FIRST_PAUSE_S: Final = 0.05

@@ -20,7 +20,7 @@ from ...schema.interval import INF_US, MIN_US
 from ..audit import GENESIS, chained
 from ..overlaps import overlapping
 from . import check_statements as cypher
-from . import codec, register_codec, statements
+from . import codec, register_codec, schema, statements
 from . import register_statements as register
 from .calls import Reads
 
@@ -30,6 +30,7 @@ _SHOWN: Final = 5
 
 def broken(calls: Reads) -> Iterator[str]:
     """Yield one sentence for each broken invariant."""
+    yield from schema.findings(calls)
     for sentence, text in cypher.MUST_BE_EMPTY.items():
         found = calls.rows(text, inf=INF_US, min=MIN_US, shown=_SHOWN)
         if found:

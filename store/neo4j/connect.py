@@ -22,6 +22,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Fault, Forbidden, InvalidInput, TenureError, Unavailable, unknown
+from ..targets import Target
 from .statements import COMPONENTS
 
 OLDEST_VERSION: Final = (5, 26)
@@ -70,16 +71,6 @@ def driver_settings() -> DriverSettings:
         # a young database knows few of the optional properties, and says so at every statement
         notifications_disabled_classifications=["UNRECOGNIZED"],
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """Where a tenant's data lives: a server and a database on it."""
-
-    uri: str
-    """`neo4j://host:7687`, `bolt+s://…`; never with credentials in it."""
-    database: str
-    """The name of the database; `neo4j` is the only one on Community."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ Sources: port, `Reader`; neo4j 5; settled 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...resolution.known import Known, Lookup
@@ -23,6 +23,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..expected import Expected, Names
+from ..near import Vectors
 from ..port import (
     ActionRecord,
     Ask,
@@ -50,8 +51,14 @@ _ALL = 2**31 - 1
 class Neo4jReader:
     """A reader over a session of the driver."""
 
-    def __init__(self, calls: Reads, names: Names | None = None) -> None:
+    def __init__(
+        self,
+        calls: Reads,
+        names: Names | None = None,
+        near: Callable[[str, int], Vectors] | None = None,
+    ) -> None:
         self._calls = calls
+        self._near = near
         lookup, scopes = names or Names(Lookup(), ())
         found = calls.rows(candidates.OPENING, **identity.names_asked(lookup, scopes))
         if not found:
@@ -217,6 +224,10 @@ class Neo4jReader:
             for record in self._calls.stream(register.VECTORS, **bound)
         )
         return count, rows
+
+    def near(self, encoder_id: str) -> Vectors | None:
+        """Return the server's own vector index where the store was opened with it."""
+        return None if self._near is None else self._near(encoder_id, self._clock.vec_seq)
 
     def erased_since(self, seq: int) -> tuple[str, ...]:
         """Return the objects erased by stamps after a sequence number."""

@@ -1,22 +1,27 @@
 """Bringing a database to this code's schema, one command after another.
 
 Concurrent `IF NOT EXISTS` commands of two processes can still meet; the loser's error means
-that the other has made the same thing, and is passed over. The number of the schema is written
-when every index is online. A database with a newer schema is refused.
+that the other has made the same thing, and is passed over. The number of each version is
+written when its indices are online, so an interrupted migration goes on where it stopped. A
+database with a newer schema is refused, and so is one that lacks a constraint or an index of
+its own version: without a unique key writers would quietly make twins. `tenure migrate` mends
+it.
 
 Source: neo4j 3.
 """
 
 from __future__ import annotations
 
-from typing import LiteralString
+from collections.abc import Sequence
+from typing import Final, LiteralString
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Unavailable
+from ..port import Migration
 from . import schema_statements as cypher
-from .calls import Link
+from .calls import Link, Reads
 from .connect import translated
 
 _TWINS = frozenset(
@@ -26,37 +31,117 @@ _TWINS = frozenset(
         "Neo.ClientError.Schema.ConstraintAlreadyExists",
     }
 )
+_CANNOT: Final = "Neo.DatabaseError.Schema.ConstraintCreationFailed"
 
 
-def migrate(link: Link) -> None:
-    """Bring the database to this code's schema.
+def prepare(link: Link) -> None:
+    """Bring a database to this code's schema, and prove that nothing of it is missing.
 
     Raises:
-        Unavailable: `newer_schema`.
+        Unavailable: `newer_schema`, `schema_incomplete`.
     """
     with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:
-        found = list(session.run(link.dialect + cypher.READ_VERSION))
-        version = int(found[0]["number"]) if found else 0
-        if version > cypher.SCHEMA_VERSION:
-            raise Unavailable(
-                f"{link.target.uri!r} was written by a newer tenure (schema {version}, this one"
-                f" knows {cypher.SCHEMA_VERSION}); upgrade tenure",
-                code="newer_schema",
-                schema=version,
-            )
-        if version == cypher.SCHEMA_VERSION:
-            return
-        for commands in cypher.MIGRATIONS[version:]:
-            for command in commands:
-                _made(session, link.dialect + command)
+        version = _version(session, link)
+        for number in range(version + 1, cypher.SCHEMA_VERSION + 1):
+            _make(session, link, cypher.MIGRATIONS[number - 1])
+            _reached(session, link, number)
+        gone = [] if version < cypher.SCHEMA_VERSION else _missing(session, link, version)
+    if gone:
+        names = ", ".join(name_of(command) for command in gone)
+        raise Unavailable(
+            f"the database {link.target.database!r} of {link.target.uri!r} lacks a constraint or"
+            f" an index that tenure relies on ({names}); run: tenure migrate",
+            code="schema_incomplete",
+            missing=names,
+        )
+
+
+def migrate(link: Link, *, dry_run: bool = False) -> Migration:
+    """Bring a database to this code's schema, what is missing of older versions included.
+
+    Raises:
+        Unavailable: `newer_schema`; `schema_incomplete` for a constraint that the data break.
+    """
+    with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:
+        version = _version(session, link)
+        mended = _missing(session, link, version)
+        newer = cypher.MIGRATIONS[version:]
+        if not dry_run:
+            _make(session, link, mended)
+            for number, commands in enumerate(newer, version + 1):
+                _make(session, link, commands)
+                _reached(session, link, number)
+    commands = (*mended, *(command for part in newer for command in part))
+    steps = tuple(command.partition(" IF NOT EXISTS")[0] for command in commands)
+    return Migration(version, cypher.SCHEMA_VERSION, steps)
+
+
+def findings(calls: Reads) -> tuple[str, ...]:
+    """Return a sentence for each constraint or index that is missing or not usable."""
+    states = {str(r["name"]): str(r["state"]) for r in calls.rows(cypher.INDEX_STATES)}
+    names = sorted(name_of(command) for part in cypher.MIGRATIONS for command in part)
+    gone = [name for name in names if name not in states]
+    idle = [name for name in names if states.get(name, "ONLINE") != "ONLINE"]
+    return (
+        *(f"the constraint or index {name} is missing; run: tenure migrate" for name in gone),
+        *(f"the index {name} is {states[name].lower()}, not online" for name in idle),
+    )
+
+
+def name_of(command: str) -> str:
+    """Return the name that a schema command gives.
+
+    >>> name_of("CREATE FULLTEXT INDEX ft_live IF NOT EXISTS FOR (n:Live) ON EACH [n.terms]")
+    'ft_live'
+    """
+    words = command.split()
+    return words[words.index("IF") - 1]
+
+
+def _version(session: neo4j.Session, link: Link) -> int:
+    found = list(session.run(link.dialect + cypher.READ_VERSION))
+    version = int(found[0]["number"]) if found else 0
+    if version > cypher.SCHEMA_VERSION:
+        raise Unavailable(
+            f"{link.target.uri!r} was written by a newer tenure (schema {version}, this one"
+            f" knows {cypher.SCHEMA_VERSION}); upgrade tenure",
+            code="newer_schema",
+            schema=version,
+        )
+    return version
+
+
+def _missing(session: neo4j.Session, link: Link, version: int) -> list[LiteralString]:
+    """Return the commands of the database's own version whose work is not there."""
+    if not version:
+        return []
+    held = {record["name"] for record in session.run(link.dialect + cypher.INDEX_STATES)}
+    own = (command for part in cypher.MIGRATIONS[:version] for command in part)
+    return [command for command in own if name_of(command) not in held]
+
+
+def _make(session: neo4j.Session, link: Link, commands: Sequence[LiteralString]) -> None:
+    for command in commands:
+        _made(session, link, command)
+    if commands:
         session.run(link.dialect + cypher.AWAIT_INDEXES).consume()
-        number = cypher.SCHEMA_VERSION
-        session.run(link.dialect + cypher.SET_VERSION, number=number).consume()
 
 
-def _made(session: neo4j.Session, command: LiteralString) -> None:
+def _reached(session: neo4j.Session, link: Link, number: int) -> None:
+    session.run(link.dialect + cypher.SET_VERSION, number=number).consume()
+
+
+def _made(session: neo4j.Session, link: Link, command: LiteralString) -> None:
     try:
-        session.run(command).consume()
-    except driver_errors.ClientError as error:
-        if error.code not in _TWINS:
+        session.run(link.dialect + command).consume()
+    except driver_errors.Neo4jError as error:
+        if error.code in _TWINS:
+            return
+        if error.code != _CANNOT:
             raise
+        raise Unavailable(
+            f"the constraint {name_of(command)} cannot be made, because the data break it:"
+            f" {error.message}; restore an export into a new database",
+            code="schema_incomplete",
+            missing=name_of(command),
+        ) from error

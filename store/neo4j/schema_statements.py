@@ -124,9 +124,15 @@ MERGE (n:SchemaVersion {name: 'tenure'}) SET n.number = $number
 
 AWAIT_INDEXES: Final[LiteralString] = "CALL db.awaitIndexes(300)"
 
+INDEX_STATES: Final[LiteralString] = """
+SHOW INDEXES YIELD name, state RETURN name, state ORDER BY name
+"""
+"""Every index; a uniqueness constraint has one of its own name."""
+
 WITHOUT_TENANT: Final = {
     "READ_VERSION": "the schema is the database's",
     "SET_VERSION": "the schema is the database's",
     "AWAIT_INDEXES": "touches no node",
+    "INDEX_STATES": "the schema is the database's",
 }
 """The statements that name no tenant, each with the reason."""

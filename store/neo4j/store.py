@@ -20,7 +20,7 @@ import hmac
 import os
 from collections.abc import Callable, Generator, Sequence
 from threading import Lock
-from typing import Any, Final, LiteralString
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -28,15 +28,19 @@ from neo4j import exceptions as driver_errors
 from ...schema.errors import Conflict, Unavailable
 from ...schema.interval import MIN_US
 from ..expected import Names
-from ..port import Result, VectorRow
-from . import applying, checking
+from ..near import Vectors
+from ..port import Migration, Result, VectorRow
+from ..targets import Resolve, Target
+from . import applying, checking, schema
 from . import register_statements as register
 from . import statements as cypher
-from .calls import Limits, Link, Pauses, Writes, retryable
-from .connect import DriverSettings, Target, connect, translated
+from .calls import Limits, Link, Pauses, Reads, Writes, retryable
+from .connect import DriverSettings, connect, translated
 from .reader import Neo4jReader
-from .schema import migrate
 from .writer import Neo4jWriteTx, landed
+
+if TYPE_CHECKING:
+    from .vector_index import Indexes
 
 KEY_BYTES: Final = 32
 
@@ -52,9 +56,10 @@ class Neo4jStore:
         target: Target,
         *,
         auth: tuple[str, str] | None,
-        resolve: Callable[[str], Target] | None = None,
+        resolve: Resolve | None = None,
         limits: Limits | None = None,
         settings: DriverSettings | None = None,
+        vector_index: bool = False,
     ) -> None:
         """Name a store; a server is asked when a tenant needs it."""
         self._target = target
@@ -62,8 +67,9 @@ class Neo4jStore:
         self._resolve = resolve
         self._limits = limits or Limits()
         self._settings = settings
+        self._indexes = _indexes() if vector_index else None
         self._links: dict[Target, Link] = {}
-        self._drivers: dict[str, tuple[neo4j.Driver, Any]] = {}
+        self._drivers: dict[tuple[str, tuple[str, str] | None], tuple[neo4j.Driver, Any]] = {}
         self._guard = Lock()
         self._closed = False
 
@@ -76,32 +82,49 @@ class Neo4jStore:
         """Return the driver of a tenant's server, its schema brought up to date.
 
         Raises:
-            Unavailable: `store_closed`, `store_unreachable`, `newer_schema`.
+            Unavailable: `store_closed`, `store_unreachable`, `newer_schema`,
+                `schema_incomplete`.
             Forbidden: the server refuses the credentials.
         """
-        target = self._target if self._resolve is None else self._resolve(tenant)
+        target = self._target_of(tenant)
         with self._guard:
-            if self._closed:
-                raise Unavailable(
-                    f"{self.url} was closed; connect again", code="store_closed", uri=self.url
-                )
             if target not in self._links:
-                self._links[target] = self._open(target)
+                link = self._open(target)
+                schema.prepare(link)
+                self._links[target] = link
             return self._links[target]
 
+    def _target_of(self, tenant: str) -> Target:
+        return self._target if self._resolve is None else self._resolve(tenant)
+
     def _open(self, target: Target) -> Link:
-        if target.uri not in self._drivers:
-            self._drivers[target.uri] = connect(target, auth=self._auth, settings=self._settings)
-        driver, facts = self._drivers[target.uri]
-        link = Link(
+        """Open a target's driver, unless it is open; the caller holds the guard."""
+        if self._closed:
+            raise Unavailable(
+                f"{self.url} was closed; connect again", code="store_closed", uri=self.url
+            )
+        who = target.auth or self._auth
+        if (target.uri, who) not in self._drivers:
+            self._drivers[target.uri, who] = connect(target, auth=who, settings=self._settings)
+        driver, facts = self._drivers[target.uri, who]
+        return Link(
             driver=driver,
             target=target,
             facts=facts,
             limits=self._limits,
             bookmarks=neo4j.GraphDatabase.bookmark_manager(),
         )
-        migrate(link)
-        return link
+
+    def migrate(self, tenant: str, *, dry_run: bool = False) -> Migration:
+        """Bring the schema of a tenant's database up to date, and mend what is missing.
+
+        Raises:
+            Unavailable: `newer_schema`, `schema_incomplete`, `store_unreachable`.
+            Forbidden: the server refuses the credentials.
+        """
+        with self._guard:
+            link = self._open(self._target_of(tenant))
+        return schema.migrate(link, dry_run=dry_run)
 
     # --- tenants
 
@@ -129,8 +152,9 @@ class Neo4jStore:
     @contextlib.contextmanager
     def reading(self, tenant: str, names: Names | None = None) -> Generator[Neo4jReader]:
         """Open a snapshot; `names` are what will be looked up first."""
-        with self.link(tenant).reads(tenant) as calls:
-            yield Neo4jReader(calls, names)
+        link = self.link(tenant)
+        with link.reads(tenant) as calls:
+            yield Neo4jReader(calls, names, self._nearness(link, calls))
 
     @contextlib.contextmanager
     def writing(self, tenant: str) -> Generator[Neo4jWriteTx]:
@@ -239,6 +263,21 @@ class Neo4jStore:
             _keep(tx)
 
         self.transact(tenant, put)
+        if self._indexes is not None:
+            for encoder_id in sorted({row.encoder_id for row in rows}):
+                with self.reading(tenant) as reader:
+                    reader.near(encoder_id)
+
+    def _nearness(self, link: Link, calls: Reads) -> Callable[[str, int], Vectors] | None:
+        """Return what makes the server's vector index of an encoder; None without the option."""
+        if self._indexes is None:
+            return None
+        from .vector_index import searching  # the numbers load only where they are wanted
+
+        return searching(link, calls, self._indexes, self._feed)
+
+    def _feed(self, tenant: str, work: Callable[[Writes], int]) -> int:
+        return self._tried(tenant, lambda: self._once(tenant, work))
 
     def put_manifest(
         self, tenant: str, *, envelope_id: str, manifest: str, objects: Sequence[str], pack: str
@@ -283,6 +322,12 @@ class Neo4jStore:
             driver.close()
 
 
+def _indexes() -> Indexes:
+    from .vector_index import Indexes
+
+    return Indexes()
+
+
 def _keep(tx: Neo4jWriteTx) -> None:
     tx.counters.store(tx.calls)
 
@@ -292,17 +337,21 @@ def open_store(
     *,
     auth: tuple[str, str] | None = None,
     database: str = "neo4j",
-    resolve: Callable[[str], Target] | None = None,
+    resolve: Resolve | None = None,
     limits: Limits | None = None,
     settings: DriverSettings | None = None,
+    vector_index: bool = False,
+    prepare: bool = True,
 ) -> Neo4jStore:
     """Open the store on a Neo4j server, and prove that it answers.
 
-    `resolve` names the server and database of each tenant where they are not all on one.
+    `resolve` names the server and database of each tenant where they are not all on one; then,
+    and without `prepare`, a server is asked only when a tenant needs it. `vector_index` lets
+    the server's own vector index propose candidates.
 
     Raises:
         Unavailable: nothing answers, it is no Neo4j, its version is too old, or its schema is
-            newer than this code.
+            newer than this code or incomplete.
         Forbidden: the server refuses the credentials.
         InvalidInput: the address is malformed or the database does not exist.
     """
@@ -312,8 +361,9 @@ def open_store(
         resolve=resolve,
         limits=limits,
         settings=settings,
+        vector_index=vector_index,
     )
-    if resolve is None:
+    if resolve is None and prepare:
         with contextlib.ExitStack() as undo:
             undo.callback(store.close)
             store.link("")

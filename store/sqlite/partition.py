@@ -22,6 +22,7 @@ from typing import Final
 
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
 from ...schema.interval import MIN_US
+from ..port import Migration
 from . import statements as sql
 from .caches import Caches
 from .connection import Tuning, connect, transaction, translated
@@ -218,21 +219,70 @@ def _schema_of(db: sqlite3.Connection, path: Path) -> int:
     return version
 
 
+def migrate(path: Path, tenant: str, tuning: Tuning, *, dry_run: bool) -> Migration:
+    """Bring a tenant's file to this code's schema, and remake guards and indices that are gone.
+
+    Raises:
+        Forbidden: `tenant_mismatch`.
+        NotFound: `unknown_tenant`.
+        InvalidInput: `not_a_store`.
+        Unavailable: `newer_schema`, `store_busy`, `store_read_only`, `store_full`.
+    """
+    with closing(connect(path, tuning)) as db, translated(path):
+        _check_file(db, path, tenant)
+        with transaction(db):  # a dry run does nothing in it
+            version = _schema_of(db, path)
+            steps = [*_gone(db, version), *_newer(version)]
+            if steps and not dry_run:
+                for step in steps:
+                    db.execute(step)
+                _mark(db)
+    return Migration(version, SCHEMA_VERSION, tuple(map(_step, steps)))
+
+
 def _migrate(db: sqlite3.Connection, path: Path, tenant: str, key: bytes | None) -> None:
     """Bring a file to this code's schema; runs inside one transaction."""
     version = _schema_of(db, path)
     if version == SCHEMA_VERSION:
         return
-    for parts in MIGRATIONS[version:]:
-        for part in parts:
-            for statement in _statements(part):
-                db.execute(statement)
+    for statement in _newer(version):
+        db.execute(statement)
     if version == 0:
         db.execute(sql.CREATE_META, (tenant,))
         db.execute(sql.CREATE_COUNTER, (MIN_US,))
         db.execute(sql.PUT_KEY, (0, key or os.urandom(KEY_BYTES)))
+    _mark(db)
+
+
+def _mark(db: sqlite3.Connection) -> None:
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _newer(version: int) -> Iterator[str]:
+    """Yield the statements that lead from a schema version to the newest."""
+    for parts in MIGRATIONS[version:]:
+        for part in parts:
+            yield from _statements(part)
+
+
+def _gone(db: sqlite3.Connection, version: int) -> Iterator[str]:
+    """Yield the statements whose index or trigger a file of this version lacks."""
+    held = {str(name) for (name,) in db.execute("SELECT name FROM sqlite_master").fetchall()}
+    for parts in MIGRATIONS[:version]:
+        for part in parts:
+            for statement in _statements(part):
+                kind, name = _step(statement).rsplit(" ", 1)
+                if kind.endswith(("INDEX", "TRIGGER")) and name not in held:
+                    yield statement
+
+
+def _step(statement: str) -> str:
+    """Return what a statement makes, `CREATE INDEX alias_by_norm`."""
+    words = statement.replace("(", " ").split()
+    kinds = ("TABLE", "INDEX", "TRIGGER")
+    place = next((at for at, word in enumerate(words) if word in kinds), 0)
+    return " ".join(words[: place + 2])
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..expected import Expected
+from ..near import Vectors
 from ..port import (
     ActionRecord,
     Ask,
@@ -158,6 +159,10 @@ class SqliteReader:
         """Return the vector counter and the rows put after a count, in order."""
         lines = self._db.execute(register.VECTORS, (after, encoder_id))
         return self._clock.vec_seq, tuple(VectorRow(*line) for line in lines)
+
+    def near(self, encoder_id: str) -> Vectors | None:
+        """Return no index of its own: vectors are searched exactly in the shared matrix."""
+        return None
 
     def erased_since(self, seq: int) -> tuple[str, ...]:
         """Return the objects erased by stamps after a sequence number."""

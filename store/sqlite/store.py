@@ -24,11 +24,11 @@ from typing import Final
 
 from ...schema.errors import NotFound, Unavailable
 from ..expected import Names
-from ..port import ManifestRecord, Result, VectorRow
+from ..port import ManifestRecord, Migration, Result, VectorRow
 from . import apply, check
 from . import statements as sql
 from .connection import Tuning, transaction
-from .partition import Partition, create
+from .partition import Partition, create, migrate
 from .reader import SqliteReader
 from .writer import SqliteWriteTx
 
@@ -87,6 +87,21 @@ class SqliteStore:
             self._root.mkdir(exist_ok=True)
         create(self.path_of(tenant), tenant, key, self._tuning)
         self._partition(tenant)
+
+    def migrate(self, tenant: str, *, dry_run: bool = False) -> Migration:
+        """Bring the schema of a tenant's file up to date, and mend what is missing.
+
+        Raises:
+            Forbidden: `tenant_mismatch`.
+            InvalidInput: `not_a_store`.
+            NotFound: `unknown_tenant`.
+            Unavailable: `newer_schema`, `store_busy`, `store_read_only`, `store_full`.
+        """
+        self._require_open()
+        path = self.path_of(tenant)
+        if not path.is_file():
+            raise _unknown()
+        return migrate(path, tenant, self._tuning, dry_run=dry_run)
 
     @contextmanager
     def reading(self, tenant: str, names: Names | None = None) -> Generator[SqliteReader]:
@@ -171,12 +186,13 @@ class SqliteStore:
             if tenant not in self._partitions:
                 path = self.path_of(tenant)
                 if not path.is_file():
-                    raise NotFound(
-                        "this store holds no such tenant; call ensure first",
-                        code="unknown_tenant",
-                    )
+                    raise _unknown()
                 self._partitions[tenant] = Partition(path, tenant, self._tuning)
             return self._partitions[tenant]
+
+
+def _unknown() -> NotFound:
+    return NotFound("this store holds no such tenant; call ensure first", code="unknown_tenant")
 
 
 def open_store(path: str | os.PathLike[str]) -> SqliteStore:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from tenure.store.neo4j.reader import Neo4jReader
 from tenure.store.neo4j.store import Neo4jStore
 from tenure.store.neo4j.writer import Neo4jWriteTx
-from tenure.store.port import Names, Result, VectorRow
+from tenure.store.port import Migration, Names, Result, VectorRow
 
 
 class ApartStore:
@@ -31,6 +31,9 @@ class ApartStore:
 
     def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
         self.store.ensure(self.real(tenant), key=key)
+
+    def migrate(self, tenant: str, *, dry_run: bool = False) -> Migration:
+        return self.store.migrate(self.real(tenant), dry_run=dry_run)
 
     def reading(
         self, tenant: str, names: Names | None = None

@@ -14,6 +14,7 @@ from tenure.store.neo4j import (
     register_statements,
     schema_statements,
     statements,
+    vector_statements,
 )
 from tenure.tests.store.cypher_lint import (
     Problem,
@@ -30,6 +31,7 @@ MODULES = [
     candidate_statements,
     check_statements,
     schema_statements,
+    vector_statements,
 ]
 
 

@@ -12,6 +12,7 @@ from tenure.store.neo4j import (
     register_statements,
     schema_statements,
     statements,
+    vector_statements,
 )
 from tenure.tests.neo4j_server import is_required
 from tenure.tests.store.cypher_lint import read_statements
@@ -38,11 +39,14 @@ def test_every_statement_of_the_store_is_cypher_in_each_of_its_languages() -> No
         candidate_statements,
         check_statements,
         schema_statements,
+        vector_statements,
     )
     sources = [Path(str(module.__file__)).read_text() for module in modules]
     texts = {n: t for source in sources for n, t in read_statements(source).statements.items()}
     texts |= {ddl.split()[2]: ddl for part in schema_statements.MIGRATIONS for ddl in part}
-    problems = parse_problems(texts, languages=statements.LANGUAGES)
+    problems = parse_problems(
+        texts, languages={**statements.LANGUAGES, **vector_statements.LANGUAGES}
+    )
     assert [str(problem) for problem in problems] == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from tenure.schema.principal import OWNER
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.store.port import Batch, RecordKind, TxEvent, WriteTx
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
+from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.builders import Say, after, commit, event
 
@@ -96,6 +98,74 @@ def test_writers_of_one_slot_leave_a_chain_without_gaps(
     for before, later in itertools.pairwise(segments):
         assert before.valid_until == later.valid_from
     assert store.check(tenant) == ()
+
+
+def test_answers_of_the_past_stay_what_they_were_while_others_write(
+    memories: list[Memory], tenant: str
+) -> None:
+    say(memories[0], 0)
+    stop, pinned = threading.Event(), list[tuple[Any, list[tuple[Any, ...]]]]()
+
+    def answer(tx: Any) -> list[tuple[Any, ...]]:
+        segments = memories[0].as_of(tx=tx).timeline("Acme", "city")
+        return [(s.valid_from, s.valid_until, s.state.value, s.state.status) for s in segments]
+
+    def read_on() -> None:
+        while not stop.is_set():
+            tx = memories[0].as_of().tx
+            pinned.append((tx, answer(tx)))
+
+    reader = threading.Thread(target=read_on)
+    reader.start()
+    at_once(lambda number: [say(memories[number], number) for _ in range(2)])
+    stop.set()
+    reader.join(60)
+    assert len({tx for tx, _ in pinned}) > 1, "nothing was written while it read"
+    for tx, answered in pinned:
+        assert answer(tx) == answered
+    assert memories[0].backend.store.check(tenant) == ()
+
+
+def test_writers_of_one_slot_never_deadlock_nor_ask_for_another_try(
+    memories: list[Memory], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, logger="neo4j"), caplog.at_level("INFO", "tenure"):
+        at_once(lambda number: [say(memories[number], number, f"Firm {n}") for n in range(3)])
+    told = [record.getMessage() for record in caplog.records]
+    assert [line for line in told if "deadlock" in line.lower()] == []
+    assert [line for line in told if "asks for another try" in line] == []
+
+
+def test_a_deadlock_would_be_seen_in_the_log(
+    neo4j_driver: neo4j.Driver, tenant: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    lock = "MERGE (n:Probe {tenant_id: $tenant, n: $n}) SET n.x = 1"
+    with neo4j_driver.session(database=DATABASE) as session:
+        for number in (1, 2):
+            session.run(lock, tenant=tenant, n=number).consume()
+    meeting, refused = threading.Barrier(2), list[neo4j.exceptions.Neo4jError]()
+
+    def cross(order: tuple[int, int]) -> None:
+        with (
+            neo4j_driver.session(database=DATABASE) as session,
+            session.begin_transaction() as tx,
+        ):
+            tx.run(lock, tenant=tenant, n=order[0]).consume()
+            meeting.wait(30)
+            try:
+                tx.run(lock, tenant=tenant, n=order[1]).consume()
+                tx.commit()
+            except neo4j.exceptions.TransientError as error:
+                refused.append(error)
+
+    with caplog.at_level(logging.DEBUG, logger="neo4j"):
+        threads = [threading.Thread(target=cross, args=(o,)) for o in ((1, 2), (2, 1))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert [error.code for error in refused] == ["Neo.TransientError.Transaction.DeadlockDetected"]
+    assert any("deadlock" in record.getMessage().lower() for record in caplog.records)
 
 
 @pytest.fixture

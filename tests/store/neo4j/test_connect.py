@@ -16,7 +16,6 @@ from tenure.store.neo4j.connect import (
     Component,
     DriverSettings,
     ServerFacts,
-    Target,
     as_tenure_error,
     connect,
     driver_settings,
@@ -24,6 +23,7 @@ from tenure.store.neo4j.connect import (
     translated,
     version_numbers,
 )
+from tenure.store.targets import Target
 from tenure.tests.neo4j_process import DATABASE, LocalServer, free_port
 from tenure.tests.neo4j_server import Server
 

@@ -1,0 +1,98 @@
+"""The Cypher of the option `vector_index`: the server's own index over the vectors.
+
+`:Near` stands on the vectors of contents that carry an `embedding`, the same numbers as the
+bytes beside them. A `VectorFeed` says up to which vector number a tenant's are in. Which text
+serves depends on the server: from 2026.02 on the index filters by tenant and encoder itself,
+before that the procedure proposes from all tenants and the filter comes after.
+
+Sources: neo4j 3 and 8 (server versions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, LiteralString
+
+FEED_KEY: Final[LiteralString] = """
+CREATE CONSTRAINT u_feed IF NOT EXISTS FOR (n:VectorFeed)
+REQUIRE (n.tenant_id, n.encoder_id) IS UNIQUE
+"""
+MAKE_INDEX: Final[LiteralString] = """
+CREATE VECTOR INDEX vx_near IF NOT EXISTS FOR (n:Near) ON (n.embedding) OPTIONS $options
+"""
+MAKE_FILTERED: Final[LiteralString] = """
+CREATE VECTOR INDEX vx_near IF NOT EXISTS FOR (n:Near) ON n.embedding
+WITH [n.tenant_id, n.encoder_id] OPTIONS $options
+"""
+DROP_INDEX: Final[LiteralString] = "DROP INDEX vx_near IF EXISTS"
+
+HELD_INDEX: Final[LiteralString] = """
+SHOW INDEXES YIELD name, properties, options WHERE name = 'vx_near'
+RETURN properties, options.indexConfig AS config
+"""
+FED: Final[LiteralString] = """
+MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $encoder_id}) RETURN f.vec_seq AS fed
+"""
+LOCK_FEED: Final[LiteralString] = """
+MERGE (f:VectorFeed {tenant_id: $tenant, encoder_id: $encoder_id}) ON CREATE SET f.vec_seq = 0
+SET f.vec_seq = f.vec_seq + 0
+RETURN f.vec_seq AS fed
+"""
+UNFED: Final[LiteralString] = """
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id AND x.vec_seq > $after
+  AND x.vec_seq <= $until
+WITH x WHERE x.part <> 'why'
+RETURN x.object_id AS object_id, x.part AS part, x.vec16 AS vec16 ORDER BY x.vec_seq
+"""
+FEED: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (x:Vector {tenant_id: $tenant, object_id: row.object_id, encoder_id: $encoder_id,
+  part: row.part})
+SET x:Near, x.embedding = row.embedding
+"""
+SET_FED: Final[LiteralString] = """
+MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $encoder_id}) SET f.vec_seq = $until
+"""
+FIRST_VECTOR: Final[LiteralString] = """
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id AND x.vec_seq > 0
+RETURN x.vec16 AS vec16 LIMIT 1
+"""
+
+_THEIR_PARTS: Final[LiteralString] = """
+MATCH (v:Vector) WHERE v.tenant_id = $tenant AND v.object_id = object_id
+  AND v.encoder_id = $encoder_id AND v.part >= ''
+RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16
+"""
+NEAR: Final[LiteralString] = (
+    """
+CALL db.index.vector.queryNodes('vx_near', $k, $near) YIELD node, score
+WHERE node.tenant_id = $tenant AND node.encoder_id = $encoder_id
+WITH DISTINCT node.object_id AS object_id"""
+    + _THEIR_PARTS
+)
+NEAR_FILTERED: Final[LiteralString] = (
+    """
+MATCH (x:Near)
+SEARCH x IN (VECTOR INDEX vx_near FOR $near
+  WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id LIMIT $k) SCORE AS score
+WITH DISTINCT x.object_id AS object_id"""
+    + _THEIR_PARTS
+)
+PARTS_OF: Final[LiteralString] = "UNWIND $object_ids AS object_id" + _THEIR_PARTS
+
+WITHOUT_TENANT: Final[Mapping[str, str]] = {
+    "FEED_KEY": "the schema is the database's",
+    "MAKE_INDEX": "the schema is the database's",
+    "MAKE_FILTERED": "the schema is the database's",
+    "DROP_INDEX": "the schema is the database's",
+    "HELD_INDEX": "the schema is the database's",
+}
+"""The statements that name no tenant, each with the reason."""
+
+LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "MAKE_INDEX": ("5",),
+    "NEAR": ("5",),
+    "MAKE_FILTERED": ("25",),
+    "NEAR_FILTERED": ("25",),
+}
+"""The statements that are run in one version of Cypher only."""

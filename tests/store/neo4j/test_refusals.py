@@ -1,0 +1,183 @@
+"""What goes wrong with a real server, and that each error has its code and says what to do."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import neo4j
+import pytest
+from typer.testing import CliRunner
+
+from tenure import connect
+from tenure.schema.errors import Unavailable
+from tenure.schema.principal import OWNER
+from tenure.service.cli import app
+from tenure.store.neo4j.calls import Limits
+from tenure.store.neo4j.store import Neo4jStore, open_store
+from tenure.tests.neo4j_fixtures import strict_settings, wipe
+from tenure.tests.neo4j_server import Server
+from tenure.tests.store.builders import Say, commit
+from tenure.tests.store.neo4j.bolt_pose import posing
+
+KERNEL = "Neo4j Kernel"
+
+
+@pytest.fixture
+def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
+    name = f"test-{secrets.token_hex(6)}"
+    yield name
+    wipe(neo4j_driver, name)
+
+
+@pytest.mark.parametrize(
+    ("agent", "rows", "reason", "advice"),
+    [
+        (
+            "Neo4j/4.4.40",
+            [[KERNEL, ["4.4.40"], "community"]],
+            "unsupported_version",
+            r"runs Neo4j 4\.4\.40; tenure needs 5\.26 or newer: upgrade the server",
+        ),
+        (
+            "Neo4j/5.9.0",
+            [[KERNEL, ["5.9.0"], "enterprise"]],
+            "unsupported_version",
+            "upgrade the server",
+        ),
+        ("ArcadeDB/26.1", [["ArcadeDB", ["26.1"], ""]], "not_neo4j", "give the address of a Neo4j"),
+    ],
+)
+def test_a_server_that_cannot_serve_is_told_apart_on_the_wire(
+    agent: str, rows: list[list[object]], reason: str, advice: str
+) -> None:
+    with posing(agent, rows) as uri, pytest.raises(Unavailable, match=advice) as refused:
+        connect(uri)
+    assert (refused.value.code, refused.value.data["reason"]) == ("store_unreachable", reason)
+
+
+def test_the_command_line_ends_with_its_own_code_when_no_server_answers() -> None:
+    result = CliRunner().invoke(app, ["--store", "bolt://127.0.0.1:1", "doctor"])
+    assert result.exit_code == 3
+    assert "start the server" in result.stderr
+    assert "[store_unreachable]" in result.stderr
+
+
+@pytest.mark.integration
+def test_a_pool_without_a_free_connection_is_busy_and_recovers(
+    neo4j_server: Server, tenant: str
+) -> None:
+    settings = {**strict_settings()}
+    settings |= {"max_connection_pool_size": 1, "connection_acquisition_timeout": 0.3}
+    store = open_store(neo4j_server.uri, auth=neo4j_server.auth, settings=settings)
+    store.ensure(tenant)
+    with store.writing(tenant) as tx:
+        tx.lock()
+        with pytest.raises(Unavailable, match="lower the number of concurrent calls") as busy:
+            clock(store, tenant)
+        assert busy.value.code == "store_busy"
+    with store.reading(tenant) as reader:
+        assert reader.clock().seq == 0
+    store.close()
+
+
+@pytest.mark.integration
+def test_a_writer_that_waits_too_long_for_the_tenants_lock_is_told(
+    neo4j_server: Server, tenant: str
+) -> None:
+    holder = open_store(neo4j_server.uri, auth=neo4j_server.auth, settings=strict_settings())
+    holder.ensure(tenant)
+    hurried = open_store(
+        neo4j_server.uri,
+        auth=neo4j_server.auth,
+        settings=strict_settings(),
+        limits=Limits(write_s=1.0, retry_s=0.1),
+    )
+    with holder.writing(tenant) as tx:
+        tx.lock()
+        with pytest.raises(Unavailable) as late:
+            commit(hurried, [Say(object_id="a")], tenant=tenant)
+    assert late.value.code in {"deadline", "retries_exhausted"}
+    commit(hurried, [Say(object_id="a")], tenant=tenant)
+    hurried.close()
+    holder.close()
+
+
+@pytest.mark.integration
+def test_a_clock_that_is_behind_the_last_stamp_is_found_and_stops_nobody(
+    neo4j_server: Server, tenant: str
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    ahead = {
+        "recorded_at": "2099-01-01T00:00:00Z",
+        "op": "assert",
+        "subject": {"name": "Sam Rivera", "type": "person"},
+        "slot": "office",
+        "value": "Chicago",
+        "valid_from": "2024-01-01T00:00:00Z",
+    }
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+        memory.replay_import([ahead])
+        receipt = memory.write(subject="Sam Rivera", slot="office", value="Boston")
+        assert receipt.tx.year == 2099
+        assert memory.as_of().value("Sam Rivera", "office") == "Boston"
+    words = ["--store", neo4j_server.uri, "--tenant", tenant, "--json", "doctor"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 4
+    (found,) = json.loads(result.stdout)["findings"]
+    assert found["check"] == "clock"
+    assert "ahead of this machine's clock" in found["finding"]
+    assert "Set the clock" in found["finding"]
+
+
+@pytest.mark.integration
+def test_a_server_that_goes_down_is_named_and_used_again_when_it_is_back(
+    crashable_server: Server,
+) -> None:
+    store = open_store(
+        crashable_server.uri,
+        auth=crashable_server.auth,
+        settings=strict_settings(),
+        limits=Limits(retry_s=0.5),
+    )
+    tenant = f"test-{secrets.token_hex(6)}"
+    store.ensure(tenant)
+    commit(store, [Say(object_id="a")], tenant=tenant)
+    crashable_server.stop()
+    for call in (lambda: clock(store, tenant), lambda: commit(store, [Say(object_id="b")])):
+        with pytest.raises(Unavailable, match="start the server") as down:
+            call()
+        assert (down.value.code, down.value.data["reason"]) == ("store_unreachable", "no_answer")
+    crashable_server.restart()
+    assert clock(store, tenant) == 1
+    commit(store, [Say(object_id="b")], tenant=tenant)
+    assert clock(store, tenant) == 2
+    store.close()
+
+
+def clock(store: Neo4jStore, tenant: str) -> int:
+    with store.reading(tenant) as reader:
+        return reader.clock().seq
+
+
+@pytest.mark.integration
+def test_many_threads_over_a_small_pool_wait_for_each_other(
+    neo4j_server: Server, tenant: str
+) -> None:
+    settings = {**strict_settings()}
+    settings |= {"max_connection_pool_size": 2}
+    store = open_store(neo4j_server.uri, auth=neo4j_server.auth, settings=settings)
+    store.ensure(tenant)
+    seen: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: seen.append(clock(store, tenant))) for _ in range(12)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert seen == [0] * 12
+    store.close()

@@ -1,0 +1,163 @@
+"""The schema of a server: made once, mended where it lost something, refused where it is newer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+from typer.testing import CliRunner
+
+from tenure import connect
+from tenure.schema.errors import Unavailable
+from tenure.service.cli import app
+from tenure.store.neo4j import schema_statements
+from tenure.store.neo4j.schema import name_of
+from tenure.store.neo4j.store import Neo4jStore, open_store
+from tenure.tests.neo4j_fixtures import strict_settings
+from tenure.tests.neo4j_process import DATABASE, LocalServer
+
+pytestmark = pytest.mark.integration
+
+COMMANDS = [command for part in schema_statements.MIGRATIONS for command in part]
+NAMES = sorted(name_of(command) for command in COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def own_server(
+    local_neo4j: Callable[[Mapping[str, str]], LocalServer],
+) -> Iterator[LocalServer]:
+    """A server whose schema a test may take apart: that of the run serves everybody."""
+    server = local_neo4j({})
+    try:
+        server.start()
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture
+def bare(own_server: LocalServer) -> LocalServer:
+    """The server without data and schema."""
+    ask(own_server, "MATCH (n) DETACH DELETE n")
+    for row in ask(own_server, "SHOW CONSTRAINTS YIELD name RETURN name AS name"):
+        ask(own_server, f"DROP CONSTRAINT {row}")
+    for row in ask(own_server, "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name"):
+        ask(own_server, f"DROP INDEX {row}")
+    return own_server
+
+
+def unopened(server: LocalServer) -> Neo4jStore:
+    return open_store(server.uri, auth=server.auth, settings=strict_settings(), prepare=False)
+
+
+def opened(server: LocalServer) -> Neo4jStore:
+    return open_store(server.uri, auth=server.auth, settings=strict_settings())
+
+
+def ask(server: LocalServer, text: str) -> list[str]:
+    import neo4j
+
+    with (
+        neo4j.GraphDatabase.driver(server.uri, auth=server.auth) as driver,
+        driver.session(database=DATABASE) as session,
+    ):
+        return [str(record[0]) for record in session.run(text)]
+
+
+def names(server: LocalServer) -> list[str]:
+    rows = "SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name ORDER BY name"
+    return ask(server, rows)
+
+
+def tenure(*words: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, [*words])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_a_dry_run_tells_everything_and_does_nothing(bare: LocalServer) -> None:
+    store = unopened(bare)
+    told = store.migrate("", dry_run=True)
+    assert (told.before, told.after) == (0, schema_statements.SCHEMA_VERSION)
+    assert sorted(step.split()[-1] for step in told.steps) == NAMES
+    assert names(bare) == []
+    assert store.migrate("") == told
+    assert names(bare) == NAMES
+    assert store.migrate("").steps == ()
+    store.close()
+
+
+def test_an_interrupted_migration_goes_on(bare: LocalServer) -> None:
+    for command in COMMANDS[:20]:
+        ask(bare, command)
+    store = unopened(bare)
+    assert store.migrate("").before == 0
+    assert names(bare) == NAMES
+    assert store.migrate("").steps == ()
+    store.close()
+
+
+def test_the_command_line_migrates_and_says_when_it_is_current(bare: LocalServer) -> None:
+    code, out, _ = tenure("--store", bare.uri, "migrate", "--dry-run")
+    assert (code, names(bare)) == (0, [])
+    assert "would go from schema 0" in out
+    assert "CREATE CONSTRAINT u_claim" in out
+    code, out, _ = tenure("--store", bare.uri, "--json", "migrate")
+    (done,) = json.loads(out)
+    assert (done["store"], done["before"], len(done["steps"])) == (bare.uri, 0, len(NAMES))
+    code, out, _ = tenure("--store", bare.uri, "migrate")
+    assert "already current" in out
+
+
+def test_a_newer_schema_is_refused_by_every_way_in(bare: LocalServer) -> None:
+    opened(bare).close()
+    ask(bare, "MATCH (n:SchemaVersion) SET n.number = 99")
+    old = unopened(bare)
+    for use in (lambda: opened(bare), lambda: old.migrate("")):
+        with pytest.raises(Unavailable, match="upgrade tenure") as newer:
+            use()
+        assert (newer.value.code, newer.value.data["schema"]) == ("newer_schema", 99)
+    old.close()
+    code, _, err = tenure("--store", bare.uri, "migrate")
+    assert (code, "[newer_schema]" in err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("drop", "name"),
+    [
+        ("DROP CONSTRAINT u_claim", "u_claim"),
+        ("DROP INDEX ix_version_open", "ix_version_open"),
+        ("DROP INDEX ft_live", "ft_live"),
+    ],
+)
+def test_a_missing_constraint_or_index_is_named_and_mended(
+    bare: LocalServer, drop: str, name: str
+) -> None:
+    with connect(bare.uri, auth=bare.auth) as memory:
+        memory.write(subject="Sam Rivera", slot="office", value="Chicago")
+        assert memory.doctor() == ()
+        ask(bare, drop)
+        (found,) = memory.doctor()
+        assert f"{name} is missing; run: tenure migrate" in found
+    with pytest.raises(Unavailable, match="run: tenure migrate") as lacking:
+        opened(bare)
+    assert (lacking.value.code, lacking.value.data["missing"]) == ("schema_incomplete", name)
+    store = unopened(bare)
+    assert [step.split()[-1] for step in store.migrate("", dry_run=True).steps] == [name]
+    assert names(bare) != NAMES
+    store.migrate("")
+    assert names(bare) == NAMES
+    store.close()
+    with connect(bare.uri, auth=bare.auth) as memory:
+        assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
+
+
+def test_a_constraint_that_the_data_break_says_so(bare: LocalServer) -> None:
+    opened(bare).close()
+    ask(bare, "DROP CONSTRAINT u_claim")
+    ask(bare, "UNWIND [1, 2] AS n CREATE (:Claim {tenant_id: 't', object_id: 'o'})")
+    store = unopened(bare)
+    with pytest.raises(Unavailable, match="because the data break it") as broken:
+        store.migrate("")
+    assert (broken.value.code, broken.value.data["missing"]) == ("schema_incomplete", "u_claim")
+    store.close()

@@ -1,0 +1,117 @@
+"""The schema of a file: brought up to date as a whole or not at all, and mended."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tenure.schema.errors import Fault, NotFound, Unavailable
+from tenure.service.cli import app
+from tenure.store.sqlite import SqliteStore
+from tenure.store.sqlite.schema_sql import MIGRATIONS, SCHEMA_VERSION
+from tenure.tests.store.builders import TENANT, Say, commit
+
+NEXT = ("CREATE TABLE later (x INTEGER) STRICT;\nCREATE INDEX later_x ON later (x);\n",)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    store = SqliteStore(tmp_path / "memory.db")
+    store.ensure(TENANT)
+    commit(store, [Say(object_id="a")])
+    store.close()
+    return tmp_path / "memory.db"
+
+
+def newer_code(monkeypatch: pytest.MonkeyPatch, *parts: str) -> None:
+    where = "tenure.store.sqlite.partition."
+    monkeypatch.setattr(where + "MIGRATIONS", (*MIGRATIONS, parts))
+    monkeypatch.setattr(where + "SCHEMA_VERSION", SCHEMA_VERSION + 1)
+
+
+def run(path: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        return db.execute(sql).fetchall()
+
+
+def test_a_current_file_needs_nothing(path: Path) -> None:
+    store = SqliteStore(path)
+    assert store.migrate(TENANT) == (SCHEMA_VERSION, SCHEMA_VERSION, ())
+    store.close()
+
+
+def test_an_older_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newer_code(monkeypatch, *NEXT)
+    store = SqliteStore(path)
+    told = store.migrate(TENANT, dry_run=True)
+    assert told.steps == ("CREATE TABLE later", "CREATE INDEX later_x")
+    assert run(path, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+    assert store.migrate(TENANT) == told
+    assert run(path, "PRAGMA user_version") == [(SCHEMA_VERSION + 1,)]
+    assert store.migrate(TENANT).steps == ()
+    with store.reading(TENANT) as reader:
+        assert reader.clock().seq == 1
+    store.close()
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer_code(monkeypatch, *NEXT, "CREATE TABLE later (y INTEGER) STRICT;\n")
+    store = SqliteStore(path)
+    with pytest.raises(Fault):
+        store.migrate(TENANT)
+    monkeypatch.undo()
+    assert store.migrate(TENANT).steps == ()
+    assert run(path, "SELECT name FROM sqlite_master WHERE name = 'later'") == []
+    store.close()
+
+
+def test_a_guard_and_an_index_that_are_gone_are_made_again(path: Path) -> None:
+    run(path, "DROP TRIGGER identifier_same")
+    run(path, "DROP INDEX alias_by_norm")
+    store = SqliteStore(path)
+    steps = store.migrate(TENANT).steps
+    assert sorted(steps) == ["CREATE INDEX alias_by_norm", "CREATE TRIGGER identifier_same"]
+    assert store.migrate(TENANT).steps == ()
+    store.close()
+
+
+def test_a_newer_file_and_a_missing_tenant_are_refused(path: Path, tmp_path: Path) -> None:
+    run(path, "PRAGMA user_version = 99")
+    store = SqliteStore(path)
+    with pytest.raises(Unavailable, match="upgrade tenure") as newer:
+        store.migrate(TENANT)
+    assert newer.value.code == "newer_schema"
+    store.close()
+    empty = SqliteStore(tmp_path)
+    with pytest.raises(NotFound) as nobody:
+        empty.migrate("nobody")
+    assert nobody.value.code == "unknown_tenant"
+    empty.close()
+
+
+def test_the_command_line_says_what_it_did(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tenure(*words: str) -> str:
+        result = CliRunner().invoke(app, ["--store", str(path), "--tenant", TENANT, *words])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    assert "already current" in tenure("migrate")
+    newer_code(monkeypatch, *NEXT)
+    assert "would go from schema" in tenure("migrate", "--dry-run")
+    (done,) = json.loads(tenure("--json", "migrate"))
+    assert (done["before"], done["after"]) == (SCHEMA_VERSION, SCHEMA_VERSION + 1)
+    assert done["steps"] == ["CREATE TABLE later", "CREATE INDEX later_x"]
+    assert done["dry_run"] is False
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["--store", str(tmp_path / "none.db"), "migrate"])
+    assert (result.exit_code, (tmp_path / "none.db").exists()) == (1, False)
+    assert "[unknown_store]" in result.stderr

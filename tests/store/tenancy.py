@@ -1,0 +1,365 @@
+"""What one tenant may try with another's ids: a case for each method of the port.
+
+`WORLDS` fills two tenants of one store: `THEIRS` holds one of everything, each text with the word
+SECRET in it, and `MINE` knows nothing but a claim of its own. Each case calls one method as `MINE`
+with the ids of `THEIRS`. What it answers must not depend on whether the other tenant is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+from tenure.resolution.known import Lookup
+from tenure.schema.claim import Edge, Permissions
+from tenure.schema.entity import Identifier, Review
+from tenure.schema.interval import INF_US, MIN_US, Interval
+from tenure.schema.principal import Sight
+from tenure.schema.vocabulary import (
+    ActionKind,
+    Classification,
+    EdgeKind,
+    EntityState,
+    Op,
+    ReviewState,
+)
+from tenure.store import port
+from tenure.store.port import (
+    ActionClosing,
+    ActionRecord,
+    Ask,
+    Batch,
+    Closing,
+    Flag,
+    IdentityReads,
+    PermissionChange,
+    Point,
+    Reader,
+    RecordKind,
+    SlotRead,
+    Store,
+    Tombstone,
+    VectorRow,
+    WriteTx,
+)
+from tenure.store.transfer import export_lines
+from tenure.tests.store.builders import Say, add, after, alias, commit, entity, event
+from tenure.tests.store.contract.test_port_identity import judgement
+
+MINE, THEIRS = "mine", "theirs"
+KEY = b"k" * 32
+SIGHT = Sight(scopes=("tenant",), tags=("*",), clearance=3)
+POINT = Point(5, 1_000)
+WHOLE = Interval(MIN_US, INF_US)
+SLOT = Say(object_id="x", subject="t-e1").slot_key
+IDS = ("t-a", "t-b")
+ENTITIES = ("t-e1", "t-e2")
+LOOKUP = Lookup(
+    identifiers=(("hr", "1"),),
+    norms=("secret kim",),
+    entity_ids=ENTITIES,
+    block_keys=(("t:secret", 1_000),),
+)
+
+
+def fill_theirs(store: Store) -> None:
+    """Write one of everything; every text says SECRET."""
+    store.ensure(THEIRS, key=KEY)
+    says = [
+        Say(object_id="t-a", subject="t-e1", value="SECRET Rome", text="SECRET rome", key="t-key"),
+        Say(object_id="t-b", subject="t-e2", value="SECRET Oslo", value_entity="t-e1"),
+    ]
+    commit(store, says, tenant=THEIRS, tx=10)
+    people = tuple(entity(e, name=f"SECRET {e}") for e in ENTITIES)
+    add(
+        store,
+        tenant=THEIRS,
+        tx=20,
+        entities=people,
+        aliases=(alias("t-e1", "SECRET Kim"), alias("t-e2", "SECRET Kim", ordinal=1)),
+        identifiers=(Identifier(entity_id="t-e1", scheme="hr", value="1", tx_start=20),),
+        block_keys={"secret kim": (("t:secret", "token"),)},
+        judgements=(judgement("t-j", "t-e1", "t-e2", tx=20),),
+        canonical=(("t-e1", "t-e1"), ("t-e2", "t-e1")),
+        reviews=(a_review(),),
+        actions=(an_action(),),
+        flags=(Flag("t-a", "stale", True, 20),),
+    )
+    store.define(THEIRS, after=0, definition='{"define":"slot","name":"SECRET"}')
+    store.put_vectors(THEIRS, [VectorRow("t-a", "enc", "0", b"\x01\x00")])
+    store.put_manifest(
+        THEIRS, envelope_id="t-env", manifest='"SECRET"', objects=["t-a"], pack='"SECRET"'
+    )
+    store.log_usage(THEIRS, ["t-a"], at_us=7)
+
+
+def fill_mine(store: Store) -> None:
+    """Write one claim, known to nobody else."""
+    store.ensure(MINE, key=KEY)
+    commit(store, [Say(object_id="m-a", subject="m-e1", value="own")], tenant=MINE, tx=10)
+    add(store, tenant=MINE, tx=20, entities=(entity("m-e1", name="Own"),))
+
+
+def a_review() -> Review:
+    return Review(
+        review_id="t-review",
+        entity_id="t-e1",
+        mention="SECRET",
+        type="person",
+        scope_id="tenant",
+        candidates=(),
+        reason="SECRET",
+        object_id="t-a",
+        state=ReviewState.OPEN,
+        version=1,
+        opened_tx=20,
+    )
+
+
+def an_action() -> ActionRecord:
+    return ActionRecord(
+        action_id="t-action",
+        kind=ActionKind.SETTLE_TIE,
+        object_id="t-a",
+        slot_key=SLOT,
+        interval=WHOLE,
+        members=("t-a",),
+        detail='{"why":"SECRET"}',
+        tx_start=20,
+        tx_end=INF_US,
+    )
+
+
+def reading(use: Callable[[Reader], object]) -> Callable[[Store], object]:
+    def case(store: Store) -> object:
+        with store.reading(MINE) as reader:
+            return settled(use(reader))
+
+    return case
+
+
+def writing(use: Callable[[WriteTx], object]) -> Callable[[Store], object]:
+    def case(store: Store) -> object:
+        with store.writing(MINE) as tx:
+            tx.lock()
+            return settled(use(tx))
+
+    return case
+
+
+def applied(**fields: Any) -> Callable[[Store], object]:
+    """A batch of one event with these fields."""
+
+    def use(tx: WriteTx) -> object:
+        clock = tx.lock()
+        told = event(clock, tx=100, ids=IDS)
+        rows = len(fields.get("rows", ()))
+        tx.apply(Batch(clock=after(clock, [told], rows=rows), events=(told,), **fields))
+        return None
+
+    return writing(use)
+
+
+def settled(found: object) -> object:
+    """Take what only counts while the snapshot is open."""
+    return list(found) if isinstance(found, Iterator) else found
+
+
+def claimed(**stated: Any) -> Callable[[Store], object]:
+    """A claim of mine that points at theirs."""
+    say = Say(object_id="m-new", **stated)
+
+    def use(store: Store) -> object:
+        commit(store, [say], tenant=MINE, tx=100)
+        return None
+
+    return use
+
+
+def transacted(store: Store) -> object:
+    def work(tx: WriteTx) -> object:
+        tx.lock()
+        return tx.rows_of(IDS)
+
+    return store.transact(MINE, work)
+
+
+CASES: Mapping[str, Callable[[Store], object]] = {
+    # IdentityReads, asked by readers and by writers
+    "IdentityReads.known": reading(lambda r: r.known(LOOKUP, scopes=("tenant",), tx_us=1_000)),
+    "IdentityReads.known, under the lock": writing(
+        lambda t: t.known(LOOKUP, scopes=("tenant",), tx_us=1_000)
+    ),
+    "IdentityReads.entities": reading(lambda r: r.entities(ENTITIES, tx_us=1_000)),
+    "IdentityReads.entities, under the lock": writing(lambda t: t.entities(ENTITIES, tx_us=1_000)),
+    # Reader
+    "Reader.clock": reading(lambda r: r.clock()),
+    "Reader.definitions": reading(lambda r: r.definitions()),
+    "Reader.versions": reading(lambda r: r.versions(Ask(), sight=SIGHT, point=POINT)),
+    "Reader.versions, of objects": reading(
+        lambda r: r.versions(Ask(objects=IDS, heads=False), sight=SIGHT, point=POINT)
+    ),
+    "Reader.versions, of subjects": reading(
+        lambda r: r.versions(Ask(subjects=ENTITIES), sight=SIGHT, point=POINT)
+    ),
+    "Reader.versions, of pairs": reading(
+        lambda r: r.versions(Ask(subjects=ENTITIES, slots=("office",)), sight=SIGHT, point=POINT)
+    ),
+    "Reader.matching": reading(
+        lambda r: r.matching(["secret", "rome"], sight=SIGHT, point=POINT, limit=9)
+    ),
+    "Reader.standing": reading(lambda r: r.standing(sight=SIGHT, point=POINT, scopes=("tenant",))),
+    "Reader.around": reading(lambda r: r.around(ENTITIES, sight=SIGHT, point=POINT, limit=9)),
+    "Reader.changes": reading(lambda r: r.changes(0, 1_000, sight=SIGHT)),
+    "Reader.changes, of subjects": reading(
+        lambda r: r.changes(0, 1_000, sight=SIGHT, subjects=ENTITIES)
+    ),
+    "Reader.edges": reading(lambda r: r.edges(IDS, tx_us=1_000)),
+    "Reader.receipts": reading(lambda r: r.receipts(IDS)),
+    "Reader.actions": reading(lambda r: r.actions(open_only=False, tx_us=1_000)),
+    "Reader.reviews": reading(lambda r: r.reviews()),
+    "Reader.entity_ids": reading(lambda r: r.entity_ids()),
+    "Reader.slot_records": reading(lambda r: r.slot_records([SLOT])),
+    "Reader.slot_in_use": reading(lambda r: r.slot_in_use("seat")),
+    "Reader.decaying": reading(lambda r: r.decaying(point=POINT)),
+    "Reader.vectors": reading(lambda r: r.vectors("enc", 0)),
+    "Reader.near": reading(lambda r: r.near("enc")),
+    "Reader.erased_since": reading(lambda r: r.erased_since(0)),
+    "Reader.manifest": reading(lambda r: r.manifest("t-env")),
+    "Reader.manifests": reading(lambda r: r.manifests()),
+    "Reader.envelopes_of": reading(lambda r: r.envelopes_of("t-a")),
+    "Reader.policy_pack": reading(lambda r: r.policy_pack(hashlib.sha256(b'"SECRET"').hexdigest())),
+    "Reader.usage": reading(lambda r: r.usage(IDS)),
+    "Reader.keys": reading(lambda r: r.keys()),
+    "Reader.records": reading(
+        lambda r: [record for kind in RecordKind for record in r.records(kind)]
+    ),
+    # WriteTx
+    "WriteTx.lock": writing(lambda t: t.lock()),
+    "WriteTx.receipts": writing(lambda t: t.receipts(["t-key"], IDS)),
+    "WriteTx.open_rows": writing(lambda t: t.open_rows([SlotRead((SLOT,), WHOLE, True)])),
+    "WriteTx.rows_of": writing(lambda t: t.rows_of(IDS)),
+    "WriteTx.slot_claims": writing(lambda t: t.slot_claims([SLOT])),
+    "WriteTx.slots": writing(lambda t: t.slots([SLOT])),
+    "WriteTx.slots_of": writing(lambda t: t.slots_of(ENTITIES)),
+    "WriteTx.objects_of": writing(lambda t: t.objects_of(ENTITIES)),
+    "WriteTx.live_objects": writing(lambda t: t.live_objects("user", "ann")),
+    "WriteTx.decaying": writing(lambda t: t.decaying(point=POINT)),
+    "WriteTx.judgements": writing(lambda t: t.judgements(entity_ids=ENTITIES)),
+    "WriteTx.judgements, of a merge": writing(lambda t: t.judgements(merge_id="merge-t-j")),
+    "WriteTx.assertions": writing(lambda t: t.assertions(IDS)),
+    "WriteTx.dependants": writing(lambda t: t.dependants(IDS)),
+    "WriteTx.open_actions": writing(lambda t: t.open_actions(slot_keys=[SLOT], object_ids=IDS)),
+    "WriteTx.action": writing(lambda t: t.action("t-action")),
+    "WriteTx.review": writing(lambda t: t.review("t-review")),
+    "WriteTx.empty": writing(lambda t: t.empty(IDS, ENTITIES)),
+    "WriteTx.apply, closing their row": applied(close=(Closing(2, 100),)),
+    "WriteTx.apply, an edge to their claim": applied(
+        edges=(
+            Edge(
+                kind=EdgeKind.SUPERSEDES,
+                src="m-a",
+                dst="t-a",
+                interval=WHOLE,
+                reason="newer_valid_from",
+                relation="equals",
+                tx=100,
+            ),
+        )
+    ),
+    "WriteTx.apply, merging with their entity": applied(
+        judgements=(judgement("m-j", "m-e1", "t-e1", tx=100),),
+        canonical=(("t-e1", "m-e1"), ("m-e1", "m-e1")),
+    ),
+    "WriteTx.apply, undoing their merge": applied(closed_judgements=(("t-j", 100),)),
+    "WriteTx.apply, an alias of their entity": applied(
+        aliases=(alias("t-e1", "Mine", tx=100),),
+        block_keys={"mine": (("t:mine", "token"),)},
+    ),
+    "WriteTx.apply, closing their alias": applied(
+        closed_aliases=((alias("t-e1", "SECRET Kim"), 100),)
+    ),
+    "WriteTx.apply, an identifier of their entity": applied(
+        identifiers=(Identifier(entity_id="t-e1", scheme="hr", value="2", tx_start=100),)
+    ),
+    "WriteTx.apply, their entity under another name": applied(
+        entities=(entity("t-e1", name="Taken", state=EntityState.PENDING),)
+    ),
+    "WriteTx.apply, their permissions": applied(
+        permissions=(
+            PermissionChange(
+                "t-a", Permissions(classification=Classification.PUBLIC), 100, "mallory"
+            ),
+        )
+    ),
+    "WriteTx.apply, a mark on their claim": applied(flags=(Flag("t-a", "stale", False, 100),)),
+    "WriteTx.apply, closing their action": applied(
+        closed_actions=(ActionClosing("t-action", 100, "accepted", "mallory"),)
+    ),
+    "WriteTx.apply, a tombstone over theirs": applied(
+        tombstones=(
+            Tombstone(
+                erasure_id="m-erasure",
+                tx=100,
+                actor="mallory",
+                reason="none",
+                object_ids=IDS,
+                entity_ids=ENTITIES,
+            ),
+        )
+    ),
+    "WriteTx.apply, a claim about their entity": claimed(subject="t-e1", value_entity="t-e2"),
+    "WriteTx.apply, a claim under their id's slot": claimed(
+        subject="t-e1", op=Op.DELETE, value=None
+    ),
+    # Store
+    "Store.ensure": lambda store: store.ensure(MINE, key=KEY),
+    "Store.migrate": lambda store: store.migrate(MINE, dry_run=True),
+    "Store.reading": reading(lambda r: r.keys()),
+    "Store.writing": writing(lambda t: t.receipts(["t-key"], IDS)),
+    "Store.transact": transacted,
+    "Store.define": lambda store: store.define(
+        MINE, after=0, definition='{"define":"slot","name":"mine"}'
+    ),
+    "Store.put_vectors": lambda store: store.put_vectors(
+        MINE, [VectorRow("t-a", "enc", "0", b"\x09\x00")]
+    ),
+    "Store.put_manifest": lambda store: store.put_manifest(
+        MINE, envelope_id="t-env", manifest="{}", objects=["t-a"], pack="{}"
+    ),
+    "Store.log_usage": lambda store: store.log_usage(MINE, IDS, at_us=9),
+    "Store.check": lambda store: store.check(MINE),
+}
+"""What is tried, by the method of the port that it is tried with."""
+
+OF_NO_TENANT = {"Store.url": "names the server or the file", "Store.close": "ends everything"}
+"""The members of the port that no tenant is named to, each with the reason."""
+
+
+def port_members() -> set[str]:
+    """Return every method and property of the port's protocols."""
+    protocols: list[type] = [IdentityReads, Reader, Store, WriteTx]
+    return {
+        f"{protocol.__name__}.{name}"
+        for protocol in protocols
+        for name, value in vars(protocol).items()
+        if not name.startswith("_") and (callable(value) or isinstance(value, property))
+    }
+
+
+def protocols_of_port() -> set[str]:
+    """Return the names of the protocols that the port's module makes."""
+    return {
+        name
+        for name, value in vars(port).items()
+        if isinstance(value, type)
+        and value.__module__ == port.__name__
+        and Protocol in value.__mro__
+    }
+
+
+def exported(store: Store, tenant: str) -> list[str]:
+    """Return all that a tenant holds, keys included."""
+    with store.reading(tenant) as reader:
+        return list(export_lines(reader, tenant=tenant, keys=True))

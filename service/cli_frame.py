@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from ..schema.errors import NotFound, TenureError, Unavailable
+from ..schema.errors import InvalidInput, NotFound, TenureError, Unavailable
 
 if TYPE_CHECKING:
     from ..schema.principal import Principal
@@ -126,9 +126,27 @@ def place_of(settings: Settings) -> Place:
 
 
 def _signed_in(auth: Auth) -> tuple[str, str] | None:
-    if auth.password is None:
-        return None
-    return auth.user or "neo4j", auth.password.get_secret_value()
+    if auth.password is not None:
+        return auth.user or "neo4j", auth.password.get_secret_value()
+    return None if auth.file is None else _held_in(Path(auth.file))
+
+
+def _held_in(path: Path) -> tuple[str, str]:
+    """Return the user and the password of a secret's file, `user/password` in its first line."""
+    try:
+        line = path.read_text(encoding="utf-8").splitlines()[:1]
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unavailable(
+            f"the file of the setting auth.file, {path}, cannot be read; check its path and rights",
+            code="file_unreadable",
+        ) from error
+    user, slash, password = (line or [""])[0].partition("/")
+    if not slash or not user:
+        raise InvalidInput(
+            f"{path}, the setting auth.file, must hold user/password in one line",
+            code="bad_settings",
+        )
+    return user, password
 
 
 def caller(settings: Settings) -> Principal:

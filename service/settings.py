@@ -32,7 +32,7 @@ _ELSEWHERE: Final = (
     *("TENURE_CI_STARTED", "TENURE_REQUIRE_NEO4J", "TENURE_NEO4J_"),
 )
 """Variables that the tests and the settings' own location use."""
-_CELL_KEY: Final = re.compile(r"cells\.\w+\.(store|tenants|database|auth\.(user|password))")
+_CELL_KEY: Final = re.compile(r"cells\.\w+\.(store|tenants|database|auth\.(user|password|file))")
 """A cell has the name that its owner gives it."""
 
 
@@ -43,6 +43,8 @@ class Auth(BaseModel):
 
     user: str | None = None
     password: SecretStr | None = None
+    file: str | None = None
+    """A file that holds `user/password`, as a container's secret does; instead of the two above."""
 
 
 class CellOf(BaseModel):

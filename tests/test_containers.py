@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -13,7 +14,11 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from tenure.service.cli import app
+from tenure.service.cli_frame import place_of
+from tenure.service.settings import load
 from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.neo4j_server import DEFAULT_VERSION
 from tenure.tests.source_tree import ROOT, pyproject
@@ -103,6 +108,26 @@ def test_every_service_has_a_memory_limit() -> None:
 def test_tenure_waits_until_neo4j_is_healthy() -> None:
     waits = _compose()["services"]["tenure"]["depends_on"]
     assert waits == {"neo4j": {"condition": "service_healthy"}}
+
+
+def test_tenure_signs_in_to_the_server_beside_it_with_the_secret(tmp_path: Path) -> None:
+    service = _compose()["services"]["tenure"]
+    env = dict(service["environment"])
+    assert env["TENURE_STORE"] == "neo4j://neo4j:7687"
+    assert env["TENURE_AUTH__FILE"] == "/run/secrets/neo4j_auth"
+    secret = tmp_path / "secret"
+    secret.write_text("neo4j/a $pass/word with blanks")
+    place = place_of(load(env={**env, "TENURE_AUTH__FILE": str(secret)}).settings)
+    assert (place.url, place.auth) == (env["TENURE_STORE"], ("neo4j", "a $pass/word with blanks"))
+
+
+def test_the_image_runs_commands_that_exist_and_promises_no_server() -> None:
+    stage = dict(_final_stage())
+    words = json.loads(stage["ENTRYPOINT"]) + json.loads(stage["CMD"])
+    assert words == ["tenure", "--help"]
+    result = CliRunner().invoke(app, words[1:])
+    assert result.exit_code == 0
+    assert "  serve " in result.stdout or "serves nothing by itself yet" in COMPOSE.read_text()
 
 
 def test_the_health_check_logs_in_with_the_secret(tmp_path: Path) -> None:

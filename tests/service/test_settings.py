@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tenure.schema.errors import InvalidInput, NotFound
+from tenure.schema.errors import InvalidInput, NotFound, Unavailable
 from tenure.schema.policy import DEFAULT
-from tenure.service.cli_frame import caller
+from tenure.service.cli_frame import caller, place_of
 from tenure.service.settings import load
 
 
@@ -50,6 +50,23 @@ def test_a_secret_is_never_listed() -> None:
     password = loaded.settings.auth.password
     assert password is not None
     assert password.get_secret_value() == "hush-hush"
+
+
+def test_a_password_may_come_from_a_file(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("ann/hush/hush\n")
+    env = {"TENURE_AUTH__FILE": str(secret)}
+    loaded = load(env=env)
+    assert place_of(loaded.settings).auth == ("ann", "hush/hush")
+    assert "hush" not in repr(loaded.listed()) + repr(loaded)
+    secret.write_text("hush-hush")
+    with pytest.raises(InvalidInput, match="user/password") as bad:
+        place_of(loaded.settings)
+    assert (bad.value.code, "hush" in str(bad.value)) == ("bad_settings", False)
+    secret.unlink()
+    with pytest.raises(Unavailable, match="check its path") as gone:
+        place_of(loaded.settings)
+    assert gone.value.code == "file_unreadable"
 
 
 @pytest.mark.parametrize(

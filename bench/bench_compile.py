@@ -153,7 +153,7 @@ def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
         if vector is not None and embedding is not None:
             index = VisibleVectors(
                 VectorView(
-                    matrix=embedding.matrix(tenant, reader), reader=reader,
+                    vectors=embedding.vectors(tenant, reader), reader=reader,
                     sight=memory.principal.sight(setting.scopes), point=view.point,
                     exact_rows=memory.policy.read.vector_exact_rows, ask=KNOWN,
                 )

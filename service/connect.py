@@ -76,13 +76,7 @@ def connect(
         Unavailable: when the store cannot be opened, with what to do.
     """
     chosen, finder = _encoder(encoder), _finder(mentions)
-    there = Place(url, auth, database, cells, vector_index)
-    store: Store
-    if there.is_server:
-        store, place = there.server(), artifacts
-    else:
-        embedded = there.embedded()
-        store, place = embedded, artifacts or str(embedded.artifacts)
+    store, place = _with_originals(Place(url, auth, database, cells, vector_index), artifacts)
     backend = Backend(
         store=store,
         policy=policy,
@@ -100,6 +94,16 @@ def connect(
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
+
+
+def _with_originals(
+    place: Place, artifacts: ArtifactFiles | str | None
+) -> tuple[Store, ArtifactFiles | str | None]:
+    """Open a store, and say where originals are kept: beside an embedded one by default."""
+    if place.is_server:
+        return place.server(), artifacts
+    store = place.embedded()
+    return store, artifacts or str(store.artifacts)
 
 
 def _names() -> Scorer:

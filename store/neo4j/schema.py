@@ -116,8 +116,10 @@ def _missing(session: neo4j.Session, link: Link, version: int) -> list[LiteralSt
     if not version:
         return []
     held = {record["name"] for record in session.run(link.dialect + cypher.INDEX_STATES)}
-    own = (command for part in cypher.MIGRATIONS[:version] for command in part)
-    return [command for command in own if name_of(command) not in held]
+    gone: list[LiteralString] = []
+    for part in cypher.MIGRATIONS[:version]:
+        gone += [command for command in part if name_of(command) not in held]
+    return gone
 
 
 def _make(session: neo4j.Session, link: Link, commands: Sequence[LiteralString]) -> None:

@@ -79,7 +79,7 @@ class IndexedVectors:
         """Search with a text; None where no vector was ever fed."""
         self._calls = calls
         self._encoder_id = encoder_id
-        self._text = text
+        self._text: LiteralString | None = text
 
     def walk(
         self, query: Sequence[int], *, first: int, exact_rows: int

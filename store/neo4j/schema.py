@@ -118,7 +118,9 @@ def _missing(session: neo4j.Session, link: Link, version: int) -> list[LiteralSt
     held = {record["name"] for record in session.run(link.dialect + cypher.INDEX_STATES)}
     gone: list[LiteralString] = []
     for part in cypher.MIGRATIONS[:version]:
-        gone += [command for command in part if name_of(command) not in held]
+        for command in part:
+            if name_of(command) not in held:
+                gone.append(command)
     return gone
 
 

@@ -42,7 +42,9 @@ def test_every_part_of_the_client_works_over_both_schemes(
         for number in range(3):  # each read sees the write before it
             memory.write(subject="Sam Rivera", slot="office", value=f"city {number}")
             assert memory.as_of().value("Sam Rivera", "office") == f"city {number}"
-        envelope = memory.compile(task="answering", query="office of Sam", budget_tokens=2_000)
+        envelope = memory.compile(
+            task="data_extraction", query="office of Sam", budget_tokens=2_000
+        )
         assert memory.replay(envelope.manifest).digest == envelope.digest
         assert len(memory.history("Sam Rivera", "office")) >= 3
         assert memory.doctor() == ()

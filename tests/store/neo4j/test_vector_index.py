@@ -211,7 +211,7 @@ def test_the_client_searches_and_compiles_through_it(
         memory.flush()
         hits = memory.as_of().search("lunch hours").hits
         assert "noon" in hits[0].object.content
-        envelope = memory.compile(task="answering", query="lunch hours", budget_tokens=2_000)
+        envelope = memory.compile(task="data_extraction", query="lunch hours", budget_tokens=2_000)
         assert "noon" in envelope.text
         assert memory.replay(envelope.manifest).digest == envelope.digest
         assert memory.doctor() == ()

@@ -25,11 +25,7 @@ from tenure.store.targets import cell_map
 from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.store.tenancy import exported
 
-ASKED = {
-    "task": "data_extraction",
-    "query": "Where is the office of Sam Rivera?",
-    "budget_tokens": 2_000,
-}
+ASKED = {"task": "data_extraction", "query": "Where is the office of Sam Rivera?"}
 TOML = """
 store = "{west}"
 tenant = "acme"

@@ -25,7 +25,11 @@ from tenure.store.targets import cell_map
 from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.store.tenancy import exported
 
-ASKED = {"task": "data_extraction", "query": "Where is the office of Sam Rivera?"}
+ASKED = {
+    "task": "data_extraction",
+    "query": "Where is the office of Sam Rivera?",
+    "valid": "2024-06-01T00:00:00Z",
+}
 TOML = """
 store = "{west}"
 tenant = "acme"

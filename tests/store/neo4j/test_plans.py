@@ -46,6 +46,8 @@ ENTITIES = 600
 SINGLE_ROWS = {
     # two look-ups of a unique key, or two sub-queries, that meet in a product of one row each
     "PUT_FACTS", "PUT_JUDGEMENTS", "PUT_CANONICAL", "PUT_MENTIONS", "KNOWN", "OPENING", "FORESEEN",
+    # the clock, one row, beside the rows that are compared with it
+    "HIGH_ROW", "HIGH_VECTOR",
 }  # fmt: skip
 MODULES = (
     statements,

@@ -16,7 +16,6 @@ Sources: neo4j 8; settled 8 (the promise and its bounds).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -35,8 +34,6 @@ from . import vector_statements as cypher
 from .calls import Calls, Link, Reads, Writes
 from .connect import translated
 
-_LOG = logging.getLogger("tenure.store.neo4j")
-
 OVERFETCH: Final = 5
 """How many times what is wanted the index is asked for: other claims hide some of it."""
 LEAST: Final = 50
@@ -54,15 +51,13 @@ class Dialect:
 
     make: LiteralString
     near: LiteralString
-    properties: tuple[str, ...]
-    """What its index must hold."""
+    drop_other: LiteralString
+    """An index of the other kind may stand there from before an upgrade."""
 
 
-_PROCEDURE: Final = Dialect("CYPHER 5 " + cypher.MAKE_INDEX, cypher.NEAR, ("embedding",))
+_PROCEDURE: Final = Dialect("CYPHER 5 " + cypher.MAKE_INDEX, cypher.NEAR, cypher.DROP_FILTERED)
 _CLAUSE: Final = Dialect(
-    "CYPHER 25 " + cypher.MAKE_FILTERED,
-    cypher.NEAR_FILTERED,
-    ("embedding", "tenant_id", "encoder_id"),
+    "CYPHER 25 " + cypher.MAKE_FILTERED, cypher.NEAR_FILTERED, cypher.DROP_INDEX
 )
 
 
@@ -195,16 +190,16 @@ def _make(link: Link, dimensions: int) -> None:
     config = {"vector.dimensions": dimensions, "vector.similarity_function": "cosine"}
     with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:
         held = list(session.run(link.dialect + cypher.HELD_INDEX))
-        if held and int(held[0]["config"]["vector.dimensions"]) != dimensions:
-            raise InvalidInput(
-                f"the vector index of {link.target.database!r} holds vectors of"
-                f" {held[0]['config']['vector.dimensions']} numbers, this encoder makes"
-                f" {dimensions}: open the store without vector_index, or drop the index vx_near",
-                code="bad_vector",
-            )
-        if held and tuple(held[0]["properties"]) != dialect.properties:
-            _LOG.warning("the vector index of an older server is made anew, which takes a while")
-            session.run(link.dialect + cypher.DROP_INDEX).consume()
+        for record in held:
+            other = int(record["config"]["vector.dimensions"])
+            if other != dimensions:
+                raise InvalidInput(
+                    f"the vector index of {link.target.database!r} holds vectors of {other}"
+                    f" numbers, this encoder makes {dimensions}: open the store without"
+                    f" vector_index, or drop the index {record['name']}",
+                    code="bad_vector",
+                )
+        session.run(link.dialect + dialect.drop_other).consume()
         session.run(link.dialect + cypher.FEED_KEY).consume()
         session.run(dialect.make, options={"indexConfig": config}).consume()
         session.run(link.dialect + schema_statements.AWAIT_INDEXES).consume()

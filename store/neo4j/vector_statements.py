@@ -21,14 +21,15 @@ MAKE_INDEX: Final[LiteralString] = """
 CREATE VECTOR INDEX vx_near IF NOT EXISTS FOR (n:Near) ON (n.embedding) OPTIONS $options
 """
 MAKE_FILTERED: Final[LiteralString] = """
-CREATE VECTOR INDEX vx_near IF NOT EXISTS FOR (n:Near) ON n.embedding
+CREATE VECTOR INDEX vx_near_filtered IF NOT EXISTS FOR (n:Near) ON n.embedding
 WITH [n.tenant_id, n.encoder_id] OPTIONS $options
 """
 DROP_INDEX: Final[LiteralString] = "DROP INDEX vx_near IF EXISTS"
+DROP_FILTERED: Final[LiteralString] = "DROP INDEX vx_near_filtered IF EXISTS"
 
 HELD_INDEX: Final[LiteralString] = """
-SHOW INDEXES YIELD name, properties, options WHERE name = 'vx_near'
-RETURN properties, options.indexConfig AS config
+SHOW INDEXES YIELD name, options WHERE name IN ['vx_near', 'vx_near_filtered']
+RETURN name, options.indexConfig AS config
 """
 FED: Final[LiteralString] = """
 MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $encoder_id}) RETURN f.vec_seq AS fed
@@ -73,7 +74,7 @@ WITH DISTINCT node.object_id AS object_id"""
 NEAR_FILTERED: Final[LiteralString] = (
     """
 MATCH (x:Near)
-SEARCH x IN (VECTOR INDEX vx_near FOR $near
+SEARCH x IN (VECTOR INDEX vx_near_filtered FOR $near
   WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id LIMIT $k) SCORE AS score
 WITH DISTINCT x.object_id AS object_id"""
     + _THEIR_PARTS
@@ -85,6 +86,7 @@ WITHOUT_TENANT: Final[Mapping[str, str]] = {
     "MAKE_INDEX": "the schema is the database's",
     "MAKE_FILTERED": "the schema is the database's",
     "DROP_INDEX": "the schema is the database's",
+    "DROP_FILTERED": "the schema is the database's",
     "HELD_INDEX": "the schema is the database's",
 }
 """The statements that name no tenant, each with the reason."""

@@ -99,7 +99,8 @@ def loaded(neo4j_server: Server, neo4j_driver: neo4j.Driver) -> Iterator[neo4j.D
                     ]
                 )
     with neo4j_driver.session(database=DATABASE) as session:
-        session.run("DROP INDEX vx_near IF EXISTS").consume()
+        for name in ("vx_near", "vx_near_filtered"):
+            session.run(f"DROP INDEX {name} IF EXISTS").consume()
     store = open_store(neo4j_server.uri, auth=neo4j_server.auth)
     Indexes().make(store.link(tenants[0]), 64)
     store.close()
@@ -111,7 +112,8 @@ def loaded(neo4j_server: Server, neo4j_driver: neo4j.Driver) -> Iterator[neo4j.D
     for tenant in tenants:
         wipe(neo4j_driver, tenant)
     with neo4j_driver.session(database=DATABASE) as session:
-        session.run("DROP INDEX vx_near IF EXISTS").consume()
+        for name in ("vx_near", "vx_near_filtered"):
+            session.run(f"DROP INDEX {name} IF EXISTS").consume()
 
 
 def operators(plan: dict[str, Any]) -> Iterator[str]:

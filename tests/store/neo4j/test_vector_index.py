@@ -49,7 +49,8 @@ def indexed(neo4j_server: Server, neo4j_driver: neo4j.Driver) -> Iterator[Neo4jS
     yield store
     store.close()
     with neo4j_driver.session(database=DATABASE) as session:
-        session.run("DROP INDEX vx_near IF EXISTS").consume()
+        for name in ("vx_near", "vx_near_filtered"):
+            session.run(f"DROP INDEX {name} IF EXISTS").consume()
 
 
 def vector(rng: random.Random) -> list[float]:

@@ -233,7 +233,12 @@ def _server_error(error: driver_errors.Neo4jError, target: Target) -> TenureErro
             what="database",
             word=target.database,
         )
-    if code.startswith("Neo.ClientError.Transaction.TransactionTimedOut"):
+    if code.startswith(
+        (
+            "Neo.ClientError.Transaction.TransactionTimedOut",
+            "Neo.ClientError.Transaction.LockClientStopped",  # it ended while it waited for a lock
+        )
+    ):
         return Unavailable(
             "the transaction reached its time limit; write less at once, or raise"
             " db.transaction.timeout on the server",

@@ -20,7 +20,6 @@ from tenure.schema.principal import OWNER
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.store.port import Batch, RecordKind, TxEvent, WriteTx
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
-from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.builders import Say, after, commit, event
 
@@ -134,38 +133,6 @@ def test_writers_of_one_slot_never_deadlock_nor_ask_for_another_try(
     told = [record.getMessage() for record in caplog.records]
     assert [line for line in told if "deadlock" in line.lower()] == []
     assert [line for line in told if "asks for another try" in line] == []
-
-
-def test_a_deadlock_would_be_seen_in_the_log(
-    neo4j_driver: neo4j.Driver, tenant: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    lock = "MERGE (n:Probe {tenant_id: $tenant, n: $n}) SET n.x = 1"
-    with neo4j_driver.session(database=DATABASE) as session:
-        for number in (1, 2):
-            session.run(lock, tenant=tenant, n=number).consume()
-    meeting, refused = threading.Barrier(2), list[neo4j.exceptions.Neo4jError]()
-
-    def cross(order: tuple[int, int]) -> None:
-        with (
-            neo4j_driver.session(database=DATABASE) as session,
-            session.begin_transaction() as tx,
-        ):
-            tx.run(lock, tenant=tenant, n=order[0]).consume()
-            meeting.wait(30)
-            try:
-                tx.run(lock, tenant=tenant, n=order[1]).consume()
-                tx.commit()
-            except neo4j.exceptions.TransientError as error:
-                refused.append(error)
-
-    with caplog.at_level(logging.DEBUG, logger="neo4j"):
-        threads = [threading.Thread(target=cross, args=(o,)) for o in ((1, 2), (2, 1))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-    assert [error.code for error in refused] == ["Neo.TransientError.Transaction.DeadlockDetected"]
-    assert any("deadlock" in record.getMessage().lower() for record in caplog.records)
 
 
 @pytest.fixture

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 
 import neo4j
 import pytest
@@ -14,7 +12,6 @@ from typer.testing import CliRunner
 
 from tenure import connect
 from tenure.schema.errors import Unavailable
-from tenure.schema.principal import OWNER
 from tenure.service.cli import app
 from tenure.store.neo4j.calls import Limits
 from tenure.store.neo4j.store import Neo4jStore, open_store
@@ -104,33 +101,6 @@ def test_a_writer_that_waits_too_long_for_the_tenants_lock_is_told(
     commit(hurried, [Say(object_id="a")], tenant=tenant)
     hurried.close()
     holder.close()
-
-
-@pytest.mark.integration
-def test_a_clock_that_is_behind_the_last_stamp_is_found_and_stops_nobody(
-    neo4j_server: Server, tenant: str
-) -> None:
-    owner = replace(OWNER, tenant=tenant)
-    ahead = {
-        "recorded_at": "2099-01-01T00:00:00Z",
-        "op": "assert",
-        "subject": {"name": "Sam Rivera", "type": "person"},
-        "slot": "office",
-        "value": "Chicago",
-        "valid_from": "2024-01-01T00:00:00Z",
-    }
-    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
-        memory.replay_import([ahead])
-        receipt = memory.write(subject="Sam Rivera", slot="office", value="Boston")
-        assert receipt.tx.year == 2099
-        assert memory.as_of().value("Sam Rivera", "office") == "Boston"
-    words = ["--store", neo4j_server.uri, "--tenant", tenant, "--json", "doctor"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 4
-    (found,) = json.loads(result.stdout)["findings"]
-    assert found["check"] == "clock"
-    assert "ahead of this machine's clock" in found["finding"]
-    assert "Set the clock" in found["finding"]
 
 
 @pytest.mark.integration

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tenure.compiler.distil import novelty, of, ranked, statements
 from tenure.compiler.relevance import FULL
+from tenure.compiler.request_parsing import parse_request
+from tenure.compiler.shortening import grade
 from tenure.tests.compiler.fake_reader import Bench
 
 ASKED = frozenset({"alpha", "beta"})
@@ -49,3 +51,8 @@ def test_a_short_form_is_graded_by_its_fidelity() -> None:
         grades |= {each["grade"] for each in envelope.trace.budget["compression"]}
     assert grades <= {"faithful", "lossy", "partial"}
     assert "lossy" in grades
+    setting = bench.setting(parse_request("code_generation"))
+    assert [grade(share, setting) for share in (0.9, 0.899, 0.3, 0.299)] == [
+        *("faithful", "lossy"),
+        *("lossy", "partial"),
+    ]

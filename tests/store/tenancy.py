@@ -25,6 +25,7 @@ from tenure.schema.vocabulary import (
     ReviewState,
 )
 from tenure.store import port
+from tenure.store.expected import Expected
 from tenure.store.port import (
     ActionClosing,
     ActionRecord,
@@ -193,6 +194,9 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     ),
     "IdentityReads.entities": reading(lambda r: r.entities(ENTITIES, tx_us=1_000)),
     "IdentityReads.entities, under the lock": writing(lambda t: t.entities(ENTITIES, tx_us=1_000)),
+    "IdentityReads.known_each": reading(
+        lambda r: r.known_each([(LOOKUP, ("tenant",))], tx_us=1_000)
+    ),
     # Reader
     "Reader.clock": reading(lambda r: r.clock()),
     "Reader.definitions": reading(lambda r: r.definitions()),
@@ -220,7 +224,11 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.actions": reading(lambda r: r.actions(open_only=False, tx_us=1_000)),
     "Reader.reviews": reading(lambda r: r.reviews()),
     "Reader.entity_ids": reading(lambda r: r.entity_ids()),
-    "Reader.slot_records": reading(lambda r: r.slot_records([SLOT])),
+    "Reader.review": reading(lambda r: r.review("t-review")),
+    "Reader.mentions": reading(lambda r: r.mentions(IDS)),
+    "Reader.expect": reading(
+        lambda r: r.expect(Expected(sight=SIGHT, point=POINT, entity_ids=ENTITIES))
+    ),
     "Reader.slot_in_use": reading(lambda r: r.slot_in_use("seat")),
     "Reader.decaying": reading(lambda r: r.decaying(point=POINT)),
     "Reader.vectors": reading(lambda r: r.vectors("enc", 0)),
@@ -313,6 +321,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "WriteTx.apply, a claim under their id's slot": claimed(
         subject="t-e1", op=Op.DELETE, value=None
     ),
+    "WriteTx.waiting": writing(lambda t: t.waiting("ann", "user://chat", limit=9)),
     # Store
     "Store.ensure": lambda store: store.ensure(MINE, key=KEY),
     "Store.migrate": lambda store: store.migrate(MINE, dry_run=True),

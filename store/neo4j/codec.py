@@ -258,7 +258,6 @@ def claim(held: Mapping[str, Any]) -> Claim:
 
 
 def _details(held: Mapping[str, Any]) -> Details:
-    half_life = held.get("half_life_days")
     return Details(
         scope=_scope(held["scope_id"]),
         slot=held.get("slot"),
@@ -271,7 +270,7 @@ def _details(held: Mapping[str, Any]) -> Details:
         layer=StateLayer(held["layer"]),
         applicable_task_types=tuple(held["applicable_task_types"]),
         sensitivity=tuple(Sensitivity(word) for word in held["sensitivity"]),
-        decay_rule=None if half_life is None else DecayRule(half_life, held["minimum_threshold"]),
+        decay_rule=_decay(held.get("half_life_days"), held.get("minimum_threshold", 0)),
         retirement_rule=RetirementRule(held["retirement_rule"]),
         update_path=held["update_path"],
         derived_from=tuple(held["derived_from"]),
@@ -280,6 +279,13 @@ def _details(held: Mapping[str, Any]) -> Details:
         actor=held["actor"],
         resolved_via=held["resolved_via"],
     )
+
+
+def _decay(half_life_days: float | None, minimum_threshold: float) -> DecayRule | None:
+    """Return a rule of floats: a property keeps the kind of number that it was written with."""
+    if half_life_days is None:
+        return None
+    return DecayRule(float(half_life_days), float(minimum_threshold))
 
 
 def _content(held: Mapping[str, Any]) -> Content | None:

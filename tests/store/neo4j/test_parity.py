@@ -1,0 +1,101 @@
+"""The same history in both stores: the same lines of an export, and the same bytes of an envelope.
+
+A real history is replayed into each, under one tenant name, one secret key and one clock, because
+ids and boundaries are made from them. Then it goes from the embedded store to the server and back.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from tenure import Memory, connect
+from tenure.schema.principal import OWNER
+from tenure.tests.neo4j_fixtures import wipe
+from tenure.tests.neo4j_server import Server
+from tenure.tests.service.test_congress import SAMPLE
+from tenure.tests.service.toy_encoder import ToyEncoder
+from tenure.tests.store.tenancy import exported
+
+pytestmark = pytest.mark.integration
+
+KEY = b"\x07" * 32
+NOW = 1_600_000_000_000_000
+THEN = "2014-01-01T00:00:00Z"
+REQUESTS: list[dict[str, Any]] = [
+    {"task": "data_extraction", "query": "Which seat has Joe Barton?", "budget_tokens": 1_500},
+    {"task": "analytical_reporting", "query": "office and phone of Steny Hoyer", "goal": "a list"},
+    {"task": "data_extraction", "query": "party of Edward Markey", "tx": "2015-06-01T00:00:00Z"},
+    {"task": "data_extraction", "query": "seat of Harold Rogers"},
+]
+
+
+@pytest.fixture
+def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
+    name = f"test-{secrets.token_hex(6)}"
+    yield name
+    wipe(neo4j_driver, name)
+
+
+def told(memory: Memory) -> list[tuple[str, str, str]]:
+    """Compile every request: digest, text and trace of each."""
+    found = []
+    for request in REQUESTS:
+        envelope = memory.compile(**{"budget_tokens": 2_000, "valid": THEN, **request})
+        found.append((envelope.digest, envelope.text, repr(envelope.trace)))
+    return found
+
+
+@pytest.mark.parametrize("encoder", [None, pytest.param("toy", marks=pytest.mark.slow)], ids=str)
+def test_one_history_gives_the_same_bytes_in_both_stores_and_on_the_way_back(
+    neo4j_server: Server,
+    neo4j_driver: neo4j.Driver,
+    tenant: str,
+    tmp_path: Path,
+    encoder: str | None,
+) -> None:
+    options: dict[str, Any] = {
+        "principal": replace(OWNER, tenant=tenant),
+        "clock": lambda: NOW,
+        "tenant_key": KEY,
+        "encoder": ToyEncoder() if encoder else None,
+    }
+    with ExitStack() as stack:
+
+        def embedded(name: str) -> Memory:
+            return stack.enter_context(connect(str(tmp_path / name), **options))
+
+        def served() -> Memory:
+            given = {**options, "auth": neo4j_server.auth}
+            return stack.enter_context(connect(neo4j_server.uri, **given))
+
+        first, server = embedded("first.db"), served()
+        for memory in (first, server):
+            memory.ingest(SAMPLE, replay=True)
+            memory.flush()
+        lines = exported(first.backend.store, tenant)
+        assert len(lines) > 1_000
+        assert exported(server.backend.store, tenant) == lines
+        said = told(first)
+        assert len({digest for digest, *_ in said}) == len(REQUESTS)
+        assert all(" | " in text for _, text, _ in said), "an envelope holds no fact"
+        assert told(server) == said
+        server.close()
+        wipe(neo4j_driver, tenant)
+
+        first.export(tmp_path / "out.jsonl")
+        there = served()
+        there.restore(tmp_path / "out.jsonl")
+        assert told(there) == said
+        there.export(tmp_path / "back.jsonl")
+        back = embedded("back.db")
+        back.restore(tmp_path / "back.jsonl")
+        assert told(back) == said
+        assert back.doctor() == there.doctor() == ()

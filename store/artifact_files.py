@@ -191,3 +191,13 @@ def _replace(path: str, data: bytes) -> None:
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+    _keep_names(os.path.dirname(path))
+
+
+def _keep_names(folder: str) -> None:
+    """Make the names in a folder last: a file that was moved into it is lost without."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -375,7 +375,7 @@ CALL (one) {
   MATCH (b:BlockKey {tenant_id: $tenant, key: hit[0]})<-[:HAS_KEY]-(m:Norm)
   WITH one, m.norm AS norm, sum(hit[1]) AS weight ORDER BY weight DESC, norm
   WITH one, collect([norm, weight]) AS ranked
-  WITH one, ranked[..$norms] AS heavy, size(ranked) AS total
+  WITH one, ranked[..$most_norms] AS heavy, size(ranked) AS total
   UNWIND heavy AS named
   UNWIND one.scopes AS scope_id
   MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = named[0] AND a.scope_id = scope_id

@@ -191,7 +191,7 @@ class Register:
         self, weighed: Sequence[dict[str, Any]], tx_us: int, *, most: int, norms: int
     ) -> dict[int, list[_Held]]:
         by_place: dict[int, list[_Held]] = {}
-        bound = {"asked": list(weighed), "tx": tx_us, "most": most, "norms": norms}
+        bound = {"asked": list(weighed), "tx": tx_us, "most": most, "most_norms": norms}
         for record in self._calls.rows(cypher.BLOCKED, **bound):
             by_place.setdefault(int(record["place"]), []).append(record)
         return by_place

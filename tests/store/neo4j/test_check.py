@@ -100,6 +100,10 @@ DAMAGES: dict[str, tuple[str, str]] = {
         "MATCH (c:Claim {object_id: 'e'}) SET c.value_json = '1'",
         "an erased object still has text",
     ),
+    "a mention too long": (
+        "MATCH (:Claim {object_id: 'f'})-[m:MENTIONS]->() SET m.until = 99999",
+        "a mention lies outside its text",
+    ),
     "a receipt kept": (
         "MATCH (t:Tombstone) UNWIND t.object_ids AS id WITH id LIMIT 1 "
         "MATCH (k:TenantClock) MERGE (r:Receipt {tenant_id: k.tenant_id, object_id: id}) "

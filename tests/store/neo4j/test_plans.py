@@ -72,7 +72,7 @@ VALUES: dict[str, Any] = {
     "tx": 10, "after": 0, "valid": 5, "from_max": 5, "until_min": 5, "inf": 10, "min": 0,
     "heads": True, "clearance": 3, "limit": 5, "most": 5, "index": "ft_claim", "lucene": "a",
     "seq": 1, "ended": 9, "until": 9, "name": "a", "type": "a", "state": None, "first": "",
-    "last": "z", "norms": 5, "encoder_id": "e", "digest": "d", "envelope_id": "v", "object_id": "o",
+    "last": "z", "most_norms": 5, "encoder_id": "e", "digest": "d", "envelope_id": "v", "object_id": "o",
     "most_clauses": 5, "search_limit": 5, "room": 5, "kind": None,
     "shown": 5, "k": 5, "near": [1.0] * 64, "clock": {},
     "part": ",user=a,", "merge_id": "m", "action_id": "a", "secret": b"",

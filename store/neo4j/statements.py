@@ -265,7 +265,8 @@ WHERE c.erased IS NULL
 RETURN c.object_id AS object_id
 """
 LIVE_OBJECTS: Final[LiteralString] = """
-MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.scope_id >= ''
+MATCH (s:Slot) USING INDEX s:Slot(tenant_id, scope_id)
+WHERE s.tenant_id = $tenant AND s.scope_id >= ''
   AND (',' + s.scope_id + ',') CONTAINS $part
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE v.tx_end = $inf
 RETURN DISTINCT v.object_id AS object_id ORDER BY object_id

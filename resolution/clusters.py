@@ -6,13 +6,15 @@ depends on the order of arguments or of arrival. A standing NON_MATCH between tw
 a MATCH of equal or weaker strength and is named. A merge ties the two canonical ids (a star),
 so closing one row separates exactly what it joined.
 
-Plain breadth-first search: clusters are capped at a few hundred members by policy.
+The graph is networkx's; clusters are capped at a few hundred members by policy.
 Sources: DESIGN 5; resolution 8; neo4j 6; settled 9; checklist C-050, C-053, C-056.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 from ..schema.entity import Entity, Judgement
 from ..schema.vocabulary import JudgedBy, JudgementVerdict
@@ -22,41 +24,43 @@ class Clusters:
     """The components of a set of MATCH judgements; other verdicts are no edges."""
 
     def __init__(self, judgements: Iterable[Judgement]) -> None:
-        self._next: dict[str, list[tuple[str, Judgement]]] = {}
-        for row in sorted(judgements, key=lambda j: j.judgement_id):
-            if row.verdict is JudgementVerdict.MATCH:
-                self._next.setdefault(row.left_id, []).append((row.right_id, row))
-                self._next.setdefault(row.right_id, []).append((row.left_id, row))
+        self._graph = _graph(judgements)
 
     def of(self, raw: str) -> tuple[str, ...]:
         """Return the members of the cluster of a raw id, itself included, sorted."""
-        return tuple(sorted(self._reached(raw)))
+        if self._graph is None or raw not in self._graph:
+            return (raw,)
+        return tuple(sorted(_networkx().node_connected_component(self._graph, raw)))
 
     def same(self, a: str, b: str) -> bool:
         """Tell whether two raw ids are one entity."""
-        return b in self._reached(a)
+        return b in self.of(a)
 
     def path(self, a: str, b: str) -> tuple[Judgement, ...]:
         """Return the shortest chain of rows from one raw id to another, empty for none."""
-        reached = self._reached(a)
-        if b not in reached:
+        if a == b or not self.same(a, b):
             return ()
-        chain: list[Judgement] = []
-        while (step := reached[b]) is not None:
-            b, row = step
-            chain.append(row)
-        return tuple(reversed(chain))
+        chain: list[str] = _networkx().shortest_path(self._graph, a, b)
+        edges: Any = self._graph
+        return tuple(edges[left][right]["row"] for left, right in pairwise(chain))
 
-    def _reached(self, start: str) -> dict[str, tuple[str, Judgement] | None]:
-        """Return, for every raw id reached breadth first, where it was reached from."""
-        reached: dict[str, tuple[str, Judgement] | None] = {start: None}
-        queue = [start]
-        for raw in queue:
-            for other, row in self._next.get(raw, ()):
-                if other not in reached:
-                    reached[other] = (raw, row)
-                    queue.append(other)
-        return reached
+
+def _graph(judgements: Iterable[Judgement]) -> Any:
+    """Return the MATCH rows as a graph, the row with the smallest id on each edge; None of none."""
+    rows = [row for row in judgements if row.verdict is JudgementVerdict.MATCH]
+    if not rows:
+        return None
+    graph = _networkx().Graph()
+    for row in sorted(rows, key=lambda j: j.judgement_id, reverse=True):
+        times = graph.get_edge_data(row.left_id, row.right_id, {"times": 0})["times"]
+        graph.add_edge(row.left_id, row.right_id, row=row, times=times + 1)
+    return graph
+
+
+def _networkx() -> Any:  # it carries no types, and loads when a cluster is first asked for
+    import networkx  # type: ignore[import-untyped]
+
+    return networkx
 
 
 def open_at(judgements: Iterable[Judgement], tx_us: int) -> tuple[Judgement, ...]:
@@ -100,23 +104,24 @@ def bridges(judgements: Sequence[Judgement]) -> tuple[tuple[str, str], ...]:
 
     Such a pair deserves a second look: one false bridge fuses two clusters.
     """
-    matches = [row for row in judgements if row.verdict is JudgementVerdict.MATCH]
-    found: set[tuple[str, str]] = set()
-    for row in matches:
-        apart = Clusters(other for other in matches if other is not row)
-        left, right = apart.of(row.left_id), apart.of(row.right_id)
-        if row.right_id not in left and min(len(left), len(right)) > 1:
-            found.add((row.left_id, row.right_id))
-    return tuple(sorted(found))
+    graph = _graph(judgements)
+    if graph is None:
+        return ()
+    alone = [
+        pair(left, right)
+        for left, right in _networkx().bridges(graph)
+        if graph[left][right]["times"] == 1 and min(graph.degree[left], graph.degree[right]) > 1
+    ]
+    return tuple(sorted(alone))
 
 
 def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
     """Return the clusters of two members or more, by their smallest id."""
-    rows = tuple(judgements)
-    graph = Clusters(rows)
-    ends = {raw for row in rows for raw in (row.left_id, row.right_id)}
-    found = {graph.of(raw) for raw in ends}
-    return tuple(frozenset(members) for members in sorted(found) if len(members) > 1)
+    graph = _graph(judgements)
+    if graph is None:
+        return ()
+    found = sorted(sorted(members) for members in _networkx().connected_components(graph))
+    return tuple(frozenset(members) for members in found if len(members) > 1)
 
 
 def canonical_ids(

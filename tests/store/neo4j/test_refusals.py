@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import neo4j
 import pytest
@@ -12,7 +14,9 @@ from typer.testing import CliRunner
 
 from tenure import connect
 from tenure.schema.errors import Unavailable
+from tenure.schema.principal import OWNER
 from tenure.service.cli import app
+from tenure.service.cli_frame import FINDINGS
 from tenure.store.neo4j.calls import Limits
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
@@ -101,6 +105,30 @@ def test_a_writer_that_waits_too_long_for_the_tenants_lock_is_told(
     commit(hurried, [Say(object_id="a")], tenant=tenant)
     hurried.close()
     holder.close()
+
+
+@pytest.mark.integration
+def test_a_machine_whose_clock_is_behind_the_last_stamp_is_told_and_writes_after_it(
+    neo4j_server: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    days = 86_400_000_000
+    ahead = time.time_ns() // 1_000 + 30 * days
+    asked = {"subject": "Sam Rivera", "slot": "office"}
+    options = {"auth": neo4j_server.auth, "principal": owner}
+    with connect(neo4j_server.uri, clock=lambda: ahead, **options) as fast:
+        first = fast.write(**asked, value="Rome")
+    with connect(neo4j_server.uri, **options) as memory:
+        second = memory.write(**asked, value="Oslo")
+        assert second.tx > first.tx
+        assert memory.as_of().value("Sam Rivera", "office") == "Oslo"
+    if neo4j_server.auth is not None:
+        user, password = neo4j_server.auth
+        monkeypatch.setenv("TENURE_AUTH__USER", user)
+        monkeypatch.setenv("TENURE_AUTH__PASSWORD", password)
+    told = CliRunner().invoke(app, ["--store", neo4j_server.uri, "--tenant", tenant, "doctor"])
+    assert told.exit_code == FINDINGS
+    assert "ahead of this machine's clock" in " ".join(told.stdout.split())
 
 
 @pytest.mark.integration

@@ -14,7 +14,7 @@ from tenure.schema.vocabulary import Op
 from tenure.store.port import Ask, Point, RecordKind, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
-EXAMPLES = 24
+EXAMPLES = 15
 """Histories tried; each costs a server of the suite some seconds."""
 
 DAYS = 8

@@ -45,7 +45,7 @@ test-neo4j: $(DEV)
 	@$(BIN)/pytest -m "integration and not slow" --durations 10 $(PYTEST_ARGS)
 
 test-slow: $(DEV)
-	@status=0; $(BIN)/pytest -m slow -n $(WORKERS) --dist loadfile --durations 10 $(PYTEST_ARGS) || status=$$?; \
+	@status=0; $(BIN)/pytest -m slow -n $(WORKERS) --durations 10 $(PYTEST_ARGS) || status=$$?; \
 	if [ $$status -eq 5 ]; then echo "no test is marked slow yet: nothing to run"; exit 0; fi; \
 	exit $$status
 

@@ -70,8 +70,9 @@ def test_the_budget_is_never_exceeded_whatever_the_texts_are(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 10_000, 2_500))
 def test_the_budget_is_never_exceeded_on_ten_thousand_requests(
-    memories: dict[OverflowPolicy, Memory],
+    memories: dict[OverflowPolicy, Memory], first: int
 ) -> None:
-    seen = keep_to_budget(memories, range(10_000))
-    assert all(seen["compiled " + model] >= 1_000 for model in random_requests.MODELS)
+    seen = keep_to_budget(memories, range(first, first + 2_500))
+    assert all(seen["compiled " + model] >= 250 for model in random_requests.MODELS)

@@ -28,7 +28,7 @@ from .calls import Calls, Reads
 
 CLAUSES: Final = 512
 """Words of one search: Lucene takes 1,024 clauses."""
-_PROPOSALS: Final = 2
+_PROPOSALS: Final = 8
 """How many hits are looked at, times the limit, before all are."""
 _ALL_HITS: Final = 2_000_000_000
 _COMMON: Final = 2

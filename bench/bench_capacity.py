@@ -6,7 +6,7 @@ Fills a tenant with the history of `bench_store.py` at each size (claims of abou
 generations a slot), closes it, and measures its files; the growth between the first size and the
 last, divided by the rows between them, is what one version takes. Vectors have 384 numbers, one a
 claim; with the option `vector_index` they stand in the server's index as well. The Neo4j server
-is one of its own, its store files are measured after a checkpoint, transaction logs apart.
+is one of its own; its store files are measured after an orderly stop, transaction logs apart.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import neo4j
 
 from tenure.bench.bench_store import TENANT, fill
 from tenure.store.matrix import Matrix
@@ -102,12 +100,15 @@ def served(version: str, sizes: Sequence[int], count: int, *, index: bool) -> tu
             server.start()
             store = open_store(server.uri, auth=server.auth, vector_index=index)
             fill(store, versions)
+            store.close()
             totals.append(_data(server))
             if versions == sizes[-1]:
+                server.start()
+                store = open_store(server.uri, auth=server.auth, vector_index=index)
                 embed(store, count)
+                store.close()
                 totals.append(_data(server))
                 logs = size_of(server.home / "data" / "transactions")
-            store.close()
         finally:
             server.close()
     name = f"Neo4j {version}" + (", vector_index" if index else "")
@@ -115,12 +116,8 @@ def served(version: str, sizes: Sequence[int], count: int, *, index: bool) -> tu
 
 
 def _data(server: LocalServer) -> int:
-    """Return the bytes of the store files, when all that was written is in them."""
-    with (
-        neo4j.GraphDatabase.driver(server.uri, auth=server.auth) as driver,
-        driver.session(database=DATABASE) as session,
-    ):
-        session.run("CALL db.checkpoint()").consume()
+    """Return the bytes of the store files of a server that ends with all written into them."""
+    server.stop()
     return size_of(server.home / "data" / "databases" / DATABASE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -132,3 +133,11 @@ def test_a_bridge_alone_holds_two_groups_together() -> None:
     assert bridges([*left, *right, judged("c", "x"), judged("a", "x", NON_MATCH)]) == (("c", "x"),)
     assert bridges([*left, *right, judged("c", "x"), judged("a", "y")]) == ()
     assert bridges([judged("a", "b"), judged("a", "c")]) == ()  # leaves hold nothing together
+    assert bridges([judged("a", "x", NON_MATCH)]) == ()
+
+
+def test_two_matches_of_one_pair_are_no_bridge() -> None:
+    sides = [judged("a", "b"), judged("x", "y"), judged("b", "x")]
+    again = replace(judged("b", "x"), judgement_id="again")
+    assert bridges(sides) == (("b", "x"),)
+    assert bridges([*sides, again]) == ()

@@ -41,8 +41,10 @@ def reranked(
         InvalidInput: `bad_reranker`, for scores that are not one number of 0 to 1 a text.
     """
     query = setting.request.query or setting.request.wish
+    if reranker is None or not query:
+        return NO_SCORES
     chosen = _best(rows, asked, setting.rules.rerank_items)
-    if reranker is None or not chosen or not query:
+    if not chosen:
         return NO_SCORES
     found = list(reranker.scores(query, [text for _, text in chosen]))
     sound = all(math.isfinite(score) and 0 <= score <= 1 for score in found)

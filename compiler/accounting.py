@@ -10,7 +10,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from ..schema.compile_terms import Stage
-from .trace import OmittedObject, QuarantinedObject, Trace
+from .trace import Trace
 
 
 class StageAccount(NamedTuple):
@@ -31,9 +31,7 @@ def accounting(trace: Trace) -> tuple[StageAccount, ...]:
     """Return the accounts of the ten stages in order."""
     reasons: dict[str, Counter[str]] = {stage.value: Counter() for stage in Stage}
     compiled = {each.object_id for each in trace.compiled_objects}
-    out: list[OmittedObject | QuarantinedObject] = [*trace.omitted_objects]
-    out += trace.quarantined_objects
-    for each in out:
+    for each in trace.left_out:
         if each.object_id not in compiled:
             reasons[each.stage][each.reason] += 1
     for where, count in trace.withheld.items():

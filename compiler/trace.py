@@ -119,6 +119,11 @@ class Trace:
     cached_tokens_read: int = 0
     downstream_retries_triggered: int = 0
 
+    @property
+    def left_out(self) -> tuple[OmittedObject | QuarantinedObject, ...]:
+        """What the caller may see and did not get: the omitted, then the quarantined."""
+        return self.omitted_objects + self.quarantined_objects
+
     def to_dict(self, sidecar: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the trace as plain JSON values, with what the service measured beside it."""
         beside = dict(sidecar or {})
@@ -138,7 +143,7 @@ class Trace:
             "cached_tokens_read": self.cached_tokens_read,
             "state_compilation_metadata": {
                 "compiled_objects": [_plain(each) for each in self.compiled_objects],
-                "omitted_objects": [_left_out(each) for each in self.omitted_objects],
+                "omitted_objects": [_omitted(each) for each in self.omitted_objects],
                 "quarantined_objects": [_plain(each) for each in self.quarantined_objects],
                 "withheld": dict(self.withheld),
                 "withheld_objects": [_plain(each) for each in self.withheld_objects],
@@ -159,7 +164,7 @@ class Trace:
         }
 
 
-def _left_out(each: OmittedObject) -> dict[str, Any]:
+def _omitted(each: OmittedObject) -> dict[str, Any]:
     """Return an omitted object; an expired one says when it ended, as in source 003."""
     plain = _plain(each)
     if each.reason == Reason.EXPIRED_VALID_TIME.value:

@@ -46,7 +46,8 @@ def show_page(out: Console, page: ReviewPage) -> None:
         score = case.candidates[0].score
         out.print(f"is it {best.name!r} ({best.type}, {best.entity_id})?", markup=False)
         out.print(f"p {score:.3f}, log-odds {case.candidates[0].log_odds:.2f}; "
-                  "bind at 0.95, review above 0.70", markup=False)  # fmt: skip
+                  f"bind at {page.bind_at:.2f}, review above {page.review_above:.2f}",
+                  markup=False)  # fmt: skip
     for line in (*(f"held back: {veto}" for veto in page.vetoes), *page.waterfall):
         out.print(f"  {line}", markup=False)
     for tip in page.tips:

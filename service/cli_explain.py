@@ -161,8 +161,7 @@ def _lineage(out: Console, envelope: Envelope) -> None:
 
 def _omitted(out: Console, envelope: Envelope) -> None:
     trace = envelope.trace
-    rows = [(o.object_id, o.stage, o.reason, o.detail) for o in trace.omitted_objects]
-    rows += [(o.object_id, o.stage, o.reason, o.detail) for o in trace.quarantined_objects]
+    rows = [(o.object_id, o.stage, o.reason, o.detail) for o in trace.left_out]
     _rows(out, ("object", "at stage", "because", "detail"), rows)
     for where, count in trace.withheld.items():
         out.print(f"{count} objects may not be seen by this caller ({where})")

@@ -23,7 +23,6 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from ..compiler.envelope import Envelope
-from ..compiler.trace import OmittedObject, QuarantinedObject
 from ..schema.errors import InvalidInput, TenureError
 from ..schema.interval import MIN_US
 from ..schema.policy import DEFAULT, Policy
@@ -414,11 +413,7 @@ class _Asking:
 
     def _reasons(self, envelope: Envelope, shown: frozenset[str]) -> Iterator[str]:
         """Yield why each entry of the evidence that is not shown stayed out."""
-        trace = envelope.trace
-        left_out: list[OmittedObject | QuarantinedObject] = [
-            *trace.omitted_objects,
-            *trace.quarantined_objects,
-        ]
+        left_out = envelope.trace.left_out
         why = {o.object_id: _reason(o.stage, o.reason, o.detail) for o in left_out}
         for entry in self.question.evidence:
             if shown.isdisjoint(entry):

@@ -72,6 +72,10 @@ class ReviewPage:
     priority: float
     tips: tuple[str, ...] = ()
     """What would have bound it: evidence that is absent."""
+    bind_at: float
+    """Score from which its type binds."""
+    review_above: float
+    """Score above which its type comes to a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

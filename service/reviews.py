@@ -113,6 +113,7 @@ class Reviews:
         parts: tuple[tuple[str, ...], ...] = ()
         if case.reason == NAMESAKES and case.state.value in _WAITING:
             parts = self._alone(lambda tx, _: _stories(tx, case))
+        bands = self.backend.policy.resolution.of_type(case.type)
         return ReviewPage(
             review=case,
             entity=mine,
@@ -123,7 +124,9 @@ class Reviews:
             snippets=snippets,
             groups=parts,
             priority=priority,
-            tips=tips(best, self.backend.policy.resolution.of_type(case.type)) if best else (),
+            tips=tips(best, bands) if best else (),
+            bind_at=bands.bind_at,
+            review_above=bands.review_above,
         )
 
     def accept(
@@ -365,7 +368,7 @@ class Reviews:
         return found
 
     def _priority(self, case: Review, facts: int) -> float:
-        best, bands = best_of(case), self.backend.policy.resolution
+        best, bands = best_of(case), self.backend.policy.resolution.of_type(case.type)
         score = best.score if best else bands.review_above
         away = min(abs(score - bands.review_above), abs(score - bands.bind_at))
         width = bands.bind_at - bands.review_above

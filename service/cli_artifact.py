@@ -11,7 +11,7 @@ import typer
 
 from .cli_files import read_bytes, write_bytes
 from .cli_frame import examples, note, opened
-from .cli_show import answer, table, when
+from .cli_show import answer, listed, when
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,10 +100,8 @@ def _show(out: Console, found: Sequence[Artifact]) -> None:
         (each.address, f"{each.size:,}", each.media_type, each.name, each.origin, when(each.at))
         for each in found
     ]
-    if rows:
-        table(out, ("id", "bytes", "type", "name", "origin", "kept at"), rows)
-    else:
-        out.print("no artifact was found")
+    heads = "id", "bytes", "type", "name", "origin", "kept at"
+    listed(out, heads, rows, none="no artifact was found")
 
 
 @artifact.command(

@@ -10,7 +10,7 @@ import typer
 
 from .cli_files import read_text
 from .cli_frame import examples, opened
-from .cli_show import answer, plain, table, when
+from .cli_show import answer, listed, plain, table, when
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,10 +69,8 @@ def _show_list(out: Console, found: Sequence[StoredEnvelope]) -> None:
         )
         for each in found
     ]
-    if rows:
-        table(out, ("id", "compiled at", "task", "query", "tokens", "objects"), rows)
-    else:
-        out.print("no envelope was found")
+    heads = "id", "compiled at", "task", "query", "tokens", "objects"
+    listed(out, heads, rows, none="no envelope was found")
 
 
 @envelope.command(

@@ -17,7 +17,7 @@ import typer
 
 from .cli_files import write_bytes
 from .cli_frame import note
-from .cli_show import plain, table
+from .cli_show import listed, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,13 +96,6 @@ def show_explanation(out: Console, envelope: Envelope) -> None:
     out.print(f"\ndigest {envelope.digest}")
 
 
-def _rows(out: Console, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    if rows:
-        table(out, heads, rows)
-    else:
-        out.print("none")
-
-
 def _stages(out: Console, envelope: Envelope) -> None:
     rows = [
         (
@@ -114,7 +107,7 @@ def _stages(out: Console, envelope: Envelope) -> None:
         )
         for each in envelope.stages
     ]
-    _rows(out, ("stage", "objects in", "left out", "because"), rows)
+    listed(out, ("stage", "objects in", "left out", "because"), rows)
 
 
 def _sections(out: Console, envelope: Envelope) -> None:
@@ -122,7 +115,7 @@ def _sections(out: Console, envelope: Envelope) -> None:
         (s.name, s.stability.value, s.blocks, s.objects, s.allocated, s.tokens)
         for s in envelope.sections
     ]
-    _rows(out, ("section", "changes with", "blocks", "objects", "allocated", "tokens"), rows)
+    listed(out, ("section", "changes with", "blocks", "objects", "allocated", "tokens"), rows)
 
 
 def _budget(out: Console, envelope: Envelope) -> None:
@@ -156,13 +149,13 @@ def _lineage(out: Console, envelope: Envelope) -> None:
         )
         for each in envelope.lineage
     ]
-    _rows(out, ("object", "from", "found by", "became", "block"), rows)
+    listed(out, ("object", "from", "found by", "became", "block"), rows)
 
 
 def _omitted(out: Console, envelope: Envelope) -> None:
     trace = envelope.trace
     rows = [(o.object_id, o.stage, o.reason, o.detail) for o in trace.left_out]
-    _rows(out, ("object", "at stage", "because", "detail"), rows)
+    listed(out, ("object", "at stage", "because", "detail"), rows)
     for where, count in trace.withheld.items():
         out.print(f"{count} objects may not be seen by this caller ({where})")
 
@@ -176,7 +169,7 @@ def _gaps(out: Console, envelope: Envelope) -> None:
 
 def _cache(out: Console, envelope: Envelope) -> None:
     held = envelope.trace.cache_metadata
-    _rows(out, ("zone", "tokens"), list(held["zones"].items()))
+    listed(out, ("zone", "tokens"), list(held["zones"].items()))
     for name, value in held.items():
         if isinstance(value, str | int | float):
             out.print(f"{name.replace('_', ' ')}: {value}")
@@ -195,12 +188,12 @@ def _quality(out: Console, envelope: Envelope) -> None:
         )
         for name, value in found.metrics.items()
     ]
-    _rows(out, ("metric", "value", "target", "is"), rows)
+    listed(out, ("metric", "value", "target", "is"), rows)
     core = {**envelope.trace.metrics}
     latency = envelope.sidecar.get("compilation_latency_ms")
     if latency is not None:
         core["compilation_latency_ms"] = latency
-    _rows(out, ("of the compile", "value"), [(k, f"{v:g}") for k, v in core.items()])
+    listed(out, ("of the compile", "value"), [(k, f"{v:g}") for k, v in core.items()])
 
 
 def _diagnosis(out: Console, envelope: Envelope) -> None:
@@ -208,4 +201,4 @@ def _diagnosis(out: Console, envelope: Envelope) -> None:
         (each.cause.value, each.part.value.replace("_", " "), each.why)
         for each in envelope.diagnosis
     ]
-    _rows(out, ("context is", "look at", "because"), rows)
+    listed(out, ("context is", "look at", "because"), rows)

@@ -69,6 +69,16 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
 
+def listed(
+    out: Console, heads: Sequence[str], rows: Sequence[Sequence[object]], *, none: str = "none"
+) -> None:
+    """Print rows under heads, or say that there are none."""
+    if rows:
+        table(out, heads, rows)
+    else:
+        out.print(none)
+
+
 def table(out: Console, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows under heads; ids are never cut."""
     from rich.table import Table

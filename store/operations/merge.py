@@ -121,6 +121,19 @@ def _joined(
         change.close_actions(tx.open_actions(object_ids=(judgement_id,)), "lifted")
     slots = _replan_together(tx, change, members, top, known)
     after = (*(j for j in known.judgements if j.judgement_id not in change.closed_judgements), row)
+    receipt = _kept(change, top, slots, members, bridges(after))
+    tx.apply(change.batch())
+    return receipt
+
+
+def _kept(
+    change: Change,
+    top: str,
+    slots: tuple[str, ...],
+    members: Iterable[str],
+    weak: tuple[tuple[str, str], ...] = (),
+) -> MergeReceipt:
+    """Return the receipt of a change that made its members one, kept for a second call."""
     receipt = MergeReceipt(
         merge_id=change.mandate.operation_id,
         canonical_id=top,
@@ -128,10 +141,9 @@ def _joined(
         tx=change.at,
         members=tuple(members),
         actions=tuple(action.action_id for action in change.actions),
-        bridges=bridges(after),
+        bridges=weak,
     )
     change.keep(receipt.merge_id, canonical_json({**asdict(receipt), "tx": change.stamp}))
-    tx.apply(change.batch())
     return receipt
 
 
@@ -169,16 +181,7 @@ def rejoin_into(tx: WriteTx, change: Change, people: Sequence[str]) -> MergeRece
         change.entities.append(replace(entity, state=state))
     change.objects += live
     slots = _replan_together(tx, change, tuple(entities), top, known)
-    receipt = MergeReceipt(
-        merge_id=change.mandate.operation_id,
-        canonical_id=top,
-        replanned_slots=slots,
-        tx=change.at,
-        members=tuple(entities),
-        actions=tuple(action.action_id for action in change.actions),
-    )
-    change.keep(receipt.merge_id, canonical_json({**asdict(receipt), "tx": change.stamp}))
-    return receipt
+    return _kept(change, top, slots, entities)
 
 
 def _replan_together(

@@ -8,14 +8,6 @@ from types import ModuleType
 
 import pytest
 
-from tenure.store.neo4j import (
-    candidate_statements,
-    check_statements,
-    register_statements,
-    schema_statements,
-    statements,
-    vector_statements,
-)
 from tenure.tests.store.cypher_lint import (
     Problem,
     lint_statements,
@@ -24,15 +16,7 @@ from tenure.tests.store.cypher_lint import (
     tenant_problems,
     tokens_of,
 )
-
-MODULES = [
-    statements,
-    register_statements,
-    candidate_statements,
-    check_statements,
-    schema_statements,
-    vector_statements,
-]
+from tenure.tests.store.statement_modules import MODULES
 
 
 def source_of(module: ModuleType) -> str:
@@ -58,7 +42,7 @@ def test_the_reader_finds_the_texts_that_the_module_exports(module: ModuleType) 
 
 
 def test_no_cypher_stands_outside_these_modules() -> None:
-    folder = Path(str(statements.__file__)).parent
+    folder = Path(str(MODULES[0].__file__)).parent
     known = {Path(str(module.__file__)) for module in MODULES}
     words = re.compile(r"\b(MATCH|MERGE|UNWIND) ?\(|\bRETURN \w")
     strays = [

@@ -6,17 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tenure.store.neo4j import (
-    candidate_statements,
-    check_statements,
-    register_statements,
-    schema_statements,
-    statements,
-    vector_statements,
-)
+from tenure.store.neo4j import schema_statements
 from tenure.tests.neo4j_server import is_required
 from tenure.tests.store.cypher_lint import read_statements
 from tenure.tests.store.cypher_parser import NoParser, parse_problems, parser_folder
+from tenure.tests.store.statement_modules import LANGUAGES, MODULES
 
 
 @pytest.fixture(scope="module")
@@ -33,20 +27,10 @@ def grammar() -> None:
 @pytest.mark.integration
 @pytest.mark.usefixtures("grammar")
 def test_every_statement_of_the_store_is_cypher_in_each_of_its_languages() -> None:
-    modules = (
-        statements,
-        register_statements,
-        candidate_statements,
-        check_statements,
-        schema_statements,
-        vector_statements,
-    )
-    sources = [Path(str(module.__file__)).read_text() for module in modules]
+    sources = [Path(str(module.__file__)).read_text() for module in MODULES]
     texts = {n: t for source in sources for n, t in read_statements(source).statements.items()}
     texts |= {ddl.split()[2]: ddl for part in schema_statements.MIGRATIONS for ddl in part}
-    problems = parse_problems(
-        texts, languages={**statements.LANGUAGES, **vector_statements.LANGUAGES}
-    )
+    problems = parse_problems(texts, languages=LANGUAGES)
     assert [str(problem) for problem in problems] == []
 
 

@@ -12,14 +12,6 @@ import pytest
 
 from tenure import Write, connect
 from tenure.schema.principal import OWNER
-from tenure.store.neo4j import (
-    candidate_statements,
-    check_statements,
-    register_statements,
-    schema_statements,
-    statements,
-    vector_statements,
-)
 from tenure.store.neo4j.connect import version_numbers
 from tenure.store.neo4j.store import open_store
 from tenure.store.neo4j.vector_index import FILTERS_FROM, Indexes
@@ -27,6 +19,7 @@ from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.cypher_lint import parameters_of
+from tenure.tests.store.statement_modules import LANGUAGES, MODULES
 
 pytestmark = pytest.mark.integration
 
@@ -49,14 +42,6 @@ SINGLE_ROWS = {
     # the clock, one row, beside the rows that are compared with it
     "HIGH_ROW", "HIGH_VECTOR",
 }  # fmt: skip
-MODULES = (
-    statements,
-    candidate_statements,
-    register_statements,
-    check_statements,
-    vector_statements,
-    schema_statements,
-)
 PUBLIC = {
     name: text
     for module in MODULES
@@ -66,7 +51,6 @@ PUBLIC = {
 UNLOADED = {"HIGH_VECTOR"}
 """Of labels that the loaded data have none of: any plan is as good as another."""
 TEXTS = {n: text for n, text in PUBLIC.items() if "$tenant" in text and n not in UNLOADED}
-LANGUAGES = {**statements.LANGUAGES, **vector_statements.LANGUAGES}
 ASKED = [(name, language) for name in TEXTS for language in LANGUAGES.get(name, ("5", "25"))]
 VALUES: dict[str, Any] = {
     "tx": 10, "after": 0, "valid": 5, "from_max": 5, "until_min": 5, "inf": 10, "min": 0,

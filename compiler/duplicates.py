@@ -16,6 +16,7 @@ Sources: source 000, 6.7.3; compiler page 1.2; checklist C-154, C-183.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -54,9 +55,11 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
     """Return, for each text that says nothing new, the id of the one that says it.
 
     A text whose share `threshold` stands in another shares one of any few of its shingles with
-    it: only those few are looked up.
+    it: only those few are looked up. A text whose guard is its alone is not looked at.
     """
-    ordered = sorted(texts, key=lambda t: (t.rank, t.object_id))
+    guards = Counter(text.guard for text in texts)
+    rivals = (text for text in texts if guards[text.guard] > 1)
+    ordered = sorted(rivals, key=lambda t: (t.rank, t.object_id))
     sets = [shingles(text.text, words) for text in ordered]
     probes = [_probes(mine, threshold) for mine in sets]
     asked = {shingle for few in probes for shingle in few}

@@ -28,6 +28,7 @@ from .request import Evidence
 from .select import Similarity, concave_envelope, facility_location, knapsack, mmr
 from .setting import SectionShare, Setting
 from .shortening import Short, excerpt, fold
+from .subunits import subunits
 from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
 
 _S: Final = SectionName
@@ -463,10 +464,11 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
         found.take(folded.piece)
         found.shortened.append(folded)
         taken.update(folded.object_ids)
-    said = statements(p.text for p in found.chosen if p.section in _SAID)
-    for piece, _ in rest:
+    long = [piece for piece, _ in rest if _may_be_cut(piece)]
+    said = statements(p.text for p in found.chosen if p.section in _SAID) if long else []
+    for piece in long:
         room = found.room - frame_tokens(piece, found.setting.counter)
-        if piece.section is _S.HISTORY or not piece.alone or room < _LEAST_EXCERPT:
+        if room < _LEAST_EXCERPT:
             continue
         short = excerpt(piece, room=room, setting=found.setting, said=said)
         if short is not None and found.cost(short.piece) <= found.room:
@@ -475,3 +477,8 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
             found.shortened.append(short)
             taken.add(piece.object_id)
     return [(piece, reason) for piece, reason in rest if piece.object_id not in taken]
+
+
+def _may_be_cut(piece: Piece) -> bool:
+    """Tell whether a piece is a text of several sentences, of which some may be left out."""
+    return piece.section is not _S.HISTORY and piece.alone and len(subunits(piece.text)) > 1

@@ -124,6 +124,8 @@ def _sentences(pieces: Iterable[Piece]) -> Iterator[_Sentence]:
 
 def _opposites(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[LintFinding]:
     """Yield pairs of directives where one forbids what the other asks for."""
+    if not rules:
+        return
     asked = [s for s in _sentences(payload) if len(s.terms) >= _LEAST_SHARED]
     where: dict[str, list[int]] = {}
     for place, sentence in enumerate(asked):

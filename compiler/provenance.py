@@ -9,6 +9,7 @@ has the kind of memory it is of besides. Text of level 4 without any source neve
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ..schema.compile_terms import SectionName
@@ -78,6 +79,16 @@ def _of(piece: Piece) -> Provenance:
         claim.source_authority / 1000,
         relevance,
         "",
-        tuple(way.name.lower() for way in Via if candidate.via & way),
+        _ways(candidate.via),
         memory_kind(details.object_type, details.layer, details.source_kind).value,
     )
+
+
+@lru_cache(maxsize=256)
+def _ways(via: int) -> tuple[str, ...]:
+    """Return the names of the ways that a number of `Via` flags stands for.
+
+    >>> _ways(Via.TEXT | Via.SLOT)
+    ('text', 'slot')
+    """
+    return tuple(way.name.lower() for way in Via if via & way)

@@ -17,6 +17,7 @@ from typing import Final
 _SENTENCE: Final = re.compile(
     "(?<=[.!?])\\s+(?=[\"'(\\[]?[^\\W_a-z])|\\n+|(?<=[\u3002\uff01\uff1f])"
 )
+_ALNUM: Final = re.compile(r"[^\W_]")
 _NUMBER: Final = re.compile(r"\d(?:[\d.,:/-]*\d)?")
 _NAME: Final = re.compile(r"\b[A-Z][\w-]*[A-Za-z][\w-]*\b")
 _NEGATION: Final = re.compile(
@@ -32,7 +33,7 @@ MAX_UNITS: Final = 400
 def subunits(text: str) -> tuple[str, ...]:
     """Return the sentences and lines of a text, each verbatim without outer spaces."""
     parts = (part.strip() for part in _SENTENCE.split(text) if part)
-    return tuple(part for part in parts if any(c.isalnum() for c in part))[:MAX_UNITS]
+    return tuple(part for part in parts if _ALNUM.search(part))[:MAX_UNITS]
 
 
 @lru_cache(maxsize=4_096)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -30,6 +31,7 @@ STOP_WORDS: Final = frozenset(
 """Words that carry no content for a match; still kept in phrases and counts of length."""
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return a word without its plural, -ing, -ed ending; a stem is its own stem.
 

@@ -104,7 +104,7 @@ def test_the_order_of_insertion_does_not_show(rng: random.Random, pieces: int) -
 
 
 def test_the_order_of_coordinates_does_not_show() -> None:
-    # BLAS adds in another order after it: exact sums do not care
+    # the vector units add in another order after it: exact sums do not care
     rows, query = random_rows(1, 200, 384), a_query(2, 384)
     order = random.Random(4).sample(range(384), 384)
     moved = [

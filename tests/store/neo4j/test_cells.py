@@ -101,7 +101,7 @@ def test_a_tenant_moves_to_another_cell_while_the_others_go_on_writing(
 
     def write_on(name: str) -> None:
         number = 5
-        while not stop.wait(0.05):  # the servers share two cores with whoever moves the tenant
+        while not stop.wait(0.2):  # the servers share two cores with whoever moves the tenant
             tell(by[name], number)
             written[name] += 1
             number += 1

@@ -244,9 +244,11 @@ def _expect_candidates(
 ) -> None:
     """Tell the reader what is asked next: all candidates but those that others lead to."""
     setting, rules = net.setting, net.setting.rules
-    asks = [_slots_ask(about), _pinned_ask(setting), _vectors_ask(net, index)]
-    reader.expect(
-        Expected(
+
+    def expected() -> Expected:
+        asks = [_slots_ask(about), _pinned_ask(setting), _vectors_ask(net, index)]
+        walk = Walk(tuple(near), rules.neighbour_facts, rules.neighbour_entities)
+        return Expected(
             sight=net.sight,
             point=setting.point,
             terms=tuple(sorted(question(setting, names))),
@@ -254,21 +256,23 @@ def _expect_candidates(
             asks=tuple(ask for ask in asks if ask is not None),
             held=rules.standing_candidates,
             standing=tuple(_own_scopes(setting)),
-            walk=Walk(tuple(near), rules.neighbour_facts, rules.neighbour_entities)
-            if near
-            else None,
+            walk=walk if near else None,
         )
-    )
+
+    reader.expect(expected)
 
 
 def _expect_rest(net: _Net, reader: Reader, asks: Sequence[Ask]) -> None:
     """Tell the reader what the candidates lead to."""
-    ids = _entity_ids(net.rows.values())
-    if asks or ids:
-        point = net.setting.point
-        reader.expect(
-            Expected(sight=net.sight, point=point, asks=tuple(asks), entity_ids=tuple(ids))
-        )
+    point = net.setting.point
+
+    def expected() -> Expected | None:
+        ids = _entity_ids(net.rows.values())
+        if not (asks or ids):
+            return None
+        return Expected(sight=net.sight, point=point, asks=tuple(asks), entity_ids=tuple(ids))
+
+    reader.expect(expected)
 
 
 def _find(net: _Net, reader: Reader, source: str, ask: Ask | None, via: Via) -> None:

@@ -141,14 +141,14 @@ class Compiling:
     def _vectors(
         self, reader: Reader, view: View, request: CompileRequest
     ) -> VisibleVectors | None:
-        """Return the vectors that a compile may see, over the scopes it reads."""
+        """Return the vectors that a compile may see, over the scopes it reads, search begun."""
         embedding, tenant = self.backend.embedding, self.principal.tenant
         if embedding is None or request.query_vector is None:
             return None
         from .nearest import KNOWN, VectorView, VisibleVectors
 
         scopes = scopes_of(self.principal, project_of(request, self.principal))
-        return VisibleVectors(
+        found = VisibleVectors(
             VectorView(
                 vectors=embedding.vectors(tenant, reader),
                 reader=reader,
@@ -158,6 +158,8 @@ class Compiling:
                 ask=KNOWN,
             )
         )
+        found.begin(request.query_vector, limit=self.backend.policy.read.vector_candidates)
+        return found
 
     def _keep(self, envelope: Envelope) -> None:
         """Store the manifest and the use of its objects, after the call."""

@@ -11,6 +11,7 @@ the compiler's gather takes. Sources: settled 8; neo4j 8; ecosystem 13 and 14.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple
@@ -68,25 +69,37 @@ class VisibleVectors:
     """The vector index of one compile."""
 
     view: VectorView
-    _begun: _Walk | None = None
+    _begun: Future[_Walk] | None = None
     """The search that was begun, to tell what it asks first."""
+
+    def begin(self, query: Sequence[int], *, limit: int) -> None:
+        """Score the claims while the caller goes on: numpy leaves the interpreter to it."""
+        pool = ThreadPoolExecutor(1, "tenure-nearest")
+        self._begun = pool.submit(_begin, self.view, query, limit)
+        pool.shutdown(wait=False)
 
     def expected(self, query: Sequence[int], *, limit: int) -> Ask | None:
         """Return what `nearest` will ask the store first; None when nothing has a vector."""
-        self._begun = begun = _begin(self.view, query, limit)
+        begun = self._walk(query, limit)
         return replace(self.view.ask, objects=begun.first) if begun.first else None
 
     def nearest(self, query: Sequence[int], *, limit: int) -> Near:
         """Return the best visible claims with their rows."""
-        begun, self._begun = self._begun, None
-        if begun is None or begun.asked != (tuple(query), limit):
-            begun = _begin(self.view, query, limit)
+        begun = self._walk(query, limit)
+        self._begun = None  # a walk can be gone through once
         found = _nearest(self.view, begun, keep=None)
         return Near(found.scores, found.versions)
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
         """Return the scores of these claims, as far as they have vectors."""
         return self.view.vectors.scores(query, object_ids)
+
+    def _walk(self, query: Sequence[int], limit: int) -> _Walk:
+        """Return the search that was begun; begin it when it is another, or gone through."""
+        if self._begun is None or self._begun.result().asked != (tuple(query), limit):
+            self.begin(query, limit=limit)
+        assert self._begun is not None
+        return self._begun.result()
 
 
 class _Walk(NamedTuple):

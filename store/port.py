@@ -213,8 +213,8 @@ class Reader(IdentityReads, Protocol):
     that was closed later reads as open, so no later write changes an answer.
     """
 
-    def expect(self, questions: Expected) -> None:
-        """Hear what will be asked next, to answer it all at once; changes no answer."""
+    def expect(self, questions: Callable[[], Expected | None]) -> None:
+        """Be offered what will be asked next, None for nothing; changes no answer."""
         ...
 
     def clock(self) -> Clock:

@@ -78,12 +78,13 @@ class Neo4jReader:
         """How many statements were run so far, that of the counters included."""
         return self._calls.count
 
-    def expect(self, questions: Expected) -> None:
+    def expect(self, questions: Callable[[], Expected | None]) -> None:
         """Hear what will be asked next, and ask it all at once."""
-        point = self._pinned(questions.point)
-        self._foresight.ask(
-            replace(questions, point=point), live=point.tx_us >= self._clock.last_us
-        )
+        asked = questions()
+        if asked is None:
+            return
+        point = self._pinned(asked.point)
+        self._foresight.ask(replace(asked, point=point), live=point.tx_us >= self._clock.last_us)
 
     def clock(self) -> Clock:
         """Return the counters at the snapshot."""

@@ -10,7 +10,7 @@ Sources: DESIGN 4 and 6; settled 1, 4 and 8.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Edge, MentionLink, Version
@@ -51,8 +51,8 @@ class SqliteReader:
             db, caches, clock=self._clock, erasures=erasures, permits=permits or 0
         )
 
-    def expect(self, questions: Expected) -> None:
-        """Hear what will be asked next: nothing is gained, each question is answered at once."""
+    def expect(self, questions: Callable[[], Expected | None]) -> None:
+        """Decline to hear what will be asked next: each question is answered at once."""
 
     def clock(self) -> Clock:
         """Return the counters at the snapshot."""

@@ -227,7 +227,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.review": reading(lambda r: r.review("t-review")),
     "Reader.mentions": reading(lambda r: r.mentions(IDS)),
     "Reader.expect": reading(
-        lambda r: r.expect(Expected(sight=SIGHT, point=POINT, entity_ids=ENTITIES))
+        lambda r: r.expect(lambda: Expected(sight=SIGHT, point=POINT, entity_ids=ENTITIES))
     ),
     "Reader.slot_in_use": reading(lambda r: r.slot_in_use("seat")),
     "Reader.decaying": reading(lambda r: r.decaying(point=POINT)),

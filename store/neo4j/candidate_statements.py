@@ -18,8 +18,9 @@ from typing import Final, LiteralString
 
 # --- what a read says
 
-_SEEN: Final[LiteralString] = """(c.scope_id IN $scopes AND c.class_rank <= $clearance
-  AND any(tag IN c.allow WHERE tag IN $tags) AND none(tag IN c.deny WHERE tag IN $tags))"""
+_SEEN: Final[LiteralString] = """(c.scope_id IN $given.scopes AND c.class_rank <= $clearance
+  AND any(tag IN c.allow WHERE tag IN $given.tags)
+  AND none(tag IN c.deny WHERE tag IN $given.tags))"""
 _WINDOW: Final[LiteralString] = """v.tx_start <= $tx AND v.tx_end > ask.after
   AND v.valid_from <= ask.from_max AND v.valid_until > ask.until_min
   AND (v.head OR NOT ask.heads)"""
@@ -63,32 +64,32 @@ _NOTHING: Final[LiteralString] = """, [] AS rows, false AS seen, null AS claim,
 # --- slots and objects
 
 _PAIRS: Final[LiteralString] = """
-UNWIND $pairs AS ask
+UNWIND $given.pairs AS ask
 UNWIND ask.subjects AS subject
 UNWIND ask.names AS name
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot = name
 """
 _SUBJECTS: Final[LiteralString] = """
-UNWIND $subjects AS ask
+UNWIND $given.subjects AS ask
 UNWIND ask.subjects AS subject
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot >= ''
 """
 _NAMES: Final[LiteralString] = """
-UNWIND $names AS ask
+UNWIND $given.names AS ask
 UNWIND ask.names AS name
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot = name
 """
 _KEYS: Final[LiteralString] = """
-UNWIND $keys AS ask
+UNWIND $given.keys AS ask
 UNWIND ask.keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key}) WHERE s.slot_key = slot_key
 """
 _EVERY: Final[LiteralString] = """
-UNWIND $every AS ask
+UNWIND $given.every AS ask
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot >= ''
 """
 _OWN_ROWS: Final[LiteralString] = (
-    """ AND s.scope_id IN $scopes
+    """ AND s.scope_id IN $given.scopes
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
     + _WINDOW
     + "\nMATCH (v)-[:PIECE_OF]->(c:Claim)\nWITH ask.place AS place, v, c"
@@ -96,7 +97,7 @@ MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
     + "UNION ALL"
 )
 _OTHER_ROWS: Final[LiteralString] = (
-    """ AND NOT s.scope_id IN $scopes
+    """ AND NOT s.scope_id IN $given.scopes
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
     + _WINDOW
     + "\nWITH ask.place AS place, count(v) AS foreign\nRETURN place"
@@ -110,7 +111,7 @@ OF_KEYS: Final[LiteralString] = _KEYS + _OWN_ROWS + _KEYS + _OTHER_ROWS
 OF_TENANT: Final[LiteralString] = _EVERY + _OWN_ROWS + _EVERY + _OTHER_ROWS
 OF_OBJECTS: Final[LiteralString] = (
     """
-UNWIND $objects AS ask
+UNWIND $given.objects AS ask
 UNWIND ask.objects AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
 WHERE """
@@ -125,7 +126,7 @@ WITH ask.place AS place, v, c"""
 
 SEARCH: Final[LiteralString] = (
     """
-UNWIND $searches AS ask
+UNWIND $given.searches AS ask
 CALL (ask) {
   UNWIND ask.clauses AS clause
   CALL (ask, clause) {
@@ -171,7 +172,7 @@ words are searched; the note says which hits were seen, in order, and the stamp 
 
 STANDING: Final[LiteralString] = (
     """
-UNWIND $standing AS one
+UNWIND $given.standing AS one
 MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.object_type = one.object_type
   AND c.scope_id IN one.scopes AND c.authority_level <= one.level
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE """
@@ -241,13 +242,13 @@ RETURN place, ["""
 )
 AROUND: Final[LiteralString] = (
     """
-UNWIND $around AS ask
+UNWIND $given.around AS ask
 WITH ask.place AS place, ask.ids AS edge"""
     + _AROUND
 )
 _ONE_ON: Final[LiteralString] = (
     """
-UNWIND $onward AS ask
+UNWIND $given.onward AS ask
 CALL (ask) {
   UNWIND ask.ids AS entity_id"""
     + _NEAR
@@ -265,7 +266,7 @@ WITH ask.place AS place, edge WHERE size(edge) > 0"""
 """The second step of a walk: around the first entities that the first step meets."""
 _CHANGED: Final[LiteralString] = (
     """
-MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE size($subjects) = 0 OR c.subject_id IN $subjects
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE size($given.subjects) = 0 OR c.subject_id IN $given.subjects
 WITH 0 AS place, v, c"""
     + _TOLD
 )
@@ -313,19 +314,19 @@ _WHOLE: Final[LiteralString] = (
 _NAMED: Final[LiteralString] = (
     """
 CALL () {
-  UNWIND $norms AS norm
-  UNWIND $scopes AS scope_id
+  UNWIND $given.norms AS norm
+  UNWIND $given.scopes AS scope_id
   MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = norm AND a.scope_id = scope_id
   RETURN collect("""
     + _ALIAS
     + """) AS aliases }
 CALL () {
-  UNWIND $identifiers AS pair
+  UNWIND $given.identifiers AS pair
   MATCH (i:Identifier) WHERE i.tenant_id = $tenant AND i.scheme = pair[0] AND i.value = pair[1]
   RETURN collect("""
     + _IDENTIFIER
     + """) AS identifiers }
-WITH *, $entity_ids + [a IN aliases | a.entity_id]
+WITH *, $given.entity_ids + [a IN aliases | a.entity_id]
   + [i IN identifiers | i.entity_id] AS ids
 CALL (ids) {
   UNWIND ids AS id
@@ -354,7 +355,7 @@ WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS ve
 """The same after the counters and keys of the tenant: what is stamped later reads as not done."""
 OWN_ALIASES: Final[LiteralString] = (
     """
-UNWIND $entity_ids AS entity_id
+UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
 WHERE a.tx_start <= $tx AND a.tx_end > $tx
 RETURN """
@@ -363,13 +364,13 @@ RETURN """
 )
 BLOCK_COUNTS: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant})
-UNWIND $keys AS key
+UNWIND $given.keys AS key
 MATCH (b:BlockKey {tenant_id: $tenant, key: key})
 RETURN b.key AS key, b.kind AS kind, COUNT { (b)<-[:HAS_KEY]-() } AS postings, k.norms AS total
 """
 BLOCKED: Final[LiteralString] = (
     """
-UNWIND $asked AS one
+UNWIND $given.asked AS one
 CALL (one) {
   UNWIND one.weights AS hit
   MATCH (b:BlockKey {tenant_id: $tenant, key: hit[0]})<-[:HAS_KEY]-(m:Norm)
@@ -391,7 +392,7 @@ RETURN one.place AS place, """
 
 _HELD: Final[LiteralString] = (
     """
-UNWIND $held AS ask
+UNWIND $given.held AS ask
 CALL (ask) {
   MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $tx
     AND a.kind = ask.kind
@@ -421,11 +422,11 @@ RETURN place, rows, seen, CASE WHEN c IS NULL THEN null WHEN seen THEN """
 _MEANT: Final[LiteralString] = (
     """
 CALL () {
-  UNWIND $entity_ids AS id
+  UNWIND $given.entity_ids AS id
   RETURN id
   UNION"""
     + _PAIRS
-    + """  AND s.scope_id IN $scopes
+    + """  AND s.scope_id IN $given.scopes
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
     + _WINDOW
     + """
@@ -433,7 +434,7 @@ MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
   RETURN e.entity_id AS id
   UNION"""
     + _KEYS
-    + """  AND s.scope_id IN $scopes
+    + """  AND s.scope_id IN $given.scopes
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE """
     + _WINDOW
     + """

@@ -14,14 +14,14 @@ from typing import Final, LiteralString
 # --- writing the register
 
 PUT_MENTIONS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
 MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
 CREATE (c)-[m:MENTIONS {start: row.start, until: row.until}]->(e)
 RETURN count(m) AS made
 """
 MENTIONS: Final[LiteralString] = """
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})-[m:MENTIONS]->(e:Entity)
 RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.object_id, m.start
@@ -29,7 +29,7 @@ ORDER BY c.object_id, m.start
 
 PUT_NAMES: Final[LiteralString] = """
 CALL () {
-  UNWIND $entities AS row
+  UNWIND $given.entities AS row
   MERGE (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
   SET e.scope_id = coalesce(e.scope_id, row.scope_id),
     e.tx_start = coalesce(e.tx_start, row.tx_start),
@@ -37,26 +37,26 @@ CALL () {
   SET e.name = row.name, e.type = row.type, e.state = row.state, e.recorded = row.recorded
   RETURN count(e) AS entities }
 CALL () {
-  UNWIND $closed_aliases AS row
+  UNWIND $given.closed_aliases AS row
   MATCH (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})
   WHERE a.entity_id = row.entity_id AND a.tx_end = $inf
   SET a.tx_end = row.tx, a.alias_key = row.closed_key
   RETURN count(a) AS closed }
 CALL () {
-  UNWIND $aliases AS row
+  UNWIND $given.aliases AS row
   MATCH (e:Entity {tenant_id: $tenant, entity_id: row.props.entity_id})
   CREATE (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})-[:ALIAS_OF]->(e)
   SET a += row.props
   RETURN count(a) AS aliases }
 CALL () {
-  UNWIND $identifiers AS row
+  UNWIND $given.identifiers AS row
   MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
   CREATE (i:Identifier {tenant_id: $tenant, identifier_key: row.identifier_key, n: row.n,
     entity_id: row.entity_id, scheme: row.scheme, value: row.value, tx_start: row.tx_start,
     tx_end: row.tx_end})-[:IDENTIFIES]->(e)
   RETURN count(i) AS identifiers }
 CALL () {
-  UNWIND $norms AS row
+  UNWIND $given.norms AS row
   MERGE (m:Norm {tenant_id: $tenant, norm: row.norm})
   ON CREATE SET m.n = row.n
   WITH m, row
@@ -69,7 +69,7 @@ CALL () {
 RETURN entities, closed, aliases, identifiers, norms
 """
 PUT_JUDGEMENTS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MATCH (l:Entity {tenant_id: $tenant, entity_id: row.left_id})
 MATCH (r:Entity {tenant_id: $tenant, entity_id: row.right_id})
 CREATE (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
@@ -79,14 +79,14 @@ CREATE (j)-[:RIGHT]->(r)
 RETURN count(j) AS made
 """
 CLOSE_JUDGEMENTS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MATCH (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
 WHERE j.tx_end = $inf
 SET j.tx_end = row.tx
 RETURN count(j) AS closed
 """
 PUT_CANONICAL: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MATCH (m:Entity {tenant_id: $tenant, entity_id: row.raw_id})
 OPTIONAL MATCH (m)-[old:SAME_AS]->(:Entity) WHERE old.tx_end = $inf
 SET old.tx_end = $tx
@@ -95,7 +95,7 @@ MATCH (c:Entity {tenant_id: $tenant, entity_id: row.canonical_id})
 CREATE (m)-[:SAME_AS {tx_start: $tx, tx_end: $inf}]->(c)
 """
 PUT_REVIEWS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 OPTIONAL MATCH (old:Review) WHERE old.tenant_id = $tenant AND old.review_id = row.review_id
   AND old.version >= 0
 SET old.newest = false
@@ -105,13 +105,13 @@ SET v += row
 RETURN count(v) AS made
 """
 PUT_ACTIONS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 CREATE (a:Action {tenant_id: $tenant, action_id: row.action_id})
 SET a += row
 RETURN count(a) AS made
 """
 CLOSE_ACTIONS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MATCH (a:Action {tenant_id: $tenant, action_id: row.action_id})
 WHERE a.tx_end = $inf
 SET a.tx_end = row.tx, a.outcome = row.outcome, a.closed_by = row.closed_by
@@ -121,32 +121,34 @@ RETURN count(a) AS closed
 # --- asking the register
 
 JUDGEMENTS: Final[LiteralString] = """
-UNWIND $entity_ids AS entity_id
+UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:LEFT|RIGHT]-(j:Judgement)
 RETURN properties(j) AS judgement
 UNION
-MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.merge_id = $merge_id
+MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.merge_id = $given.merge_id
 RETURN properties(j) AS judgement
 """
 ENTITY_IDS: Final[LiteralString] = """
-MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $after AND e.name IS NOT NULL
+MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $given.after AND e.name IS NOT NULL
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
 """
 ENTITY_IDS_OF_TYPE: Final[LiteralString] = """
-MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $type AND e.entity_id > $after
+MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $given.type
+  AND e.entity_id > $given.after
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
 """
 REVIEWS: Final[LiteralString] = """
-MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $first AND v.review_id <= $last
-  AND v.version >= 0 AND v.newest AND ($state IS NULL OR v.state = $state)
+MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
+  AND v.review_id <= $given.last
+  AND v.version >= 0 AND v.newest AND ($given.state IS NULL OR v.state = $given.state)
 RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
 """
 
 WAITING: Final[LiteralString] = """
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
-  AND v.newest AND v.state IN ['open', 'undone'] AND NOT v.reason IN $aside
+  AND v.newest AND v.state IN ['open', 'undone'] AND NOT v.reason IN $given.aside
 MATCH (c:Claim {tenant_id: $tenant, object_id: v.object_id})
-WHERE c.actor = $actor AND c.source_origin = $origin
+WHERE c.actor = $given.actor AND c.source_origin = $given.origin
 WITH v LIMIT $limit
 RETURN count(v) AS held
 """
@@ -154,29 +156,29 @@ RETURN count(v) AS held
 # --- queues and receipts
 
 OPEN_ACTIONS: Final[LiteralString] = """
-UNWIND $slot_keys AS slot_key
+UNWIND $given.slot_keys AS slot_key
 MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.slot_key = slot_key AND a.tx_end = $inf
 RETURN properties(a) AS action
 UNION
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.object_id = object_id AND a.tx_end = $inf
 RETURN properties(a) AS action
 """
 ACTION: Final[LiteralString] = """
-MATCH (a:Action {tenant_id: $tenant, action_id: $action_id}) RETURN properties(a) AS action
+MATCH (a:Action {tenant_id: $tenant, action_id: $given.action_id}) RETURN properties(a) AS action
 """
 ACTIONS: Final[LiteralString] = """
 MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $after
-  AND ($kind IS NULL OR a.kind = $kind)
+  AND ($given.kind IS NULL OR a.kind = $given.kind)
 RETURN properties(a) AS action ORDER BY a.tx_start, a.action_id
 """
 RECEIPTS: Final[LiteralString] = """
 CALL () {
-  UNWIND $object_ids AS object_id
+  UNWIND $given.object_ids AS object_id
   MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id})
   RETURN r
   UNION
-  UNWIND $keys AS key
+  UNWIND $given.keys AS key
   MATCH (r:Receipt {tenant_id: $tenant, idempotency_key: key})
   RETURN r }
 RETURN r {.object_id, .tx, .body, .idempotency_key, .fingerprint} AS receipt ORDER BY r.n
@@ -189,10 +191,11 @@ MATCH (d:Definition) WHERE d.tenant_id = $tenant AND d.number > $after
 RETURN d.number AS number, d.body AS body ORDER BY d.number
 """
 PUT_DEFINITIONS: Final[LiteralString] = """
-UNWIND $rows AS row CREATE (:Definition {tenant_id: $tenant, number: row.number, body: row.body})
+UNWIND $given.rows AS row
+CREATE (:Definition {tenant_id: $tenant, number: row.number, body: row.body})
 """
 PUT_VECTORS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
 WHERE c.erased IS NULL
 MERGE (x:Vector {tenant_id: $tenant, object_id: row.object_id, encoder_id: row.encoder_id,
@@ -200,19 +203,20 @@ MERGE (x:Vector {tenant_id: $tenant, object_id: row.object_id, encoder_id: row.e
 SET x.vec16 = row.vec16, x.vec_seq = row.vec_seq
 """
 VECTORS: Final[LiteralString] = """
-MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id AND x.vec_seq > $after
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id
+  AND x.vec_seq > $after
   AND x.vec_seq <= $until
 RETURN x.object_id AS object_id, x.part AS part, x.vec16 AS vec16 ORDER BY x.vec_seq
 """
 PUT_PACKS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MERGE (p:Pack {tenant_id: $tenant, digest: row.digest}) ON CREATE SET p.body = row.body
 """
 PACK: Final[LiteralString] = """
-MATCH (p:Pack {tenant_id: $tenant, digest: $digest}) RETURN p.body AS body
+MATCH (p:Pack {tenant_id: $tenant, digest: $given.digest}) RETURN p.body AS body
 """
 PUT_MANIFESTS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
 WITH row, old WHERE old IS NULL
 CREATE (m:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id, n: row.n, body: row.body,
@@ -224,25 +228,25 @@ MERGE (o:Compiled {tenant_id: $tenant, object_id: object_id})
 CREATE (m)-[:COMPILED]->(o)
 """
 MANIFEST: Final[LiteralString] = """
-MATCH (m:Manifest {tenant_id: $tenant, envelope_id: $envelope_id}) RETURN m.body AS body
+MATCH (m:Manifest {tenant_id: $tenant, envelope_id: $given.envelope_id}) RETURN m.body AS body
 """
 MANIFESTS: Final[LiteralString] = """
 MATCH (m:Manifest) WHERE m.tenant_id = $tenant AND m.n >= 0
 RETURN m.envelope_id AS envelope_id, m.body AS body ORDER BY m.n DESC LIMIT $limit
 """
 ENVELOPES_OF: Final[LiteralString] = """
-MATCH (:Compiled {tenant_id: $tenant, object_id: $object_id})<-[:COMPILED]-(m:Manifest)
+MATCH (:Compiled {tenant_id: $tenant, object_id: $given.object_id})<-[:COMPILED]-(m:Manifest)
 RETURN m.envelope_id AS envelope_id ORDER BY m.n
 """
 LOG_USAGE: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MERGE (u:Usage {tenant_id: $tenant, object_id: row.object_id})
 ON CREATE SET u.uses = 0, u.last_us = row.last_us
 SET u.uses = u.uses + row.uses,
   u.last_us = CASE WHEN row.last_us > u.last_us THEN row.last_us ELSE u.last_us END
 """
 USAGE: Final[LiteralString] = """
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (u:Usage {tenant_id: $tenant, object_id: object_id})
 RETURN u {.object_id, .uses, .last_us} AS usage
 """
@@ -258,47 +262,47 @@ RETURN DISTINCT object_id ORDER BY object_id
 
 EMPTY_RECORDS: Final[LiteralString] = """
 CALL () {
-  UNWIND $object_ids AS object_id
+  UNWIND $given.object_ids AS object_id
   MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id})
   SET r.body = '', r.fingerprint = '' }
 CALL () {
-  UNWIND $object_ids AS object_id
+  UNWIND $given.object_ids AS object_id
   MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.object_id = object_id AND a.tx_end > $min
   SET a.detail = '{}' }
 CALL () {
   MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start > $min
-    AND any(member IN a.members WHERE member IN $object_ids)
+    AND any(member IN a.members WHERE member IN $given.object_ids)
   SET a.detail = '{}' }
 CALL () {
-  UNWIND $object_ids AS object_id
+  UNWIND $given.object_ids AS object_id
   MATCH (:Compiled {tenant_id: $tenant, object_id: object_id})<-[:COMPILED]-(m:Manifest)
   SET m.body = '' }
 CALL () {
-  UNWIND $object_ids AS object_id
+  UNWIND $given.object_ids AS object_id
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.object_id = object_id
   SET v.mention = '', v.candidates = '[]', v.note = '' }
 """
 EMPTY_ENTITIES: Final[LiteralString] = """
 CALL () {
-  UNWIND $entity_ids AS entity_id
+  UNWIND $given.entity_ids AS entity_id
   MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:LEFT|RIGHT]-(j:Judgement)
   SET j.evidence = '{}' }
 CALL () {
-  UNWIND $entity_ids AS entity_id
+  UNWIND $given.entity_ids AS entity_id
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.entity_id = entity_id
   SET v.mention = '', v.candidates = '[]', v.note = '' }
 CALL () {
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
-    AND any(one IN v.candidate_ids WHERE one IN $entity_ids)
+    AND any(one IN v.candidate_ids WHERE one IN $given.entity_ids)
   SET v.mention = '', v.candidates = '[]', v.note = '' }
 CALL () {
-  UNWIND $entity_ids AS entity_id
+  UNWIND $given.entity_ids AS entity_id
   MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
   WITH a, a.norm AS norm
   DETACH DELETE a
   RETURN collect(DISTINCT norm) AS norms }
 CALL () {
-  UNWIND $entity_ids AS entity_id
+  UNWIND $given.entity_ids AS entity_id
   MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
   SET e.name = '', e.state = 'erased'
   WITH e
@@ -307,7 +311,7 @@ CALL () {
 RETURN norms
 """
 EMPTY_NORMS: Final[LiteralString] = """
-UNWIND $norms AS norm
+UNWIND $given.norms AS norm
 MATCH (m:Norm {tenant_id: $tenant, norm: norm})
 WHERE NOT EXISTS { MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = norm
   AND a.scope_id >= '' }

@@ -33,7 +33,7 @@ ON CREATE SET k.seq = 0, k.last_us = $min, k.next_vid = 1, k.vec_seq = 0, k.seri
   k.norms = 0, k.definitions = 0, k.made = true
 WITH k, coalesce(k.made, false) AS made REMOVE k.made
 FOREACH (_ IN CASE WHEN made THEN [1] ELSE [] END |
-  CREATE (:TenantKey {tenant_id: $tenant, epoch: 0, secret: $secret}))
+  CREATE (:TenantKey {tenant_id: $tenant, epoch: 0, secret: $given.secret}))
 WITH k MATCH (first:TenantKey {tenant_id: $tenant, epoch: 0})
 RETURN first.secret AS secret
 """
@@ -44,7 +44,7 @@ RETURN k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS 
 _CLOCK: Final[LiteralString] = "MATCH (k:TenantClock {tenant_id: $tenant})"
 LOCK: Final[LiteralString] = _CLOCK + " SET k.seq = k.seq + 0" + _COUNTERS
 CLOCK: Final[LiteralString] = _CLOCK + _COUNTERS
-SET_CLOCK: Final[LiteralString] = _CLOCK + " SET k += $clock"
+SET_CLOCK: Final[LiteralString] = _CLOCK + " SET k += $given.clock"
 EVENT_AT: Final[LiteralString] = """
 MATCH (t:TxEvent {tenant_id: $tenant, seq: $seq}) RETURN t.digest AS digest
 """
@@ -56,7 +56,8 @@ CLEAR_KEYS: Final[LiteralString] = """
 MATCH (n:TenantKey) WHERE n.tenant_id = $tenant AND n.epoch >= 0 DELETE n
 """
 PUT_KEYS: Final[LiteralString] = """
-UNWIND $rows AS row CREATE (:TenantKey {tenant_id: $tenant, epoch: row.epoch, secret: row.secret})
+UNWIND $given.rows AS row
+CREATE (:TenantKey {tenant_id: $tenant, epoch: row.epoch, secret: row.secret})
 """
 
 # --- writing facts
@@ -71,23 +72,23 @@ _EDGE: Final[
     reason: row.reason, relation: row.relation, tx: row.tx, merge_id: row.merge_id}]->(b)
   RETURN count(e) AS """
 _LINKS: Final[LiteralString] = (
-    "CALL () {\n  UNWIND $supersedes"
+    "CALL () {\n  UNWIND $given.supersedes"
     + _ENDS
     + ":SUPERSEDES"
     + _EDGE
-    + "supersedes }\nCALL () {\n  UNWIND $overrides"
+    + "supersedes }\nCALL () {\n  UNWIND $given.overrides"
     + _ENDS
     + ":OVERRIDES"
     + _EDGE
-    + "overrides }\nCALL () {\n  UNWIND $conflicts"
+    + "overrides }\nCALL () {\n  UNWIND $given.conflicts"
     + _ENDS
     + ":CONFLICTS_WITH"
     + _EDGE
-    + "conflicts }\nCALL () {\n  UNWIND $confirms"
+    + "conflicts }\nCALL () {\n  UNWIND $given.confirms"
     + _ENDS
     + ":CONFIRMS"
     + _EDGE
-    + "confirms }\nCALL () {\n  UNWIND $derives"
+    + "confirms }\nCALL () {\n  UNWIND $given.derives"
     + _ENDS
     + ":DERIVED_FROM"
     + _EDGE
@@ -96,18 +97,18 @@ _LINKS: Final[LiteralString] = (
 PUT_FACTS: Final[LiteralString] = (
     """
 CALL () {
-  UNWIND $events AS row
+  UNWIND $given.events AS row
   CREATE (t:TxEvent {tenant_id: $tenant, seq: row.seq, tx: row.tx, actor: row.actor, op: row.op,
     object_ids: row.object_ids, digest: row.digest})
   RETURN count(t) AS events }
 CALL () {
-  UNWIND $slots AS row
+  UNWIND $given.slots AS row
   MERGE (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
   ON CREATE SET s.n = row.n, s.subject_id = row.subject_id, s.about_id = row.subject_id,
     s.slot = row.slot, s.scope_id = row.scope_id, s.many = row.many
   RETURN count(s) AS slots }
 CALL () {
-  UNWIND $claims AS row
+  UNWIND $given.claims AS row
   MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
   CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})
   SET c += row.props, c.signature = row.signature
@@ -118,7 +119,7 @@ CALL () {
   CREATE (c)-[:ASSERTS]->(s)
   RETURN count(c) AS claims }
 CALL () {
-  UNWIND $close AS row
+  UNWIND $given.close AS row
   MATCH (v:ContextVersion {tenant_id: $tenant, vid: row.vid})
   WHERE v.tx_end = $inf
   SET v.tx_end = row.tx
@@ -128,7 +129,7 @@ CALL () {
   SET a.tx_end = row.tx
   RETURN count(DISTINCT v) AS closed }
 CALL () {
-  UNWIND $rows AS row
+  UNWIND $given.rows AS row
   MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)
   CREATE (v:ContextVersion {tenant_id: $tenant, vid: row.vid, slot_key: s.slot_key,
     object_id: row.object_id, scope_id: c.scope_id, valid_from: row.valid_from,
@@ -146,14 +147,14 @@ CALL () {
       valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end}]->(e) }
   RETURN count(v) AS rows }
 CALL () {
-  UNWIND $receipts AS row
+  UNWIND $given.receipts AS row
   CREATE (r:Receipt {tenant_id: $tenant, object_id: row.object_id, n: row.n, tx: row.tx,
     body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
   RETURN count(r) AS receipts }
 """
     + _LINKS
     + """CALL () {
-  UNWIND $moved AS vid
+  UNWIND $given.moved AS vid
   MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
   WITH DISTINCT c
   WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:ContextVersion) WHERE o.open = 0 } AS live
@@ -161,7 +162,7 @@ CALL () {
   FOREACH (_ IN CASE WHEN live THEN [] ELSE [1] END | REMOVE c:Live)
   RETURN count(c) AS moved }
 MATCH (k:TenantClock {tenant_id: $tenant})
-SET k += $clock
+SET k += $given.clock
 RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + conflicts + confirms
   + derives AS edges
 """
@@ -169,14 +170,14 @@ RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + c
 """Every part of an ordinary write in one round trip; an empty list is a part without effect."""
 
 PUT_FLAGS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
 CREATE (f:Flag {tenant_id: $tenant, n: row.n, object_id: row.object_id, kind: row.kind,
   on: row.on, tx: row.tx})-[:MARKS]->(c)
 RETURN count(f) AS made
 """
 PUT_PERMISSIONS: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
 SET c.class_rank = row.class_rank, c.allow = row.allow, c.deny = row.deny
 CREATE (p:PermissionChange {tenant_id: $tenant, n: row.n, object_id: row.object_id,
@@ -184,7 +185,7 @@ CREATE (p:PermissionChange {tenant_id: $tenant, n: row.n, object_id: row.object_
 RETURN count(p) AS made
 """
 PUT_TOMBSTONES: Final[LiteralString] = """
-UNWIND $rows AS row
+UNWIND $given.rows AS row
 CREATE (t:Tombstone {tenant_id: $tenant, erasure_id: row.erasure_id})
 SET t += row
 RETURN count(t) AS made
@@ -198,7 +199,7 @@ _ROW: Final[LiteralString] = """v {.vid, .object_id, .valid_from, .valid_until, 
   .status, .reason, .head, .continues}"""
 OPEN_ROWS: Final[LiteralString] = (
     """
-UNWIND $reads AS read
+UNWIND $given.reads AS read
 UNWIND read.slot_keys AS slot_key
 UNWIND read.open AS open
 MATCH (v:ContextVersion)
@@ -213,7 +214,7 @@ RETURN read.place AS place, """
 )
 ROWS_OF: Final[LiteralString] = (
     """
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
 WHERE v.tx_end = $inf
 RETURN """
@@ -224,7 +225,7 @@ RETURN """
 )
 SLOT_CLAIMS: Final[LiteralString] = (
     """
-UNWIND $slot_keys AS slot_key
+UNWIND $given.slot_keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})<-[:ASSERTS]-(c:Claim)
 WHERE c.quarantine = '' AND c.erased IS NULL
 RETURN """
@@ -236,30 +237,30 @@ RETURN s {.slot_key, .subject_id, .slot, .scope_id, .many} AS slot ORDER BY s.sl
 """
 SLOTS: Final[LiteralString] = (
     """
-UNWIND $slot_keys AS slot_key
+UNWIND $given.slot_keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})"""
     + _SLOT
 )
 SLOTS_OF: Final[LiteralString] = (
     """
-UNWIND $entity_ids AS entity_id
+UNWIND $given.entity_ids AS entity_id
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
   AND s.subject_id = entity_id
 """
     + _SLOT
 )
 OBJECTS_OF: Final[LiteralString] = """
-UNWIND $entity_ids AS entity_id
+UNWIND $given.entity_ids AS entity_id
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
 MATCH (s)<-[:ASSERTS]-(c:Claim) WHERE c.erased IS NULL
 RETURN c.object_id AS object_id
 UNION
-UNWIND $entity_ids AS entity_id
+UNWIND $given.entity_ids AS entity_id
 MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.value_entity_id = entity_id
   AND c.erased IS NULL
 RETURN c.object_id AS object_id
 UNION
-UNWIND $entity_ids AS entity_id
+UNWIND $given.entity_ids AS entity_id
 MATCH (:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:MENTIONS]-(c:Claim)
 WHERE c.erased IS NULL
 RETURN c.object_id AS object_id
@@ -267,27 +268,27 @@ RETURN c.object_id AS object_id
 LIVE_OBJECTS: Final[LiteralString] = """
 MATCH (s:Slot) USING INDEX s:Slot(tenant_id, scope_id)
 WHERE s.tenant_id = $tenant AND s.scope_id >= ''
-  AND (',' + s.scope_id + ',') CONTAINS $part
+  AND (',' + s.scope_id + ',') CONTAINS $given.part
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE v.tx_end = $inf
 RETURN DISTINCT v.object_id AS object_id ORDER BY object_id
 """
 SLOT_IN_USE: Final[LiteralString] = """
-MATCH (s:Slot)<-[:ASSERTS]-(:Claim) WHERE s.tenant_id = $tenant AND s.slot = $name
+MATCH (s:Slot)<-[:ASSERTS]-(:Claim) WHERE s.tenant_id = $tenant AND s.slot = $given.name
 RETURN s.slot AS slot LIMIT 1
 """
 ASSERTIONS: Final[LiteralString] = """
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 WHERE c.erased IS NULL
 RETURN properties(c) AS claim
 """
 DERIVED: Final[LiteralString] = """
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:DERIVED_FROM]-(d:Claim)
 RETURN DISTINCT d.object_id AS object_id
 """
 EDGES: Final[LiteralString] = """
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 MATCH (c)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]-(:Claim)
 WHERE e.tx <= $tx
@@ -299,14 +300,14 @@ RETURN type(e) AS kind, startNode(e).object_id AS src, endNode(e).object_id AS d
 # --- what an erasure empties
 
 EMPTY_OBJECTS: Final[LiteralString] = """
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 SET c.erased = true
 REMOVE c:Live, c.value_key, c.value_json, c.text, c.normalized_claim, c.why_it_matters,
   c.behavioral_implication, c.enforcement, c.terms, c.tenant_tok
 """
 EMPTY_VECTORS: Final[LiteralString] = """
-UNWIND $object_ids AS object_id
+UNWIND $given.object_ids AS object_id
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''
   AND x.part >= ''
 DELETE x

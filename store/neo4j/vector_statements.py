@@ -32,54 +32,55 @@ SHOW INDEXES YIELD name, options WHERE name IN ['vx_near', 'vx_near_filtered']
 RETURN name, options.indexConfig AS config
 """
 FED: Final[LiteralString] = """
-MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $encoder_id}) RETURN f.vec_seq AS fed
+MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) RETURN f.vec_seq AS fed
 """
 LOCK_FEED: Final[LiteralString] = """
-MERGE (f:VectorFeed {tenant_id: $tenant, encoder_id: $encoder_id}) ON CREATE SET f.vec_seq = 0
+MERGE (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) ON CREATE SET f.vec_seq = 0
 SET f.vec_seq = f.vec_seq + 0
 RETURN f.vec_seq AS fed
 """
 UNFED: Final[LiteralString] = """
-MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id AND x.vec_seq > $after
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id
+  AND x.vec_seq > $after
   AND x.vec_seq <= $until
 WITH x WHERE x.part <> 'why'
 RETURN x.object_id AS object_id, x.part AS part, x.vec16 AS vec16 ORDER BY x.vec_seq
 """
 FEED: Final[LiteralString] = """
-UNWIND $rows AS row
-MATCH (x:Vector {tenant_id: $tenant, object_id: row.object_id, encoder_id: $encoder_id,
+UNWIND $given.rows AS row
+MATCH (x:Vector {tenant_id: $tenant, object_id: row.object_id, encoder_id: $given.encoder_id,
   part: row.part})
 SET x:Near, x.embedding = row.embedding
 """
 SET_FED: Final[LiteralString] = """
-MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $encoder_id}) SET f.vec_seq = $until
+MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) SET f.vec_seq = $until
 """
 FIRST_VECTOR: Final[LiteralString] = """
-MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id AND x.vec_seq > 0
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id AND x.vec_seq > 0
 RETURN x.vec16 AS vec16 LIMIT 1
 """
 
 _THEIR_PARTS: Final[LiteralString] = """
 MATCH (v:Vector) WHERE v.tenant_id = $tenant AND v.object_id = object_id
-  AND v.encoder_id = $encoder_id AND v.part >= ''
+  AND v.encoder_id = $given.encoder_id AND v.part >= ''
 RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16
 """
 NEAR: Final[LiteralString] = (
     """
-CALL db.index.vector.queryNodes('vx_near', $k, $near) YIELD node, score
-WHERE node.tenant_id = $tenant AND node.encoder_id = $encoder_id
+CALL db.index.vector.queryNodes('vx_near', $k, $given.near) YIELD node, score
+WHERE node.tenant_id = $tenant AND node.encoder_id = $given.encoder_id
 WITH DISTINCT node.object_id AS object_id"""
     + _THEIR_PARTS
 )
 NEAR_FILTERED: Final[LiteralString] = (
     """
 MATCH (x:Near)
-SEARCH x IN (VECTOR INDEX vx_near_filtered FOR $near
-  WHERE x.tenant_id = $tenant AND x.encoder_id = $encoder_id LIMIT $k) SCORE AS score
+SEARCH x IN (VECTOR INDEX vx_near_filtered FOR $given.near
+  WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id LIMIT $k) SCORE AS score
 WITH DISTINCT x.object_id AS object_id"""
     + _THEIR_PARTS
 )
-PARTS_OF: Final[LiteralString] = "UNWIND $object_ids AS object_id" + _THEIR_PARTS
+PARTS_OF: Final[LiteralString] = "UNWIND $given.object_ids AS object_id" + _THEIR_PARTS
 
 WITHOUT_TENANT: Final[Mapping[str, str]] = {
     "FEED_KEY": "the schema is the database's",

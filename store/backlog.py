@@ -12,15 +12,17 @@ Source: abuse case 24 (quotas, grouping by source, backpressure); resolution 9.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ..schema.errors import Unavailable
 from .admission import Admitted
-from .port import WriteTx
+
+Waiting = Callable[[str, str], int]
+"""How many cases of an actor and an origin are stored and wait, as far as the limit counts."""
 
 
 def check_backlog(
-    tx: WriteTx, fresh: Iterable[Admitted], earlier: Iterable[Admitted], *, limit: int
+    waiting: Waiting, fresh: Iterable[Admitted], earlier: Iterable[Admitted], *, limit: int
 ) -> None:
     """Refuse claims that would leave more than `limit` cases of one source waiting.
 
@@ -34,7 +36,7 @@ def check_backlog(
         return
     beside = _opened(earlier)
     for (actor, origin), more in sorted(asked.items()):
-        held = tx.waiting(actor, origin, limit=limit) + beside[actor, origin]
+        held = waiting(actor, origin) + beside[actor, origin]
         if held + more > limit:
             raise Unavailable(
                 f"{held} doubtful names that {actor} wrote from {origin} wait for a steward; "

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from ..resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
 from ..resolution.keys import alias_key, is_id
@@ -220,7 +221,9 @@ def _admit_all(
     policy: Policy,
     scorer: Scorer | None,
 ) -> None:
-    last = work.clock.last_us
+    last, limit = work.clock.last_us, policy.resolution.source_backlog
+    # what is stored does not change under the lock, so that a source is asked for once a group
+    waiting = cache(lambda actor, origin: tx.waiting(actor, origin, limit=limit))
     for place, submission in enumerate(group):
         if work.results[place] is not None or place in work.twins:
             continue
@@ -236,8 +239,7 @@ def _admit_all(
             )
             if submission.stated_tx is None:
                 earlier = (one for _, _, more in work.admitted for one in more)
-                limit = policy.resolution.source_backlog
-                check_backlog(tx, claims, earlier, limit=limit)
+                check_backlog(waiting, claims, earlier, limit=limit)
         except TenureError as refusal:
             work.results[place] = refusal
             continue

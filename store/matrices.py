@@ -2,7 +2,8 @@
 
 A matrix is a cache of what the store holds, so dropping one costs a reload and nothing else.
 Memory is bounded over all tenants; the matrix in use always stays, whatever its size, because
-an answer that depends on free memory would not be the same on every machine.
+an answer that depends on free memory would not be the same on every machine. A tenant that has
+moved to another database is loaded anew, because its vectors are numbered anew there.
 Sources: settled 8; ecosystem 14.
 """
 
@@ -24,7 +25,8 @@ class Matrices:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[str, str], Matrix] = OrderedDict()
+        self._held: OrderedDict[tuple[str, str], tuple[str, Matrix]] = OrderedDict()
+        """By tenant and encoder, the database that it was fed from first."""
 
     def current(self, tenant: str, encoder_id: str, source: VectorSource) -> Matrix:
         """Return the matrix of a tenant and encoder, as new as the source at least.
@@ -34,7 +36,10 @@ class Matrices:
         """
         key = (tenant, encoder_id)
         with self._lock:
-            matrix = self._held.setdefault(key, Matrix(encoder_id))
+            home, matrix = self._held.get(key) or (source.home, Matrix(encoder_id))
+            if home != source.home:
+                matrix = Matrix(encoder_id)
+            self._held[key] = source.home, matrix
             self._held.move_to_end(key)
         matrix.sync(source)
         with self._lock:
@@ -42,7 +47,7 @@ class Matrices:
         return matrix
 
     def _make_room(self) -> None:
-        taken = sum(matrix.nbytes for matrix in self._held.values())
+        taken = sum(matrix.nbytes for _, matrix in self._held.values())
         while taken > self._most_bytes and len(self._held) > 1:
-            _, dropped = self._held.popitem(last=False)
+            _, (_, dropped) = self._held.popitem(last=False)
             taken -= dropped.nbytes

@@ -45,6 +45,11 @@ _STEP: Final = 50_000
 class VectorSource(Protocol):
     """What a matrix is fed from: a part of the store's reader."""
 
+    @property
+    def home(self) -> str:
+        """Return the name of the database: its vectors and stamps are numbered there."""
+        ...
+
     def clock(self) -> Clock:
         """Return the counters at the snapshot."""
         ...

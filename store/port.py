@@ -213,6 +213,14 @@ class Reader(IdentityReads, Protocol):
     that was closed later reads as open, so no later write changes an answer.
     """
 
+    @property
+    def home(self) -> str:
+        """Return the name of the database that the snapshot is of.
+
+        Counters of the same home may be compared; a tenant that moves has other ones.
+        """
+        ...
+
     def expect(self, questions: Callable[[], Expected | None]) -> None:
         """Be offered what will be asked next, None for nothing; changes no answer."""
         ...

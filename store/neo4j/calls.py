@@ -118,6 +118,12 @@ class Reads:
         self.count = 0
         """Round trips so far."""
 
+    @property
+    def home(self) -> str:
+        """Return the name of the server and its database."""
+        target = self._link.target
+        return f"{target.uri}/{target.database}"
+
     def rows(self, text: LiteralString, **bound: Any) -> list[neo4j.Record]:
         """Return the records of a statement."""
         pauses = Pauses(self._link.limits)

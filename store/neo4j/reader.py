@@ -78,6 +78,11 @@ class Neo4jReader:
         """How many statements were run so far, that of the counters included."""
         return self._calls.count
 
+    @property
+    def home(self) -> str:
+        """Return the server and database that the snapshot is of."""
+        return self._calls.home
+
     def expect(self, questions: Callable[[], Expected | None]) -> None:
         """Hear what will be asked next, and ask it all at once."""
         asked = questions()

@@ -42,14 +42,20 @@ from .versions import Timelines
 class SqliteReader:
     """A reader over a connection inside a transaction."""
 
-    def __init__(self, db: sqlite3.Connection, caches: Caches) -> None:
+    def __init__(self, db: sqlite3.Connection, caches: Caches, home: str) -> None:
         self._db = db
+        self._home = home
         *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
         self._clock = Clock(*counters)
         self._register = Register(db, self._clock.last_us)
         self._timelines = Timelines(
             db, caches, clock=self._clock, erasures=erasures, permits=permits or 0
         )
+
+    @property
+    def home(self) -> str:
+        """Return the file that the snapshot is of."""
+        return self._home
 
     def expect(self, questions: Callable[[], Expected | None]) -> None:
         """Decline to hear what will be asked next: each question is answered at once."""

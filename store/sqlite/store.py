@@ -108,7 +108,7 @@ class SqliteStore:
         """Open a snapshot; `names` would save a round trip, and here there is none."""
         partition = self._partition(tenant)
         with partition.reading() as db:
-            yield SqliteReader(db, partition.caches)
+            yield SqliteReader(db, partition.caches, str(partition.path))
 
     @contextmanager
     def writing(self, tenant: str) -> Generator[SqliteWriteTx]:

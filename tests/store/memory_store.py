@@ -171,6 +171,8 @@ class MemoryReads:
 
 
 class MemoryReader(MemoryReads):
+    home = "memory"
+
     def clock(self) -> Clock:
         return self.state.clock
 

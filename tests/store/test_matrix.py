@@ -251,6 +251,7 @@ class Source:
         self.rows: list[VectorRow] = []
         self.erased: list[tuple[int, str]] = []
         self.reads = 0
+        self.home = "here"
 
     def clock(self) -> Clock:
         return Clock(self.seq, 0, 0, len(self.rows))
@@ -366,6 +367,17 @@ def test_the_least_used_matrix_is_dropped() -> None:
     held.current("c", ENCODER, source)
     assert held.current("a", ENCODER, source) is first
     assert held.current("b", ENCODER, source) is not second
+
+
+def test_a_tenant_that_moved_is_read_anew_where_it_lives() -> None:
+    held, here, there = Matrices(), Source(), Source()
+    here.rows += [row("a", "0", [1, 0]), row("b", "0", [0, 1])]
+    there.rows.append(row("b", "0", [0, 1]))
+    there.home = "there"
+    assert len(held.current("t", ENCODER, here)) == 2
+    moved = held.current("t", ENCODER, there)
+    assert flat(walked(moved, (4000, 0))) == [("b", 0)]
+    assert held.current("t", ENCODER, there) is moved
 
 
 def test_the_matrix_in_use_stays_whatever_its_size() -> None:

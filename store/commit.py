@@ -222,8 +222,11 @@ def _admit_all(
     scorer: Scorer | None,
 ) -> None:
     last, limit = work.clock.last_us, policy.resolution.source_backlog
-    # what is stored does not change under the lock, so that a source is asked for once a group
-    waiting = cache(lambda actor, origin: tx.waiting(actor, origin, limit=limit))
+
+    @cache  # nothing is stored before the group is, so that a source is asked for once
+    def waiting(actor: str, origin: str) -> int:
+        return tx.waiting(actor, origin, limit=limit)
+
     for place, submission in enumerate(group):
         if work.results[place] is not None or place in work.twins:
             continue

@@ -312,7 +312,7 @@ def _queue(calls: Writes, counters: Counters, given: Batch) -> None:
         }
         for t in given.tombstones
     ]
-    _each(calls, cypher.PUT_TOMBSTONES, stones)
+    _each(calls, cypher.PUT_TOMBSTONES, stones, seq=counters.clock.seq)
 
 
 # --- what has calls of its own, and what a restore brings

@@ -346,10 +346,11 @@ OPENING: Final[LiteralString] = (
     """
 MATCH (k:TenantClock {tenant_id: $tenant})
 WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
-  k.definitions AS definitions, COLLECT { MATCH (n:TenantKey) WHERE n.tenant_id = $tenant
-    AND n.epoch >= 0 WITH n ORDER BY n.epoch RETURN n.secret } AS secrets"""
+  k.definitions AS definitions, k.erased_seq AS erased_seq, COLLECT { MATCH (n:TenantKey)
+    WHERE n.tenant_id = $tenant AND n.epoch >= 0 WITH n ORDER BY n.epoch
+    RETURN n.secret } AS secrets"""
     + _NAMED
-    + "RETURN seq, last_us, next_vid, vec_seq, definitions, secrets, "
+    + "RETURN seq, last_us, next_vid, vec_seq, definitions, erased_seq, secrets, "
     + _ALL_KNOWN
 )
 """The same after the counters and keys of the tenant: what is stamped later reads as not done."""

@@ -68,6 +68,8 @@ class Neo4jReader:
         (opened,) = found
         self._clock = clock_of(opened)
         self._definitions = int(opened["definitions"])
+        self._erased_seq: int | None = opened["erased_seq"]
+        """Where nothing later was erased; None for a tenant from before this was kept."""
         self._keys = tuple(bytes(secret) for secret in opened["secrets"])
         self._register = identity.Register(calls)
         self._register.meet(lookup, scopes, opened)
@@ -237,6 +239,8 @@ class Neo4jReader:
 
     def erased_since(self, seq: int) -> tuple[str, ...]:
         """Return the objects erased by stamps after a sequence number."""
+        if self._erased_seq is not None and self._erased_seq <= seq:
+            return ()
         found = self._calls.rows(register.ERASED_SINCE, seq=seq, min=MIN_US)
         return tuple(str(record["object_id"]) for record in found)
 

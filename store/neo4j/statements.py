@@ -30,7 +30,7 @@ RETURN name, versions, edition
 ENSURE: Final[LiteralString] = """
 MERGE (k:TenantClock {tenant_id: $tenant})
 ON CREATE SET k.seq = 0, k.last_us = $min, k.next_vid = 1, k.vec_seq = 0, k.serial = 0,
-  k.norms = 0, k.definitions = 0, k.made = true
+  k.norms = 0, k.definitions = 0, k.erased_seq = 0, k.made = true
 WITH k, coalesce(k.made, false) AS made REMOVE k.made
 FOREACH (_ IN CASE WHEN made THEN [1] ELSE [] END |
   CREATE (:TenantKey {tenant_id: $tenant, epoch: 0, secret: $given.secret}))
@@ -185,6 +185,8 @@ CREATE (p:PermissionChange {tenant_id: $tenant, n: row.n, object_id: row.object_
 RETURN count(p) AS made
 """
 PUT_TOMBSTONES: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant}) SET k.erased_seq = $seq
+WITH k
 UNWIND $given.rows AS row
 CREATE (t:Tombstone {tenant_id: $tenant, erasure_id: row.erasure_id})
 SET t += row
@@ -210,7 +212,9 @@ RETURN read.place AS place, """
     + _ROW
     + " AS row, "
     + _CLAIM_CORE
-    + " AS claim ORDER BY v.vid"
+    + """ AS claim,
+  EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
+ORDER BY v.vid"""
 )
 ROWS_OF: Final[LiteralString] = (
     """

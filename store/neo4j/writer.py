@@ -35,6 +35,8 @@ class Neo4jWriteTx:
     def __init__(self, calls: Writes) -> None:
         self._calls = calls
         self._counters: Counters | None = None
+        self._unused: set[str] = set()
+        """Objects of which nothing is derived, as far as this transaction has met them."""
         self.mark: tuple[int, bytes] | None = None
         """Sequence number and digest of the last event written, to find it again."""
 
@@ -121,6 +123,8 @@ class Neo4jWriteTx:
             for record in self.calls.rows(cypher.OPEN_ROWS, reads=portion):
                 row = codec.row(record["row"], codec.claim(record["claim"]))
                 found[int(record["place"])].append(row)
+                if not record["used"]:
+                    self._unused.add(row.claim.object_id)
         return tuple(map(tuple, found))
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
@@ -177,7 +181,7 @@ class Neo4jWriteTx:
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""
-        seen, edge = set(object_ids), set(object_ids)
+        seen, edge = set(object_ids), set(object_ids) - self._unused
         while edge:
             found = self.calls.rows(cypher.DERIVED, object_ids=sorted(edge))
             edge = {str(record["object_id"]) for record in found} - seen
@@ -207,6 +211,7 @@ class Neo4jWriteTx:
             Fault: `invariant_broken` when the batch does not fit what is stored.
         """
         applying.batch(self.calls, self.counters, batch)
+        self._unused.clear()
         if batch.events:
             self.mark = batch.clock.seq, self.counters.digest
 

@@ -168,6 +168,25 @@ def test_a_write_in_between_costs_no_further_round_trip(
         assert "released" in envelope.text
 
 
+def test_new_vectors_cost_one_round_trip_and_erasures_another(
+    neo4j_server: Server, tenant: str, trips: Trips
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    with connect(
+        neo4j_server.uri, auth=neo4j_server.auth, principal=owner, encoder=ToyEncoder()
+    ) as memory:
+        fill(memory)
+        trips.of(memory, **ASK)
+        said = memory.write(subject="Nova", slot="status", value="released", valid_from=JUN)
+        assert trips.of(memory, **ASK)[1] == MOST + 1
+        assert trips.of(memory, **ASK)[1] == MOST
+        memory.erase(said.object_id, reason="a test")
+        envelope, count = trips.of(memory, **ASK)
+        assert count == MOST + 1
+        assert "released" not in envelope.text
+        assert trips.of(memory, **ASK)[1] == MOST
+
+
 def test_what_was_not_foreseen_is_asked_for(
     neo4j_server: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from ..schema.compile_terms import OverflowPolicy, Reason
 from ..schema.policy import Policy
 from ..schema.principal import Principal
 from ..schema.slots import Vocabulary
+from ..schema.terms import content_terms
 from ..store.port import Point, Reader
 from .budget import ReservePolicy, compile_budget
 from .capabilities import capability
@@ -118,7 +119,10 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
     )
     budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, reserve)
     counter = counter_for(request.model)
-    media = plan_media(request.media, counter, rules, budget=budget.tokens)
+    said = "\n".join((request.query, request.user_request, request.goal))
+    media = plan_media(
+        request.media, counter, rules, budget=budget.tokens, asked=content_terms(said)
+    )
     project = project_of(request, given.principal)
     epoch = sealing_epoch(given.keys, given.epoch)
     return Setting(

@@ -309,12 +309,12 @@ class _Maker:
     def _note_media(self, object_id: str, media: Media) -> None:
         """Say what stands in for a media item, or how it was made smaller."""
         shown = next(each for each in self.setting.media.shown if each.media == media)
-        if shown.reference:
+        if shown.reference or shown.withheld:
             self.changes.append(Change(object_id, Conversion.EXTERNALIZED, shown.item.method))
-        elif shown.size or shown.note:
-            self.changes.append(
-                Change(object_id, Conversion.TRUNCATED, shown.note or "downsampled")
-            )
+            return
+        steps = {"cropped": shown.region, "downsampled": shown.size}
+        said = [step for step, done in steps.items() if done] + [shown.note] * bool(shown.note)
+        self.changes += [Change(object_id, Conversion.TRUNCATED, each) for each in said]
 
     def _rule(self, given: Given, level: int) -> tuple[Ladder, Carrier | None]:
         """Return the form of an item: a hard constraint where code can hold the answer to it."""

@@ -29,6 +29,7 @@ from .select import Similarity, concave_envelope, facility_location, knapsack, m
 from .setting import SectionShare, Setting
 from .shortening import Short, excerpt, fold
 from .subunits import subunits
+from .tabulate import table_in, tabulated
 from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
 
 _S: Final = SectionName
@@ -470,7 +471,9 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
         room = found.room - frame_tokens(piece, found.setting.counter)
         if room < _LEAST_EXCERPT:
             continue
-        short = excerpt(piece, room=room, setting=found.setting, said=said)
+        short = tabulated(piece, room=room, setting=found.setting)
+        if short is None and piece.alone:
+            short = excerpt(piece, room=room, setting=found.setting, said=said)
         if short is not None and found.cost(short.piece) <= found.room:
             found.take(short.piece)
             said += statements([short.piece.text])
@@ -480,5 +483,6 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
 
 
 def _may_be_cut(piece: Piece) -> bool:
-    """Tell whether a piece is a text of several sentences, of which some may be left out."""
-    return piece.section is not _S.HISTORY and piece.alone and len(subunits(piece.text)) > 1
+    """Tell whether a piece has several sentences or records, of which some may be left out."""
+    several = piece.alone and len(subunits(piece.text)) > 1
+    return piece.section is not _S.HISTORY and (several or table_in(piece.text) is not None)

@@ -30,12 +30,34 @@ def media_tokens(media: Iterable[Media]) -> int:
 
 
 def one_media_tokens(item: Media) -> int:
-    """Return the tokens of one picture, recording or film."""
-    picture = image_tokens(item.width or _SIDE, item.height or _SIDE, PICTURE)
+    """Return the tokens of one picture, recording or film; 0 of a table, which is text."""
+    if item.kind is MediaKind.STRUCTURED:
+        return 0
     if item.kind is MediaKind.IMAGE:
-        return picture
-    length_ms = round(item.seconds * 1000) or _LENGTH_MS
-    sound = audio_tokens(length_ms)
-    if item.kind is MediaKind.AUDIO:
-        return sound
-    return video_tokens(sampled_frames(length_ms), picture, audio_track=sound)
+        return picture_tokens(item)
+    return sound_tokens(item) if item.kind is MediaKind.AUDIO else film_tokens(item)
+
+
+def picture_tokens(item: Media) -> int:
+    """Return the tokens of a picture, or of one frame of a film."""
+    return image_tokens(item.width or _SIDE, item.height or _SIDE, PICTURE)
+
+
+def sound_tokens(item: Media) -> int:
+    """Return the tokens of a recording, or of the sound of a film."""
+    return audio_tokens(_length_ms(item))
+
+
+def frames_of(item: Media) -> int:
+    """Return how many frames of a film are sent, one a second."""
+    return sampled_frames(_length_ms(item))
+
+
+def film_tokens(item: Media, *, frames: int | None = None) -> int:
+    """Return the tokens of a film with its sound, of all its frames or of some."""
+    count = frames_of(item) if frames is None else frames
+    return video_tokens(count, picture_tokens(item), audio_track=sound_tokens(item))
+
+
+def _length_ms(item: Media) -> int:
+    return round(item.seconds * 1000) or _LENGTH_MS

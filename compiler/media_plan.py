@@ -1,11 +1,12 @@
-"""What becomes of the media of a request: sent as they are, smaller, or as a stand-in.
+"""What becomes of the media of a request: sent as they are, smaller, in parts, or as a stand-in.
 
-Each item is counted by its modality. A stand-in that the caller brought (text read from a
-picture, a transcript) takes its place when it costs less and keeps the stated share of its
-utility; the text then names the original and how it was read, so that a model can ask for it.
-Pictures that together take more than the policy's share of the budget are planned smaller, and
-whoever holds the bytes resizes them. Tables are written in the cheapest form that is read surely
-enough, sampled where they take too much, and say what they lost.
+Each item is counted by its modality. A picture is cropped to what the task needs; a stand-in
+(text read from a picture, a transcript) takes the place of an original when it costs less and
+keeps the stated share of its worth. What then takes more than the policy's share of the budget
+is divided by the exact allocator, by worth and size: pictures are planned smaller, recordings
+lose segments, films frames, tables rows. What cannot keep to its part gives way to the best
+stand-in there is, else it is only named, and the envelope says so. Whoever holds the bytes
+resizes and cuts them; the text names every original, so that a model can ask for it.
 
 Nothing is decoded or changed here. Media text is untrusted data of level 4 like any evidence.
 Source 000, 6.12; checklist C-188 to C-196.
@@ -13,217 +14,221 @@ Source 000, 6.12; checklist C-188 to C-196.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Final
 
+from ..schema.compile_terms import OverflowPolicy
 from ..schema.errors import ContextBudgetExhausted
 from ..schema.policy import CompilePolicy
+from .allocate import Section, allocate
 from .counting import TokenCounter
-from .media_cost import PICTURE, one_media_tokens
-from .media_reduction import Reduced, downsampled, filtered, sampled
-from .modality import MediaItem, Modality, Substitution, evidence_split, reference_to, substitute
+from .items import Item
+from .knapsack import knapsack
+from .media_parts import cropped_picture, least_tokens, smaller
+from .media_shown import POINTER, MediaPlan, Shown, media_text
+from .media_table import needed, rows_of, table_rules, table_within, whole_table
+from .media_worth import claim_on_budget, offer, original, permille, with_transcript
+from .modality import MediaItem, Modality, Substitution, reference_to, substitute
 from .request import Media, MediaKind, StandIn
-from .serialisation import Form, ParseAccuracy, choose_form, serialise
+from .serialisation import Form, serialise
 
-_UTILITY_OF_METHOD: Final[Mapping[str, int]] = {"ocr": 900, "transcript": 900, "caption": 600}
-"""Utility of a stand-in that states none, in permille of a whole original: the words of a page
-or a speech carry most of it, a caption tells what it shows."""
-_OTHER_METHOD: Final = 800
+__all__ = ["MediaPlan", "Shown", "media_text", "plan_media"]
+
+_FRAME: Final = 64
+"""Tokens of a table's part that its frame may take."""
+_LEAST_TABLE: Final = 160
+"""Tokens from which a table is worth showing: a note, what it adds up to, and a few rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """How one media item enters the envelope."""
+class _Desk:
+    """What every step looks at."""
 
-    media: Media
-    text: str
-    """What stands in the evidence section, before containment."""
-    item: MediaItem
-    """What is sent beside the text, or the text that stands in; a table's tokens are its text's."""
-    saved_tokens: int = 0
-    size: tuple[int, int] | None = None
-    """Width and height to resize a picture to; None when it is sent as it is."""
-    form: str = ""
-    """Of a table: how its records are written."""
-    note: str = ""
-    """What was left out of a table."""
-    reference: str = ""
-    """The cross-modal link of a stand-in to its original."""
-
-    @property
-    def beside(self) -> int:
-        """Return the tokens that are sent beside the text."""
-        sent = self.item.method in ("original", "downsampled")
-        return self.item.tokens if sent and self.item.modality is not Modality.STRUCTURED else 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the item as the trace lists it, empty fields left out."""
-        listed = {
-            "uri": self.media.uri,
-            "modality": self.item.modality.value,
-            "sent_as": self.item.method,
-            "tokens": self.item.tokens,
-            "saved_tokens": self.saved_tokens,
-            "size": None if self.size is None else list(self.size),
-            "form": self.form,
-            "note": self.note,
-            "reference": self.reference,
-        }
-        return {name: value for name, value in listed.items() if value or name == "tokens"}
-
-
-@dataclass(frozen=True, slots=True)
-class MediaPlan:
-    """All media of a request, in its order."""
-
-    shown: tuple[Shown, ...] = ()
-
-    @property
-    def tokens(self) -> int:
-        """Return the tokens that are sent beside the text."""
-        return sum(each.beside for each in self.shown)
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Return what stands in the text for each item."""
-        return tuple(each.text for each in self.shown)
-
-    def split(self) -> dict[str, int]:
-        """Return the tokens by modality of what is shown; stand-ins count as text."""
-        found = evidence_split(each.item for each in self.shown)
-        return {modality.value: tokens for modality, tokens in found.items()}
+    counter: TokenCounter
+    rules: CompilePolicy
+    asked: frozenset[str]
+    pool: int
+    """The most tokens of all media and tables together."""
 
 
 def plan_media(
-    media: Iterable[Media], counter: TokenCounter, rules: CompilePolicy, *, budget: int
+    media: Iterable[Media],
+    counter: TokenCounter,
+    rules: CompilePolicy,
+    *,
+    budget: int,
+    asked: frozenset[str] = frozenset(),
 ) -> MediaPlan:
     """Return how each item enters, and what is then sent beside the text.
 
+    `asked` are the content terms of the request: what shares them comes first.
+
     Raises:
-        ContextBudgetExhausted: `required_over_budget`, when they leave nothing for the text.
+        ContextBudgetExhausted: `required_over_budget`, when something could only be named and
+            the policy fails loud.
         InvalidInput: `bad_media`.
     """
-    most = round(budget * rules.media_share)
-    shown = [
-        _table(item, counter, rules, most=most)
-        if item.kind is MediaKind.STRUCTURED
-        else _sent(item, counter, rules)
-        for item in media
-    ]
-    plan = MediaPlan(tuple(shown))
-    if plan.tokens > most:
-        plan = MediaPlan(tuple(_smaller(each, plan.tokens, most, rules) for each in shown))
-    if plan.tokens and plan.tokens >= budget:
-        raise ContextBudgetExhausted(
-            f"the media of the request take {plan.tokens} tokens and the budget is {budget}: "
-            "raise budget_tokens, send fewer or smaller ones, or give stand_ins (text, method)",
-            code="required_over_budget",
-            shortfall=plan.tokens - budget + 1,
-        )
-    return plan
+    pool = round(budget * rules.media_share)
+    desk = _Desk(counter=counter, rules=rules, asked=asked, pool=pool)
+    shown = [_whole(item, desk) for item in media]
+    if sum(map(_size, shown)) > pool:
+        shown = _divided(shown, desk)
+    lost = [each for each in shown if each.withheld]
+    if lost and (rules.safety_critical or rules.overflow is OverflowPolicy.FAIL_LOUD):
+        raise _exhausted(lost, budget)
+    return MediaPlan(tuple(shown))
 
 
-def _sent(media: Media, counter: TokenCounter, rules: CompilePolicy) -> Shown:
-    """Return the original or the stand-in that replaces it."""
-    original = MediaItem(
-        id=media.uri,
-        modality=Modality(media.kind.value),
-        tokens=one_media_tokens(media),
-        utility_permille=_permille(media.utility, 1000),
+def _exhausted(lost: Sequence[Shown], budget: int) -> ContextBudgetExhausted:
+    tokens = sum(original(each.media).tokens for each in lost)
+    names = ", ".join(each.media.uri for each in lost)
+    return ContextBudgetExhausted(
+        f"{names} would take {tokens} tokens beside the text, the budget is {budget} and the "
+        "policy leaves nothing out: raise budget_tokens, send fewer or smaller ones, or give "
+        "stand_ins (text, method), segments or regions",
+        code="required_over_budget",
+        shortfall=tokens,
     )
-    offered = [_offer(media, place, each, counter) for place, each in enumerate(media.stand_ins)]
-    share = round(1000 * rules.media_fidelity)
-    found = substitute(original, offered, fidelity_permille=share)
-    if found.chosen is original:
-        return Shown(media=media, text=media_text(media), item=original)
-    place = offered.index(found.chosen)
-    return _stood_in(media, found, media.stand_ins[place])
 
 
-def _offer(media: Media, place: int, each: StandIn, counter: TokenCounter) -> MediaItem:
-    usual = _UTILITY_OF_METHOD.get(each.method, _OTHER_METHOD)
-    whole = _permille(media.utility, 1000)
-    return MediaItem(
-        id=f"{media.uri}#{each.method}{place + 1}",
-        modality=Modality.TEXT,
-        tokens=counter.upper_bound(each.text),
-        utility_permille=_permille(each.utility, usual * whole // 1000),
-        method=each.method,
-    )
+def _size(shown: Shown) -> int:
+    """Return what an item takes of the media's part: tables too, stand-ins not."""
+    table = shown.item.modality is Modality.STRUCTURED
+    return shown.item.tokens if table else shown.beside
+
+
+def _whole(media: Media, desk: _Desk) -> Shown:
+    """Return an item as it enters where nothing is scarce."""
+    if media.kind is MediaKind.STRUCTURED:
+        return _table(media, desk, None)
+    sent = cropped_picture(Shown(media=media, text=media_text(media), item=original(media)))
+    offered = _offers(media, desk)
+    share = round(1000 * desk.rules.media_fidelity)
+    found = substitute(sent.item, [item for item, _ in offered], fidelity_permille=share)
+    if found.chosen is sent.item:
+        return sent
+    each = next(stand_in for item, stand_in in offered if item is found.chosen)
+    return _stood_in(media, found, each)
+
+
+def _offers(media: Media, desk: _Desk) -> list[tuple[MediaItem, StandIn]]:
+    """Return what may replace an item: its stand-ins, and a transcript that its segments make."""
+    full = with_transcript(media, desk.counter, room=desk.pool, asked=desk.asked)
+    return [(offer(full, place, desk.counter), each) for place, each in enumerate(full.stand_ins)]
 
 
 def _stood_in(media: Media, found: Substitution, each: StandIn) -> Shown:
-    link = reference_to(found, _permille(each.confidence, 1000)).line()
+    link = reference_to(found, permille(each.confidence, 1000)).line()
     return Shown(
         media=media,
         text=f"{media_text(media)}\n[{link}]\n{each.text}",
         item=found.chosen,
-        saved_tokens=found.saved_tokens,
+        saved_tokens=original(media).tokens - found.chosen.tokens,
         reference=link,
     )
 
 
-def _smaller(each: Shown, total: int, most: int, rules: CompilePolicy) -> Shown:
-    """Return a picture planned down to its part of what media may take."""
-    media = each.media
-    if media.kind is not MediaKind.IMAGE or not each.beside or not (media.width and media.height):
-        return each
-    target = each.beside * most // total
-    size = downsampled(
-        media.width, media.height, PICTURE, target_tokens=target, least_px=rules.media_least_px
-    )
-    if size is None:
-        return each
-    resized = replace(media, width=size[0], height=size[1])
-    tokens = one_media_tokens(resized)
-    return replace(
-        each,
-        text=media_text(resized),
-        item=replace(each.item, tokens=tokens, method="downsampled"),
-        saved_tokens=each.item.tokens - tokens,
-        size=size,
-    )
-
-
-def _table(media: Media, counter: TokenCounter, rules: CompilePolicy, *, most: int) -> Shown:
-    """Return a table in its cheapest form, with fewer rows where it takes too much."""
-    rows = cast("Sequence[Mapping[str, object]]", json.loads(media.records))
-    least = ParseAccuracy[rules.structured_accuracy.upper()]
-    whole = filtered(rows, media.columns) if media.columns else Reduced(tuple(rows), "")
-    found, note = choose_form(whole.rows, counter, least_accuracy=least), ""
-    size = len(whole.rows)
-    while found.tokens > most and size > 1:
-        size = max(1, min(size - 1, size * most // found.tokens))
-        part = sampled(whole.rows, size)
-        found, note = choose_form(part.rows, counter, least_accuracy=least), part.note
-    said = "; ".join(each for each in (whole.note, note) if each)
-    pretty = counter.upper_bound(serialise(rows, Form.PRETTY_JSON))
-    lines = (media_text(media), f"[{said}]" if said else "", found.text)
+def _table(media: Media, desk: _Desk, room: int | None) -> Shown:
+    """Return a table in its cheapest form, within a room where there is one."""
+    found, how = needed(media), table_rules(desk.counter, desk.rules, desk.asked, media)
+    head = media_text(media)
+    if room is None:
+        table = whole_table(found, how)
+    else:
+        used = desk.counter.upper_bound(head) + _FRAME
+        table = table_within(found, how, max(0, room - used))
+    pretty = desk.counter.upper_bound(serialise(rows_of(media), Form.PRETTY_JSON))
     return Shown(
         media=media,
-        text="\n".join(line for line in lines if line),
-        item=MediaItem(
-            id=media.uri,
-            modality=Modality.STRUCTURED,
-            tokens=found.tokens,
-            utility_permille=_permille(media.utility, 1000),
-        ),
-        saved_tokens=max(0, pretty - found.tokens),
-        form=found.form.value,
-        note=said,
+        text="\n".join(line for line in (head, table.text) if line),
+        item=replace(original(media), tokens=table.tokens, method=_done(table.note, found.note)),
+        saved_tokens=max(0, pretty - table.tokens),
+        form=table.form,
+        note=table.note,
     )
 
 
-def media_text(media: Media) -> str:
-    """Return what names a media item in the text: kind, size, address, description."""
-    size = f" {media.width}x{media.height}" if media.width and media.height else ""
-    length = f" {media.seconds:g}s" if media.seconds else ""
-    address = f" {media.uri}" if media.uri else ""
-    head = f"[{media.kind.value}{size}{length}{address}]"
-    return f"{head}\n{media.description}" if media.description else head
+def _done(note: str, needed_note: str) -> str:
+    """Return what was done to a table: nothing, what the caller asked for, or more."""
+    if not note:
+        return "original"
+    return "filtered" if note == needed_note else "sampled"
 
 
-def _permille(share: float | None, usual: int) -> int:
-    return usual if share is None else round(1000 * share)
+def _divided(shown: Sequence[Shown], desk: _Desk) -> list[Shown]:
+    """Return the items within a pool that cannot hold all of them whole.
+
+    The items of greatest worth whose smallest versions fit together stay; the pool is then
+    divided between them.
+    """
+    held = {f"{place:05}": each for place, each in enumerate(shown) if _size(each)}
+    least = {name: _least(each, desk) for name, each in held.items()}
+    worth = {name: claim_on_budget(each.media, desk.asked) for name, each in held.items()}
+    kept = knapsack([Item(name, least[name], worth[name]) for name in held], desk.pool)
+    parts = _rations({name: held[name] for name in kept}, least, desk.pool, desk)
+    found = {name: _smaller(held[name], parts[name], desk) for name in kept}
+    settled = {name: each for name, each in found.items() if not _is_picture(each)}
+    pictures = {name: held[name] for name in kept if _is_picture(held[name])}
+    left = desk.pool - sum(map(_size, settled.values()))
+    parts = _rations(pictures, least, left, desk)  # segments and rows leave something over
+    settled |= {name: _smaller(each, parts[name], desk) for name, each in pictures.items()}
+    settled |= {name: _instead(each, desk) for name, each in held.items() if name not in kept}
+    return [settled.get(f"{place:05}", each) for place, each in enumerate(shown)]
+
+
+def _is_picture(each: Shown) -> bool:
+    return each.media.kind is MediaKind.IMAGE
+
+
+def _rations(
+    held: Mapping[str, Shown], least: Mapping[str, int], pool: int, desk: _Desk
+) -> Mapping[str, int]:
+    """Return each item's part of the pool, by worth and size, from the one exact allocator."""
+    sections = [
+        Section(
+            name,
+            w=claim_on_budget(each.media, desk.asked) / 1000,
+            alpha=float(_size(each)),
+            beta=max(1.0, _size(each) / 4),
+            t_min=least[name],
+            t_max=_size(each),
+        )
+        for name, each in held.items()
+    ]
+    return allocate(sections, pool).tokens
+
+
+def _least(each: Shown, desk: _Desk) -> int:
+    """Return the fewest tokens that an item must have to go in at all."""
+    if each.media.kind is MediaKind.STRUCTURED:
+        head = desk.counter.upper_bound(media_text(each.media))
+        return min(_size(each), head + _FRAME + _LEAST_TABLE)
+    return least_tokens(each, desk.rules.media_least_px)
+
+
+def _smaller(each: Shown, target: int, desk: _Desk) -> Shown:
+    if _size(each) <= target:
+        return each
+    if each.media.kind is MediaKind.STRUCTURED:
+        return _table(each.media, desk, target)
+    return smaller(each, target, least_px=desk.rules.media_least_px, asked=desk.asked)
+
+
+def _instead(shown: Shown, desk: _Desk) -> Shown:
+    """Return what stands for an item that cannot be sent: its best stand-in, else its name."""
+    if shown.media.kind is MediaKind.STRUCTURED:
+        return _table(shown.media, desk, 0)
+    offers = [pair for pair in _offers(shown.media, desk) if pair[0].tokens < shown.item.tokens]
+    if offers:
+        best, each = max(offers, key=lambda pair: (pair[0].utility_permille, pair[0].id))
+        saved = shown.item.tokens - best.tokens
+        return _stood_in(shown.media, Substitution(shown.item, best, saved), each)
+    said = f"[not sent: it takes {shown.item.tokens} tokens; ask for it by its address]"
+    return Shown(
+        media=shown.media,
+        text=media_text(shown.media, said=[said]),
+        item=replace(shown.item, tokens=0, method=POINTER),
+        saved_tokens=original(shown.media).tokens,
+        note=f"it takes {shown.item.tokens} tokens",
+    )

@@ -53,17 +53,33 @@ def downsampled(
     """
     if image_tokens(width_px, height_px, rule) <= target_tokens:
         return width_px, height_px
-    longer, shorter = max(width_px, height_px), min(width_px, height_px)
-
-    def size(edge: int) -> tuple[int, int]:
-        return max(1, width_px * edge // longer), max(1, height_px * edge // longer)
-
-    least = min(longer, max(1, -(-least_px * longer // shorter)))
+    longer, least = max(width_px, height_px), _least_edge(width_px, height_px, least_px)
     fitting = [least - 1, longer]  # tokens rise with the edge, so halving finds the last that fits
     while fitting[1] - fitting[0] > 1:
         middle = sum(fitting) // 2
-        fitting[image_tokens(*size(middle), rule) > target_tokens] = middle
-    return size(fitting[0]) if fitting[0] >= least else None
+        size = _with_edge(width_px, height_px, middle)
+        fitting[image_tokens(*size, rule) > target_tokens] = middle
+    return _with_edge(width_px, height_px, fitting[0]) if fitting[0] >= least else None
+
+
+def least_size(width_px: int, height_px: int, least_px: int) -> tuple[int, int]:
+    """Return the smallest size of the same shape whose shorter edge has the least pixels.
+
+    >>> least_size(1000, 500, 100)
+    (200, 100)
+    """
+    return _with_edge(width_px, height_px, _least_edge(width_px, height_px, least_px))
+
+
+def _least_edge(width_px: int, height_px: int, least_px: int) -> int:
+    longer, shorter = max(width_px, height_px), min(width_px, height_px)
+    return min(longer, max(1, -(-least_px * longer // shorter)))
+
+
+def _with_edge(width_px: int, height_px: int, edge: int) -> tuple[int, int]:
+    """Return the size whose longer edge is the stated one."""
+    longer = max(width_px, height_px)
+    return max(1, width_px * edge // longer), max(1, height_px * edge // longer)
 
 
 def cropped(width_px: int, height_px: int, regions: Iterable[Region]) -> Region | None:
@@ -100,11 +116,9 @@ def filtered(
     )
     every = {column for row in rows for column in row}
     hidden = len(every - set(columns))
-    if len(kept) == len(rows) and not hidden:
-        return Reduced(kept, "")
-    return Reduced(
-        kept, f"{len(kept)} of {len(rows)} rows; {hidden} of {len(every)} columns left out"
-    )
+    said = [f"{len(kept)} of {len(rows)} rows"] if len(kept) < len(rows) else []
+    said += [f"{hidden} of {len(every)} columns left out"] if hidden else []
+    return Reduced(kept, "; ".join(said))
 
 
 def sampled(rows: Sequence[Mapping[str, object]], size: int) -> Reduced:
@@ -117,10 +131,62 @@ def sampled(rows: Sequence[Mapping[str, object]], size: int) -> Reduced:
         raise InvalidInput(f"a sample has at least 1 row, not {size}", code="bad_media")
     if len(rows) <= size:
         return Reduced(tuple(rows), "")
-    step = max(1, size - 1)
-    places = [place * (len(rows) - 1) // step for place in range(size)]
+    places = _spread(range(len(rows)), size)
     note = f"sample of {size} of {len(rows)} rows, evenly spaced; the rest is available"
     return Reduced(tuple(rows[place] for place in places), note)
+
+
+def nearest(rows: Sequence[Mapping[str, object]], worth: Sequence[int], size: int) -> Reduced:
+    """Return the rows of most worth in their own order, evenly spaced among equals.
+
+    `worth` has a number for each row; rows of one worth are a plain sample.
+
+    Raises:
+        InvalidInput: `bad_media`, for a size below 1.
+    """
+    if len(set(worth)) < 2 or len(rows) <= size:
+        return sampled(rows, size)
+    places: list[int] = []
+    for level in sorted(set(worth), reverse=True):
+        alike = [place for place, each in enumerate(worth) if each == level]
+        if len(places) == size:
+            break
+        places += _spread(alike, size - len(places))
+    note = f"{size} of {len(rows)} rows, nearest to the request first; the rest is available"
+    return Reduced(tuple(rows[place] for place in sorted(places)), note)
+
+
+def _spread(places: Sequence[int], size: int) -> Sequence[int]:
+    """Return evenly spaced places, first and last among them."""
+    if len(places) <= size:
+        return places
+    step = max(1, size - 1)
+    return [places[at * (len(places) - 1) // step] for at in range(size)]
+
+
+def grouped(
+    rows: Sequence[Mapping[str, object]], columns: Sequence[str], by: str = ""
+) -> tuple[dict[str, object], ...]:
+    """Return the aggregates of columns as rows, one a group and column, groups sorted.
+
+    >>> grouped([{"n": 1, "t": "a"}, {"n": 2, "t": "a"}], ["n"], "t")
+    ({'t': 'a', 'column': 'n', 'count': 2, 'sum': 3, 'min': 1, 'max': 2, 'mean': 1.5},)
+    """
+    groups: dict[str, list[Mapping[str, object]]] = {}
+    for row in rows:
+        groups.setdefault(str(row.get(by, "")) if by else "", []).append(row)
+    found: list[dict[str, object]] = []
+    for name in sorted(groups):
+        for column in columns:
+            numbers = aggregated(groups[name], column)
+            plain = {what: _plain(number) for what, number in numbers.items()}
+            found.append({**({by: name} if by else {}), "column": column, **plain})
+    return tuple(found)
+
+
+def _plain(number: Fraction) -> int | float:
+    """Return a number as JSON writes it, to six digits after the point."""
+    return int(number) if number.denominator == 1 else float(round(number, 6))
 
 
 def aggregated(rows: Sequence[Mapping[str, object]], column: str) -> dict[str, Fraction]:

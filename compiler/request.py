@@ -93,6 +93,44 @@ class StandIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A stretch of a recording or film that can be sent without the rest (C-193)."""
+
+    start: float
+    """Seconds from the beginning."""
+    end: float
+    """Seconds; after the start."""
+    text: str = ""
+    """What is said or seen in it."""
+    utility: float | None = None
+    """Worth for the task, 0 to 1; None: by the words that its text shares with the request."""
+
+
+class RowTest(StrEnum):
+    """How a row filter compares."""
+
+    EQUALS = "equals"
+    NOT_EQUALS = "not_equals"
+    AT_LEAST = "at_least"
+    AT_MOST = "at_most"
+    CONTAINS = "contains"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """What the rows of a table must fulfil to matter for the task (C-193)."""
+
+    column: str
+    test: RowTest = RowTest.EQUALS
+    value: str = "null"
+    """Canonical JSON."""
+
+
+Box = tuple[int, int, int, int]
+"""A part of a picture in pixels: left, top, right, bottom; the last two are outside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
     """A picture, recording, film or table; the envelope's text names and describes it."""
 
@@ -110,10 +148,24 @@ class Media:
     """Worth of the original for the task, 0 to 1; None: 1."""
     stand_ins: tuple[StandIn, ...] = ()
     """Texts that may replace it where they cost less and keep enough of its worth."""
+    beyond_text: float = 0.0
+    """How far the task needs what no text tells (layout, tone, who speaks), 0 to 1: what a
+    stand-in that states no worth of its own loses."""
+    regions: tuple[Box, ...] = ()
+    """Of a picture: the parts that the task needs; it is cropped to them. Empty: the whole."""
+    segments: tuple[Segment, ...] = ()
+    """Of a recording or film: what may be sent alone where the whole takes too much."""
     records: str = "[]"
     """Of a table: a canonical JSON list of objects."""
     columns: tuple[str, ...] = ()
     """Of a table: the columns that the task needs, in order; empty: all."""
+    where: tuple[RowFilter, ...] = ()
+    """Of a table: the rows that the task needs are those that pass every test; empty: all."""
+    aggregates: tuple[str, ...] = ()
+    """Of a table too large to go in whole: the columns whose count, sum, least, most and mean
+    stand for the rows; empty: all columns of numbers."""
+    group_by: str = ""
+    """Of a table: the column by whose values the aggregates are divided; empty: one group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,10 +303,22 @@ def _check_numbers(request: CompileRequest) -> None:
     if request.budget_tokens < 1:
         raise bad_request("budget_tokens", "give at least 1")
     for place, media in enumerate(request.media):
-        if not media.uri and media.kind is not MediaKind.STRUCTURED:
-            raise bad_request(f"evidence[{place}].uri", "say where the original is")
+        _check_media(f"evidence[{place}]", media)
     vector = request.query_vector
     if vector is not None and any(abs(x) > VECTOR_SCALE for x in vector):
         raise bad_request(
             "query_vector", f"its whole numbers lie in -{VECTOR_SCALE} to {VECTOR_SCALE}"
         )
+
+
+def _check_media(where: str, media: Media) -> None:
+    if not media.uri and media.kind is not MediaKind.STRUCTURED:
+        raise bad_request(f"{where}.uri", "say where the original is")
+    for left, top, right, bottom in media.regions:
+        if not (0 <= left < right and 0 <= top < bottom):
+            raise bad_request(f"{where}.regions", "give left, top, right, bottom in pixels")
+    for each in media.segments:
+        if not 0 <= each.start < each.end or (media.seconds and each.end > media.seconds):
+            raise bad_request(
+                f"{where}.segments", "a segment starts before it ends, inside the recording"
+            )

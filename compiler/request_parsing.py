@@ -32,6 +32,9 @@ from .request import (
     MediaKind,
     Note,
     Role,
+    RowFilter,
+    RowTest,
+    Segment,
     StandIn,
     Tool,
     Turn,
@@ -143,6 +146,14 @@ def _json_text(where: str, raw: object) -> str:
         raise bad_request(where, f"it is no JSON: {error}") from error
 
 
+def _json_value(where: str, raw: object) -> str:
+    """Return a value as canonical JSON; a plain text is itself unless it is JSON already."""
+    try:
+        return _json_text(where, raw)
+    except InvalidInput:
+        return canonical_json(raw)
+
+
 def _signals(where: str, raw: object) -> tuple[tuple[str, float], ...]:
     stated = fields_of(raw)
     if raw and not stated:
@@ -165,6 +176,15 @@ def _records(where: str, raw: object) -> str:
     if len(rows) > MAX_ITEMS:
         raise InvalidInput(f"{where} has more than {MAX_ITEMS} rows", code="too_large")
     return text
+
+
+def _regions(where: str, raw: object) -> tuple[tuple[int, ...], ...]:
+    boxes = tuple(
+        tuple(_whole(where, edge) for edge in _listed(where, box)) for box in _listed(where, raw)
+    )
+    if any(len(box) != 4 for box in boxes):
+        raise bad_request(where, "give a list of [left, top, right, bottom] in pixels")
+    return boxes
 
 
 def _whole(where: str, raw: object) -> int:
@@ -287,7 +307,16 @@ _FIELDS: Final[Mapping[str, Reader]] = {
     "spec": _json_text,
     "records": _records,
     "stand_ins": _items(StandIn),
+    "regions": _regions,
+    "segments": _items(Segment),
+    "where": _items(RowFilter),
+    "start": _number,
+    "end": _number,
+    "test": _word(RowTest),
+    "value": _json_value,
+    "beyond_text": _share,
     "columns": _texts,
+    "aggregates": _texts,
     "utility": _share,
     "confidence": _share,
     "authority_level": _level,

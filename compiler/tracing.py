@@ -153,6 +153,8 @@ def _gaps(ordered: Ordered, setting: Setting) -> Iterable[Gap]:
         for item in request.acceptance:
             if item.text not in covered:
                 yield Gap(GapCode.EVIDENCE_NEEDED, item.text)
+    unsent = (each for each in setting.media.shown if each.withheld)
+    yield from (Gap(GapCode.RETRIEVAL_PENDING, each.media.uri, each.note) for each in unsent)
     erased = (v for v in validated.verdicts if v.reason is Reason.ERASED)
     yield from (Gap(GapCode.ERASED, verdict.object_id) for verdict in erased)
 

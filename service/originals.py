@@ -3,8 +3,10 @@
 An item that is an address, or `{"artifact": address}`, stands for the whole text; with a `text`
 of its own it is that summary, with the original as its origin (source 001, "summary + URI").
 A long text becomes several items with one origin, so that only the parts that bear on the
-request need to go in. Media that name an artifact are checked the same way. The request that
-the compiler sees holds plain texts, so a replay needs no artifact. Checklist C-200, C-206, C-220.
+request need to go in. A picture, recording or film gets its size and length from the file, and
+with `kind="structured"` a table its rows. Media that name an artifact are checked the same way.
+The request that the compiler sees holds all of it, so a replay needs no artifact.
+Checklist C-200, C-206, C-220.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from ..compiler.request import Media
-from ..schema.artifact import is_address
+from ..compiler.request import Media, MediaKind
+from ..schema.artifact import Artifact, is_address
 from ..schema.errors import InvalidInput
+from ..schema.vocabulary import parse
 from .artifacts import Artifacts
 from .chunking import chunked
+from .media_files import kind_of_file, measures, records_of
 
 _LISTS: Final = ("evidence", "pinned")
 _PART_CHARS: Final = 4_000
@@ -58,6 +62,8 @@ def _evidence(fields: Mapping[str, Any], artifacts: Artifacts) -> list[dict[str,
     if not isinstance(address, str):
         raise InvalidInput(f"{address!r:.80} is no address of an artifact", code="bad_artifact")
     found = artifacts.info(address)
+    if "kind" in fields or ("text" not in fields and kind_of_file(found.media_type)):
+        return [_media(fields, found, artifacts)]
     rest = {name: value for name, value in fields.items() if name != "artifact"}
     stated = {"title": found.name, **rest, "origin": address}
     if "text" in fields:
@@ -69,6 +75,18 @@ def _evidence(fields: Mapping[str, Any], artifacts: Artifacts) -> list[dict[str,
     return [
         {**stated, "text": p, "span": f"part {n} of {len(parts)}"} for n, p in enumerate(parts, 1)
     ]
+
+
+def _media(fields: Mapping[str, Any], found: Artifact, artifacts: Artifacts) -> dict[str, Any]:
+    """Return an artifact as the media item that its bytes are; what the caller states wins."""
+    kind = parse(MediaKind, fields.get("kind", kind_of_file(found.media_type)))
+    rest = {name: value for name, value in fields.items() if name != "artifact"}
+    stated = {"description": found.name, **rest, "kind": kind.value, "uri": found.address}
+    if kind is not MediaKind.STRUCTURED:
+        return {**measures(artifacts.get(found.address), kind), **stated}
+    text = artifacts.text(found.address)
+    rows = records_of(text, name=found.name, media_type=found.media_type)
+    return {"records": rows, **stated}
 
 
 def _check(uri: object, artifacts: Artifacts) -> None:

@@ -29,6 +29,7 @@ from tenure.compiler.setting import Setting, project_of, sealing_epoch
 from tenure.compiler.shortening import excerpt
 from tenure.compiler.snapshot import Near as Hits
 from tenure.compiler.validate import validate
+from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import ContextBudgetExhausted, Fault, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Vocabulary
@@ -482,9 +483,10 @@ def test_media_come_off_the_budget() -> None:
     envelope = bench.compile(query="x", evidence=evidence)
     assert envelope.trace.budget["budget_tokens"] == plain.trace.budget["budget_tokens"] - 100
     assert envelope.manifest.artifact_uris == ("a.png",)
-    with pytest.raises(ContextBudgetExhausted) as caught:
+    bench.rules(overflow=OverflowPolicy.FAIL_LOUD)
+    with pytest.raises(ContextBudgetExhausted, match="beside the text") as caught:
         bench.compile(query="x", evidence=evidence, budget_tokens=90)
-    assert caught.value.data["shortfall"] == 11
+    assert caught.value.data["shortfall"] == 100
 
 
 def test_a_profile_gives_floors_and_caps() -> None:

@@ -259,7 +259,8 @@ def test_a_compile_refuses_an_artifact_that_the_caller_may_not_read(memory: Memo
     picture = {"kind": "image", "uri": address, "width": 10, "height": 10, "description": "x"}
     for evidence in (address, {"artifact": address}, picture):
         refused("unknown_artifact", NotFound, bob.compile, "code_generation", evidence=[evidence])
-    refused("invalid_encoding", InvalidInput, ann.compile, "code_generation", evidence=[address])
+    other = ann.artifacts.put(b"\xff\xfe", name="a.bin").address
+    refused("invalid_encoding", InvalidInput, ann.compile, "code_generation", evidence=[other])
     refused("bad_artifact", InvalidInput, ann.compile, "code_generation",
             evidence=[{"artifact": 7}])  # fmt: skip
     found = ann.compile("code_generation", "x", evidence=[picture, "plain"])

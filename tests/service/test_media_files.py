@@ -1,0 +1,223 @@
+"""What files say of themselves, and a compile of real ones: pictures, sound, a film, tables."""
+
+from __future__ import annotations
+
+import io
+import struct
+import wave
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure import InvalidInput, Memory, connect
+from tenure.compiler.request import MediaKind
+from tenure.service.media_files import measures, records_of
+
+IMAGE, AUDIO, VIDEO = MediaKind.IMAGE, MediaKind.AUDIO, MediaKind.VIDEO
+
+
+def png(width: int, height: int) -> bytes:
+    """Return a grey picture that any viewer opens."""
+    rows = b"".join(b"\0" + b"\x80" * width for _ in range(height))
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    body = b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def wav(seconds: float, rate: int = 8_000) -> bytes:
+    """Return silence."""
+    held = io.BytesIO()
+    with wave.open(held, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(rate)
+        sound.writeframes(b"\0\0" * round(seconds * rate))
+    return held.getvalue()
+
+
+def box(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body) + 8) + name + body
+
+
+def mp4(seconds: int, width: int, height: int, *, wide: bool = False) -> bytes:
+    """Return the boxes of a film that say how long and how large it is."""
+    if wide:
+        mvhd = bytes([1]) + bytes(19) + struct.pack(">IQ", 600, seconds * 600)
+    else:
+        mvhd = bytes(12) + struct.pack(">II", 600, seconds * 600) + bytes(80)
+    tkhd = bytes(76) + struct.pack(">II", width << 16, height << 16)
+    sound = bytes(84)
+    tracks = box(b"trak", box(b"tkhd", tkhd)) + box(b"trak", box(b"tkhd", sound))
+    large = struct.pack(">I", 1) + b"free" + struct.pack(">Q", 20) + bytes(4)
+    return box(b"ftyp", b"isom") + large + box(b"moov", box(b"mvhd", mvhd) + tracks)
+
+
+def webp(form: bytes, body: bytes) -> bytes:
+    return b"RIFF" + bytes(4) + b"WEBP" + form + bytes(4) + body.ljust(20, b"\0")
+
+
+JPEG = b"\xff\xd8" + b"\xff\xe0\x00\x04ab" + b"\xff\xc0\x00\x0b\x08" + struct.pack(">HH", 30, 40)
+FLAC = b"fLaC" + bytes(14) + struct.pack(">Q", 8_000 << 44 | 12_000)
+
+
+@pytest.mark.parametrize(
+    ("data", "size"),
+    [
+        (png(40, 30), (40, 30)),
+        (b"GIF89a" + struct.pack("<HH", 40, 30), (40, 30)),
+        (b"BM" + bytes(16) + struct.pack("<ii", 40, -30), (40, 30)),
+        (JPEG, (40, 30)),
+        (webp(b"VP8 ", bytes(6) + struct.pack("<HH", 40, 30)), (40, 30)),
+        (webp(b"VP8L", b"\x2f" + (39 | 29 << 14).to_bytes(4, "little")), (40, 30)),
+        (webp(b"VP8X", bytes(4) + b"\x27\0\0\x1d\0\0"), (40, 30)),
+        (webp(b"VP9 ", b""), None),
+        (b"\xff\xd8\xff\xd9", None),
+        (b"\xff\xd8" + bytes(20), None),
+        (b"no picture at all", None),
+        (png(40, 30)[:12], None),
+    ],
+    ids=str,
+)
+def test_a_picture_tells_its_size(data: bytes, size: tuple[int, int] | None) -> None:
+    told = measures(data, IMAGE)
+    assert told == ({} if size is None else {"width": size[0], "height": size[1]})
+
+
+@pytest.mark.parametrize(
+    ("data", "seconds"),
+    [
+        (wav(1.5), 1.5),
+        (FLAC, 1.5),
+        (mp4(7, 0, 0), 7),
+        (wav(0), None),
+        (b"RIFF" + bytes(4) + b"WAVE" + b"data" + bytes(4), None),
+        (b"RIFF" + bytes(4) + b"WAVE" + b"junk" + bytes(4), None),
+        (b"fLaC" + bytes(30), None),
+        (b"ID3 something else", None),
+    ],
+    ids=str,
+)
+def test_a_recording_tells_its_length(data: bytes, seconds: float | None) -> None:
+    assert measures(data, AUDIO) == ({} if seconds is None else {"seconds": seconds})
+
+
+def test_a_film_tells_both() -> None:
+    told = {"width": 640, "height": 480, "seconds": 12}
+    assert measures(mp4(12, 640, 480), VIDEO) == told
+    assert measures(mp4(12, 640, 480, wide=True), VIDEO) == told
+    assert measures(box(b"mvhd", bytes(32)), VIDEO) == {}
+    assert measures(struct.pack(">I", 4) + b"moov", VIDEO) == {}
+    assert measures(struct.pack(">I", 0) + b"moov" + bytes(4), VIDEO) == {}
+    assert measures(b"", MediaKind.STRUCTURED) == {}
+
+
+ROWS = [{"run": 1, "who": "007", "took": 1.5}, {"run": 2, "who": "bob", "took": -3}]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("run,who,took\n1,007,1.5\n2,bob,-3\n", "t.csv"),
+        ("run\twho\ttook\n1\t007\t1.5\n2\tbob\t-3\n", "t.tsv"),
+        ('[{"run":1,"who":"007","took":1.5},{"run":2,"who":"bob","took":-3}]', "t.json"),
+        ('{"run":1,"who":"007","took":1.5}\n\n{"run":2,"who":"bob","took":-3}\n', "t.jsonl"),
+    ],
+)
+def test_a_table_is_read_in_four_forms(text: str, name: str) -> None:
+    assert records_of(text, name=name, media_type="") == ROWS
+
+
+@pytest.mark.parametrize("text", ["", "just words\nin lines", "[1, 2]", "[{", "a,b\n"])
+def test_what_is_no_table_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="no table"):
+        records_of(text, name="", media_type="")
+
+
+def test_a_row_with_cells_of_no_column_is_kept_whole() -> None:
+    assert records_of("a,b\n1,2,3\n", name="", media_type="") == [{"a": 1, "b": 2, "None": ["3"]}]
+
+
+def test_a_table_too_large_to_be_read_says_its_size() -> None:
+    with pytest.raises(InvalidInput, match="5001 rows") as caught:
+        records_of("a,b\n" + "1,2\n" * 5_001, name="", media_type="")
+    assert caught.value.code == "too_large"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with connect(str(tmp_path / "m.db"), artifacts=f"memory://{tmp_path.name}") as opened:
+        yield opened
+
+
+def put(memory: Memory, data: bytes | str, name: str, **stated: Any) -> dict[str, Any]:
+    return {"artifact": memory.artifacts.put(data, name=name).address, **stated}
+
+
+def test_a_compile_of_files_that_do_not_fit_says_what_became_of_each(memory: Memory) -> None:
+    table = "run,failed,note\n" + "".join(f"{n},{n % 2},ordinary\n" for n in range(900))
+    said = [
+        {"start": 0, "end": 80, "text": "Good morning."},
+        {"start": 80, "end": 92, "text": "The deploy did fail again."},
+    ]
+    given = {
+        "screen": put(memory, png(1400, 1400), "screen.png", regions=[[0, 0, 560, 560]]),
+        "call": put(memory, wav(92), "call.wav", segments=said, beyond_text=1),
+        "spoken": put(memory, wav(93), "spoken.wav", segments=said),
+        "film": put(memory, mp4(20, 1120, 1120), "film.mp4"),
+        "lunch": put(memory, wav(90), "lunch.wav", description="lunch"),
+        "table": put(memory, table, "runs.csv", kind="structured", columns=["run", "failed"]),
+    }
+    envelope = memory.compile(
+        "analytical_reporting", "why did the deploy fail", evidence=list(given.values()),
+        budget_tokens=6_000,
+    )  # fmt: skip
+    names = {each["artifact"]: name for name, each in given.items()}
+    listed = {names[each["uri"]]: each for each in envelope.trace.budget["media"]}
+    assert {name: each["sent_as"] for name, each in listed.items()} == {
+        "screen": "cropped", "call": "segments", "spoken": "transcript",
+        "film": "fewer_frames", "lunch": "pointer", "table": "sampled",
+    }  # fmt: skip
+    assert listed["screen"]["tokens"] == 400
+    assert listed["screen"]["parts"] == [f"{given['screen']['artifact']}#xywh=0,0,560,560"]
+    assert listed["call"]["parts"] == [f"{given['call']['artifact']}#t=80,92"]
+    assert "The deploy did fail again." in envelope.text
+    assert "of 20 frames, evenly spaced" in listed["film"]["note"]
+    assert "1 of 3 columns left out" in listed["table"]["note"]
+    assert '"count":900,"sum":450' in envelope.text
+    beside = sum(listed[name]["tokens"] for name in ("screen", "call", "film"))
+    assert envelope.tokens_upper <= 6_000 - beside
+    assert beside + listed["table"]["tokens"] <= 3_600
+    assert {c.detail for c in envelope.trace.conversions} >= {"cropped", "transcript", "pointer"}
+    assert [(g.code.value, names[g.subject]) for g in envelope.gaps] == [
+        ("retrieval_pending", "lunch")
+    ]
+    for name, each in given.items():  # every original stays reachable by what the text holds
+        assert each["artifact"] in envelope.text, name
+        assert memory.rehydrate(each["artifact"]).data
+    assert set(envelope.manifest.artifact_uris) == set(names)
+    assert memory.replay(envelope.manifest).text == envelope.text
+
+
+def test_a_stored_table_is_sampled_by_rows_and_its_original_stays(memory: Memory) -> None:
+    rows = [{"week": n, "sales": n * 10, "city": "Zagreb" if n == 77 else "Rome"}
+            for n in range(200)]  # fmt: skip
+    memory.vocabulary.define_slot("sales_table", value_type="json", description="sales by week")
+    kept = memory.write("Nova", "sales_table", rows, why_it_matters="sales of nova")
+    envelope = memory.compile(
+        "analytical_reporting", "sales of Nova in Zagreb", entities=["Nova"], budget_tokens=900
+    )
+    assert '"city":"Zagreb"' in envelope.text
+    assert "of 200 rows, nearest to the request first" in envelope.text
+    assert '"column":"sales","count":200,"sum":199000' in envelope.text
+    assert [(c.object_id, c.conversion.value) for c in envelope.trace.conversions] == [
+        (kept.object_id, "truncated")
+    ]
+    assert '"sales":1990' in memory.rehydrate(kept.object_id).text
+    assert memory.replay(envelope.manifest).text == envelope.text

@@ -23,6 +23,7 @@ from .allocate import Section, allocate
 from .distil import statements
 from .items import Item
 from .piece import Piece
+from .pricing import mu, token_cost, worth_its_price
 from .relevance import FULL, terms_of
 from .request import Evidence
 from .select import Similarity, concave_envelope, facility_location, knapsack, mmr
@@ -52,6 +53,7 @@ class Dropped:
     piece: Piece
     reason: Reason
     tokens: int
+    detail: str = ""
 
 
 @dataclass(slots=True)
@@ -106,9 +108,9 @@ class Fit:
             self.labels.add((piece.section, piece.label))
         self.chosen.append(piece)
 
-    def drop(self, piece: Piece, reason: Reason) -> None:
+    def drop(self, piece: Piece, reason: Reason, detail: str = "") -> None:
         """Leave a piece out."""
-        self.dropped.append(Dropped(piece, reason, self.cost(piece)))
+        self.dropped.append(Dropped(piece, reason, self.cost(piece), detail))
 
 
 def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -> Fit:
@@ -181,6 +183,7 @@ def _packed(found: Fit, pieces: Sequence[Piece], room: int) -> frozenset[str]:
 
 def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
     """Divide what is left between the sections of the turn."""
+    loose = _worthwhile(found, loose)
     sizes = {name: _size(found, pieces) for name, pieces in loose.items() if pieces}
     if sum(sizes.values()) <= found.room:
         for name in sizes:
@@ -201,6 +204,17 @@ def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
             ration = rations.get(piece.section, 0)
             left.append((piece, Reason.OVER_BUDGET if ration else Reason.SECTION_DROPPED))
     _fill(found, left)
+
+
+def _worthwhile(
+    found: Fit, loose: dict[SectionName, list[Piece]]
+) -> dict[SectionName, list[Piece]]:
+    """Leave out what brings less than its tokens cost; turns are never judged by that."""
+    judged = [piece for name, pieces in loose.items() if name is not _S.HISTORY for piece in pieces]
+    dear = [p for p in judged if not worth_its_price(p, found.bare, found.setting)]
+    for piece in dear:
+        found.drop(piece, Reason.BELOW_FLOOR, "cost")
+    return {name: [p for p in pieces if p not in dear] for name, pieces in loose.items()}
 
 
 def _after_critical(
@@ -303,10 +317,11 @@ def _rations(
                 beta=1.0,
                 t_min=min(least, sizes[name], scaled[-1][0]) if floors <= found.room else 0,
                 t_max=min(sizes[name], cap, scaled[-1][0]),
+                cost=token_cost(name, found.setting),
                 curve=scaled,
             )
         )
-    answer = allocate(sections, max(0, found.room))
+    answer = allocate(sections, max(0, found.room), mu=mu(found.setting))
     for section, spent in found.spent.items():
         found.allocated[section.value] = spent
     for given, tokens in answer.tokens.items():

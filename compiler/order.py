@@ -24,6 +24,9 @@ from .shortening import Short
 from .verdicts import Change, Gap, Verdict
 from .wire import Assembled, assemble, seal_of
 
+_CHOSEN = frozenset({Reason.ITEM_LARGER_THAN_SECTION, Reason.BELOW_FLOOR})
+"""What a policy that fails loud leaves out all the same: the policy itself says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
@@ -54,7 +57,7 @@ def order(contained: Contained, setting: Setting) -> Ordered:
     )
     found, assembled, tokens = _within(pieces, setting, seal_of(setting))
     policy = overflow_of(setting)
-    lost = [d for d in found.dropped if d.reason is not Reason.ITEM_LARGER_THAN_SECTION]
+    lost = [d for d in found.dropped if d.reason not in _CHOSEN]
     if policy is OverflowPolicy.FAIL_LOUD and lost:
         raise _exhausted("ladder_exhausted", sum(d.tokens for d in lost), setting)
     verdicts = tuple(
@@ -62,7 +65,7 @@ def order(contained: Contained, setting: Setting) -> Ordered:
             Stage.ORDER,
             dropped.piece.object_id,
             dropped.reason,
-            "",
+            dropped.detail,
             dropped.piece.value,
             dropped.piece.tier.value,
         )

@@ -32,6 +32,7 @@ from .lint import LintFinding, lint
 from .metrics import core_metrics
 from .order import Ordered
 from .piece import Piece
+from .pricing import cost_of
 from .provenance import provenance
 from .setting import Setting
 from .shortening import grade
@@ -216,7 +217,10 @@ def trace_of(
         withheld_objects=tuple(omitted(v) for v in gated.withheld) if auditor else (),
         retrieval_metadata=_retrieval(ordered, setting, found, metrics["context_precision"]),
         cache_metadata=_cache(plan, found),
-        budget=_budget(ordered, setting, found),
+        budget={
+            **_budget(ordered, setting, found),
+            "cost": cost_of(plan, found.tokens + setting.media.tokens, setting),
+        },
         provenance=provenance(p for group in ordered.assembled.pieces for p in group),
         conversions=found.changes,
         gaps=found.gaps,

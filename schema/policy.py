@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
+from math import inf
 from typing import Final
 
 from .compile_terms import InjectionPolicy, OverflowPolicy
@@ -201,6 +202,14 @@ class CompilePolicy:
         ("errors", 0.5),
         ("turn_guidance", 0.9),
     )
+    cost_weight: float = 0.0
+    """Mu: the worth, in objects of full relevance, that a thousand tokens at the base price must
+    bring. 0, because a budget that is granted is meant to be used (C-122)."""
+    section_costs: tuple[tuple[str, float], ...] = ()
+    """Cost of one token of a section against the base price, where it is not the provider's:
+    1, and for the history the price of a cached read."""
+    token_price: float = 0.0
+    """Price of a million input tokens in any currency, for the trace; 0: not stated."""
     recap_tokens: int = 60
     """Longest goal recap (R5)."""
     history_full_turns: int = 6
@@ -268,6 +277,9 @@ class CompilePolicy:
             if getattr(self, name) not in words:
                 known = " or ".join(map(repr, words))
                 raise InvalidInput(f"{name} is {known}", code="bad_policy")
+        prices = (self.cost_weight, self.token_price, *(cost for _, cost in self.section_costs))
+        if not all(0 <= each < inf for each in prices):
+            raise InvalidInput("a cost is a finite number of at least 0", code="bad_policy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,7 @@ from .request import Evidence
 from .select import Similarity, concave_envelope, facility_location, knapsack, mmr
 from .setting import SectionShare, Setting
 from .shortening import Short, excerpt, fold
-from .subunits import subunits
-from .tabulate import table_in, tabulated
+from .tabulate import may_be_cut, tabulated
 from .wire import frame_tokens, heading_tokens, label_tokens, piece_tokens
 
 _S: Final = SectionName
@@ -480,7 +479,7 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
         found.take(folded.piece)
         found.shortened.append(folded)
         taken.update(folded.object_ids)
-    long = [piece for piece, _ in rest if _may_be_cut(piece)]
+    long = [piece for piece, _ in rest if piece.section is not _S.HISTORY and may_be_cut(piece)]
     said = statements(p.text for p in found.chosen if p.section in _SAID) if long else []
     for piece in long:
         room = found.room - frame_tokens(piece, found.setting.counter)
@@ -495,9 +494,3 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
             found.shortened.append(short)
             taken.add(piece.object_id)
     return [(piece, reason) for piece, reason in rest if piece.object_id not in taken]
-
-
-def _may_be_cut(piece: Piece) -> bool:
-    """Tell whether a piece has several sentences or records, of which some may be left out."""
-    several = piece.alone and len(subunits(piece.text)) > 1
-    return piece.section is not _S.HISTORY and (several or table_in(piece.text) is not None)

@@ -26,6 +26,7 @@ from .media_table import table_rules, table_within
 from .piece import Piece
 from .setting import Setting
 from .shortening import Short, fidelity
+from .subunits import subunits
 
 Rows = tuple[Mapping[str, object], ...]
 _FEWEST: Final = 2
@@ -67,3 +68,9 @@ def tabulated(piece: Piece, *, room: int, setting: Setting) -> Short | None:
         counter.count(text),
         fidelity(piece.text, text, counter),
     )
+
+
+def may_be_cut(piece: Piece) -> bool:
+    """Tell whether a piece has several sentences or records, of which some may be left out."""
+    several = piece.alone and len(subunits(piece.text)) > 1
+    return several or table_in(piece.text) is not None

@@ -56,7 +56,7 @@ def validate(gated: Gated, setting: Setting) -> Validated:
         if key is not None and _decides(version, setting):
             deciding.setdefault(key, []).append(placed)
             continue
-        found = _fault(version, setting)
+        found = _fault(version, setting) or _history(placed)
         if found is None and version.demoted and not placed.candidate.via & Via.PINNED:
             archival.append(placed)
         elif found is None:
@@ -141,6 +141,13 @@ def _fault(version: Version, setting: Setting) -> tuple[Reason, str] | None:
     if valid >= row.interval.end_us:
         return Reason.EXPIRED_VALID_TIME, iso(row.interval.end_us) or ""
     return _unfit(version, setting)
+
+
+def _history(placed: Placed) -> tuple[Reason, str] | None:
+    """Return why a passage whose claims have all ended is no evidence, unless it is pinned."""
+    via = placed.candidate.via
+    ended = via & Via.OUTDATED and not via & Via.PINNED
+    return (Reason.SUPERSEDED, "claims_ended") if ended else None
 
 
 def _unfit(version: Version, setting: Setting) -> tuple[Reason, str] | None:

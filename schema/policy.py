@@ -119,6 +119,7 @@ _WORDS: Final = {
     "activation": ("broad", "strict"),
     "personal": ("mask", "omit"),
     "evidence_selection": ("coverage", "mmr"),
+    "outdated_passages": ("omit", "show"),
 }
 
 
@@ -180,6 +181,9 @@ class CompilePolicy:
     """Weight of relevance against likeness to what is chosen; the usual value (C-235)."""
     mmr_items: int = 24
     """Best texts that MMR chooses from: k; beyond it likeness of all pairs costs too much."""
+    outdated_passages: str = "omit"
+    """What becomes of a stored passage when all claims that were extracted from it have ended:
+    `omit`, because its words would contradict what holds now, or `show`."""
     section_tokens: tuple[tuple[str, int], ...] = ()
     """Most tokens of an optional section, whatever its share allows (C-299); none by default,
     because a share follows the budget and a number does not."""

@@ -303,6 +303,8 @@ class Ask:
     slots: tuple[str, ...] = ()
     """Slot names."""
     objects: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Objects: what was derived from them directly; stated alone."""
     keys: tuple[str, ...] = ()
     """Slot keys; stated alone."""
     heads: bool = True

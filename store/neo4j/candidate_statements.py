@@ -122,6 +122,20 @@ WITH ask.place AS place, v, c"""
     + _TOLD
 )
 
+OF_DERIVED: Final[LiteralString] = (
+    """
+UNWIND $derived AS ask
+UNWIND ask.sources AS source
+MATCH (o:Claim {tenant_id: $tenant, object_id: source})<-[:DERIVED_FROM]-(c:Claim)
+WHERE c.tenant_id = $tenant
+WITH DISTINCT ask, c
+MATCH (c)<-[:PIECE_OF]-(v:ContextVersion)
+WHERE """
+    + _WINDOW
+    + "\nWITH ask.place AS place, v, c"
+    + _TOLD
+)
+
 # --- the text search
 
 SEARCH: Final[LiteralString] = (
@@ -455,6 +469,8 @@ FORESEEN: Final[LiteralString] = (
     SEARCH
     + "UNION ALL"
     + OF_OBJECTS
+    + "UNION ALL"
+    + OF_DERIVED
     + "UNION ALL"
     + _HELD
     + "UNION ALL"

@@ -25,7 +25,7 @@ from .versions import Question, Records, Search
 
 _SEARCH, _STANDING, _NEAR, _FAR, _HELD, _ASKS = range(6)
 """The places of the questions; those of the asks follow."""
-_LISTS: Final = ("objects", "subjects", "pairs", "keys")
+_LISTS: Final = ("objects", "derived", "subjects", "pairs", "keys")
 """The asks that can be foreseen, by parameter."""
 _HELD_KIND: Final = ActionKind.REVIEW_QUARANTINE
 

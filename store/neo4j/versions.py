@@ -40,6 +40,7 @@ Question = dict[str, Any]
 
 _TEXTS: Final[Mapping[str, LiteralString]] = {
     "objects": cypher.OF_OBJECTS,
+    "derived": cypher.OF_DERIVED,
     "keys": cypher.OF_KEYS,
     "pairs": cypher.OF_PAIRS,
     "subjects": cypher.OF_SUBJECTS,
@@ -52,6 +53,8 @@ def kind_of(ask: Ask) -> str:
     """Return the parameter that an ask belongs to."""
     if ask.objects:
         return "objects"
+    if ask.sources:
+        return "derived"
     if ask.keys:
         return "keys"
     if ask.subjects:
@@ -66,6 +69,7 @@ def asked(ask: Ask, point: Point, place: int = 0) -> Question:
         "subjects": list(dict.fromkeys(ask.subjects)),
         "names": list(dict.fromkeys(ask.slots)),
         "objects": list(dict.fromkeys(ask.objects)),
+        "sources": list(dict.fromkeys(ask.sources)),
         "keys": list(dict.fromkeys(ask.keys)),
         "heads": ask.heads,
         "after": point.tx_us if ask.at_tx else MIN_US,

@@ -113,6 +113,10 @@ SLOT_IDS: Final = f"{_SLOT_ID} slot s"
 CLAIM_IDS: Final = """
 SELECT c.claim_id FROM json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
 ORDER BY c.claim_id"""
+DERIVED_CLAIM_IDS: Final = """
+SELECT DISTINCT e.src_id FROM json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
+CROSS JOIN edge e INDEXED BY edge_to ON e.dst_id = c.claim_id AND e.kind = 'DERIVED_FROM'
+ORDER BY e.src_id"""
 SCOPE_OF_OBJECT: Final = "SELECT claim_id, scope_id FROM claim WHERE object_id = ?"
 LAST_CLAIM: Final = "SELECT coalesce(max(claim_id), 0) FROM claim"
 PUT_CLAIM: Final = """

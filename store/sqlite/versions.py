@@ -62,7 +62,7 @@ class Timelines:
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
         """Return the versions of an ask; those that permissions hide are veiled."""
-        if ask.objects:
+        if ask.objects or ask.sources:
             return self._of_objects(ask, sight, point)
         slots = self._slots(ask, sight)
         bound = self._bound(sight, point)
@@ -229,7 +229,8 @@ class Timelines:
         return [line[0] for line in self._db.execute(statement, asked)]
 
     def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> Found:
-        found = self._db.execute(sql.CLAIM_IDS, (codec.listed(dict.fromkeys(ask.objects)),))
+        which = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS
+        found = self._db.execute(which, (codec.listed(dict.fromkeys(ask.objects or ask.sources)),))
         claims = [line[0] for line in found]
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))
         bound = self._bound(sight, point) | {"claims": codec.listed(claims)}

@@ -183,6 +183,7 @@ class World:
             if (not ask.subjects or v.details.subject_id in ask.subjects)
             and (not ask.slots or v.details.slot in ask.slots)
             and (not ask.objects or v.row.claim.object_id in ask.objects)
+            and (not ask.sources or not {*ask.sources}.isdisjoint(v.details.derived_from))
             and (not ask.keys or v.row.claim.slot_key in ask.keys)
             and (not ask.heads or v.row.look.head)
             and (not ask.at_valid or point.valid_us in v.row.interval)

@@ -444,7 +444,7 @@ def test_a_list_may_stand_behind_words_and_other_brackets() -> None:
 
 
 def test_records_that_do_not_fit_even_as_columns_stay_out() -> None:
-    rows = [{f"column {i} of many {'words ' * 30}": "alpha"} for i in range(60)]
+    rows = [{f"column {i} of many {'words ' * 300}": "alpha"} for i in range(60)]
     envelope = Bench().compile(
         query="alpha report", evidence=[f"alpha: {json.dumps(rows)}"], budget_tokens=320
     )

@@ -96,6 +96,28 @@ def test_an_export_restores_equal_answers_and_equal_digests(
         assert copy.replay(stated.envelope_id).text == stated.text
 
 
+def test_an_observation_fades_with_its_claims_and_is_evidence_at_its_own_time(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    told = "I moved to the Rome office."
+    said, *claims = memory.observe(told, speaker="Sam Rivera", source_origin="chat://s1", at=JAN)
+    assert claims
+    ask = {"task": "analytical_reporting", "query": "the Rome office of Sam Rivera"}
+    first = memory.compile(**ask)
+    memory.write(subject="Sam Rivera", slot="office", value="Oslo", valid_from=JUN)
+    now = memory.compile(**ask, valid="2026-07-01T00:00:00Z")
+    assert "Oslo" in now.text
+    assert told not in now.text
+    left_out = {o.object_id: (o.reason, o.detail) for o in now.trace.omitted_objects}
+    assert left_out[said.object_id] == ("superseded", "claims_ended")
+    then = memory.compile(**ask, valid="2026-03-01T00:00:00Z")
+    assert "Rome" in then.text
+    assert "claims_ended" not in {o.detail for o in then.trace.omitted_objects}
+    assert memory.replay(now.manifest).text == now.text
+    assert memory.replay(first.manifest).text == first.text
+
+
 def test_a_poisoned_page_is_set_apart_and_named(open_memory: Open) -> None:
     memory = open_memory()
     fill(memory)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.schema.claim import EMPTIED
-from tenure.schema.interval import INF_US, MIN_US
-from tenure.schema.vocabulary import Op, Status
+from tenure.schema.claim import EMPTIED, Edge
+from tenure.schema.interval import ALWAYS, INF_US, MIN_US
+from tenure.schema.vocabulary import EdgeKind, Op, Status
 from tenure.store.port import Ask, Flag, Found, Point, Reader, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 
@@ -176,6 +176,35 @@ def test_asks_combine_with_and(store: Store) -> None:
             (Ask(subjects=("nobody",)), ""),
         ):
             assert "".join(sorted(objects(at(reader, 5, 1, ask)))) == found, ask
+
+
+def test_what_was_derived_from_objects_can_be_asked_for(store: Store) -> None:
+    commit(store, [Say(object_id="p", slot=None, subject=None), Say(object_id="o")], tx=1)
+    commit(
+        store,
+        [
+            Say(object_id="a", slot="team"),
+            Say(object_id="b", slot="city", until=4),
+            Say(object_id="c", slot="floor"),
+        ],
+        tx=2,
+    )
+    pairs = (("a", "p"), ("b", "p"), ("b", "o"), ("c", "a"))
+    edges = tuple(
+        Edge(kind=EdgeKind.DERIVED_FROM, src=src, dst=dst, interval=ALWAYS, reason="",
+             relation="", tx=2)
+        for src, dst in pairs
+    )  # fmt: skip
+    add(store, tx=3, edges=edges)
+    with store.reading(TENANT) as reader:
+        for ask, found in (
+            (Ask(sources=("p",)), "a"),
+            (Ask(sources=("p", "o"), at_valid=False), "ab"),
+            (Ask(sources=("a", "nothing")), "c"),
+            (Ask(sources=("nothing",)), ""),
+        ):
+            assert "".join(sorted(objects(at(reader, 5, 2, ask)))) == found, ask
+        assert at(reader, 5, 1, Ask(sources=("p",))).versions == ()
 
 
 def test_quarantined_rows_are_never_heads_but_can_be_asked_for(store: Store) -> None:

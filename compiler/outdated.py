@@ -1,0 +1,56 @@
+"""Passages that are history: what was said holds no more, so its words are no evidence of now.
+
+A raw observation stays when the claims that were extracted from it expire or are superseded; as
+text it would still say what is no longer so, beside the fact that is. So the claims derived from
+the passages among the candidates are looked at, and a passage of which none holds at the
+compile's valid time is marked. A passage with a claim that holds, or from which no claim was
+ever made, is not; nor does a summary, which has no slot, say anything about its source.
+
+The claims are only looked at: they are no candidates. The mark is part of how a candidate was
+found, so a replay finds it in the manifest. Checklist C-074, C-098; settled 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..schema.claim import Version
+from ..schema.vocabulary import ObjectType
+from ..store.port import Ask, Point
+from .setting import Setting
+from .snapshot import Proposed
+
+
+def derived_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
+    """Return the ask for what was derived from the passages among the candidates."""
+    if setting.rules.outdated_passages == "show":
+        return None
+    passages = {each.version.row.claim.object_id for each in rows if _is_passage(each.version)}
+    if not passages:
+        return None
+    return Ask(sources=tuple(sorted(passages)), heads=False, at_valid=False, at_tx=False)
+
+
+def outdated(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[str]:
+    """Return the passages of an ask of which claims were made that all ceased to hold."""
+    asked, holds = set(ask.sources), dict[str, bool]()
+    for version in derived:
+        for source in version.details.derived_from if version.details.slot else ():
+            if source in asked:
+                holds[source] = holds.get(source, False) or _decides(version, point)
+    return frozenset(source for source, held in holds.items() if not held)
+
+
+def _is_passage(version: Version) -> bool:
+    details = version.details
+    return details.slot is None and details.object_type is ObjectType.RETRIEVED_PASSAGE
+
+
+def _decides(version: Version, point: Point) -> bool:
+    """Tell whether a row decides its slot at the point, alone or in a tie, or did not begin yet.
+
+    What is only announced is no history.
+    """
+    row = version.row
+    believed = row.tx_start <= point.tx_us < row.tx_end
+    return believed and row.look.head and point.valid_us < row.interval.end_us

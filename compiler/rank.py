@@ -21,7 +21,7 @@ from ..schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ..schema.vocabulary import ObjectType, SlotKind
 from ..store.quantise import VectorScore
 from .gather import question
-from .normalize import content_of
+from .normalize import Candidate, content_of
 from .redaction import masks, public_terms
 from .relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
 from .rerank import blended
@@ -133,7 +133,9 @@ class _Activation:
             return "", stands
         if self._stands_alone(version):
             return "", stands
-        return ("" if self._matches(version) else "activation"), False
+        beaten = (each.version for each in placed.beaten if each.version is not None)
+        active = any(map(self._matches, (version, *beaten)))
+        return ("" if active else "activation"), False
 
     def _stands_alone(self, version: Version) -> bool:
         details = version.details
@@ -165,22 +167,46 @@ class _Activation:
 
 
 def _scored(gated: list[tuple[Placed, bool]], test: _Activation, scale: _Scale) -> list[Ranked]:
-    setting, rules = test.setting, test.setting.rules
     competing = [placed for placed, by_task in gated if not by_task and _competes(placed)]
     recorded = test.snapshot.texts
     if recorded is None:
-        documents = [_document(placed, setting) for placed in competing]
-        scores = lexical(test.asked, documents, k1=rules.bm25_k1, b=rules.bm25_b)
+        scores = _texts(competing, test)
     else:
         scores = [recorded.get(placed.candidate.object_id, 0) for placed in competing]
     texts = dict(zip(map(id, competing), scores, strict=True))
-    vectors = test.snapshot.vectors
     return [
-        scale.ranked(
-            placed, by_task, texts.get(id(placed)), vectors.get(placed.candidate.object_id)
-        )
+        scale.ranked(placed, by_task, texts.get(id(placed)), _nearest(placed, test))
         for placed, by_task in gated
     ]
+
+
+def _texts(competing: list[Placed], test: _Activation) -> list[int]:
+    """Return the lexical scores; the winner of a slot has that of the best it won from."""
+    rules = test.setting.rules
+    losers = [(place, each) for place, p in enumerate(competing) for each in p.beaten]
+    documents = [_document(placed.candidate, test.setting) for placed in competing]
+    documents += [_document(each, test.setting) for _, each in losers]
+    scores = lexical(test.asked, documents, k1=rules.bm25_k1, b=rules.bm25_b)
+    found = scores[: len(competing)]
+    for (place, _), score in zip(losers, scores[len(competing) :], strict=True):
+        found[place] = max(found[place], score)
+    return found
+
+
+def _nearest(placed: Placed, test: _Activation) -> VectorScore | None:
+    """Return the vector score of an object, or of what it won its slot from where that is best."""
+    vectors = test.snapshot.vectors
+    own = vectors.get(placed.candidate.object_id)
+    if not placed.beaten:
+        return own
+    shown = (each for each in placed.beaten if not _masked(each, test.setting))
+    held = (own, *(vectors.get(each.object_id) for each in shown))
+    scores = [score for score in held if score is not None]
+    return max(scores, key=lambda score: score.content, default=None)
+
+
+def _masked(candidate: Candidate, setting: Setting) -> bool:
+    return candidate.version is not None and masks(candidate.version.details, setting)
 
 
 def _competes(placed: Placed) -> bool:
@@ -188,11 +214,11 @@ def _competes(placed: Placed) -> bool:
     return given is None or given.section is SectionName.EVIDENCE
 
 
-def _document(placed: Placed, setting: Setting) -> tuple[str, ...]:
+def _document(candidate: Candidate, setting: Setting) -> tuple[str, ...]:
     """Return the terms a candidate is scored by: its own, its condition's and its slot's."""
-    version = placed.candidate.version
+    version = candidate.version
     if version is None:
-        return (term_text(placed.candidate.text),)
+        return (term_text(candidate.text),)
     content = content_of(version)
     definition = setting.vocabulary.slots.get(version.details.slot or "")
     why, about = content.why_it_matters, definition.description if definition else ""
@@ -235,9 +261,7 @@ class _Scale:
             tier = PriorityTier.CRITICAL if level <= 1 else PriorityTier.IMPORTANT
             return Ranked(placed, merit, 0, 0, tier, by_task, fresh)
         weight = self.setting.rules.lexical_weight
-        hidden = placed.candidate.version is not None and masks(
-            placed.candidate.version.details, self.setting
-        )
+        hidden = _masked(placed.candidate, self.setting)
         cosine = vector.content if vector is not None and not hidden else None
         relevance = fused(text, cosine, lexical_weight=weight)
         if self.opinions:

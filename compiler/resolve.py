@@ -33,6 +33,8 @@ class Placed(NamedTuple):
     pending: bool = False
     ours: bool = False
     """Whether it is about, or belongs to, the caller's user, session, project or tenant."""
+    beaten: tuple[Candidate, ...] = ()
+    """Clean heads of other scopes that it won its slot from: whoever finds them finds it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ class CompiledObject(NamedTuple):
     """SHA-256 of its rendered text, the first 16 digits."""
     merged: tuple[str, ...] = ()
     """Objects whose values its instruction holds."""
+    stands_for: tuple[str, ...] = ()
+    """Objects of other scopes that it won its slot from: what found them found it."""
 
 
 class OmittedObject(NamedTuple):

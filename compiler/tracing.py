@@ -137,6 +137,7 @@ def _object(piece: Piece, anchor: str, trust: str) -> CompiledObject:
         integrity=trust,
         content_hash=hashlib.sha256((piece.cell or piece.text).encode()).hexdigest()[:16],
         merged=piece.object_ids[1:],
+        stands_for=tuple(sorted(each.object_id for each in piece.placed.beaten)),
     )
 
 

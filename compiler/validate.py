@@ -4,8 +4,9 @@ A row is tested by itself first: erased, closed, outside its valid time, a loser
 apart, due, stale. Then the heads of one slot in all visible scopes compete at the instant by
 effective level, specificity of the scope, and newer asserted valid_from; trust is not compared.
 Whatever wins is the answer, be it a value, a denial, a gap or a tie: nothing weaker takes its
-place. Equal ones are quarantined. What wins over an object that stands without a query stands in
-its stead. On a slot of cardinality many this goes value by value.
+place. Equal ones are quarantined. What wins takes the place of what it beat: it stands without a
+query where that would have, and is found by the words that find that. On a slot of cardinality
+many this goes value by value.
 
 Invariant: no two compiled objects say different things about one slot at the compile's valid
 time. Sources: settled 3; vocabulary 5.4; D4; checklist C-074, C-078; rules R7, R8.
@@ -188,6 +189,7 @@ def _compete(
     unseen = any(id(placed) in hidden for placed in top)
     verdicts: list[Verdict] = []
     won: list[Placed] = []
+    beaten: list[Placed] = []
     for rank, placed in ranked:
         if id(placed) in hidden:
             continue
@@ -196,18 +198,24 @@ def _compete(
             fault = Reason.CONFLICTING_CLAIM_UNRESOLVED, "unresolved_tie"
         if fault is None and rank == best and not unseen:
             won.append(placed)
-        else:
-            verdicts.append(_verdict(placed, *(fault or _beaten(placed, won, rank[0] > best[0]))))
-    return [_standing_in(placed, heads) for placed in won], verdicts
+            continue
+        if fault is None:
+            beaten.append(placed)
+        verdicts.append(_verdict(placed, *(fault or _beaten(placed, won, rank[0] > best[0]))))
+    return [_standing_in(placed, heads, beaten) for placed in won], verdicts
 
 
-def _standing_in(placed: Placed, heads: list[Placed]) -> Placed:
-    """Return a winner that stands without a query where a loser would have: it is the answer."""
+def _standing_in(placed: Placed, heads: list[Placed], beaten: list[Placed]) -> Placed:
+    """Return a winner as what the losers would have been: it is the answer in their stead.
+
+    It stands without a query where a loser would have, and is found by what finds a clean one.
+    """
     stands = any(head.candidate.via & Via.STANDING for head in heads)
     via = placed.candidate.via | (Via.STANDING if stands else 0)
-    if via == placed.candidate.via:
-        return placed
-    return placed._replace(candidate=placed.candidate._replace(via=via))
+    for loser in beaten:
+        via |= loser.candidate.via & ~Via.RIVAL
+    candidate = placed.candidate._replace(via=via)
+    return placed._replace(candidate=candidate, beaten=tuple(p.candidate for p in beaten))
 
 
 def _beaten(placed: Placed, won: list[Placed], by_level: bool) -> tuple[Reason, str]:

@@ -19,7 +19,9 @@ def bench(**claims: dict[str, Any]) -> tuple[Bench, str]:
     )
     nova = made.world.person("Nova", "project")
     for name, stated in claims.items():
-        made.world.add(name, subject="Nova", slot="office", derived_from=("said", "other"), **stated)
+        made.world.add(
+            name, subject="Nova", slot="office", derived_from=("said", "other"), **stated
+        )
     assert nova
     return made, passage
 

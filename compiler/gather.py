@@ -30,7 +30,7 @@ from ..store.expected import Expected, Names, Walk, held_ask
 from ..store.port import Ask, Found, Reader
 from ..store.quantise import VectorScore
 from .binding import bindable
-from .outdated import derived_ask, outdated
+from .outdated import derived_ask, mark_outdated
 from .redaction import guessed
 from .relevance import COSINE_FULL
 from .request import CompileRequest
@@ -122,7 +122,9 @@ def gather(
     _expect_rest(net, reader, [ask for ask in (rivals, placeholders, derived) if ask])
     _find(net, reader, "rival", rivals, Via.RIVAL)
     _find(net, reader, "template", placeholders, Via.TEMPLATE)
-    _mark_outdated(net, reader, derived)
+    if derived is not None:
+        net.reads += 1
+        mark_outdated(net.rows, reader, derived, sight=net.sight, point=setting.point)
     vectors = _score_rest(net, index, vectors)
     ids = _entity_ids(net.rows.values())
     known = _joined(known, _entities(setting, reader, ids)) if ids else known
@@ -484,16 +486,6 @@ def _rival_ask(net: _Net) -> Ask | None:
     held = {proposed.version.row.claim.slot_key for proposed in net.rows.values()}
     missing = tuple(sorted(keys - held))
     return Ask(keys=missing) if missing else None
-
-
-def _mark_outdated(net: _Net, reader: Reader, ask: Ask | None) -> None:
-    if ask is None:
-        return
-    net.reads += 1
-    point = net.setting.point
-    ended = outdated(reader.versions(ask, sight=net.sight, point=point).versions, ask, point)
-    for version, _, hop in [held for key, held in net.rows.items() if key[0] in ended]:
-        net.add([version], Via.OUTDATED, hop=hop)
 
 
 def _entity_ids(rows: Iterable[Proposed]) -> list[str]:

@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..schema.claim import Version
+from ..schema.principal import Sight
 from ..schema.vocabulary import ObjectType
-from ..store.port import Ask, Point
+from ..store.port import Ask, Point, Reader
 from .setting import Setting
-from .snapshot import Proposed
+from .snapshot import Proposed, Via
 
 
 def derived_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
@@ -29,6 +30,15 @@ def derived_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
     if not passages:
         return None
     return Ask(sources=tuple(sorted(passages)), heads=False, at_valid=False, at_tx=False)
+
+
+def mark_outdated(
+    rows: dict[tuple[str, int], Proposed], reader: Reader, ask: Ask, *, sight: Sight, point: Point
+) -> None:
+    """Mark the passages of an ask whose claims have all ended."""
+    ended = outdated(reader.versions(ask, sight=sight, point=point).versions, ask, point)
+    for key in [key for key in rows if key[0] in ended] if ended else ():
+        rows[key] = rows[key]._replace(via=rows[key].via | Via.OUTDATED)
 
 
 def outdated(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[str]:

@@ -17,7 +17,7 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
 
-from ..schema.compile_terms import SECTIONS, SectionName, Stability
+from ..schema.compile_terms import SECTIONS, CacheHitStatus, SectionName, Stability
 from ..schema.errors import InvalidInput, unknown
 from .block import Block
 from .capabilities import GENERIC, Capability, Provider
@@ -167,6 +167,17 @@ def expected_cached_tokens(plan: Plan) -> int:
     if tokens < row.min_cacheable_tokens:
         return 0
     return tokens - tokens % row.granularity_tokens
+
+
+def hit_status(cached: int, expected: int) -> CacheHitStatus:
+    """Return what a provider's report of cached tokens means beside what was expected (C-111).
+
+    >>> hit_status(1_024, 4_096).value
+    'PARTIAL_HIT'
+    """
+    if not cached:
+        return CacheHitStatus.NONE
+    return CacheHitStatus.FULL_HIT if cached >= expected else CacheHitStatus.PARTIAL_HIT
 
 
 def tokens_read(before: Plan, now: Plan) -> int:

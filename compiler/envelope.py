@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from ..schema.errors import unknown
+from ..schema.errors import InvalidInput, unknown
 from .accounting import StageAccount, accounting
 from .block import Block
-from .cache_plan import Plan
+from .cache_plan import Plan, hit_status
 from .charts import budget_svg, treemap_svg
 from .checks import CheckReport, HardConstraint, check_output
 from .diagnosis import Suspicion, diagnosis
@@ -120,6 +120,26 @@ class Envelope:
         if target not in _RENDERERS:
             raise unknown("render target", target, _RENDERERS)
         return _RENDERERS[target](self.plan, **options)
+
+    def reported(self, *, cached_tokens: int, retries: int = 0) -> Envelope:
+        """Return the same envelope with what its provider reported, once it was sent.
+
+        `cached_tokens` is what the usage of the answer says was read from a cache. The trace
+        then has the cache status: a full hit reads at least the prefix that was expected.
+
+        Raises:
+            InvalidInput: `bad_request`, for a number below 0.
+        """
+        if min(cached_tokens, retries) < 0:
+            raise InvalidInput("give what was reported, at least 0", code="bad_request")
+        expected = int(self.trace.cache_metadata["expected_cached_tokens"])
+        trace = replace(
+            self.trace,
+            cache_hit_status=hit_status(cached_tokens, expected),
+            cached_tokens_read=cached_tokens,
+            downstream_retries_triggered=retries,
+        )
+        return replace(self, trace=trace)
 
     def beside(self, **measured: Any) -> Envelope:
         """Return the same envelope with more in its sidecar."""

@@ -12,6 +12,7 @@ from tenure.compiler.compile import compile
 from tenure.compiler.envelope import Envelope
 from tenure.compiler.request_parsing import parse_request
 from tenure.compiler.setting import project_of, scopes_of
+from tenure.schema.entity import EntityRef
 from tenure.schema.principal import Principal
 from tenure.service.connect import connect
 from tenure.service.memory import Memory
@@ -115,6 +116,37 @@ def test_the_observation_stays_out_where_it_does_not_matter(
     known = {("irrelevant_to_active_task", detail)}
     assert found <= known
     assert {o.section for o in envelope.trace.compiled_objects} == {"user_request"}
+
+
+@pytest.mark.parametrize(
+    ("task", "query", "text"),
+    [
+        ("code_generation", "write a harness that tests steering vectors", CODE),
+        ("analytical_reporting", "compare activation steering with fine-tuning", REPORT),
+        ("data_extraction", "turn this invoice into JSON", None),
+        ("code_generation", "rename a CSS class", None),
+    ],
+)
+def test_one_raw_observation_compiles_differently_for_each_task(
+    memory: Memory, task: str, query: str, text: str | None
+) -> None:
+    """The whole way, as a user goes it: observed, extracted by rules, compiled by the client."""
+    ben = memory.bind(Principal(user="ben"))
+    said, *claims = ben.observe(
+        SAID, speaker=EntityRef(name="Ben", type="person", external_ids={"user": "ben"}),
+        why_it_matters=WHY, applicable_task_types=("code_generation", "analytical_reporting"),
+    )  # fmt: skip
+    assert len(claims) == 3
+    envelope = ben.compile(task, query)
+    assert SAID not in envelope.text
+    guidance = [b.text.partition("] ")[2] for b in envelope.blocks if b.section == "turn_guidance"]
+    assert guidance == ([] if text is None else [text])
+    omitted = {o.object_id: o.reason for o in envelope.trace.omitted_objects}
+    if text is None:
+        assert set(omitted.values()) <= {"irrelevant_to_active_task"}
+    else:
+        assert omitted[said.object_id] == "duplicate_of"
+    assert ben.rehydrate(said.object_id).text == SAID
 
 
 def test_a_placeholder_without_a_clean_value_drops_the_template(memory: Memory) -> None:

@@ -138,3 +138,21 @@ def test_ablation_ranks_what_helps_and_tells_synergy_from_redundancy() -> None:
     assert report.synergies == (("a", "b", 2.0),)
     assert report.redundancies == (("c", "d", 1.0),)
     assert report.pairs[0] == ("a", "b", -2.0)
+
+
+def test_utilisation_is_the_share_of_the_budget_that_the_text_takes() -> None:
+    bench = Bench()
+    little = bench.compile(query="x", budget_tokens=4_000)
+    assert little.quality.metrics["budget_utilisation"] == round(little.tokens_upper / 4_000, 4)
+    pages = [f"alpha page {n}: " + f"city{n} street{n} house{n}. " * 40 for n in range(60)]
+    full = bench.compile(query="alpha page", evidence=pages, budget_tokens=4_000)
+    assert full.quality.metrics["budget_utilisation"] >= 0.85
+    assert full.quality.metrics["budget_utilisation"] <= 1
+
+
+def test_provenance_is_whole_because_anonymous_text_stays_out() -> None:
+    nameless = {"text": "alpha from nowhere", "origin": ""}
+    envelope = Bench().compile(query="alpha", evidence=[nameless, "alpha from somewhere"])
+    assert "from nowhere" not in envelope.text
+    assert [o.reason for o in envelope.trace.omitted_objects] == ["provenance_missing"]
+    assert envelope.quality.metrics["provenance_coverage"] == 1.0

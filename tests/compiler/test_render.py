@@ -285,6 +285,25 @@ def test_adk_keeps_the_static_prefix_apart() -> None:
     assert len(bare["contents"]) == 1
 
 
+def test_each_layer_stands_in_its_field_of_an_adk_request() -> None:
+    one = envelope(model="gemini-3-pro", acceptance=["cite it"], constraints=["be brief"])
+    request = one.render("adk")
+    config, contents = request["config"], [c["parts"][0]["text"] for c in request["contents"]]
+    head, tail, last = contents[0], contents[1:-1], contents[-1]
+    assert "Be truthful" in config["system_instruction"]
+    assert "search" not in config["system_instruction"]
+    assert "ship" in head and "be brief" in head  # the task's contract opens the contents
+    assert [text for text in tail if "Find it" in text or "Go on" in text]
+    assert "Searching" in tail
+    for words in ("alpha is a letter", "cite it", "find alpha"):
+        assert words in last
+        assert not any(words in text for text in contents[:-1])
+    whole = "".join([config["system_instruction"], *request["_dynamic_instructions"], *contents])
+    missing = [b.text for b in one.blocks if b.text.split("\n")[0] not in whole]
+    assert len(missing) == 1
+    assert '"name":"search"' in missing[0]  # the tool has a field of its own
+
+
 def test_a_conversation_that_begins_with_the_assistant_gets_a_user_first() -> None:
     one = envelope(history=[{"role": "assistant", "text": "Hello"}], goal="")
     bench = Bench()

@@ -6,8 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from tenure.compiler.manifest import manifest_from_json
 from tenure.schema.compile_terms import CacheHitStatus, CompiledAs
+from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
@@ -95,3 +98,47 @@ def test_every_field_of_the_sources_manifest_is_there_and_of_its_kind() -> None:
     assert all(isinstance(tokens, int) for tokens in ours["layer_budgets"].values())
     assert ours["checksum"] == envelope.digest
     assert manifest_from_json(envelope.manifest.to_json()) == envelope.manifest
+
+
+@pytest.mark.parametrize(
+    ("cached", "status"), [(0, "NONE"), (1, "PARTIAL_HIT"), (10**6, "FULL_HIT"), (None, "UNKNOWN")]
+)
+def test_what_the_provider_reports_settles_the_cache_status(
+    cached: int | None, status: str
+) -> None:
+    bench = Bench()
+    turns = [{"role": "user", "text": f"word {n} " * 900} for n in range(3)]
+    envelope = bench.compile(query="x", history=turns, model="claude-opus-5", budget_tokens=60_000)
+    expected = envelope.trace.cache_metadata["expected_cached_tokens"]
+    assert expected > 1_000
+    told = envelope if cached is None else envelope.reported(cached_tokens=cached, retries=2)
+    plain = told.trace.to_dict()
+    assert plain["cache_hit_status"] == status
+    assert plain["downstream_retries_triggered"] == (0 if cached is None else 2)
+    assert told.trace.cached_tokens_read == (cached or 0)
+    assert (told.digest, told.envelope_id) == (envelope.digest, envelope.envelope_id)
+    exact = envelope.reported(cached_tokens=expected).trace
+    assert exact.cache_hit_status is CacheHitStatus.FULL_HIT
+    with pytest.raises(InvalidInput, match="at least 0"):
+        envelope.reported(cached_tokens=-1)
+
+
+def test_the_core_metrics_are_worked_out_as_defined() -> None:
+    bench = Bench()
+    bench.world.add("old", text="alpha faded", decay=(1, 0.5), confirmed=NOW - 9 * DAY)
+    bench.world.person("Sam", pending=True)
+    envelope = bench.compile(
+        query="alpha gamma for Sam", acceptance=["alpha stated", "omega stated"],
+        evidence=["alpha gamma", "alpha delta epsilon zeta eta theta"], step="look",
+    )  # fmt: skip
+    metrics = envelope.trace.metrics
+    shown = [o for o in envelope.trace.compiled_objects if o.section == "evidence"]
+    assert len(shown) == 2
+    assert 0 < metrics["context_precision"] < 1  # the second text is longer and less relevant
+    assert metrics["state_decay_evictions"] == 1
+    assert metrics["entity_resolution_conflicts"] == 1
+    named = 1  # Sam, of whom nothing is said
+    assert metrics["context_recall"] == round(1 / (2 + named), 4)
+    alone = bench.compile(query="alpha gamma", evidence=["alpha gamma"]).trace.metrics
+    assert alone["context_precision"] == 1.0
+    assert alone["context_recall"] == 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenure.compiler.cache_plan import ZONES
 from tenure.compiler.manifest import Manifest
 from tenure.schema.compile_terms import SECTIONS, SectionName, wire_key
 from tenure.schema.phases import INJECTORS, CacheStrategy, Phase, caps, phase_of, strategy_of
@@ -15,6 +16,14 @@ def test_phases_stand_on_the_wire_in_their_order() -> None:
     assert set(order) == set(Phase)
     strategies = [strategy_of(name) for name in sorted(SectionName, key=wire_key)]
     assert strategies == sorted(strategies, key=list(CacheStrategy).index)
+
+
+def test_a_strategy_says_which_zones_a_provider_may_keep() -> None:
+    kept = {CacheStrategy.STABLE: (1, 2), CacheStrategy.SESSION: (3, 4), CacheStrategy.DYNAMIC: ()}
+    for name in SectionName:
+        zone = [n for n, each in enumerate(ZONES, 1) if each is SECTIONS[name].stability]
+        assert set(zone) <= set(kept[strategy_of(name)]), name
+        assert bool(zone) is (strategy_of(name) is not CacheStrategy.DYNAMIC)
 
 
 def test_the_nine_injectors_fill_sections_of_their_own() -> None:

@@ -300,15 +300,17 @@ class _Maker:
             relevance=ranked.relevance,
         )
         if isinstance(given.item, Media):
-            self._note_media(given.object_id, given.item)
+            self._note_media(given)
         if given.section is _S.TOOLS:
             yield from self._tool(piece, piece.text)
         else:
             yield piece
 
-    def _note_media(self, object_id: str, media: Media) -> None:
+    def _note_media(self, given: Given) -> None:
         """Say what stands in for a media item, or how it was made smaller."""
-        shown = next(each for each in self.setting.media.shown if each.media == media)
+        object_id = given.object_id
+        place = given.place - len(self.setting.request.evidence)  # media follow in the section
+        shown = self.setting.media.shown[place]
         if shown.reference or shown.withheld:
             self.changes.append(Change(object_id, Conversion.EXTERNALIZED, shown.item.method))
             return

@@ -4,7 +4,8 @@ A raw observation stays when the claims that were extracted from it expire or ar
 text it would still say what is no longer so, beside the fact that is. So the claims derived from
 the passages among the candidates are looked at, and a passage of which none holds at the
 compile's valid time is marked. A passage with a claim that holds, or from which no claim was
-ever made, is not; nor does a summary, which has no slot, say anything about its source.
+ever made, is not; nor does a summary, which has no slot, or a claim that was set apart say anything
+about its source.
 
 The claims are only looked at: they are no candidates. The mark is part of how a candidate was
 found, so a replay finds it in the manifest. Checklist C-074, C-098; settled 10.
@@ -16,7 +17,7 @@ from collections.abc import Iterable
 
 from ..schema.claim import Version
 from ..schema.principal import Sight
-from ..schema.vocabulary import ObjectType
+from ..schema.vocabulary import ObjectType, Status
 from ..store.port import Ask, Point, Reader
 from .setting import Setting
 from .snapshot import Proposed, Via
@@ -45,7 +46,8 @@ def outdated(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[st
     """Return the passages of an ask of which claims were made that all ceased to hold."""
     asked, holds = set(ask.sources), dict[str, bool]()
     for version in derived:
-        for source in version.details.derived_from if version.details.slot else ():
+        tells = version.details.slot and version.row.look.status is not Status.QUARANTINED
+        for source in version.details.derived_from if tells else ():
             if source in asked:
                 holds[source] = holds.get(source, False) or _decides(version, point)
     return frozenset(source for source, held in holds.items() if not held)

@@ -470,3 +470,10 @@ def test_a_size_that_the_nearest_rows_fill_leaves_no_room_for_others() -> None:
     assert [r["n"] for r in nearest(rows, [0, 1, 0, 1, 0, 0], 2).rows] == [1, 3]
     assert [r["n"] for r in nearest(rows, [0, 1, 0, 1, 0, 0], 4).rows] == [0, 1, 3, 5]
     assert nearest(rows, [0, 1, 0, 1, 0, 0], 6).note == ""
+
+
+def test_the_same_picture_twice_is_noted_once_each() -> None:
+    given = [{**PICTURE, "description": "a"}, {**PICTURE, "description": "a"}]
+    envelope = Bench().compile(query="x", evidence=["first", *given], budget_tokens=1_500)
+    changed = [c for c in envelope.trace.conversions if c.detail == "downsampled"]
+    assert len({c.object_id for c in changed}) == 2

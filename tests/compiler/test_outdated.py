@@ -44,8 +44,13 @@ def test_a_passage_whose_only_claim_has_ended_is_no_evidence() -> None:
 
 @pytest.mark.parametrize(
     "claims",
-    [{}, {"rome": ENDED, "team": {}}, {"rome": {"valid": (NOW + DAY, NOW + 2 * DAY)}}],
-    ids=["without claims", "one of them holds", "not begun"],
+    [
+        {},
+        {"rome": ENDED, "team": {}},
+        {"rome": {"valid": (NOW + DAY, NOW + 2 * DAY)}},
+        {"rome": {"status": "quarantined", "reason": "policy_hold"}},
+    ],
+    ids=["without claims", "one of them holds", "not begun", "set apart"],
 )
 def test_a_passage_that_may_still_hold_is_not_history(claims: dict[str, dict[str, Any]]) -> None:
     made, _ = bench(**claims)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -477,3 +478,40 @@ def test_the_same_picture_twice_is_noted_once_each() -> None:
     envelope = Bench().compile(query="x", evidence=["first", *given], budget_tokens=1_500)
     changed = [c for c in envelope.trace.conversions if c.detail == "downsampled"]
     assert len({c.object_id for c in changed}) == 2
+
+
+def random_media(chance: random.Random) -> dict[str, Any]:
+    kind = chance.choice(["image", "audio", "video", "structured"])
+    size = chance.choice([0, 30, 300, 3_000, 9_000])
+    given: dict[str, Any] = {"kind": kind, "uri": f"{chance.random()}", "width": size,
+                             "height": chance.choice([0, 40, 400, 4_000]),
+                             "description": chance.choice(["", "deploy log", "a cat"]),
+                             "beyond_text": chance.random()}  # fmt: skip
+    if kind in ("audio", "video"):
+        given["seconds"] = chance.choice([0, 0.5, 20, 900])
+        if given["seconds"] and chance.random() < 0.5:
+            half = given["seconds"] / 2
+            given["segments"] = [{"start": 0, "end": half, "text": chance.choice(["", "deploy"])},
+                                 {"start": half, "end": given["seconds"]}]  # fmt: skip
+    if kind == "image" and chance.random() < 0.5:
+        given["regions"] = [[10, 10, chance.randint(11, 9_000), chance.randint(11, 9_000)]]
+    if kind == "structured":
+        given["records"] = [{"n": n, "words": "deploy " * chance.randint(0, 9)}
+                            for n in range(chance.choice([0, 1, 5, 300]))]  # fmt: skip
+    if chance.random() < 0.3:
+        given["stand_ins"] = [{"text": "deploy " * chance.randint(1, 900)}]
+    return given
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_media_never_take_more_than_their_part_and_are_always_named(seed: int) -> None:
+    chance = random.Random(seed)
+    given = [random_media(chance) for _ in range(chance.randint(1, 7))]
+    budget = chance.choice([1, 60, 500, 4_000, 60_000])
+    plan = planned(*given, budget=budget, asked="deploy log")
+    assert plan.tokens <= round(0.6 * budget)
+    assert len(plan.shown) == len(given)
+    assert all(each.media.uri in each.text for each in plan.shown)
+    tables = sum(e.item.tokens for e in plan.shown if e.form and not e.note.count("none of"))
+    assert plan.tokens + tables <= round(0.6 * budget)
+    assert planned(*reversed(given), budget=budget, asked="deploy log") == plan

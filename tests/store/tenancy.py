@@ -342,7 +342,11 @@ CASES: Mapping[str, Callable[[Store], object]] = {
 }
 """What is tried, by the method of the port that it is tried with."""
 
-OF_NO_TENANT = {"Store.url": "names the server or the file", "Store.close": "ends everything"}
+OF_NO_TENANT = {
+    "Store.url": "names the server or the file",
+    "Store.close": "ends everything",
+    "Reader.home": "names the server or the file that the snapshot is of",
+}
 """The members of the port that no tenant is named to, each with the reason."""
 
 

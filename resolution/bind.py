@@ -11,7 +11,7 @@ Sources: resolution 2; settled 9; DESIGN 5; checklist C-049 to C-052, C-055.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -55,6 +55,10 @@ class Scorer(Protocol):
         ...
 
 
+def _nothing(_: str) -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What a binding depends on beside the mention."""
@@ -71,8 +75,10 @@ class Rules:
     """Raw ids that the incoming claim relates the mention to."""
     neighbours: frozenset[str] = frozenset()
     """Canonical ids that stand around the mention, where the caller knows them."""
-    around: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    """Canonical ids around candidates, by canonical id of the candidate."""
+    around: Callable[[str], frozenset[str]] = _nothing
+    """Tells the canonical ids around a candidate from its canonical id."""
+    beside: tuple[tuple[str, str], ...] = ()
+    """The (raw entity id, norm) pairs of names one step from the neighbours."""
 
 
 def lookup_of(mentions: Iterable[Named]) -> Lookup:

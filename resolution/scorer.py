@@ -133,7 +133,8 @@ class NameScorer:
         surfaces: dict[str, list[Alias]] = {}
         shared: dict[str, set[str]] = {}
         sources: dict[str, CandidateSource] = {}
-        for raw, norm in order[:CANDIDATE_LIMIT]:
+        beside = [pair for pair in rules.beside if pair not in weights]
+        for raw, norm in (*order[:CANDIDATE_LIMIT], *beside):
             for alias in known.named(norm):
                 if alias.entity_id != raw or alias.scope_id not in rules.scopes:
                     continue
@@ -257,7 +258,7 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
     if alias.scope_id == rules.scope_id != TENANT_SCOPE.scope_id:
         in_session = "session=" in alias.scope_id
         return CandidateSource.SESSION if in_session else CandidateSource.SCOPED_REGISTER
-    if not rules.neighbours.isdisjoint(rules.around.get(root, ())):
+    if not rules.neighbours.isdisjoint(rules.around(root)):
         return CandidateSource.NEIGHBOURHOOD
     return CandidateSource.BLOCKING
 
@@ -293,7 +294,7 @@ def _context(mention: EntityRef, one: _Found, known: Register, rules: Rules) -> 
     return PairContext(
         same_handle=bool(_handles(mention) & _handles_of(root, known)),
         same_scope=_same_scope(one, known, rules),
-        neighbour_overlap=_overlap(rules.neighbours, rules.around.get(root, frozenset())),
+        neighbour_overlap=_overlap(rules.neighbours, rules.around(root)),
         mentioned_together=not known.named_now.isdisjoint(known.members(root)),
         attribute_conflict=_domains_differ(mention, root, known),
         direct_edge=not rules.related.isdisjoint(known.members(root)),

@@ -276,6 +276,7 @@ class Ingesting:
             drafts=(draft,),
             scopes=visible_scopes(self.principal) | {draft.details.scope.scope_id},
             actor=self.principal.user or "service",
+            writer=self.principal,
         )
 
     def _drafted(self, events: Sequence[Event], tally: _Tally) -> list[tuple[Event, Draft]]:

@@ -83,6 +83,7 @@ class Writing:
             scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},
             actor=self.principal.user or "service",
             stated_tx=stated_tx,
+            writer=self.principal,
         )
         tenant = self.principal.tenant
         if dry_run:

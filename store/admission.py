@@ -9,12 +9,12 @@ Sources: DESIGN 3 and 5; settled 1, 2, 6, 9; checklist C-050 to C-055.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..resolution.bind import SCORED, Named, Rules, Scorer, as_ref, bind
 from ..resolution.clusters import pair
-from ..resolution.keys import alias_key, entity_id, free_ordinal, is_description, is_id
+from ..resolution.keys import alias_key, entity_id, free_ordinal, is_description
 from ..resolution.register import Register
 from ..schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ..schema.entity import (
@@ -31,7 +31,7 @@ from ..schema.entity import (
 from ..schema.errors import InvalidInput
 from ..schema.interval import ALWAYS, INF_US, MIN_US, Interval
 from ..schema.policy import ResolutionPolicy
-from ..schema.principal import TENANT_SCOPE
+from ..schema.principal import TENANT_SCOPE, Principal
 from ..schema.slots import UNKNOWN_TYPE, compatible
 from ..schema.values import canonical_value
 from ..schema.vocabulary import (
@@ -46,7 +46,9 @@ from ..schema.vocabulary import (
 from ..schema.write import Draft, Span
 from .ledger import PlanningSlot
 from .namesakes import Line, Subject, namesakes, subject_of, torn
+from .naming import typed
 from .port import SlotRecord
+from .surroundings import Circle, Surroundings, neighbours_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Submission:
     actor: str
     stated_tx: int | None = None
     """Of a replay: the transaction time it recorded."""
+    writer: Principal | None = None
+    """Whose sight decides what may count as standing around a mention; None: nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +108,18 @@ def admit(
     tx: int,
     bands: ResolutionPolicy,
     scorer: Scorer | None,
+    circle: Circle | None = None,
 ) -> tuple[Admitted, ...]:
     """Return the admitted claims of a submission, teaching the register what they create.
+
+    `circle` has what stands around its mentions, where some of them must be scored.
 
     Raises:
         TenureError: whatever the first draft that cannot be admitted raises.
     """
     admitted: list[Admitted] = []
     torn_apart = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
+    around = _surroundings(submission, register, bands, circle)
     for ordinal, draft in enumerate(submission.drafts):
         rules = Rules(
             scopes=submission.scopes,
@@ -119,11 +127,20 @@ def admit(
             bands=bands,
             authority=draft.details.authority_level,
         )
-        one = _Admission(draft, register, rules, scorer, tx, torn_apart)
+        one = _Admission(draft, register, rules, scorer, tx, torn_apart, around)
         admitted.append(one.admit(ordinal))
     if register.moved:
         return tuple(one.settled(register) for one in admitted)
     return tuple(admitted)
+
+
+def _surroundings(
+    submission: Submission, register: Register, bands: ResolutionPolicy, circle: Circle | None
+) -> Surroundings | None:
+    if circle is None:
+        return None
+    rules = Rules(submission.scopes, TENANT_SCOPE.scope_id, bands)
+    return Surroundings(circle, neighbours_of(submission.drafts, register, rules))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +153,7 @@ class _Admission:
     scorer: Scorer | None
     tx: int
     torn_apart: Mapping[Subject, tuple[Line, ...]]
+    around: Surroundings | None
 
     def admit(self, ordinal: int) -> Admitted:
         draft = self.draft
@@ -239,8 +257,10 @@ class _Admission:
         types: Sequence[str],
         related: frozenset[str] = frozenset(),
     ) -> _Binding:
-        named = _typed(mention, types)
+        named = typed(mention, types)
         rules = replace(self.rules, related=related) if related else self.rules
+        if self.around:
+            rules = self.around.rules(rules, named, self.register)
         found = bind(named, self.register, rules, self.scorer)
         story = self._story(role)
         if story and found.decision is not Decision.REVIEW:
@@ -438,27 +458,3 @@ def is_sampled(raw: str, share: float) -> bool:
     """
     drawn = int.from_bytes(hashlib.sha256(raw.encode()).digest()[:4])
     return drawn < round(share * 2**32)
-
-
-def _typed(mention: Named, types: Sequence[str]) -> Named:
-    """Let a name of unknown type take the one type its slot is about."""
-    if len(types) != 1 or (isinstance(mention, EntityRef) and mention.type != UNKNOWN_TYPE):
-        return mention
-    if isinstance(mention, str) and is_id(mention):
-        return mention
-    return replace(as_ref(mention), type=types[0])
-
-
-def mentions_of(drafts: Iterable[Draft]) -> list[Named]:
-    """Return every mention of drafts that binding must look up."""
-    found: list[Named] = []
-    for draft in drafts:
-        types = draft.slot.subject_types if draft.slot else ()
-        if draft.subject is not None and draft.slot_key is None:
-            found.append(_typed(draft.subject, types))
-        elif draft.details.subject_id is not None:
-            found.append(draft.details.subject_id)
-        if draft.value_mention is not None:
-            found.append(draft.value_mention)
-        found += [span.who for span in draft.mentions]
-    return found

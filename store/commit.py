@@ -10,24 +10,23 @@ Sources: DESIGN 2, 3 and 6; settled 1, 5; bitemporal 5; neo4j 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from ..resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
-from ..resolution.keys import alias_key, is_id
-from ..resolution.known import merged
-from ..resolution.register import Asked, Register
+from ..resolution.bind import Scorer
+from ..resolution.register import Register
 from ..schema.claim import Edge, Look, Row
-from ..schema.entity import SUGGESTION, EntityRef
+from ..schema.entity import SUGGESTION
 from ..schema.errors import Conflict, InvalidInput, NotFound, TenureError
 from ..schema.interval import ALWAYS, Interval
-from ..schema.policy import Policy, ResolutionPolicy
+from ..schema.policy import Policy
 from ..schema.values import iso, moment
 from ..schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
 from ..schema.write import Receipt
-from .admission import Admitted, Submission, admit, mentions_of
+from .admission import Admitted, Submission, admit
 from .backlog import check_backlog
+from .candidates import Gathered, gather
 from .declared import declared
 from .effects import derivations, hold_action, staleness, stands, tie_action
 from .ledger import Ledger, PlanningSlot
@@ -37,6 +36,7 @@ from .port import (
     Batch,
     Clock,
     Flag,
+    Point,
     SlotRead,
     StoredReceipt,
     TxEvent,
@@ -56,7 +56,7 @@ class _Work:
     """What a transaction has gathered so far; lives for one call."""
 
     clock: Clock
-    register: Register
+    found: Gathered
     ledger: Ledger
     results: list[Result | None]
     admitted: list[tuple[int, int, tuple[Admitted, ...]]] = field(
@@ -71,6 +71,11 @@ class _Work:
     quarantined: list[Row] = field(default_factory=list[Row])
     twins: dict[int, int] = field(default_factory=dict[int, int])
     """Place of a retry inside the group, and of the write it repeats."""
+
+    @property
+    def register(self) -> Register:
+        """Return what is known, and what the group has made so far."""
+        return self.found.register
 
     @property
     def last(self) -> int:
@@ -93,8 +98,10 @@ def commit(
     replay stamp must be later than the last one. With `dry_run` nothing is applied.
     """
     clock = tx.lock()
-    known = _known(tx, group, scorer, clock.last_us, bands=policy.resolution)
-    work = _Work(clock, known, Ledger(clock.next_vid), [None] * len(group))
+    begun = max([one.stated_tx or now_us for one in group], default=now_us)
+    point = Point(max(begun, clock.last_us), clock.last_us)
+    found = gather(tx, group, scorer, point=point, policy=policy)
+    work = _Work(clock, found, Ledger(clock.next_vid), [None] * len(group))
     _answer_retries(tx, group, work)
     _admit_all(tx, group, work, now_us=now_us, policy=policy, scorer=scorer)
     if policy.write.same_origin_corrects:
@@ -112,50 +119,6 @@ def commit(
         tx.apply(_batch(group, work))
     _answer_twins(group, work)
     return [result for result in work.results if result is not None]
-
-
-def _known(
-    tx: WriteTx,
-    group: Sequence[Submission],
-    scorer: Scorer | None,
-    last_us: int,
-    *,
-    bands: ResolutionPolicy,
-) -> Register:
-    """Return what exact keys find; only what they leave open is looked up by blocking keys."""
-    mentions = mentions_of(draft for submission in group for draft in submission.drafts)
-    scopes = sorted({scope for submission in group for scope in submission.scopes})
-    exact = tx.known(lookup_of(mentions), scopes=scopes, tx_us=last_us)
-    register = Register(exact)
-    if scorer is None:
-        return register
-    doubtful = list(_doubtful(group, register))
-    if not doubtful:
-        return register
-    lookups = [(fuzzy_lookup(ref, scorer, bands), sorted(seen)) for ref, seen in doubtful]
-    answers = tx.known_each(lookups, tx_us=last_us)
-    register = Register(merged([exact, *answers]))
-    for (ref, seen), found in zip(doubtful, answers, strict=True):
-        register.propose((alias_key(ref.name), ref.type, seen), found.weights)
-    return register
-
-
-def _doubtful(
-    group: Sequence[Submission], register: Register
-) -> Iterator[tuple[EntityRef, frozenset[str]]]:
-    """Yield the mentions that no id, identifier or alias decides, each once."""
-    seen: set[Asked] = set()
-    for submission in group:
-        for draft in submission.drafts:
-            rules = Rules(submission.scopes, draft.details.scope.scope_id)
-            for mention in mentions_of([draft]):
-                if isinstance(mention, str) and is_id(mention):
-                    continue
-                ref = as_ref(mention)
-                asked = alias_key(ref.name), ref.type, submission.scopes
-                if asked not in seen and needs_scoring(ref, register, rules):
-                    seen.add(asked)
-                    yield ref, submission.scopes
 
 
 def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> None:
@@ -239,6 +202,7 @@ def _admit_all(
                 tx=stamp,
                 bands=policy.resolution,
                 scorer=scorer,
+                circle=work.found.circles.get(place),
             )
             if submission.stated_tx is None:
                 earlier = (one for _, _, more in work.admitted for one in more)
@@ -247,6 +211,7 @@ def _admit_all(
             work.results[place] = refusal
             continue
         work.register.absorb(attempt)
+        work.found.hear(one.assertion for one in claims)
         work.admitted.append((place, stamp, claims))
         last = stamp
     if work.register.moved:  # a later write may have joined the subject of an earlier one

@@ -42,6 +42,7 @@ from .records import (
     PermissionChange,
     Point,
     RecordKind,
+    Related,
     SlotRead,
     SlotRecord,
     StoredReceipt,
@@ -71,6 +72,7 @@ __all__ = [
     "Point",
     "Reader",
     "RecordKind",
+    "Related",
     "SlotRead",
     "SlotRecord",
     "Store",
@@ -100,6 +102,16 @@ class IdentityReads(Protocol):
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
+        ...
+
+    def relations(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> Related:
+        """Return the ends of the visible clean heads that relate entities to others.
+
+        An entity with more than `limit` pairs of ends is a hub: it brings none of them, and is
+        not read to its end.
+        """
         ...
 
 

@@ -315,6 +315,15 @@ class Ask:
     """Only rows believed at the point's tx; False: every row known by then."""
 
 
+class Related(NamedTuple):
+    """What relates entities to others."""
+
+    ends: tuple[tuple[str, str], ...]
+    """Raw (subject, value) pairs, sorted, each once."""
+    hubs: tuple[str, ...] = ()
+    """The entities with too many relations to tell anything, sorted."""
+
+
 class Found(NamedTuple):
     """Versions in order of vid unless the read names another, and how many are withheld."""
 

@@ -236,6 +236,22 @@ _NEAR: Final[LiteralString] = (
     coalesce(max(size(shown)), 0) > $limit AS cut }
 """
 )
+RELATIONS: Final[LiteralString] = (
+    """
+UNWIND $entity_ids AS entity_id
+MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
+CALL (e) {
+  MATCH (e)<-[a:ABOUT]-(v:ContextVersion)
+  WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid
+    AND a.valid_until > $valid AND v.head AND v.status = 'clean' AND NOT v.deny
+  MATCH (v)-[:PIECE_OF]->(c:Claim)
+  WHERE c.subject_id IS NOT NULL AND c.value_entity_id IS NOT NULL AND """
+    + _SEEN
+    + """
+  WITH DISTINCT c.subject_id AS subject, c.value_entity_id AS value LIMIT $most
+  RETURN collect([subject, value]) AS ends }
+RETURN entity_id, ends"""
+)
 _AROUND: Final[LiteralString] = (
     """
 CALL (edge) {

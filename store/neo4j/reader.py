@@ -31,6 +31,7 @@ from ..port import (
     Found,
     Point,
     RecordKind,
+    Related,
     StoredReceipt,
     Usage,
     VectorRow,
@@ -176,6 +177,13 @@ class Neo4jReader:
         return found or versions.around(
             self._calls, entity_ids, sight=sight, point=point, limit=limit
         )
+
+    def relations(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> Related:
+        """Return what relates entities to others by its raw ends; hubs are named apart."""
+        pinned = self._pinned(point)
+        return versions.relations(self._calls, entity_ids, sight=sight, point=pinned, limit=limit)
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()

@@ -21,7 +21,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
-from ..port import Ask, Found, Point
+from ..port import Ask, Found, Point, Related
 from . import candidate_statements as cypher
 from . import codec
 from .calls import Calls, Reads
@@ -264,6 +264,18 @@ def near_rows(calls: Calls, records: Records, tx_us: int) -> Found:
             unseen, cut, _ = record["note"]
             hidden.update(vid for vids in unseen for vid in vids)
     return Found(tuple(kept[vid] for vid in sorted(kept)), len(hidden), bool(cut))
+
+
+def relations(
+    calls: Calls, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+) -> Related:
+    """Return what relates entities to others by its raw ends; hubs are named apart."""
+    bound = seen_at(sight, point) | {"most": limit + 1}
+    asked = list(dict.fromkeys(entity_ids))
+    records = calls.rows(cypher.RELATIONS, entity_ids=asked, **bound)
+    found = {(s, v) for r in records if len(r["ends"]) <= limit for s, v in r["ends"]}
+    hubs = {str(r["entity_id"]) for r in records if len(r["ends"]) > limit}
+    return Related(tuple(sorted(found)), tuple(sorted(hubs)))
 
 
 def changes(

@@ -18,7 +18,17 @@ from ...schema.claim import Assertion, Claim, Row, Version
 from ...schema.entity import AUDIT, SUGGESTION, Judgement, Review
 from ...schema.errors import Fault, NotFound
 from ...schema.interval import INF_US
-from ..port import ActionRecord, Batch, Clock, Point, SlotRead, SlotRecord, StoredReceipt
+from ...schema.principal import Sight
+from ..port import (
+    ActionRecord,
+    Batch,
+    Clock,
+    Point,
+    Related,
+    SlotRead,
+    SlotRecord,
+    StoredReceipt,
+)
 from . import applying, codec, erasing, identity, register_codec, versions
 from . import register_statements as register
 from . import statements as cypher
@@ -85,6 +95,13 @@ class Neo4jWriteTx:
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
         return identity.Register(self.calls).entities(entity_ids, tx_us)
+
+    def relations(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> Related:
+        """Return what relates entities to others by its raw ends; hubs are named apart."""
+        pinned = self._pinned(point)
+        return versions.relations(self.calls, entity_ids, sight=sight, point=pinned, limit=limit)
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
@@ -160,9 +177,10 @@ class Neo4jWriteTx:
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, whoever may see them."""
-        last = self.counters.clock.last_us
-        pinned = Point(point.valid_us, min(point.tx_us, last))
-        return tuple(versions.decaying(self.calls, point=pinned))
+        return tuple(versions.decaying(self.calls, point=self._pinned(point)))
+
+    def _pinned(self, point: Point) -> Point:
+        return Point(point.valid_us, min(point.tx_us, self.counters.clock.last_us))
 
     def judgements(
         self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None

@@ -27,6 +27,7 @@ from ..port import (
     Found,
     Point,
     RecordKind,
+    Related,
     StoredReceipt,
     Usage,
     VectorRow,
@@ -121,6 +122,12 @@ class SqliteReader:
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
         """Return clean heads about these entities or pointing at them."""
         return self._timelines.around(entity_ids, sight=sight, point=point, limit=limit)
+
+    def relations(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> Related:
+        """Return what relates entities to others by its raw ends; hubs are named apart."""
+        return self._timelines.relations(entity_ids, sight=sight, point=point, limit=limit)
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()

@@ -435,6 +435,26 @@ NEAR: Final = (
     _near(_TEXT_ABOUT, _BY_TX),
     _near(_POINTING, _BY_TX),
 )
+_PAIR: Final = """SELECT DISTINCT c.subject_id, c.value_entity_id FROM """
+_RELATES: Final = """ CROSS JOIN object_permit o ON o.claim_id = v.claim_id
+WHERE v.head = 1 AND v.status = 'clean' AND v.deny = 0 AND c.subject_id IS NOT NULL
+  AND c.value_entity_id IS NOT NULL AND v.valid_from <= :valid AND v.valid_until > :valid
+  AND o.permit_id IN (SELECT value FROM json_each(:permits)) AND {tx} LIMIT :most"""
+
+
+def _related(source: str, tx: str) -> str:
+    return _PAIR + source + _RELATES.format(tx=tx)
+
+
+RELATED_NOW: Final = (
+    _related(_ABOUT.format(index="version_open_head"), _BY_OPEN),
+    _related(_POINTING, _BY_OPEN),
+)
+"""The ends of what relates one entity to others; each stops early at a hub."""
+RELATED: Final = (
+    _related(_ABOUT.format(index="version_by_valid"), _BY_TX),
+    _related(_POINTING, _BY_TX),
+)
 _CHANGED: Final = """{source}{permitted} WHERE {column} > :after AND {column} <= :tx"""
 _OF_SUBJECTS: Final = """ AND EXISTS (SELECT 1 FROM claim c WHERE c.claim_id = v.claim_id
 AND c.subject_id IN (SELECT value FROM json_each(:subjects)))"""

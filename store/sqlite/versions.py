@@ -26,7 +26,7 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
-from ..port import Ask, Clock, Found, Point
+from ..port import Ask, Clock, Found, Point, Related
 from . import codec
 from . import statements as sql
 from .caches import Caches
@@ -146,6 +146,27 @@ class Timelines:
             cut = cut or len(visible) > limit
         lines = self._of_vids(kept, bound)
         return Found(tuple(self._built(lines, point.tx_us)), len(hidden), cut)
+
+    def relations(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> Related:
+        """Return what relates entities to others by its raw ends; hubs are named apart."""
+        statements = sql.RELATED_NOW if self._now(point) else sql.RELATED
+        bound = self._bound(sight, point) | {"most": limit + 1}
+        found: set[tuple[str, str]] = set()
+        hubs: set[str] = set()
+        for entity_id in dict.fromkeys(entity_ids):
+            bound["entity"] = entity_id
+            ends = {
+                (subject, value)
+                for statement in statements
+                for subject, value in self._db.execute(statement, bound)
+            }
+            if len(ends) > limit:
+                hubs.add(entity_id)
+            else:
+                found |= ends
+        return Related(tuple(sorted(found)), tuple(sorted(hubs)))
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str]

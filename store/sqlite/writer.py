@@ -16,7 +16,17 @@ from ...resolution.known import Known, Lookup
 from ...schema.claim import Assertion, Claim, Row, Version
 from ...schema.entity import AUDIT, SUGGESTION, Judgement, Review
 from ...schema.errors import Fault
-from ..port import ActionRecord, Batch, Clock, Point, SlotRead, SlotRecord, StoredReceipt
+from ...schema.principal import Sight
+from ..port import (
+    ActionRecord,
+    Batch,
+    Clock,
+    Point,
+    Related,
+    SlotRead,
+    SlotRecord,
+    StoredReceipt,
+)
 from . import apply, codec, export, register_codec
 from . import register_sql as register
 from . import statements as sql
@@ -79,6 +89,12 @@ class SqliteWriteTx:
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
         return self._register().entities(entity_ids, tx_us=tx_us)
+
+    def relations(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> Related:
+        """Return what relates entities to others by its raw ends; hubs are named apart."""
+        return self._timelines().relations(entity_ids, sight=sight, point=point, limit=limit)
 
     def _register(self) -> Register:
         db = self._locked()
@@ -153,13 +169,15 @@ class SqliteWriteTx:
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, whoever may see them."""
+        return self._timelines().decaying(point=point)
+
+    def _timelines(self) -> Timelines:
         db = self._locked()
         *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
         # caches of its own: what an abandoned transaction saw must not outlive it
-        found = Timelines(
+        return Timelines(
             db, Caches(), clock=Clock(*counters), erasures=erasures, permits=permits or 0
         )
-        return found.decaying(point=point)
 
     def judgements(
         self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None

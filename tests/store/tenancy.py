@@ -197,6 +197,12 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "IdentityReads.known_each": reading(
         lambda r: r.known_each([(LOOKUP, ("tenant",))], tx_us=1_000)
     ),
+    "IdentityReads.relations": reading(
+        lambda r: r.relations(ENTITIES, sight=SIGHT, point=POINT, limit=9)
+    ),
+    "IdentityReads.relations, under the lock": writing(
+        lambda t: t.relations(ENTITIES, sight=SIGHT, point=POINT, limit=9)
+    ),
     # Reader
     "Reader.clock": reading(lambda r: r.clock()),
     "Reader.definitions": reading(lambda r: r.definitions()),

@@ -102,6 +102,11 @@ class _Option(NamedTuple):
 class _Pairing:
     """Two word lists that shrink while their words find partners."""
 
+    __slots__ = (
+        "initial", "last", "left", "left_met", "met", "nickname", "rarity", "right", "right_met",
+        "weight",
+    )  # fmt: skip
+
     def __init__(self, left: list[str], right: list[str], rarity: Rarity) -> None:
         self.left = left
         self.right = right
@@ -127,10 +132,19 @@ class _Pairing:
         for word in rights:
             self.right.remove(word)
 
+    def take_one(self, one: str, other: str, similarity: int) -> None:
+        on_left, on_right = self.rarity(one), self.rarity(other)
+        self.left_met += on_left
+        self.right_met += on_right
+        self.weight += on_left + on_right
+        self.met += similarity * (on_left + on_right)
+        self.left.remove(one)
+        self.right.remove(other)
+
     def pair_equal(self) -> None:
         for word in tuple(self.left):
             if word in self.right:
-                self.take([word], [word], 1000)
+                self.take_one(word, word, 1000)
 
     def pair_written_together(self) -> None:
         options = sorted(
@@ -145,16 +159,17 @@ class _Pairing:
                 self.take(words[not on_left], words[on_left], 1000)
 
     def pair_similar(self, person: bool) -> None:
-        options = sorted(
+        options = [
             _Option(-similarity, min(one, other), max(one, other), one, other, how)
             for one in self.left[:_FUZZY_MAX_WORDS]
             for other in self.right[:_FUZZY_MAX_WORDS]
             for similarity, how in _likeness(one, other, person)
             if how == "typo" or (one == self.last[0]) == (other == self.last[1])
-        )
+        ]
+        options.sort()
         for option in options:
             if option.one in self.left and option.other in self.right:
-                self.take([option.one], [option.other], -option.unlike)
+                self.take_one(option.one, option.other, -option.unlike)
                 self.nickname |= option.how == "nickname"
                 self.initial |= option.how == "initial"
 

@@ -172,7 +172,7 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
 
 def excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
     """Tell whether an entity holds another value of a scheme that the mention states."""
-    return any(
+    return bool(ref.external_ids) and any(
         ref.external_ids.get(scheme, value) != value
         for scheme, value in known.held(entity_id).items()
     )

@@ -88,7 +88,7 @@ def _qualifier_words(left: NameForm, right: NameForm) -> tuple[tuple[str, ...], 
 
 def levels_of(measures: Measures) -> tuple[int, ...]:
     """Return the index of the level that holds, one per row of `COMPARISONS`."""
-    return tuple(row.level_of(measures) for row in COMPARISONS)
+    return tuple([level_of(measures) for level_of in _LEVELS])
 
 
 def _is_acronym(short: NameForm, long: NameForm) -> bool:
@@ -228,3 +228,5 @@ COMPARISONS: tuple[Comparison, ...] = (
     ),
 )
 """Every comparison, in the order of the explanation."""
+
+_LEVELS = tuple(row.level_of for row in COMPARISONS)

@@ -10,8 +10,8 @@ Sources: resolution 2 and 6; settled 9; checklist C-047, C-055.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
 
@@ -56,13 +56,10 @@ class Known:
     """Canonical id by raw id, only of clusters of two or more: every member, root included."""
 
 
-def worth_it(proposed: Sequence[tuple[Alias, int]], lookup: Lookup) -> list[tuple[Alias, int]]:
-    """Return the proposed (alias, weight) pairs that a look-up wants, in their order."""
+def worth_it(proposed: Collection[tuple[str, str]], lookup: Lookup) -> frozenset[str]:
+    """Return the norms that a look-up wants of proposed (surface, norm) pairs."""
     near = lookup.near
-    if near is None:
-        return list(proposed)
-    kept = {alias.norm for alias, _ in proposed if near(alias.surface)}
-    return [pair for pair in proposed if pair[0].norm in kept]
+    return frozenset(norm for surface, norm in proposed if near is None or near(surface))
 
 
 def alias_order(alias: Alias) -> tuple[str, str, str, str, int, int]:
@@ -84,10 +81,13 @@ def identifier_order(identifier: Identifier) -> tuple[str, str, str, int]:
 
 def merged(answers: Sequence[Known]) -> Known:
     """Return several answers of one transaction time as one; weights belong to each alone."""
+    told = [one for one in answers if one.entities or one.aliases or one.identifiers]
+    if len(told) == 1:
+        return replace(told[0], weights={})
     return Known(
-        identifiers=tuple(dict.fromkeys(i for one in answers for i in one.identifiers)),
-        aliases=tuple(dict.fromkeys(a for one in answers for a in one.aliases)),
-        entities={raw: e for one in answers for raw, e in one.entities.items()},
-        judgements=tuple({j.judgement_id: j for one in answers for j in one.judgements}.values()),
-        canonical={raw: top for one in answers for raw, top in one.canonical.items()},
+        identifiers=tuple(dict.fromkeys(i for one in told for i in one.identifiers)),
+        aliases=tuple(dict.fromkeys(a for one in told for a in one.aliases)),
+        entities={raw: e for one in told for raw, e in one.entities.items()},
+        judgements=tuple({j.judgement_id: j for one in told for j in one.judgements}.values()),
+        canonical={raw: top for one in told for raw, top in one.canonical.items()},
     )

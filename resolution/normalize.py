@@ -296,6 +296,8 @@ def _split_native_legal(text: str, profile: Profile, words: Lexicon) -> tuple[st
 
 def _split_brackets(text: str, words: Lexicon) -> tuple[str, list[str]]:
     """Return the text without its brackets, and the words that stood in them."""
+    if "(" not in text and "[" not in text:
+        return text, []
     qualifiers: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -327,7 +329,7 @@ def _qualifier(qualifiers: list[str], core: list[str]) -> str:
 
 
 def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:
-    found = [number for token in tokens for number in _NUMBER.findall(token)]
+    found: list[str] = _NUMBER.findall(" ".join(tokens))
     if coded and len(tokens) > 1:
         found += [token for token in tokens if len(token) == 1 and token.isalpha()]
     return tuple(sorted(found))

@@ -9,7 +9,8 @@ hold this key. Source: resolution 6.
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 COARSE_KINDS: Final = frozenset({"prefix", "suffix", "deletion"})
 """Kinds of keys that many names share by chance."""
@@ -32,3 +33,46 @@ def hit_weight(kind: str, kind_weight: int, *, postings: int, total: int) -> int
     if postings > (COARSE_LIMIT if kind in COARSE_KINDS else LIMIT):
         return None
     return round(kind_weight * math.log(1 + total / postings))
+
+
+class Posting(NamedTuple):
+    """A blocking key: what it weighs, and the numbers of the norms that carry it."""
+
+    weight: int
+    norms: Sequence[int]
+
+
+_LONG: Final = 32
+"""Norms behind a key from which it pays to ask whether they can still matter."""
+
+
+def heaviest(postings: Sequence[Posting], most: int | None) -> dict[int, int]:
+    """Return the weight of norms by number: exactly of the `most` heaviest and their equals.
+
+    `postings` come heaviest first. A norm that the keys left over cannot lift among the
+    heaviest may be left out, which spares the long lists of light keys; None leaves out none.
+
+    >>> heaviest([Posting(9, [1, 2]), Posting(1, [2, 3])], None)
+    {1: 9, 2: 10, 3: 1}
+    """
+    shared: dict[int, int] = {}
+    before = shared.get
+    left = sum(posting.weight for posting in postings)
+    settled = False
+    for weight, norms in postings:
+        if most is not None and not settled and len(norms) >= _LONG:
+            settled = left < kth_largest(shared.values(), most)
+        for norm in shared.keys() & norms if settled else norms:
+            shared[norm] = before(norm, 0) + weight
+        left -= weight
+    return shared
+
+
+def kth_largest(values: Iterable[int], place: int) -> int:
+    """Return the value at a place from the top, counted from 1; 0 where there are fewer.
+
+    >>> kth_largest([3, 9, 5], 2), kth_largest([3], 2)
+    (5, 0)
+    """
+    ranked = sorted(values)
+    return ranked[-place] if len(ranked) >= place else 0

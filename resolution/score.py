@@ -86,15 +86,31 @@ def score_pair(
     Raises:
         InvalidInput: `unresolved_claim` when the candidate has no name.
     """
-    if not candidate_names:
-        raise InvalidInput("give at least one name of the candidate", code="unresolved_claim")
+    return score_measured(
+        measured(mention, candidate_names, entity_type, model), entity_type, context, model
+    )
+
+
+def measured(
+    mention: NameForm, candidate_names: Iterable[NameForm], entity_type: str, model: Model
+) -> tuple[Measures, ...]:
+    """Return the raw facts about a mention and each of a candidate's names."""
     rarity = model.rarity_of(entity_type)
     form = _made_for(entity_type, mention)
-    names = [_made_for(entity_type, name) for name in candidate_names]
-    rated = [
-        _rate(measure(form, name, rarity), entity_type, context, model)
-        for name in _telling_names(form, names)
-    ]
+    return tuple([measure(form, _made_for(entity_type, name), rarity) for name in candidate_names])
+
+
+def score_measured(
+    measures: Sequence[Measures], entity_type: str, context: PairContext, model: Model
+) -> PairScore:
+    """Return the score of a mention against the best of a candidate's names, as measured.
+
+    Raises:
+        InvalidInput: `unresolved_claim` when the candidate has no name.
+    """
+    if not measures:
+        raise InvalidInput("give at least one name of the candidate", code="unresolved_claim")
+    rated = [_rate(one, entity_type, context, model) for one in _telling(measures)]
     best = min(rated, key=lambda one: (-one.score, -one.log_odds, one.facts.measures.right.key))
     return PairScore(
         score=best.score,
@@ -106,23 +122,13 @@ def score_pair(
     )
 
 
-def name_ceiling(
-    mention: NameForm, candidate_names: Iterable[NameForm], entity_type: str, model: Model
-) -> float:
+def name_ceiling(measures: Iterable[Measures], model: Model) -> float:
     """Return the log-odds that no name of a candidate exceeds, before context and vetoes.
 
-    A fraction of the cost of `score_pair`: a candidate that stays low with all the context that
-    there may be needs no further look. -inf where there is no name.
+    A candidate that stays low with all the context that there may be needs no further look.
+    -inf where there is no name.
     """
-    rarity = model.rarity_of(entity_type)
-    form = _made_for(entity_type, mention)
-    return max(
-        (
-            name_log_odds(measure(form, _made_for(entity_type, name), rarity), model)
-            for name in candidate_names
-        ),
-        default=-math.inf,
-    )
+    return max((name_log_odds(one, model) for one in measures), default=-math.inf)
 
 
 def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> Verdict:
@@ -281,17 +287,18 @@ def _made_for(entity_type: str, form: NameForm) -> NameForm:
     return normalize(form.original, entity_type)
 
 
-def _telling_names(mention: NameForm, names: Sequence[NameForm]) -> Sequence[NameForm]:
-    """Return the names to compare, without bare ones that hide another qualifier.
+def _telling(measures: Sequence[Measures]) -> Sequence[Measures]:
+    """Return what was measured, without bare names that hide another qualifier.
 
     An entity known as "Mike Rogers (AL)" and as "Mike Rogers" is not "Mike Rogers (MI)".
     """
+    mention = measures[0].left
     if not mention.qualifier:
-        return names
-    alike = [name for name in names if name.ordered == mention.ordered and name.qualifier]
-    if not alike or any(name.qualifier == mention.qualifier for name in alike):
-        return names
-    return [name for name in names if name.qualifier or name.ordered != mention.ordered]
+        return measures
+    alike = [m for m in measures if m.right.ordered == mention.ordered and m.right.qualifier]
+    if not alike or any(m.right.qualifier == mention.qualifier for m in alike):
+        return measures
+    return [m for m in measures if m.right.qualifier or m.right.ordered != mention.ordered]
 
 
 def _ranked(candidates: Iterable[Scored]) -> list[Scored]:

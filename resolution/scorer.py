@@ -27,6 +27,7 @@ from ..schema.slots import UNKNOWN_TYPE, compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState
 from .bind import Rules, excludes
 from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys
+from .compare import Measures
 from .context import PairContext, PersonContext
 from .extract import is_name_of_a_thing
 from .keys import alias_key
@@ -40,8 +41,10 @@ from .score import (
     PairScore,
     Scored,
     decide,
+    measured,
     name_ceiling,
     probability,
+    score_measured,
     score_pair,
 )
 from .vetoes import VetoCode
@@ -74,6 +77,8 @@ class _Found:
     surfaces: tuple[str, ...]
     generic: bool
     source: CandidateSource
+    measures: tuple[Measures, ...]
+    """What comparing the mention with each of these names has found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ class NameScorer:
 
     def near(self, mention: EntityRef) -> Callable[[str], bool]:
         """Return what tells whether a stored name is worth scoring against a mention."""
-        return partial(_is_near, mention)
+        return partial(_is_near, mention.name, mention.type)
 
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
         """Return the (key, kind) pairs under which a new alias is found."""
@@ -145,13 +150,23 @@ class NameScorer:
         found: list[_Found] = []
         for root, aliases in surfaces.items():
             entity = known.entity(root)
-            close = [alias for alias in aliases if _is_near(mention, alias.surface)]
+            close = [
+                alias for alias in aliases if _is_near(mention.name, mention.type, alias.surface)
+            ]
             if not close or entity is None or not _may_be(mention, entity, known):
                 continue
             generic = all(len(shared[alias.norm]) >= GENERIC_FROM for alias in close)
             names = _names_of([alias.surface for alias in close], root, known, rules)
-            found.append(_Found(entity, names, generic, sources[root]))
+            measures = self._measured(mention, entity, names)
+            found.append(_Found(entity, names, generic, sources[root], measures))
         return found
+
+    def _measured(
+        self, mention: EntityRef, entity: Entity, names: Iterable[str]
+    ) -> tuple[Measures, ...]:
+        kind = _kind(mention, entity)
+        forms = [_form(name, kind) for name in names]
+        return measured(_form(mention.name, mention.type), forms, kind, self._model)
 
     def _promising(
         self, mention: EntityRef, found: list[_Found], known: Register, rules: Rules
@@ -166,7 +181,8 @@ class NameScorer:
         bar = min(bands.suggest_from, bands.review_above, bands.bind_at)
         most = _context_ceiling(mention, known, rules, self._model)
         ceilings = {
-            one.root.entity_id: round(self._ceiling(mention, one) + most, 6) for one in found
+            one.root.entity_id: round(name_ceiling(one.measures, self._model) + most, 6)
+            for one in found
         }
         ranked = sorted(found, key=lambda one: (-ceilings[one.root.entity_id], one.root.entity_id))
         kept = {
@@ -175,11 +191,6 @@ class NameScorer:
             if place < _SHOWN or probability(ceilings[one.root.entity_id]) >= bar
         }
         return [one for one in found if one.root.entity_id in kept]
-
-    def _ceiling(self, mention: EntityRef, one: _Found) -> float:
-        kind = _kind(mention, one)
-        forms = (_form(surface, kind) for surface in one.surfaces)
-        return name_ceiling(_form(mention.name, mention.type), forms, kind, self._model)
 
     def _fresh(self, mention: EntityRef, known: Register) -> Counter[tuple[str, str]]:
         """Return the weights of names that this transaction has taught."""
@@ -197,9 +208,8 @@ class NameScorer:
 
     def _score(self, mention: EntityRef, one: _Found, known: Register, rules: Rules) -> Scored:
         context = _context(mention, one, known, rules)
-        kind = _kind(mention, one)
-        forms = [_form(surface, kind) for surface in one.surfaces]
-        pair = score_pair(_form(mention.name, mention.type), forms, kind, context, self._model)
+        kind = _kind(mention, one.root)
+        pair = score_measured(one.measures, kind, context, self._model)
         if kind == UNKNOWN_TYPE and all(map(may_be_person, (mention.name, pair.name))):
             forms = [_form(pair.name, "person")]
             strict = score_pair(
@@ -215,7 +225,7 @@ class NameScorer:
         members = [known.entity(raw) for raw in known.members(one.root.entity_id)]
         if len(members) < _CHAIN_FROM:
             return False
-        kind = _kind(mention, one)
+        kind = _kind(mention, one.root)
         form = _form(mention.name, mention.type)
         context = PairContext(person_context=PersonContext.ASSUMED)
         fits = sum(
@@ -227,9 +237,9 @@ class NameScorer:
         return fits < 2
 
 
-def _kind(mention: EntityRef, one: _Found) -> str:
+def _kind(mention: EntityRef, entity: Entity) -> str:
     """Return the type whose names the two are compared as."""
-    return mention.type if mention.type != UNKNOWN_TYPE else one.root.type
+    return mention.type if mention.type != UNKNOWN_TYPE else entity.type
 
 
 def may_be_person(name: str) -> bool:
@@ -263,14 +273,17 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
     return CandidateSource.BLOCKING
 
 
-def _is_near(mention: EntityRef, name: str) -> bool:
+@lru_cache(maxsize=4_096)
+def _is_near(wanted: str, entity_type: str, name: str) -> bool:
     """Tell whether two names are worth the whole comparison; a shared common word is not."""
-    mine, other = _form(mention.name, mention.type), _form(name, mention.type)
-    if mine.joined == other.joined or not {*mine.acronyms, mine.joined}.isdisjoint(
-        {*other.acronyms, other.joined}
-    ):
+    mine, other = _form(wanted, entity_type), _form(name, entity_type)
+    if mine.joined == other.joined or not _short_forms(mine).isdisjoint(_short_forms(other)):
         return True
     return token_set_ratio(mine.ordered, other.ordered, score_cutoff=_NEAR) > 0
+
+
+def _short_forms(form: NameForm) -> set[str]:
+    return {form.joined, *form.acronyms}
 
 
 def _may_be(mention: EntityRef, entity: Entity, known: Register) -> bool:
@@ -291,10 +304,12 @@ def _context(mention: EntityRef, one: _Found, known: Register, rules: Rules) -> 
     root = one.root.entity_id
     lifts = rules.bands.person_context_scope == TENANT_SCOPE.scope_id
     mine = (mention.name, *mention.aliases)
+    handles = _handles(mention)
+    others = _handles_of(root, known) if handles else set[str]()
     return PairContext(
-        same_handle=bool(_handles(mention) & _handles_of(root, known)),
+        same_handle=not handles.isdisjoint(others),
         same_scope=_same_scope(one, known, rules),
-        neighbour_overlap=_overlap(rules.neighbours, rules.around(root)),
+        neighbour_overlap=_overlap(rules, root),
         mentioned_together=not known.named_now.isdisjoint(known.members(root)),
         attribute_conflict=_domains_differ(mention, root, known),
         direct_edge=not rules.related.isdisjoint(known.members(root)),
@@ -302,8 +317,8 @@ def _context(mention: EntityRef, one: _Found, known: Register, rules: Rules) -> 
         person_context=PersonContext.TENANT if lifts else PersonContext.NONE,
         same_role=_shares(_ROLE, mine, one.surfaces),
         same_document=_shares(_DOCUMENT, mine, one.surfaces),
-        same_path=bool(_paths(mine) & _paths(one.surfaces)),
-        same_email_domain=bool(_domains(_handles(mention)) & _domains(_handles_of(root, known))),
+        same_path=not _paths(mine).isdisjoint(_paths(one.surfaces)),
+        same_email_domain=not _domains(handles).isdisjoint(_domains(others)),
         authority=rules.authority,
     )
 
@@ -352,18 +367,22 @@ def _domains(handles: Iterable[str]) -> set[str]:
 def _domains_differ(mention: EntityRef, root: str, known: Register) -> bool:
     """Tell whether both sides state a web domain and the two differ."""
     mine = mention.external_ids.get("domain")
-    other = known.held(root).get("domain")
-    return bool(mine and other) and mine != other
+    other = known.held(root).get("domain") if mine else None
+    return bool(other) and mine != other
 
 
-def _overlap(mine: frozenset[str], other: frozenset[str]) -> int:
-    both = len(mine | other)
-    return round(1000 * len(mine & other) / both) if both else 0
+def _overlap(rules: Rules, root: str) -> int:
+    """Return how much of what stands around either stands around both, in thousandths."""
+    mine = rules.neighbours
+    if not mine:
+        return 0
+    other = rules.around(root)
+    return round(1000 * len(mine & other) / len(mine | other))
 
 
 def _shares(shape: re.Pattern[str], mine: Sequence[str], others: Sequence[str]) -> bool:
     found = {match for text in mine for match in shape.findall(text)}
-    return any(match in found for text in others for match in shape.findall(text))
+    return bool(found) and any(match in found for text in others for match in shape.findall(text))
 
 
 def _paths(names: Iterable[str]) -> set[str]:

@@ -171,7 +171,9 @@ class Register:
         for place, records in by_place.items():
             lookup = asked[place][0]
             near = [(codec.alias(r["alias"], tx_us), int(r["weight"])) for r in records]
-            found[place] = list(worth_it(near[: lookup.limit], lookup))
+            cut = near[: lookup.limit]
+            wanted = worth_it([(alias.surface, alias.norm) for alias, _ in cut], lookup)
+            found[place] = [pair for pair in cut if pair[0].norm in wanted]
         return found
 
     def _weighed(self, asked: Sequence[Names]) -> list[dict[str, Any]]:

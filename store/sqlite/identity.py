@@ -9,18 +9,18 @@ Sources: resolution 2 and 6; settled 9; DESIGN 5.
 
 from __future__ import annotations
 
-import heapq
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
-from ...resolution.postings import hit_weight
+from ...resolution.known import Known, Lookup, alias_order, worth_it
+from ...resolution.postings import Posting, heaviest, hit_weight, kth_largest
 from ...schema.entity import Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict
 from . import codec, register_codec
 from . import register_sql as sql
+from .codec import Line
 
 
 class Register:
@@ -36,7 +36,8 @@ class Register:
         aliases = self._named(lookup.norms, scopes, tx_us)
         weights: dict[tuple[str, str], int] = {}
         if lookup.block_keys:
-            for alias, weight in worth_it(self._blocked(lookup, scopes, tx_us), lookup):
+            for line, weight in self._blocked(lookup, scopes, tx_us):
+                alias = register_codec.alias(line, tx_us)
                 aliases.append(alias)
                 key = alias.entity_id, alias.norm
                 weights[key] = max(weight, weights.get(key, 0))
@@ -73,9 +74,10 @@ class Register:
             map(register_codec.entity, self._db.execute(sql.ENTITIES, bound)), key=_by_id
         )
         entities = {entity.entity_id: entity for entity in found}
+        named = {alias_order(alias): alias for alias in aliases}
         return Known(
             identifiers=self._identifiers_of(bound, tx_us),
-            aliases=tuple(sorted(set(aliases), key=alias_order)),
+            aliases=tuple([named[place] for place in sorted(named)]),
             weights=weights,
             entities=entities,
             judgements=tuple(
@@ -96,33 +98,33 @@ class Register:
         ]
 
     def _identifiers_of(self, bound: dict[str, object], tx_us: int) -> tuple[Identifier, ...]:
-        lines = self._db.execute(sql.IDENTIFIERS_OF, bound)
-        found = {register_codec.identifier(line, tx_us) for line in lines}
-        return tuple(sorted(found, key=identifier_order))
+        lines = set(self._db.execute(sql.IDENTIFIERS_OF, bound))
+        found = [register_codec.identifier(line, tx_us) for line in sorted(lines)]
+        return tuple(found)
 
     def _named(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Alias]:
+        lines = self._lines(norms, scopes, tx_us)
+        return [register_codec.alias(line, tx_us) for line in lines]
+
+    def _lines(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Line]:
         if not norms:
             return []
         bound = {"norms": codec.listed(norms), "scopes": codec.listed(scopes), "tx": tx_us}
-        return [
-            register_codec.alias(line, tx_us)
-            for line in self._db.execute(sql.ALIASES_BY_NORM, bound)
-        ]
+        return self._db.execute(sql.ALIASES_BY_NORM, bound).fetchall()
 
-    def _blocked(
-        self, lookup: Lookup, scopes: Sequence[str], tx_us: int
-    ) -> list[tuple[Alias, int]]:
-        """Return the heaviest visible aliases, ties by alias key; one scan, no more look-ups."""
-        found: list[tuple[Alias, int]] = []
-        for norms in self._heaviest(self._shared(lookup), lookup.limit):
-            aliases = self._named(sorted(norms), scopes, tx_us)
-            found += ((alias, norms[alias.norm]) for alias in aliases)
+    def _blocked(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> list[tuple[Line, int]]:
+        """Return those worth it of the heaviest visible aliases, ties by alias key."""
+        found: list[tuple[Line, int]] = []
+        for norms in self._heaviest(self._postings(lookup), lookup.limit):
+            found += ((line, norms[line[2]]) for line in self._lines(list(norms), scopes, tx_us))
             if len(found) >= lookup.limit:
                 break
-        return sorted(found, key=_by_weight)[: lookup.limit]
+        cut = sorted(found, key=_by_weight)[: lookup.limit]
+        wanted = worth_it([(line[1], line[2]) for line, _ in cut], lookup)
+        return [pair for pair in cut if pair[0][2] in wanted]
 
-    def _shared(self, lookup: Lookup) -> dict[int, int]:
-        """Return the weight of every norm that shares a key, by number."""
+    def _postings(self, lookup: Lookup) -> list[Posting]:
+        """Return the keys that weigh anything with the norms that carry them, heaviest first."""
         total = self._db.execute(sql.COUNT_NORMS).fetchone()[0]
         asked = dict(lookup.block_keys)
         counts = self._db.execute(sql.BLOCK_COUNTS, (codec.listed(sorted(asked)),))
@@ -131,30 +133,40 @@ class Register:
             for key, kind, postings in counts
             if (weight := hit_weight(kind, asked[key], postings=postings, total=total)) is not None
         }
-        shared: dict[int, int] = {}
-        before = shared.get
-        for key, postings in self._db.execute(sql.POSTINGS, (codec.listed(weighed),)):
-            weight = weighed[key]
-            for number in json.loads(postings):
-                shared[number] = before(number, 0) + weight
-        return shared
+        found = self._db.execute(sql.POSTINGS, (codec.listed(weighed),))
+        postings = (Posting(weighed[key], json.loads(numbers)) for key, numbers in found)
+        return sorted(postings, key=_lightest_last)
 
-    def _heaviest(self, shared: Mapping[int, int], most: int) -> Iterator[dict[str, int]]:
+    def _heaviest(self, postings: Sequence[Posting], most: int) -> Iterator[dict[str, int]]:
         """Yield the weight by norm, the heaviest first and in groups, ties in order of the norm.
 
         Nearly always the first group is enough; the rest is read where aliases of many norms
         are closed or out of sight.
         """
-        bar = min(heapq.nlargest(most, shared.values()), default=0)
-        heavy = [number for number, weight in shared.items() if weight >= bar]
-        light = [number for number, weight in shared.items() if weight < bar]
-        for numbers in (heavy, light):
-            alike: dict[int, list[str]] = {}
-            for norm, number in self._db.execute(sql.NORMS, (codec.listed(numbers),)):
-                alike.setdefault(shared[number], []).append(norm)
-            ranked = [(norm, w) for w in sorted(alike, reverse=True) for norm in sorted(alike[w])]
-            for first in range(0, len(ranked), most):
-                yield dict(ranked[first : first + most])
+        shared = heaviest(postings, most)
+        bar = kth_largest(shared.values(), most)
+        heavy = {number: weight for number, weight in shared.items() if weight > bar}
+        tied = [number for number, weight in shared.items() if weight == bar]
+        first = self._ranked(heavy)
+        # nearly all that is tied lies beyond the cut, and is not read
+        asked = codec.listed(tied), max(most - len(first), 0)
+        first += ((norm, bar) for norm, _ in self._db.execute(sql.NORMS_IN_ORDER, asked))
+        yield dict(first)
+        taken = dict(first)
+        rest = [pair for pair in self._ranked(heaviest(postings, None)) if pair[0] not in taken]
+        for at in range(0, len(rest), most):
+            yield dict(rest[at : at + most])
+
+    def _ranked(self, shared: Mapping[int, int]) -> list[tuple[str, int]]:
+        """Return norms and their weights, the heaviest first, ties in order of the norm."""
+        alike: dict[int, list[str]] = {}
+        for norm, number in self._db.execute(sql.NORMS, (codec.listed(shared),)):
+            alike.setdefault(shared[number], []).append(norm)
+        return [
+            (norm, weight)
+            for weight in sorted(alike, reverse=True)
+            for norm in sorted(alike[weight])
+        ]
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
         return [
@@ -192,9 +204,14 @@ def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:
     return codec.listed(sorted({*ids, *canonical}))
 
 
-def _by_weight(found: tuple[Alias, int]) -> tuple[int, tuple[str, str, str, str, int, int]]:
-    alias, weight = found
-    return -weight, alias_order(alias)
+def _by_weight(found: tuple[Line, int]) -> tuple[object, ...]:
+    """Return the place among proposals: the weight, then as `alias_order` has it."""
+    (entity_id, _, norm, type, scope_id, ordinal, valid_from, *_), weight = found
+    return -weight, norm, entity_id, scope_id, type, ordinal, valid_from
+
+
+def _lightest_last(posting: Posting) -> int:
+    return -posting.weight
 
 
 def _by_id(entity: Entity) -> str:

@@ -74,6 +74,7 @@ FROM json_each(?) j"""
 """The numbers of the norms behind each key as one text: a row each would cost twice as much."""
 NORMS: Final = """
 SELECT n.norm, n.norm_id FROM json_each(?) j CROSS JOIN norm n ON n.norm_id = j.value"""
+NORMS_IN_ORDER: Final = f"{NORMS} ORDER BY n.norm LIMIT ?"
 BLOCK_KEYS: Final = """
 SELECT n.norm, b.k, b.kind FROM norm n CROSS JOIN block_key b INDEXED BY block_key_by_norm
 ON b.norm_id = n.norm_id ORDER BY n.norm_id, b.k"""

@@ -13,11 +13,15 @@ Sources: DESIGN 5; resolution 8; neo4j 6; settled 9; checklist C-050, C-053, C-0
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..schema.entity import Entity, Judgement
-from ..schema.vocabulary import JudgedBy, JudgementVerdict
+from ..schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
+
+WAITING = frozenset({ReviewState.OPEN, ReviewState.UNSURE, ReviewState.UNDONE})
+"""A case in one of these has an entity that waits for its decision."""
 
 
 class Clusters:
@@ -133,3 +137,41 @@ def canonical_ids(
         top = canonical_id([entities[raw] for raw in sorted(cluster)])
         found.update(dict.fromkeys(sorted(cluster), top))
     return found
+
+
+class Waited(NamedTuple):
+    """How the blocking case of a raw entity stood at a transaction time."""
+
+    state: ReviewState
+    joined: bool
+    """It was decided by naming another entity: this one then counts as that one."""
+
+
+def believed(
+    entities: Mapping[str, Entity], canonical: Mapping[str, str], cases: Mapping[str, Waited]
+) -> dict[str, Entity]:
+    """Return entities in the state that was believed at a transaction time.
+
+    `canonical` and `cases` are those of that time. An entity waits while its own case does, or
+    while that of another member does and none is settled; what was erased stays erased.
+    """
+    clusters: dict[str, list[str]] = {}
+    for raw in entities:
+        clusters.setdefault(canonical.get(raw, raw), []).append(raw)
+    found: dict[str, Entity] = {}
+    for raw, entity in entities.items():
+        state = EntityState.MERGED
+        if entity.state is EntityState.ERASED:
+            state = EntityState.ERASED
+        elif raw in clusters:
+            waits = _waits(cases.get(raw), [cases.get(one) for one in clusters[raw]])
+            state = EntityState.PENDING if waits else EntityState.ACTIVE
+        found[raw] = entity if state is entity.state else replace(entity, state=state)
+    return found
+
+
+def _waits(own: Waited | None, members: Sequence[Waited | None]) -> bool:
+    if own and own.state in WAITING:
+        return True
+    settled = any(not case or not (case.joined or case.state in WAITING) for case in members)
+    return not settled and any(case and case.state in WAITING for case in members)

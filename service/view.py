@@ -41,7 +41,7 @@ from ..store.reading import Shape, segments, slot_state
 from .backend import Backend
 from .parsing import entity_ref
 from .times import instant
-from .walk import state_of, walk
+from .walk import walk
 
 Who = str | EntityRef | Mapping[str, Any]
 """An entity: a name, an id, or a reference."""
@@ -357,7 +357,7 @@ def entity_views(
             entity_id=root,
             name=known.entities[root].name,
             type=known.entities[root].type,
-            state=state_of(known.entities[root]),
+            state=known.entities[root].state.value,
             members=register.members(root),
             aliases=tuple(names.get(root, ())),
             external_ids=dict(sorted(register.held(root).items())),

@@ -14,9 +14,7 @@ from ..resolution.register import Register
 from ..schema.answers import EntityView, Neighbourhood
 from ..schema.claim import Version
 from ..schema.context_object import ContextObject
-from ..schema.entity import Entity
 from ..schema.principal import Sight
-from ..schema.vocabulary import EntityState
 from ..store.port import Point, Reader
 
 Shape = Callable[[Version, Mapping[str, str]], ContextObject]
@@ -92,17 +90,11 @@ class _Ground:
                 entity_id=root,
                 name=entity.name,
                 type=entity.type,
-                state=state_of(entity),
+                state=entity.state.value,
                 members=self.members[root],
                 aliases=(),
                 external_ids=dict(sorted(known.held(root).items())),
             )
-
-
-def state_of(root: Entity) -> str:
-    """Return the state of an entity that stands for itself: what merged it away came later."""
-    merged = root.state is EntityState.MERGED
-    return EntityState.ACTIVE.value if merged else root.state.value
 
 
 def _ends(version: Version) -> Iterable[str]:

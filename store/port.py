@@ -198,6 +198,10 @@ class WriteTx(IdentityReads, Protocol):
         """Return a review case in its newest version."""
         ...
 
+    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
+        """Return the blocking cases of raw entities in their newest version, by review id."""
+        ...
+
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """Return how many blocking cases that a source has opened still wait, `limit` at most."""
         ...

@@ -339,7 +339,9 @@ _WHOLE: Final[LiteralString] = (
     COLLECT { MATCH (e)<-[:IDENTIFIES]-(i:Identifier) RETURN """
     + _IDENTIFIER
     + """ },
-    COLLECT { MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement) RETURN properties(j) }]"""
+    COLLECT { MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement) RETURN properties(j) },
+    COLLECT { MATCH (r:Review) WHERE r.tenant_id = $tenant AND r.entity_id = e.entity_id
+      RETURN r {.reason, .version, .state, .decided_entity, .opened_tx, .decided_tx} }]"""
 )
 _NAMED: Final[LiteralString] = (
     """

@@ -18,8 +18,8 @@ from typing import Any
 from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
 from ...resolution.postings import hit_weight
-from ...schema.entity import Alias, Entity, Identifier, Judgement
-from ...schema.vocabulary import JudgementVerdict
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
+from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import candidate_statements as cypher
 from . import register_codec as codec
 from .calls import Calls
@@ -37,6 +37,15 @@ class _Facts:
     entity: Entity
     identifiers: Sequence[_Held]
     judgements: Sequence[_Held]
+    cases: Sequence[_Held]
+
+    def case(self, tx_us: int) -> clusters.Waited | None:
+        """Return how its blocking case stood at a tx."""
+        known = [held for held in self.cases if _decided(held) <= tx_us and _blocks(held)]
+        held = max(known, key=lambda one: int(one["version"]), default=None)
+        if held is None:
+            return None
+        return clusters.Waited(ReviewState(held["state"]), held["decided_entity"] is not None)
 
     def matches(self, tx_us: int) -> set[str]:
         """Return the entities that were one with it at a tx."""
@@ -69,8 +78,9 @@ class _Met:
 class Register:
     """The look-ups of one reader or one step of a writer."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, last_us: int) -> None:
         self._calls = calls
+        self._last_us = last_us
         self._facts: dict[str, _Facts | None] = {}
         self._met: _Met | None = None
 
@@ -89,8 +99,9 @@ class Register:
 
     def learn(self, asked: Iterable[str], wholes: Iterable[Sequence[Any]]) -> None:
         """Keep entities; those that were asked for and did not come are not there."""
-        for entity, identifiers, judgements in wholes:
-            self._facts[entity["entity_id"]] = _Facts(codec.entity(entity), identifiers, judgements)
+        for entity, identifiers, judgements, cases in wholes:
+            facts = _Facts(codec.entity(entity), identifiers, judgements, cases)
+            self._facts[entity["entity_id"]] = facts
         for entity_id in asked:
             self._facts.setdefault(entity_id, None)
 
@@ -237,13 +248,17 @@ class Register:
         judged = _judged(found.values(), tx_us)
         matches = [j for j in judged if j.verdict is JudgementVerdict.MATCH]
         entities = {one: facts.entity for one, facts in found.items()}
+        canonical = dict(sorted(clusters.canonical_ids(matches, entities).items()))
+        if tx_us < self._last_us:
+            cases = {one: case for one, facts in found.items() if (case := facts.case(tx_us))}
+            entities = clusters.believed(entities, canonical, cases)
         return Known(
             identifiers=_identified(found.values(), tx_us),
             aliases=tuple(sorted({*aliases, *(a for a, _ in blocked)}, key=alias_order)),
             weights=_weights(blocked),
             entities=entities,
             judgements=tuple(j for j in judged if {j.left_id, j.right_id} <= entities.keys()),
-            canonical=dict(sorted(clusters.canonical_ids(matches, entities).items())),
+            canonical=canonical,
         )
 
 
@@ -255,6 +270,15 @@ def names_asked(lookup: Lookup, scopes: Sequence[str]) -> dict[str, Any]:
         "identifiers": [list(pair) for pair in lookup.identifiers],
         "entity_ids": list(lookup.entity_ids),
     }
+
+
+def _decided(held: _Held) -> int:
+    decided = held["decided_tx"]
+    return int(held["opened_tx"] if decided is None else decided)
+
+
+def _blocks(held: _Held) -> bool:
+    return held["reason"] not in (SUGGESTION, AUDIT)
 
 
 def _open(held: _Held, tx_us: int) -> bool:

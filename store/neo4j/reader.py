@@ -72,7 +72,7 @@ class Neo4jReader:
         self._erased_seq: int | None = opened["erased_seq"]
         """Where nothing later was erased; None for a tenant from before this was kept."""
         self._keys = tuple(bytes(secret) for secret in opened["secrets"])
-        self._register = identity.Register(calls)
+        self._register = identity.Register(calls, self._clock.last_us)
         self._register.meet(lookup, scopes, opened)
         self._foresight = Foresight(calls, self._register)
 

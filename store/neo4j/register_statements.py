@@ -143,7 +143,12 @@ MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
   AND v.version >= 0 AND v.newest AND ($given.state IS NULL OR v.state = $given.state)
 RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
 """
-
+CASES: Final[LiteralString] = """
+UNWIND $entity_ids AS entity_id
+MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.entity_id = entity_id AND v.newest
+  AND NOT v.reason IN $aside
+RETURN properties(v) AS review ORDER BY v.review_id
+"""
 WAITING: Final[LiteralString] = """
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
   AND v.newest AND v.state IN ['open', 'undone'] AND NOT v.reason IN $given.aside

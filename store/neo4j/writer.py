@@ -84,17 +84,20 @@ class Neo4jWriteTx:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known as of a tx, over aliases of these scopes."""
-        return identity.Register(self.calls).known(lookup, scopes, tx_us)
+        return self._register().known(lookup, scopes, tx_us)
 
     def known_each(
         self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
     ) -> Sequence[Known]:
         """Return what is known of each look-up over aliases of its scopes, in order."""
-        return identity.Register(self.calls).known_each(asked, tx_us)
+        return self._register().known_each(asked, tx_us)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
-        return identity.Register(self.calls).entities(entity_ids, tx_us)
+        return self._register().entities(entity_ids, tx_us)
+
+    def _register(self) -> identity.Register:
+        return identity.Register(self.calls, self.counters.clock.last_us)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
@@ -107,6 +110,12 @@ class Neo4jWriteTx:
         """Return a review case in its newest version."""
         found = self.calls.rows(register.REVIEWS, first=review_id, last=review_id, state=None)
         return next((register_codec.review(record["review"]) for record in found), None)
+
+    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
+        """Return the blocking cases of raw entities in their newest version, by review id."""
+        asked = {"entity_ids": list(dict.fromkeys(entity_ids)), "aside": [SUGGESTION, AUDIT]}
+        found = self.calls.rows(register.CASES, **asked)
+        return tuple(register_codec.review(record["review"]) for record in found)
 
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """Return how many blocking cases that a source has opened still wait, `limit` at most."""

@@ -14,6 +14,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
+from ...resolution.clusters import WAITING
 from ...resolution.keys import entity_id as derived_entity_id
 from ...schema.artifact import is_address
 from ...schema.claim import Assertion, Claim
@@ -237,7 +238,6 @@ def _entities(tx: WriteTx, change: Change, entities: Mapping[str, Entity]) -> No
         assert raw == entity.entity_id
 
 
-WAITING = frozenset({ReviewState.OPEN, ReviewState.UNSURE, ReviewState.UNDONE})
 """States in which a case may be decided."""
 
 

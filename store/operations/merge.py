@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
-from ...resolution.clusters import Clusters, across, blocking, bridges, canonical_id, pair
+from ...resolution.clusters import WAITING, Clusters, across, blocking, bridges, canonical_id, pair
 from ...resolution.keys import is_id
 from ...resolution.known import Known
 from ...schema.entity import Entity, Judgement
@@ -34,8 +34,9 @@ from ...schema.vocabulary import (
 from ..port import ActionRecord, Clock, SlotRecord, WriteTx
 from ..reconcile import Reach
 from .change import Change, Mandate, begin, derived_id, first_receipt, judged
-from .erase import WAITING, decided, review_id
+from .erase import decided, review_id
 from .replan import Why, flag_dependants, groups_of, history_of, name_of, reach_of, replan
+from .standing import restate
 
 _UNMERGE: Final = "unmerge"
 
@@ -209,14 +210,10 @@ def _reach(tx: WriteTx, members: Iterable[str], records: Iterable[SlotRecord]) -
 def _states(tx: WriteTx, change: Change, entities: Mapping[str, Entity], top: str) -> None:
     """The id that survives is active when any part was; cases of the others are decided."""
     active = any(e.state is EntityState.ACTIVE for e in entities.values())
-    for raw, entity in sorted(entities.items()):
-        state = EntityState.MERGED
-        if raw == top:
-            state = EntityState.ACTIVE if active else EntityState.PENDING
-        if entity.state is not state:
-            change.entities.append(replace(entity, state=state))
-        case = tx.review(review_id(entity)) if entity.state is EntityState.PENDING else None
-        if active and case and case.state in WAITING and not _decides(change, case.review_id):
+    waited = [e for _, e in sorted(entities.items()) if e.state is EntityState.PENDING]
+    for entity in waited if active else ():
+        case = tx.review(review_id(entity))
+        if case and case.state in WAITING and not _decides(change, case.review_id):
             change.reviews.append(
                 replace(
                     decided(case, ReviewState.ACCEPTED, change),
@@ -224,6 +221,7 @@ def _states(tx: WriteTx, change: Change, entities: Mapping[str, Entity], top: st
                     merge_id=change.mandate.operation_id,
                 )
             )
+    restate(tx, change, entities, dict.fromkeys(entities, top))
 
 
 def _decides(change: Change, case_id: str) -> bool:
@@ -305,10 +303,8 @@ def unmerge_into(
     change: Change,
     merge_id: str,
     judged_by: JudgedBy,
-    *,
-    pending: Sequence[str] = (),
 ) -> UnmergeReceipt:
-    """Take a merge back inside a change; `pending` entities wait for a decision again."""
+    """Take a merge back inside a change, whose decisions say who waits again."""
     last_us = change.clock.last_us
     rows = [
         row
@@ -333,8 +329,9 @@ def unmerge_into(
         )
     change.closed_judgements += sorted(closed)
     parts = _parts(Clusters(rest), known)
-    for part, top in parts.items():
-        _restate(change, known, part, top, pending)
+    canonical = {raw: top for part, top in parts.items() for raw in part}
+    change.canonical += [(r, top) for r, top in canonical.items() if _root(known, r) != top]
+    restate(tx, change, known.entities, canonical)
     change.objects += ends
     change.closed_aliases += [a for a in known.aliases if a.merge_id == merge_id]
     slots = _replan_apart(tx, change, parts, merge_id)
@@ -383,20 +380,6 @@ def _parts(clusters: Clusters, known: Known) -> dict[tuple[str, ...], str]:
     """Return the parts of what was one cluster, each with its canonical id."""
     parts = {clusters.of(raw) for raw in known.entities}
     return {part: canonical_id([known.entities[raw] for raw in part]) for part in sorted(parts)}
-
-
-def _restate(
-    change: Change, known: Known, part: Sequence[str], top: str, pending: Sequence[str]
-) -> None:
-    for raw in part:
-        entity = known.entities[raw]
-        state = EntityState.MERGED if raw != top else EntityState.ACTIVE
-        if raw == top and raw in pending:
-            state = EntityState.PENDING
-        if entity.state is not state:
-            change.entities.append(replace(entity, state=state))
-        if _root(known, raw) != top:
-            change.canonical.append((raw, top))
 
 
 def _replan_apart(

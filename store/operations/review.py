@@ -14,7 +14,7 @@ from dataclasses import replace
 from enum import StrEnum
 from itertools import combinations
 
-from ...resolution.clusters import pair
+from ...resolution.clusters import WAITING, pair
 from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Known, Lookup
 from ...schema.entity import AUDIT, NAMESAKES, Alias, EntityCandidate, Judgement, Review
@@ -23,12 +23,13 @@ from ...schema.interval import ALWAYS, INF_US
 from ...schema.operation import ReviewReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
-from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
+from ...schema.vocabulary import JudgedBy, JudgementVerdict, ReviewState
 from ..port import WriteTx
 from .change import Change, Mandate, begin, derived_id, judged
-from .erase import WAITING, decided
+from .erase import decided
 from .merge import merge_at, rejoin_into, unmerge_into
 from .split import rejoined, split, stories
+from .standing import restate
 
 
 class Remember(StrEnum):
@@ -73,7 +74,6 @@ def accept(
             return proposed
     if case.reason == NAMESAKES and entity is None and not case.candidates:
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
-        _restate(change, known, case, EntityState.ACTIVE)  # one person after all
         return _decide(tx, change, case, known, ReviewState.ACCEPTED)
     target = entity or _best(case)
     own = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
@@ -146,7 +146,6 @@ def reject(
         if not parts and len(rejoined(tx, case)) > 1:
             return _split_again(tx, change, case, known)
         split(tx, change, case, parts or stories(tx, case))
-        _restate(change, known, case, EntityState.ACTIVE)
         return _decide(tx, change, case, known, ReviewState.REJECTED)
     merge_id = _automatic(tx, change, case)
     if merge_id:
@@ -155,7 +154,6 @@ def reject(
         receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
         return replace(receipt, canonical_id=case.entity_id, unmerge=unmerged)
     known = _judge(tx, change, case, JudgementVerdict.NON_MATCH)
-    _restate(change, known, case, EntityState.ACTIVE)
     return _decide(tx, change, case, known, ReviewState.REJECTED)
 
 
@@ -224,26 +222,20 @@ def undo(
     if case.reason == NAMESAKES and case.decided_entity is None:
         return _wait_again(tx, change, case, known)
     unmerged = None
-    rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
-    standing = [row for row in rows if row.tx_end == INF_US]
-    if any(row.verdict is JudgementVerdict.MATCH for row in standing):
-        assert case.merge_id is not None  # it has rows
-        unmerged = unmerge_into(
-            tx,
-            change,
-            case.merge_id,
-            JudgedBy.HUMAN,
-            pending=(case.entity_id,) if case.blocking else (),
-        )
-    elif case.state is not ReviewState.ACCEPTED:  # an accepted one was un-merged by hand
-        change.closed_judgements += [row.judgement_id for row in standing]
-        if case.blocking:
-            _restate(change, known, case, EntityState.PENDING)
-    _teach_again(tx, change, case, known)
     done = replace(
         decided(case, ReviewState.UNDONE, change, note=mandate.reason), decided_entity=None
     )
     change.reviews.append(done)
+    rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
+    standing = [row for row in rows if row.tx_end == INF_US]
+    if any(row.verdict is JudgementVerdict.MATCH for row in standing):
+        assert case.merge_id is not None  # it has rows
+        unmerged = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
+    else:
+        if case.state is not ReviewState.ACCEPTED:  # an accepted one was un-merged by hand
+            change.closed_judgements += [row.judgement_id for row in standing]
+        restate(tx, change, known.entities, known.canonical)
+    _teach_again(tx, change, case, known)
     change.objects.append(case.entity_id)
     tx.apply(change.batch())
     return ReviewReceipt(review=done, tx=change.at, canonical_id=case.entity_id, unmerge=unmerged)
@@ -252,23 +244,21 @@ def undo(
 def _wait_again(tx: WriteTx, change: Change, case: Review, known: Known) -> ReviewReceipt:
     """Undo what was said of a name with several stories: split, one person, or unsure."""
     rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
-    merge, merge_id = None, case.merge_id
-    if case.state is ReviewState.ACCEPTED:
-        _restate(change, known, case, EntityState.PENDING)
-    else:
+    merge = None
+    if case.state is not ReviewState.ACCEPTED:
         standing = [row for row in rows if row.tx_end == INF_US]
         change.closed_judgements += [row.judgement_id for row in standing]
         people = {raw for row in standing for raw in (row.left_id, row.right_id)}
         others = sorted(people - {case.entity_id})
         if case.state is ReviewState.REJECTED and others:
             merge = rejoin_into(tx, change, (case.entity_id, *others))
-            merge_id = merge.merge_id
-        else:
-            _restate(change, known, case, EntityState.PENDING)
     done = replace(
-        decided(case, ReviewState.UNDONE, change, note=change.mandate.reason), merge_id=merge_id
+        decided(case, ReviewState.UNDONE, change, note=change.mandate.reason),
+        merge_id=merge.merge_id if merge else case.merge_id,
     )
     change.reviews.append(done)
+    if merge is None:
+        restate(tx, change, known.entities, known.canonical)
     change.objects.append(case.entity_id)
     tx.apply(change.batch())
     root = merge.canonical_id if merge else known.canonical.get(case.entity_id, case.entity_id)
@@ -312,18 +302,12 @@ def _decide(
         merge_id=case.merge_id if kept else change.mandate.operation_id,
     )
     change.reviews.append(done)
+    if not change.canonical:  # what the change itself took apart is in its states already
+        restate(tx, change, known.entities, known.canonical)
     change.objects.append(case.entity_id)
     tx.apply(change.batch())
     root = known.canonical.get(case.entity_id, case.entity_id)
     return ReviewReceipt(review=done, tx=change.at, canonical_id=root)
-
-
-def _restate(change: Change, known: Known, case: Review, state: EntityState) -> None:
-    root = known.canonical.get(case.entity_id, case.entity_id)
-    entity = known.entities[root]
-    own = root == case.entity_id  # merged by hand it is not this case's to restate
-    if own and entity.state in (EntityState.ACTIVE, EntityState.PENDING):
-        change.entities.append(replace(entity, state=state))
 
 
 def _judge(tx: WriteTx, change: Change, case: Review, verdict: JudgementVerdict) -> Known:

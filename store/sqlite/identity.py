@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order, worth_it
 from ...resolution.postings import Posting, heaviest, hit_weight, kth_largest
-from ...schema.entity import Alias, Entity, Identifier, Judgement
-from ...schema.vocabulary import JudgementVerdict
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
+from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import codec, register_codec
 from . import register_sql as sql
 from .codec import Line
@@ -74,6 +74,8 @@ class Register:
             map(register_codec.entity, self._db.execute(sql.ENTITIES, bound)), key=_by_id
         )
         entities = {entity.entity_id: entity for entity in found}
+        if tx_us < self._last_us:
+            entities = clusters.believed(entities, canonical, self._cases(bound))
         named = {alias_order(alias): alias for alias in aliases}
         return Known(
             identifiers=self._identifiers_of(bound, tx_us),
@@ -167,6 +169,13 @@ class Register:
             for weight in sorted(alike, reverse=True)
             for norm in sorted(alike[weight])
         ]
+
+    def _cases(self, bound: dict[str, object]) -> dict[str, clusters.Waited]:
+        asked = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}
+        return {
+            raw: clusters.Waited(ReviewState(state), target is not None)
+            for raw, state, target in self._db.execute(sql.CASES_THEN, asked)
+        }
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
         return [

@@ -125,6 +125,15 @@ WAITING: Final = f"""
 SELECT count(*) FROM (SELECT 1 FROM review r CROSS JOIN claim c ON c.object_id = r.object_id
   {_NEWEST} AND r.state IN ('open', 'undone') AND r.reason NOT IN (?, ?)
   AND c.actor = ? AND c.source_origin = ? LIMIT ?)"""
+CASES: Final = f"""{_REVIEW} INDEXED BY review_by_entity {_NEWEST}
+AND r.entity_id IN (SELECT value FROM json_each(?)) AND r.reason NOT IN (?, ?)
+ORDER BY r.review_id"""
+CASES_THEN: Final = """
+SELECT r.entity_id, r.state, r.decided_entity FROM json_each(:ids) j
+CROSS JOIN review r INDEXED BY review_by_entity ON r.entity_id = j.value
+WHERE coalesce(r.decided_tx, r.opened_tx) <= :tx AND r.reason NOT IN (:suggestion, :audit)
+ORDER BY r.version"""
+"""The blocking cases of entities in every version known at a tx, the newest last."""
 ALL_REVIEWS: Final = f"{_REVIEW} ORDER BY r.opened_tx, r.review_id, r.version"
 
 # --- the resolver queue and receipts

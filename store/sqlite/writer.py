@@ -105,6 +105,11 @@ class SqliteWriteTx:
         line = self._locked().execute(register.REVIEW, (review_id,)).fetchone()
         return None if line is None else register_codec.review(line)
 
+    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
+        """Return the blocking cases of raw entities in their newest version, by review id."""
+        asked = _distinct(entity_ids), SUGGESTION, AUDIT
+        return tuple(map(register_codec.review, self._locked().execute(register.CASES, asked)))
+
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """Return how many blocking cases that a source has opened still wait, `limit` at most."""
         asked = (SUGGESTION, AUDIT, actor, origin, limit)

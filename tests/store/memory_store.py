@@ -343,6 +343,10 @@ class MemoryTx(MemoryReads):
     def review(self, review_id: str) -> Review | None:
         return self.state.reviews.get(review_id)
 
+    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
+        found = sorted(self.state.reviews.items())
+        return tuple(r for _, r in found if r.entity_id in entity_ids and r.blocking)
+
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         held = [
             self.state.claims[r.object_id].details

@@ -267,6 +267,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "WriteTx.open_actions": writing(lambda t: t.open_actions(slot_keys=[SLOT], object_ids=IDS)),
     "WriteTx.action": writing(lambda t: t.action("t-action")),
     "WriteTx.review": writing(lambda t: t.review("t-review")),
+    "WriteTx.cases": writing(lambda t: t.cases(ENTITIES)),
     "WriteTx.empty": writing(lambda t: t.empty(IDS, ENTITIES)),
     "WriteTx.apply, closing their row": applied(close=(Closing(2, 100),)),
     "WriteTx.apply, an edge to their claim": applied(

@@ -340,6 +340,55 @@ def test_reviews_come_in_their_newest_version(store: Store) -> None:
         assert tx.review("r2") is None
     with pytest.raises(TenureError):
         add(store, tx=7, reviews=(decided,))
+    aside = replace(opened, review_id="r3", reason="audit")
+    add(store, tx=7, reviews=(aside, replace(opened, review_id="r0", entity_id="e2")))
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        assert [case.review_id for case in tx.cases(("e3", "e2", "e3"))] == ["r0", "r1"]
+        assert tx.cases(("e3",)) == (decided,)
+        assert tx.cases(("e1",)) == tx.cases(()) == ()
+
+
+def test_an_entity_is_in_the_state_that_was_believed(store: Store) -> None:
+    held = entity("e2", name="Person e2", tx=2, state=EntityState.PENDING)
+    add(store, tx=1, entities=(entity("e1"),))
+    add(store, tx=2, entities=(held,), reviews=(waiting_case("e2", tx=2),))
+    accepted = replace(
+        waiting_case("e2", tx=2), state=ReviewState.ACCEPTED, version=2, decided_tx=4,
+        decided_by="ann", decided_entity="e1", merge_id="merge-j",
+    )  # fmt: skip
+    add(
+        store,
+        tx=4,
+        entities=(replace(held, state=EntityState.MERGED),),
+        judgements=(judgement("j", "e1", "e2", tx=4),),
+        canonical=(("e1", "e1"), ("e2", "e1")),
+        reviews=(accepted,),
+    )
+    add(store, tx=5)
+    with store.reading(TENANT) as reader:
+        for tx, states in ((2, "active pending"), (3, "active pending"), (4, "active merged"),
+                           (5, "active merged")):  # fmt: skip
+            found = reader.entities(("e1", "e2"), tx_us=tx).entities
+            assert [found[raw].state.value for raw in ("e1", "e2")] == states.split()
+            known = reader.known(Lookup(entity_ids=("e2",)), scopes=SCOPES, tx_us=tx).entities
+            assert known["e2"].state.value == states.split()[1]
+
+
+def waiting_case(raw: str, *, tx: int) -> Review:
+    return Review(
+        review_id=f"case-{raw}",
+        entity_id=raw,
+        mention=raw,
+        type="person",
+        scope_id="tenant",
+        candidates=(),
+        reason="scored",
+        object_id="o1",
+        state=ReviewState.OPEN,
+        version=1,
+        opened_tx=tx,
+    )
 
 
 def test_a_writer_finds_what_the_same_transaction_has_written(store: Store) -> None:

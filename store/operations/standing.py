@@ -1,0 +1,35 @@
+"""Standing: which entities wait, are active or are merged away, once a change is made.
+
+The states follow from the clusters and from the blocking cases, by the same rule that tells
+what was believed at an earlier time (`clusters.believed`), so the two never differ.
+
+Sources: DESIGN 5; settled 9; resolution 8 and 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...resolution.clusters import Waited, believed
+from ...schema.entity import Entity
+from ..port import WriteTx
+from .change import Change
+
+
+def restate(
+    tx: WriteTx, change: Change, entities: Mapping[str, Entity], canonical: Mapping[str, str]
+) -> None:
+    """Put entities in the state that the change leaves them in.
+
+    `entities` are whole clusters, `canonical` is as the change has it, and the decisions of
+    the change stand in it already.
+    """
+    decided = (*tx.cases(sorted(entities)), *change.reviews)
+    cases = {
+        case.entity_id: Waited(case.state, case.decided_entity is not None)
+        for case in decided
+        if case.blocking
+    }
+    for raw, entity in believed(entities, canonical, cases).items():
+        if entity.state is not entities[raw].state:
+            change.entities.append(entity)

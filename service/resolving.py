@@ -58,7 +58,7 @@ class Resolving:
             found = reader.known(lookup, scopes=sorted(scopes), tx_us=last)
             around = self._circle(reader, scopes)
             known = reader.entities(near, tx_us=last) if near else Known()
-            beside = around.read_names(sorted(known.entities))
+            beside = around.read_names(sorted(known.entities), scorer.near(ref))
             register = Register(merged((exact, found, replace(known, aliases=()), beside)))
             register.propose((alias_key(ref.name), ref.type, scopes), found.weights)
             if near:

@@ -9,7 +9,7 @@ Decides nothing about identity. Sources: resolution 2 and 6; settled 9; checklis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
@@ -76,7 +76,10 @@ def gather(
     near = _near(group, register, proposals)
     limit = policy.read.neighbourhood_fanout
     circles = {sight: Circle(reads, sight, point, limit) for sight in near}
-    beside = [circles[sight].read_names(sorted(one.known)) for sight, one in near.items()]
+    beside = [
+        circles[sight].read_names(sorted(one.known), _near_any(one.asked, doubtful, scorer))
+        for sight, one in near.items()
+    ]
     register = Register(merged([exact, *answers, *beside]))
     for mention, weights in proposals.items():
         register.propose(mention, weights)
@@ -85,6 +88,13 @@ def gather(
         circles[sight].read_around(found, register)
     places = {place: circles[sight] for sight, one in near.items() for place in one.places}
     return Gathered(register, places)
+
+
+def _near_any(
+    asked: Iterable[Asked], doubtful: Mapping[Asked, EntityRef], scorer: Scorer
+) -> Callable[[str], bool]:
+    tests = [scorer.near(doubtful[one]) for one in asked]
+    return lambda surface: any(test(surface) for test in tests)
 
 
 def _doubtful(group: Sequence[Submission], register: Register) -> dict[Asked, EntityRef]:

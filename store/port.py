@@ -21,7 +21,7 @@ from typing import Protocol, TypeVar
 
 from ..resolution.known import Known, Lookup
 from ..schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
-from ..schema.entity import Judgement, Review
+from ..schema.entity import Alias, Judgement, Review
 from ..schema.principal import Sight
 from ..schema.vocabulary import ActionKind
 from .expected import Expected, Names
@@ -102,6 +102,12 @@ class IdentityReads(Protocol):
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
+        ...
+
+    def names_of(
+        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """Return the aliases that raw entities have in these scopes, in their order."""
         ...
 
     def relations(

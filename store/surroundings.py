@@ -56,14 +56,19 @@ class Circle:
         for ends in found.ends:
             self._relate(*ends)
 
-    def read_names(self, raw: Collection[str]) -> Known:
-        """Return what is related to raw entities, with the names that may be seen."""
+    def read_names(self, raw: Collection[str], near: Callable[[str], bool]) -> Known:
+        """Return what is related to raw entities under a visible name that is near."""
         self.read(raw)
         ends = {end for one in raw for end in self._ends.get(one, ())}.difference(raw)
         if not ends:
             return Known()
-        found = self.reads.entities(sorted(ends), tx_us=self.point.tx_us)
-        visible = tuple(a for a in found.aliases if a.scope_id in self.sight.scopes)
+        scopes, tx_us = self.sight.scopes, self.point.tx_us
+        named = self.reads.names_of(sorted(ends), scopes=scopes, tx_us=tx_us)
+        wanted = sorted({alias.entity_id for alias in named if near(alias.surface)})
+        if not wanted:
+            return Known()
+        found = self.reads.entities(wanted, tx_us=tx_us)
+        visible = tuple(a for a in found.aliases if a.scope_id in scopes)
         for alias in visible:
             self._names.setdefault(alias.entity_id, []).append(alias.norm)
         return replace(found, aliases=visible)

@@ -130,17 +130,26 @@ class Register:
         """Return entities with their clusters and all that names them."""
         self._fetch(set(entity_ids), tx_us)
         whole = self._whole(set(entity_ids), tx_us, aliases=(), blocked=())
-        ids = sorted({*entity_ids, *whole.entities})
-        records = self._calls.rows(cypher.OWN_ALIASES, entity_ids=ids, tx=tx_us)
-        own = {codec.alias(record["alias"], tx_us) for record in records}
         return Known(
             identifiers=whole.identifiers,
-            aliases=tuple(sorted(own, key=alias_order)),
+            aliases=self._own({*entity_ids, *whole.entities}, tx_us),
             weights={},
             entities=whole.entities,
             judgements=whole.judgements,
             canonical=whole.canonical,
         )
+
+    def names_of(
+        self, entity_ids: Sequence[str], scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """Return the aliases that raw entities have in these scopes, in their order."""
+        return tuple(a for a in self._own(set(entity_ids), tx_us) if a.scope_id in scopes)
+
+    def _own(self, entity_ids: set[str], tx_us: int) -> tuple[Alias, ...]:
+        asked = sorted(entity_ids)
+        records = self._calls.rows(cypher.OWN_ALIASES, entity_ids=asked, tx=tx_us)
+        own = {codec.alias(record["alias"], tx_us) for record in records}
+        return tuple(sorted(own, key=alias_order))
 
     def _named(
         self, lookup: Lookup, scopes: Sequence[str], tx_us: int

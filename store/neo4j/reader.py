@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Edge, MentionLink, Version
-from ...schema.entity import Review
+from ...schema.entity import Alias, Review
 from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
@@ -177,6 +177,12 @@ class Neo4jReader:
         return found or versions.around(
             self._calls, entity_ids, sight=sight, point=point, limit=limit
         )
+
+    def names_of(
+        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """Return the aliases that raw entities have in these scopes, in their order."""
+        return self._register.names_of(entity_ids, scopes, self._pin(tx_us))
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int

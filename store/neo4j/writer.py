@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Assertion, Claim, Row, Version
-from ...schema.entity import AUDIT, SUGGESTION, Judgement, Review
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault, NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import Sight
@@ -98,6 +98,12 @@ class Neo4jWriteTx:
 
     def _register(self) -> identity.Register:
         return identity.Register(self.calls, self.counters.clock.last_us)
+
+    def names_of(
+        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """Return the aliases that raw entities have in these scopes, in their order."""
+        return self._register().names_of(entity_ids, scopes, tx_us)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int

@@ -61,6 +61,15 @@ class Register:
         ]
         return self._whole(bound, tx_us, canonical=canonical, aliases=aliases, weights={})
 
+    def names_of(
+        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """Return the aliases that raw entities have in these scopes, in their order."""
+        bound = {"ids": codec.listed(sorted(set(entity_ids))), "tx": tx_us}
+        lines = [line for line in self._db.execute(sql.ALIASES_OF, bound) if line[4] in scopes]
+        found = [register_codec.alias(line, tx_us) for line in lines]
+        return tuple(sorted(found, key=alias_order))
+
     def _whole(
         self,
         bound: dict[str, object],

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Edge, MentionLink, Version
-from ...schema.entity import Review
+from ...schema.entity import Alias, Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
@@ -122,6 +122,12 @@ class SqliteReader:
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
         """Return clean heads about these entities or pointing at them."""
         return self._timelines.around(entity_ids, sight=sight, point=point, limit=limit)
+
+    def names_of(
+        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """Return the aliases that raw entities have in these scopes, in their order."""
+        return self._register.names_of(entity_ids, scopes=scopes, tx_us=tx_us)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int

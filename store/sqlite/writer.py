@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Assertion, Claim, Row, Version
-from ...schema.entity import AUDIT, SUGGESTION, Judgement, Review
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault
 from ...schema.principal import Sight
 from ..port import (
@@ -89,6 +89,12 @@ class SqliteWriteTx:
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
         return self._register().entities(entity_ids, tx_us=tx_us)
+
+    def names_of(
+        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """Return the aliases that raw entities have in these scopes, in their order."""
+        return self._register().names_of(entity_ids, scopes=scopes, tx_us=tx_us)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int

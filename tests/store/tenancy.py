@@ -197,6 +197,9 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "IdentityReads.known_each": reading(
         lambda r: r.known_each([(LOOKUP, ("tenant",))], tx_us=1_000)
     ),
+    "IdentityReads.names_of": reading(
+        lambda r: r.names_of(ENTITIES, scopes=("tenant",), tx_us=1_000)
+    ),
     "IdentityReads.relations": reading(
         lambda r: r.relations(ENTITIES, sight=SIGHT, point=POINT, limit=9)
     ),

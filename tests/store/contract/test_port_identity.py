@@ -349,6 +349,20 @@ def test_reviews_come_in_their_newest_version(store: Store) -> None:
         assert tx.cases(("e1",)) == tx.cases(()) == ()
 
 
+def test_names_of_entities_are_those_of_visible_scopes(store: Store) -> None:
+    people(store)
+    add(store, tx=2, aliases=(alias("e1", "Samuel", scope_id="user=ann"),))
+    both = ["person e1", "person e2"]
+    for scopes, names in ((SCOPES, both), (("tenant", "user=ann"), [*both, "samuel"])):
+        with store.reading(TENANT) as reader:
+            found = reader.names_of(("e2", "e1", "e1"), scopes=scopes, tx_us=2)
+            assert [one.norm for one in found] == names
+            assert reader.names_of(("e1",), scopes=scopes, tx_us=0) == ()
+        with store.writing(TENANT) as tx:
+            tx.lock()
+            assert tx.names_of(("e1", "e2"), scopes=scopes, tx_us=2) == found
+
+
 def test_an_entity_is_in_the_state_that_was_believed(store: Store) -> None:
     held = entity("e2", name="Person e2", tx=2, state=EntityState.PENDING)
     add(store, tx=1, entities=(entity("e1"),))

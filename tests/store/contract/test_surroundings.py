@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure import EntityRef, Memory, Policy, Principal, Receipt, Resolution, Write
+from tenure import EntityRef, Memory, NotFound, Policy, Principal, Receipt, Resolution, Write
 from tenure.schema.policy import ReadPolicy
 from tenure.store.surroundings import Circle
 
@@ -163,6 +163,20 @@ def test_a_hub_in_common_tells_nothing(open_memory: Open) -> None:
     found = memory.write(person("Sam Rivera"), "worked_with", around, dry_run=True)
     assert resolution(found).decision == "review"
     assert not overlap(found.resolution)
+
+
+def test_a_candidate_with_too_many_relations_has_nothing_in_common(open_memory: Open) -> None:
+    memory = ready(open_memory(policy=Policy(read=ReadPolicy(neighbourhood_fanout=2))))
+    for name in ("Nova", "Orion", "Vela"):
+        memory.write(EntityRef(name=name, type="project"), "noted", "x")
+        memory.write(person("Samuel Rivera"), "worked_with", name)
+    assert not overlap(memory.write(person("Sam Rivera"), "worked_with", "Nova").resolution)
+
+
+def test_an_end_that_is_refused_stands_around_nothing(memory: Memory) -> None:
+    memory.write(person("Samuel Rivera"), "noted", "x")
+    with pytest.raises(NotFound):
+        memory.write(person("Sam Rivera"), "worked_with", "00000000-0000-4000-8000-000000000000")
 
 
 def test_nothing_around_is_read_where_exact_names_decide(

@@ -1,0 +1,50 @@
+"""What look-ups answer: joined answers, and the order in which every store gives them."""
+
+from __future__ import annotations
+
+from tenure.resolution.known import Known, Lookup, identifier_order, merged, worth_it
+from tenure.schema.entity import Entity, Identifier
+from tenure.schema.vocabulary import EntityState
+
+
+def known(raw: str) -> Known:
+    held = Entity(
+        entity_id=raw,
+        name=raw,
+        type="person",
+        state=EntityState.ACTIVE,
+        scope_id="tenant",
+        tx_start=1,
+        created_by="o",
+    )
+    identifier = Identifier(entity_id=raw, scheme="hr", value=raw, tx_start=1)
+    return Known(entities={raw: held}, identifiers=(identifier,), weights={(raw, raw): 7})
+
+
+def test_joined_answers_hold_everything_once_and_no_weights() -> None:
+    both = merged([known("a"), Known(), known("b"), known("a")])
+    assert sorted(both.entities) == ["a", "b"]
+    assert [one.entity_id for one in both.identifiers] == ["a", "b"]
+    assert not both.weights
+    assert merged([Known(), known("a")]).entities.keys() == {"a"}
+    assert not merged([known("a")]).weights
+    assert merged([]) == Known()
+
+
+def test_identifiers_come_by_entity_then_scheme_then_value() -> None:
+    given = [
+        Identifier(entity_id=raw, scheme=scheme, value=value, tx_start=1)
+        for raw, scheme, value in (("b", "hr", "1"), ("a", "tax", "1"), ("a", "hr", "2"))
+    ]
+    ranked = sorted(given, key=identifier_order)
+    assert [(one.entity_id, one.scheme) for one in ranked] == [
+        ("a", "hr"),
+        ("a", "tax"),
+        ("b", "hr"),
+    ]
+
+
+def test_a_norm_is_worth_it_when_one_of_its_surfaces_is_near() -> None:
+    proposed = [("Acme", "acme"), ("ACME", "acme"), ("Zenith", "zenith")]
+    assert worth_it(proposed, Lookup(near=lambda surface: surface == "ACME")) == {"acme"}
+    assert worth_it(proposed, Lookup()) == {"acme", "zenith"}

@@ -124,7 +124,7 @@ WITH ask.place AS place, v, c"""
 
 OF_DERIVED: Final[LiteralString] = (
     """
-UNWIND $derived AS ask
+UNWIND $given.derived AS ask
 UNWIND ask.sources AS source
 MATCH (o:Claim {tenant_id: $tenant, object_id: source})<-[:DERIVED_FROM]-(c:Claim)
 WHERE c.tenant_id = $tenant
@@ -238,7 +238,7 @@ _NEAR: Final[LiteralString] = (
 )
 RELATIONS: Final[LiteralString] = (
     """
-UNWIND $entity_ids AS entity_id
+UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
 CALL (e) {
   MATCH (e)<-[a:ABOUT]-(v:ContextVersion)

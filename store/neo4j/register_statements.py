@@ -144,9 +144,9 @@ MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
 RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
 """
 CASES: Final[LiteralString] = """
-UNWIND $entity_ids AS entity_id
+UNWIND $given.entity_ids AS entity_id
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.entity_id = entity_id AND v.newest
-  AND NOT v.reason IN $aside
+  AND NOT v.reason IN $given.aside
 RETURN properties(v) AS review ORDER BY v.review_id
 """
 WAITING: Final[LiteralString] = """

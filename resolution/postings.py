@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 COARSE_KINDS: Final = frozenset({"prefix", "suffix", "deletion"})
 """Kinds of keys that many names share by chance."""
@@ -35,19 +35,23 @@ def hit_weight(kind: str, kind_weight: int, *, postings: int, total: int) -> int
     return round(kind_weight * math.log(1 + total / postings))
 
 
-class Posting(NamedTuple):
-    """A blocking key: what it weighs, and the numbers of the norms that carry it."""
+Norm = TypeVar("Norm", int, str)
+"""A norm, by its number or by itself."""
+
+
+class Posting(NamedTuple, Generic[Norm]):
+    """A blocking key: what it weighs, and the norms that carry it."""
 
     weight: int
-    norms: Sequence[int]
+    norms: Sequence[Norm]
 
 
 _LONG: Final = 32
 """Norms behind a key from which it pays to ask whether they can still matter."""
 
 
-def heaviest(postings: Sequence[Posting], most: int | None) -> dict[int, int]:
-    """Return the weight of norms by number: exactly of the `most` heaviest and their equals.
+def heaviest(postings: Sequence[Posting[Norm]], most: int | None) -> dict[Norm, int]:
+    """Return the weight of norms: exactly of the `most` heaviest and their equals.
 
     `postings` come heaviest first. A norm that the keys left over cannot lift among the
     heaviest may be left out, which spares the long lists of light keys; None leaves out none.
@@ -55,7 +59,7 @@ def heaviest(postings: Sequence[Posting], most: int | None) -> dict[int, int]:
     >>> heaviest([Posting(9, [1, 2]), Posting(1, [2, 3])], None)
     {1: 9, 2: 10, 3: 1}
     """
-    shared: dict[int, int] = {}
+    shared: dict[Norm, int] = {}
     before = shared.get
     left = sum(posting.weight for posting in postings)
     settled = False

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from heapq import nsmallest
 
 from rapidfuzz.fuzz import token_set_ratio
 
@@ -34,7 +35,7 @@ from .keys import alias_key
 from .lexicon import lexicon, nicknames
 from .model import Model, default_model
 from .normalize import NameForm, normalize
-from .postings import hit_weight
+from .postings import Posting, heaviest, hit_weight
 from .register import Register
 from .score import (
     MARGIN_SCORE,
@@ -193,18 +194,25 @@ class NameScorer:
         return [one for one in found if one.root.entity_id in kept]
 
     def _fresh(self, mention: EntityRef, known: Register) -> Counter[tuple[str, str]]:
-        """Return the weights of names that this transaction has taught."""
-        weights: Counter[tuple[str, str]] = Counter()
+        """Return the weights of names that this transaction has taught, of the heaviest alone.
+
+        Names come into question by weight, then by name: the others never would, and in a large
+        batch a common word is shared by thousands.
+        """
+        found: list[Posting[str]] = []
         for key, kind in _keys(mention.name, mention.type):
             norms = known.sharing(key)
-            total = max(len(norms), CANDIDATE_LIMIT)
             if not norms:
                 continue
+            total = max(len(norms), CANDIDATE_LIMIT)
             weight = hit_weight(kind.label, KIND_WEIGHT[kind], postings=len(norms), total=total)
-            for norm in norms if weight else ():
-                for alias in known.named(norm):
-                    weights[alias.entity_id, norm] += weight or 0
-        return weights
+            found += [Posting(weight, norms)] if weight else []
+        found.sort(key=lambda posting: -posting.weight)
+        weights = heaviest(found, CANDIDATE_LIMIT)
+        best = nsmallest(CANDIDATE_LIMIT, weights, key=lambda norm: (-weights[norm], norm))
+        return Counter(
+            {(alias.entity_id, norm): weights[norm] for norm in best for alias in known.named(norm)}
+        )
 
     def _score(self, mention: EntityRef, one: _Found, known: Register, rules: Rules) -> Scored:
         context = _context(mention, one, known, rules)

@@ -134,7 +134,7 @@ class Register:
         wanted = worth_it([(line[1], line[2]) for line, _ in cut], lookup)
         return [pair for pair in cut if pair[0][2] in wanted]
 
-    def _postings(self, lookup: Lookup) -> list[Posting]:
+    def _postings(self, lookup: Lookup) -> list[Posting[int]]:
         """Return the keys that weigh anything with the norms that carry them, heaviest first."""
         total = self._db.execute(sql.COUNT_NORMS).fetchone()[0]
         asked = dict(lookup.block_keys)
@@ -148,7 +148,7 @@ class Register:
         postings = (Posting(weighed[key], json.loads(numbers)) for key, numbers in found)
         return sorted(postings, key=_lightest_last)
 
-    def _heaviest(self, postings: Sequence[Posting], most: int) -> Iterator[dict[str, int]]:
+    def _heaviest(self, postings: Sequence[Posting[int]], most: int) -> Iterator[dict[str, int]]:
         """Yield the weight by norm, the heaviest first and in groups, ties in order of the norm.
 
         Nearly always the first group is enough; the rest is read where aliases of many norms
@@ -228,7 +228,7 @@ def _by_weight(found: tuple[Line, int]) -> tuple[object, ...]:
     return -weight, norm, entity_id, scope_id, type, ordinal, valid_from
 
 
-def _lightest_last(posting: Posting) -> int:
+def _lightest_last(posting: Posting[int]) -> int:
     return -posting.weight
 
 

@@ -19,7 +19,7 @@ KEYS = st.lists(
 )
 
 
-def told(keys: list[tuple[int, list[int]]]) -> list[Posting]:
+def told(keys: list[tuple[int, list[int]]]) -> list[Posting[int]]:
     return sorted((Posting(weight, norms) for weight, norms in keys), key=lambda one: -one.weight)
 
 

@@ -155,3 +155,28 @@ def test_leaving_out_the_hopeless_changes_no_candidate_above_a_suggestion(
         assert [c for c in pruned.candidates if c.score >= bar] == [
             c for c in whole.candidates if c.score >= bar
         ]
+
+
+def taught(names: list[str]) -> Register:
+    """Return a register that has learned a system of each name in this transaction."""
+    known, scorer = Register(Known()), NameScorer()
+    for number, name in enumerate(names):
+        raw = f"e{number:05}"
+        known.learn(
+            entities=[entity(raw, name, "system", EntityState.ACTIVE)],
+            aliases=[alias(raw, name, "system")],
+        )
+        known.block(alias_key(name), scorer.stored_keys(name, "system"))
+    return known
+
+
+def test_a_common_word_of_a_large_batch_hides_no_name_that_shares_more() -> None:
+    crowd = [f"Invoice Gateway {number:04}" for number in range(700)]
+    known = taught([*crowd, "Invoice Reconciler"])
+    found = NameScorer().judge(EntityRef(name="Invoice-Reconcilr", type="system"), known, RULES)
+    assert found.candidates[0].name == "Invoice Reconciler"
+    alone = NameScorer().judge(
+        EntityRef(name="Invoice-Reconcilr", type="system"), taught(["Invoice Reconciler"]), RULES
+    )
+    assert found.decision is alone.decision
+    assert found.candidates[0].score == alone.candidates[0].score

@@ -207,7 +207,7 @@ def measure(
             return [(text, encoder.encode([text])[0] if hybrid else None) for text in texts]
 
         with connect(str(path), encoder=encoder if hybrid else None) as memory:
-            for each in asked(5, 1):  # caches, and the matrix
+            for each in asked(60, 1):  # caches, and the matrix
                 client(memory, each, clock)
             whole = [client(memory, each, clock) for each in asked(rounds, 3)]
             runs = [measured(memory, each, clock) for each in asked(rounds, 4)]

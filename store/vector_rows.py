@@ -69,9 +69,9 @@ class Scan:
         chosen = np.asarray(rows, np.intp)
         found = np.empty(len(chosen), np.int32)
         blocks = chosen >> _SHIFT
-        for number in np.unique(blocks).tolist():
+        for number, block in enumerate(self.blocks):
             here = np.flatnonzero(blocks == number)
-            found[here] = _products(self.blocks[number][chosen[here] & _INSIDE], query)
+            found[here] = _products(block[chosen[here] & _INSIDE], query)
         return found
 
 

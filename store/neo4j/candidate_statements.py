@@ -4,10 +4,8 @@ The third part of `statements`, under the same rules, with the look-ups of names
 versions takes its questions as a list of maps with a `place`, and answers in one shape: `place,
 rows, seen, claim, confirmed, flags, note`. A claim comes once, with the lines of its rows; one
 that the caller may not see comes without value and content. A record without a claim carries a
-`note`: what was counted.
-
-So the reads can be asked alone or all together (`FORESEEN`), in one round trip, by the same
-text. A question that is not asked is an empty list and costs nothing.
+`note`: what was counted. Asked alone or all together (`FORESEEN`), the text is the same; an
+empty list costs nothing.
 
 Sources: neo4j 4, 5 and 8; settled 1, 4 and 8.
 """
@@ -241,11 +239,10 @@ RELATIONS: Final[LiteralString] = (
 UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
 CALL (e) {
-  MATCH (e)<-[a:ABOUT]-(v:ContextVersion)
+  MATCH (e)<-[a:ABOUT]-(v:ContextVersion)-[:PIECE_OF]->(c:Claim)
   WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid
     AND a.valid_until > $valid AND v.head AND v.status = 'clean' AND NOT v.deny
-  MATCH (v)-[:PIECE_OF]->(c:Claim)
-  WHERE c.subject_id IS NOT NULL AND c.value_entity_id IS NOT NULL AND """
+    AND c.subject_id IS NOT NULL AND c.value_entity_id IS NOT NULL AND """
     + _SEEN
     + """
   WITH DISTINCT c.subject_id AS subject, c.value_entity_id AS value LIMIT $most
@@ -395,12 +392,6 @@ RETURN """
     + _ALIAS
     + " AS alias"
 )
-BLOCK_COUNTS: Final[LiteralString] = """
-MATCH (k:TenantClock {tenant_id: $tenant})
-UNWIND $given.keys AS key
-MATCH (b:BlockKey {tenant_id: $tenant, key: key})
-RETURN b.key AS key, b.kind AS kind, COUNT { (b)<-[:HAS_KEY]-() } AS postings, k.norms AS total
-"""
 BLOCKED: Final[LiteralString] = (
     """
 UNWIND $given.asked AS one

@@ -22,6 +22,7 @@ from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judge
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import candidate_statements as cypher
 from . import register_codec as codec
+from . import register_statements as register
 from .calls import Calls
 
 Names = tuple[Lookup, Sequence[str]]
@@ -201,7 +202,7 @@ class Register:
         keys = sorted({key for lookup, _ in asked for key, _ in lookup.block_keys})
         counts: dict[str, tuple[str, int, int]] = {
             str(r["key"]): (str(r["kind"]), int(r["postings"]), int(r["total"]))
-            for r in (self._calls.rows(cypher.BLOCK_COUNTS, keys=keys) if keys else [])
+            for r in (self._calls.rows(register.BLOCK_COUNTS, keys=keys) if keys else [])
         }
         return [
             {"place": place, "scopes": list(dict.fromkeys(scopes)), "weights": held}

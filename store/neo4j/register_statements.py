@@ -143,6 +143,12 @@ MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
   AND v.version >= 0 AND v.newest AND ($given.state IS NULL OR v.state = $given.state)
 RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
 """
+BLOCK_COUNTS: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+UNWIND $given.keys AS key
+MATCH (b:BlockKey {tenant_id: $tenant, key: key})
+RETURN b.key AS key, b.kind AS kind, COUNT { (b)<-[:HAS_KEY]-() } AS postings, k.norms AS total
+"""
 CASES: Final[LiteralString] = """
 UNWIND $given.entity_ids AS entity_id
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.entity_id = entity_id AND v.newest

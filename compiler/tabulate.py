@@ -15,6 +15,7 @@ Checklist C-191, C-193.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Final, cast
 
@@ -29,16 +30,16 @@ from .shortening import Short, fidelity
 from .subunits import subunits
 
 Rows = tuple[Mapping[str, object], ...]
+_LIST: Final = re.compile(r"\[\s*\{")
 _FEWEST: Final = 2
 
 
 def table_in(text: str) -> tuple[str, Rows] | None:
     """Return what stands before a list of objects, and the list; None without one at the end."""
-    start = text.find("[")
-    while start >= 0 and not text[start + 1 :].lstrip().startswith("{"):
-        start = text.find("[", start + 1)
-    if start < 0 or "\\u" in text:
+    begins = _LIST.search(text)
+    if begins is None or "\\u" in text:
         return None
+    start = begins.start()
     try:
         rows = items_of(json.loads(text[start:]))
     except (ValueError, RecursionError):

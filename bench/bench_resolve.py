@@ -24,6 +24,8 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -163,13 +165,15 @@ def points(found: Sequence[tuple[float, float]]) -> dict[str, float]:
     }
 
 
-def write_rates(memory: Memory, size: int) -> dict[str, int]:
+def write_rates(memory: Memory, size: int, taken: AbstractSet[str]) -> dict[str, int]:
     """Return how many new entities a second `write_many` makes, scoring included.
 
     `new` is with a plain fact each, `related` with a relation to one of ten known entities,
-    which is evidence of whom the name means.
+    which is evidence of whom the name means. Names of which `taken` has the key stay free for
+    the sizes to come.
     """
-    fresh = [EntityRef(name=n, type="organization") for n in names(2 * WRITTEN, seed=size)]
+    free = (name for name in names(3 * WRITTEN, seed=size) if alias_key(name) not in taken)
+    fresh = [EntityRef(name=n, type="organization") for n in islice(free, 2 * WRITTEN)]
     plain = [Write(subject=one, slot="noted", value="x") for one in fresh[:WRITTEN]]
     related = [
         Write(subject=one, slot="works_with", value=raw_id(place % 10))
@@ -234,6 +238,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     known = names(max(chosen.sizes))
+    taken = frozenset(map(alias_key, known))
     report: dict[str, Any] = {}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -251,7 +256,7 @@ def main() -> None:
             measure(memory, known[:size], 100)  # warms the file and the forms of common names
             row |= measure(memory, known[:size], chosen.asks)
             row["recall_of_slips"] = recall_of_slips(memory, known[:size])
-            row["new_entities_per_s"] = write_rates(memory, size)
+            row["new_entities_per_s"] = write_rates(memory, size, taken)
             report[str(size)] = row
             print(size, json.dumps(row), flush=True)
         if chosen.data.is_dir():

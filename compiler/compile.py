@@ -120,9 +120,8 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
     budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, reserve)
     counter = counter_for(request.model)
     said = "\n".join((request.query, request.user_request, request.goal))
-    media = plan_media(
-        request.media, counter, rules, budget=budget.tokens, asked=content_terms(said)
-    )
+    asked = content_terms(said) if request.media else frozenset[str]()
+    media = plan_media(request.media, counter, rules, budget=budget.tokens, asked=asked)
     project = project_of(request, given.principal)
     epoch = sealing_epoch(given.keys, given.epoch)
     return Setting(

@@ -182,7 +182,7 @@ def _packed(found: Fit, pieces: Sequence[Piece], room: int) -> frozenset[str]:
 
 def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
     """Divide what is left between the sections of the turn."""
-    loose = _worthwhile(found, loose)
+    loose = _worthwhile(found, loose) if found.setting.rules.cost_weight else loose
     sizes = {name: _size(found, pieces) for name, pieces in loose.items() if pieces}
     if sum(sizes.values()) <= found.room:
         for name in sizes:
@@ -209,11 +209,14 @@ def _worthwhile(
     found: Fit, loose: dict[SectionName, list[Piece]]
 ) -> dict[SectionName, list[Piece]]:
     """Leave out what brings less than its tokens cost; turns are never judged by that."""
-    judged = [piece for name, pieces in loose.items() if name is not _S.HISTORY for piece in pieces]
-    dear = [p for p in judged if not worth_its_price(p, found.bare, found.setting)]
-    for piece in dear:
-        found.drop(piece, Reason.BELOW_FLOOR, "cost")
-    return {name: [p for p in pieces if p not in dear] for name, pieces in loose.items()}
+    kept: dict[SectionName, list[Piece]] = {name: [] for name in loose}
+    for name, pieces in loose.items():
+        for piece in pieces:
+            if name is _S.HISTORY or worth_its_price(piece, found.bare, found.setting):
+                kept[name].append(piece)
+            else:
+                found.drop(piece, Reason.BELOW_FLOOR, "cost")
+    return kept
 
 
 def _after_critical(

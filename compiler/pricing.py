@@ -40,8 +40,6 @@ def mu(setting: Setting) -> float:
 
 def worth_its_price(piece: Piece, size: Callable[[Piece], int], setting: Setting) -> bool:
     """Tell whether a piece brings at least what its tokens cost; always, where mu is 0."""
-    if not setting.rules.cost_weight:
-        return True
     weight = round(_MILLION * setting.weights.get(piece.section.value, 0.5))
     price = round(_MILLION * mu(setting) * token_cost(piece.section, setting) * size(piece))
     return piece.value * weight // FULL >= price

@@ -72,6 +72,6 @@ def tabulated(piece: Piece, *, room: int, setting: Setting) -> Short | None:
 
 
 def may_be_cut(piece: Piece) -> bool:
-    """Tell whether a piece has several sentences or records, of which some may be left out."""
+    """Tell whether a piece may have several sentences or records, some of which can stay out."""
     several = piece.alone and len(subunits(piece.text)) > 1
-    return several or table_in(piece.text) is not None
+    return several or _LIST.search(piece.text) is not None

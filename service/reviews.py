@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..resolution.clusters import across, canonical_id
+from ..resolution.clusters import WAITING, across, canonical_id
 from ..resolution.register import Register
 from ..resolution.vetoes import sentence_of
 from ..schema.answers import EntityView
@@ -49,7 +49,6 @@ from .view import View, entity_view, sight_of
 BULK_CAP = 100
 """Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
 _SNIPPETS = 3
-_WAITING = ("open", "unsure", "undone")
 _AT_ONCE = 500
 """Cases whose entities and facts are looked up together."""
 
@@ -111,7 +110,7 @@ class Reviews:
             snippets = self._snippets(reader, case, mine.members)
             impact = self._impact(reader, case, mine, best) if best else None
         parts: tuple[tuple[str, ...], ...] = ()
-        if case.reason == NAMESAKES and case.state.value in _WAITING:
+        if case.reason == NAMESAKES and case.state in WAITING:
             parts = self._alone(lambda tx, _: _stories(tx, case))
         bands = self.backend.policy.resolution.of_type(case.type)
         return ReviewPage(
@@ -434,9 +433,7 @@ def _parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
 
 def _settled(reader: Reader, cases: Sequence[Review]) -> set[str]:
     """Return the suggestions that have been answered elsewhere: their pair is judged."""
-    asked = [
-        c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state.value in _WAITING
-    ]
+    asked = [c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state in WAITING]
     found: set[str] = set()
     for part in _parts(asked):
         ids = {

@@ -238,9 +238,6 @@ def _entities(tx: WriteTx, change: Change, entities: Mapping[str, Entity]) -> No
         assert raw == entity.entity_id
 
 
-"""States in which a case may be decided."""
-
-
 def review_id(entity: Entity) -> str:
     """Return the id of the case that an entity may have waited for."""
     return derived_entity_id(entity.created_by, "review", entity.entity_id)

@@ -8,9 +8,11 @@ Sources: API "Compiling"; settled 6 and 10; R34.
 
 from __future__ import annotations
 
+import gc
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +56,13 @@ class Compiling:
     def compile(self, task: str, given: Mapping[str, Any]) -> Envelope:
         """Return the envelope of a task at its valid and tx, and store its manifest."""
         began = time.perf_counter()
+        with collector_held():
+            envelope = self._compiled(task, given)
+        envelope = self._measured(envelope, began)
+        self._keep(envelope)  # last: its thread would share the interpreter with what follows
+        return envelope
+
+    def _compiled(self, task: str, given: Mapping[str, Any]) -> Envelope:
         self.backend.open(self.principal.tenant)
         artifacts = Artifacts(self.backend, self.principal)
         request = parse_request(task, **fetched(_moments(given), artifacts))
@@ -66,7 +75,7 @@ class Compiling:
         names = names_asked(request, self.principal, self.backend.policy.compile)
         with self.backend.store.reading(self.principal.tenant, names) as reader:
             view = pinned(self.backend, self.principal, reader, given.get("valid"), given.get("tx"))
-            envelope = compile_envelope(
+            return compile_envelope(
                 request,
                 reader=reader,
                 principal=self.principal,
@@ -79,9 +88,6 @@ class Compiling:
                 index=self._vectors(reader, view, request),
                 reranker=self.backend.reranker,
             )
-        envelope = self._measured(envelope, began)
-        self._keep(envelope)  # last: its thread would share the interpreter with what follows
-        return envelope
 
     def replay(self, manifest: Replayable) -> Envelope:
         """Return the same bytes again from a manifest, an envelope, or an envelope id.
@@ -186,6 +192,23 @@ class Compiling:
             at=moment(self.backend.now_us()),
             compilation_latency_ms=round((time.perf_counter() - began) * 1000, 3),
         )
+
+
+@contextmanager
+def collector_held() -> Generator[None]:
+    """Let Python's collector of cycles wait until a compile is done, where it runs at all.
+
+    A compile makes no cycles, but so many values that it would set off a pass over all that the
+    caches hold, which takes several times as long as the compile. Compiles of other threads may
+    end the wait early; nothing makes it outlast the last of them.
+    """
+    held = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if held:
+            gc.enable()
 
 
 def _moments(given: Mapping[str, Any]) -> dict[str, Any]:

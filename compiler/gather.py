@@ -22,7 +22,7 @@ from typing import Final
 from ..resolution.bind import lookup_of
 from ..resolution.known import Known, Lookup
 from ..schema.claim import Version, slot_key
-from ..schema.policy import CompilePolicy
+from ..schema.policy import CompilePolicy, Policy
 from ..schema.principal import Principal, Sight
 from ..schema.terms import STOP_WORDS, content_terms
 from ..schema.vocabulary import ActionKind
@@ -286,14 +286,13 @@ def _find(net: _Net, reader: Reader, source: str, ask: Ask | None, via: Via) -> 
 
 
 def _text_limit(setting: Setting) -> int:
-    return min(setting.policy.compile.text_candidates, setting.policy.read.text_candidates)
+    return min(setting.rules.text_candidates, setting.policy.read.text_candidates)
 
 
 def _find_text(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
-    terms = sorted(question(net.setting, names))
+    terms, limit = sorted(question(net.setting, names)), _text_limit(net.setting)
     if terms:
-        point, limit = net.setting.point, _text_limit(net.setting)
-        found = reader.matching(terms, sight=net.sight, point=point, limit=limit)
+        found = reader.matching(terms, sight=net.sight, point=net.setting.point, limit=limit)
         net.take("text", found, Via.TEXT)
 
 
@@ -311,11 +310,16 @@ def _find_quarantined(net: _Net, reader: Reader, *, names: Iterable[str]) -> Non
     net.take("quarantined", Found(tuple(bearing), found.withheld), Via.TEXT)
 
 
+def vectors_wanted(policy: Policy) -> int:
+    """Return how many of the nearest claims a compile asks for."""
+    return min(policy.compile.vector_candidates, policy.read.vector_candidates)
+
+
 def _vectors_ask(net: _Net, index: VectorIndex | None) -> Ask | None:
     query = net.setting.request.query_vector
     if index is None or query is None:
         return None
-    return index.expected(query, limit=net.setting.policy.read.vector_candidates)
+    return index.expected(query, limit=vectors_wanted(net.setting.policy))
 
 
 def _find_vectors(
@@ -324,7 +328,7 @@ def _find_vectors(
     query = net.setting.request.query_vector
     if index is None or query is None:
         return NO_VECTORS
-    near = index.nearest(query, limit=net.setting.policy.read.vector_candidates)
+    near = index.nearest(query, limit=vectors_wanted(net.setting.policy))
     if near.versions:
         net.take("vector", Found(tuple(near.versions), 0), Via.VECTOR)
     return {score.object_id: score for score in near.scores}

@@ -218,9 +218,11 @@ class CompilePolicy:
     """Longest goal recap (R5)."""
     history_full_turns: int = 6
     """Turns at the end of the history that are never folded (R31: full zone)."""
-    text_candidates: int = 256
-    """Text matches a compile asks for: a quarter of what a search may propose, and still several
-    times what an 8K budget holds; each costs time. A cut is noted in the trace."""
+    text_candidates: int = 160
+    """Text matches a compile asks for, the most telling first: several times what an 8K budget
+    holds; each costs time. A cut is noted in the trace."""
+    vector_candidates: int = 160
+    """Nearest claims a compile asks for, at most those of a search: as with text."""
     candidates: int = 1_500
     """Most candidates of a compile, so that standing objects, slots and neighbours always find
     room beside text and vectors; a cut is noted in the trace."""

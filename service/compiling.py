@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..compiler.binding import ExactBinder
 from ..compiler.compile import compile as compile_envelope
 from ..compiler.envelope import Envelope
-from ..compiler.gather import names_asked
+from ..compiler.gather import names_asked, vectors_wanted
 from ..compiler.manifest import Manifest, manifest_from_json
 from ..compiler.replay import replay
 from ..compiler.request import CompileRequest
@@ -164,7 +164,7 @@ class Compiling:
                 ask=KNOWN,
             )
         )
-        found.begin(request.query_vector, limit=self.backend.policy.read.vector_candidates)
+        found.begin(request.query_vector, limit=vectors_wanted(self.backend.policy))
         return found
 
     def _keep(self, envelope: Envelope) -> None:

@@ -260,11 +260,12 @@ class Reader(IdentityReads, Protocol):
         ...
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
-        """Return heads at the point whose claim shares a term, most shared terms first.
+        """Return heads at the point whose claim shares a term, the most telling ones first.
 
-        Of equally many the newest claim comes first; at most `limit` visible ones. What is
-        withheld is counted up to there. A term that more than twice `limit` claims hold
-        proposes nothing, unless all are so common: then the alphabetically first one does.
+        A term counts by how few claims hold it (`telling.weight`); of equals the newest claim
+        comes first; at most `limit` visible ones. What is withheld is counted up to there. A
+        term that more than `telling.common(limit)` claims hold proposes nothing, unless all are
+        so common: then the alphabetically first one does.
         """
         ...
 

@@ -4,8 +4,7 @@ The third part of `statements`, under the same rules, with the look-ups of names
 versions takes its questions as a list of maps with a `place`, and answers in one shape: `place,
 rows, seen, claim, confirmed, flags, note`. A claim comes once, with the lines of its rows; one
 that the caller may not see comes without value and content. A record without a claim carries a
-`note`: what was counted. Asked alone or all together (`FORESEEN`), the text is the same; an
-empty list costs nothing.
+`note`: what was counted. Asked alone or all together (`FORESEEN`), the text is the same.
 
 Sources: neo4j 4, 5 and 8; settled 1, 4 and 8.
 """
@@ -146,7 +145,8 @@ CALL (ask) {
       {limit: ask.common + 1}) YIELD node
     WHERE node.tenant_id = $tenant
     RETURN count(node) AS held }
-  RETURN collect(CASE WHEN held > 0 AND held <= ask.common THEN clause END) AS rare }
+  RETURN collect(CASE WHEN held > 0 AND held <= ask.common THEN clause + '^' +
+    size([times IN ask.halvings WHERE held * times <= ask.common]) END) AS rare }
 WITH ask, CASE WHEN size(rare) > 0 THEN rare ELSE [ask.clauses[0]] END AS telling
 CALL (ask, telling) {
   CALL (ask, telling) {
@@ -177,8 +177,8 @@ RETURN place, ["""
     + """  CASE WHEN v IS NULL THEN [marks, [one IN shown | one.vid], proposed, last_us] END AS note
 """
 )
-"""Heads whose claims share words: how many hold each word is counted first, then the telling
-words are searched; the note says which hits were seen, in order, and the stamp they hold for."""
+"""How many claims hold each word is counted first, then the telling words are searched by weight;
+the note says which hits were seen, in order, and the stamp they hold for."""
 
 # --- the other sets of candidates
 

@@ -157,7 +157,7 @@ class Neo4jReader:
         return found or versions.versions(self._calls, ask, sight=sight, point=point)
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
-        """Return heads at the point whose claim shares a term, most shared terms first."""
+        """Return heads at the point whose claim shares a term, the most telling ones first."""
         point = self._pinned(point)
         live = point.tx_us >= self._clock.last_us
         search = versions.search_of(terms, limit=limit, live=live)

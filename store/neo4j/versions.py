@@ -5,10 +5,10 @@ the caller may not see comes back veiled (`versions`) or as a count, and its con
 leaves the server. A question is asked by its parameters and read from its records, apart, so
 that `foresight` can ask many in one statement and read each as if it were alone.
 
-The text index proposes: every asked word scores a constant one, so the score *is* the number of
-shared words, and the order is exact. The best proposals are looked at first; where too few of
-them may be seen, all are. The index of live claims answers for the last stamp only, and only
-while no write came between: the answer says for which stamp it holds.
+The text index proposes: every asked word scores what it counts, a whole number, so the score *is*
+the weight of the shared words, and the order is exact. The best proposals are looked at first;
+where too few of them may be seen, all are. The index of live claims answers for the last stamp
+only, and only while no write came between: the answer says for which stamp it holds.
 
 Sources: neo4j 5 and 8; settled 1, 4 and 8; DESIGN 10.
 """
@@ -22,6 +22,7 @@ from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ..port import Ask, Found, Point, Related
+from ..telling import HALVINGS, common
 from . import candidate_statements as cypher
 from . import codec
 from .calls import Calls, Reads
@@ -31,8 +32,6 @@ CLAUSES: Final = 512
 _PROPOSALS: Final = 8
 """How many hits are looked at, times the limit, before all are."""
 _ALL_HITS: Final = 2_000_000_000
-_COMMON: Final = 2
-"""A word that more claims hold, times the limit, tells nothing."""
 
 Records = Sequence[Mapping[str, Any]]
 Question = dict[str, Any]
@@ -153,7 +152,8 @@ class Search(NamedTuple):
             "index": "ft_live" if self.live else "ft_claim",
             "token": f'+tenant_tok:["{token}" TO "{token}"]^0',
             "clauses": [f'terms:["{term}" TO "{term}"]' for term in self.terms],
-            "common": _COMMON * self.limit,
+            "common": common(self.limit),
+            "halvings": HALVINGS,
         }
 
 
@@ -166,7 +166,7 @@ def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
 def matching(
     calls: Reads, search: Search | None, *, sight: Sight, point: Point, first: Records | None
 ) -> Found:
-    """Return heads whose claim shares a term, most shared first, newest claim first.
+    """Return heads whose claim shares a term, the most telling first, then the newest claim.
 
     `first` are the records of the search where it was asked before.
     """

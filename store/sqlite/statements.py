@@ -367,8 +367,8 @@ WHERE slot_id = :slot AND head = 1 AND valid_from <= :valid AND valid_until > :v
   AND tx_start <= :tx AND tx_end > :tx"""
 
 _MATCHES: Final = """
-SELECT f.rowid, count(*) AS shared FROM json_each(?) t CROSS JOIN {index} f
-WHERE f.{index} MATCH t.value GROUP BY f.rowid ORDER BY shared DESC, f.rowid DESC"""
+SELECT f.rowid, sum(t.value) AS shared FROM json_each(?) t CROSS JOIN {index} f
+WHERE f.{index} MATCH t.key GROUP BY f.rowid ORDER BY shared DESC, f.rowid DESC"""
 MATCHES_LIVE: Final = _MATCHES.format(index="text_live")
 MATCHES_ALL: Final = _MATCHES.format(index="text_all")
 

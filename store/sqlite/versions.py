@@ -27,6 +27,7 @@ from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
 from ..port import Ask, Clock, Found, Point, Related
+from ..telling import common, weight
 from . import codec
 from . import statements as sql
 from .caches import Caches
@@ -79,7 +80,7 @@ class Timelines:
         return self._all(lines, point.tx_us, foreign)
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
-        """Return heads whose claim shares a term, most shared first, newest claim first."""
+        """Return heads whose claim shares a term, the most telling first, then the newest."""
         now = self._now(point)
         asked = self._telling(terms, limit, now=now)
         hits = self._hits(asked, now=now)
@@ -99,21 +100,21 @@ class Timelines:
         kept = lines[:limit]
         return Found(tuple(self._built(kept, point.tx_us)), withheld, len(lines) > limit)
 
-    def _hits(self, asked: Sequence[str], *, now: bool) -> sqlite3.Cursor:
+    def _hits(self, asked: Mapping[str, int], *, now: bool) -> sqlite3.Cursor:
         if len(asked) == 1:  # in the index's own order, so that a common term can stop early
-            return self._db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, (asked[0],))
+            return self._db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, tuple(asked))
         search = sql.MATCHES_LIVE if now else sql.MATCHES_ALL
-        return self._db.execute(search, (codec.listed(asked),))
+        return self._db.execute(search, (json.dumps(asked),))
 
-    def _telling(self, terms: Sequence[str], limit: int, *, now: bool) -> list[str]:
-        """Return the terms that propose: the rare ones, or the rarest where all are common."""
-        count, common = sql.COUNT_LIVE if now else sql.COUNT_ALL, 2 * limit
+    def _telling(self, terms: Sequence[str], limit: int, *, now: bool) -> dict[str, int]:
+        """Return the terms that propose with their weights; the first where all are common."""
+        count, most = sql.COUNT_LIVE if now else sql.COUNT_ALL, common(limit)
         spread = {
-            term: self._db.execute(count, (term, common + 1)).fetchone()[0]
+            term: self._db.execute(count, (term, most + 1)).fetchone()[0]
             for term in (f'"{t}"' for t in dict.fromkeys(terms) if _searchable(t))
         }
-        rare = [term for term, held in spread.items() if held <= common]
-        return rare if any(spread[t] for t in rare) else sorted(spread)[:1]
+        telling = {term: weight(held, most) for term, held in spread.items() if 0 < held <= most}
+        return telling or dict.fromkeys(sorted(spread)[:1], 1)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
         """Return the heads a compile fetches with no query."""

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ..schema.errors import Fault, InvalidInput, unknown
+from ..schema.quick_init import quick_init
 from .canonical_text import INVALID_ENCODING
 from .header import MAX_IDS
 
@@ -68,6 +69,7 @@ class Kind(StrEnum):
     """A turn or the request, verbatim."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Block:
     """One block of an envelope; level-4 text has no other constructor than kind `data`."""

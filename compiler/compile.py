@@ -176,10 +176,11 @@ def _paginated(envelope: Envelope, snapshot: Snapshot, setting: Setting) -> Enve
     What stands in the cached zones and what is required is on every page; only the turn's items
     are divided, and a page that shows none of them is the last.
     """
-    waiting = any(o.reason == Reason.NEXT_PAGE.value for o in envelope.trace.omitted_objects)
-    turn = {section.value for section in TURN}
-    shown = frozenset(o.object_id for o in envelope.trace.compiled_objects if o.section in turn)
-    if overflow_of(setting) is not OverflowPolicy.PAGINATE or not waiting or not shown:
+    if overflow_of(setting) is not OverflowPolicy.PAGINATE:
+        return envelope
+    waiting = any(o.reason == Reason.NEXT_PAGE for o in envelope.trace.omitted_objects)
+    shown = frozenset(o.object_id for o in envelope.trace.compiled_objects if o.section in TURN)
+    if not waiting or not shown:
         return envelope
     following = replace(setting, skip=setting.skip | shown, page=setting.page + 1)
     return replace(envelope, _turn=lambda: compile_snapshot(snapshot, following))

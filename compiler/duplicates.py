@@ -19,6 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from math import ceil
 from typing import Final, NamedTuple
 
 from .subunits import negates, numbers_of
@@ -37,13 +38,16 @@ class Text(NamedTuple):
     """Order of precedence: the smallest is the canonical instance."""
 
 
+Shingle = tuple[str, ...]
+
+
 @lru_cache(maxsize=4_096)
-def shingles(text: str, words: int) -> frozenset[tuple[str, ...]]:
-    """Return the distinct runs of so many words of a text."""
-    return frozenset(shingle_list(text, words))
+def shingles(text: str, words: int) -> tuple[Shingle, ...]:
+    """Return the distinct runs of so many words of a text, in order."""
+    return tuple(dict.fromkeys(shingle_list(text, words)))
 
 
-def shingle_list(text: str, words: int) -> tuple[tuple[str, ...], ...]:
+def shingle_list(text: str, words: int) -> tuple[Shingle, ...]:
     """Return the runs of so many words of a text in order; a shorter text is one run."""
     found = _WORD.findall(text.casefold())
     if len(found) <= words:
@@ -60,33 +64,28 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
     guards = Counter(text.guard for text in texts)
     rivals = (text for text in texts if guards[text.guard] > 1)
     ordered = sorted(rivals, key=lambda t: (t.rank, t.object_id))
-    sets = [shingles(text.text, words) for text in ordered]
-    probes = [_probes(mine, threshold) for mine in sets]
+    said_by = [shingles(text.text, words) for text in ordered]
+    probes = [mine[: len(mine) - ceil(threshold * len(mine)) + 1] for mine in said_by]
     asked = {shingle for few in probes for shingle in few}
-    where: dict[tuple[str, ...], list[int]] = {}
+    where: dict[Shingle, list[int]] = {}
     found: dict[str, str] = {}
-    for place, (text, mine) in enumerate(zip(ordered, sets, strict=True)):
+    for place, (text, mine) in enumerate(zip(ordered, said_by, strict=True)):
         likely = sorted({p for shingle in probes[place] for p in where.get(shingle, ())})
         said = next(
             (
                 ordered[p]
                 for p in likely
-                if len(mine & sets[p]) >= threshold * len(mine) and _agree(text, ordered[p])
+                if len({*mine}.intersection(said_by[p])) >= threshold * len(mine)
+                and _agree(text, ordered[p])
             ),
             None,
         )
         if said is not None:
             found[text.object_id] = said.object_id
             continue
-        for shingle in mine & asked:
+        for shingle in asked.intersection(mine):
             where.setdefault(shingle, []).append(place)
     return found
-
-
-def _probes(mine: frozenset[tuple[str, ...]], threshold: float) -> list[tuple[str, ...]]:
-    """Return so few shingles that a text can lack all of them only below the threshold."""
-    few = int(len(mine) * (1 - threshold)) + 1
-    return sorted(mine)[:few]
 
 
 def _agree(part: Text, whole: Text) -> bool:

@@ -40,6 +40,8 @@ _INLINE: Final = re.compile(
     r"|(?:artifact|rehydrate)://",
     re.IGNORECASE,
 )
+_SIGNS: Final = ("<", "\uff1c", "[", "://")
+"""What every mark inside a line holds: a text without them need not be searched."""
 _INLINE_UNDO: Final = re.compile(rf"\\({_INLINE.pattern})", re.IGNORECASE)
 _POINTER: Final = re.compile(r"\[OMITTED[^\]]*\]|[^\s\"'<>\\\[\]{}|^`]+", re.IGNORECASE)
 _TRAILING: Final = ".,;:!?)"
@@ -55,9 +57,8 @@ _ROLE: Final = (
     r"(?:human|assistant|system|user|developer|instructions?|response|tool[ _](?:result|output))"
     r"[*_]*[^\S" + LINE_BREAKS + r"]*[:\uff1a]|\(?system_message\b"
 )
-_LINE: Final = re.compile(
-    rf"(?<![^{LINE_BREAKS}])({_INDENT})(\\*+)({_RULE}|{_ROLE})", re.IGNORECASE
-)
+_LINE: Final = re.compile(rf"({_INDENT})(\\*+)({_RULE}|{_ROLE})", re.IGNORECASE)
+"""What stands at the start of a line; it never goes beyond it."""
 
 
 def escape_data(text: str, *, issued: AbstractSet[str] = frozenset()) -> str:
@@ -69,8 +70,8 @@ def escape_data(text: str, *, issued: AbstractSet[str] = frozenset()) -> str:
     def mark(match: re.Match[str]) -> str:
         return match[0] if _is_issued(match, issued) else "\\" + match[0]
 
-    inline = _INLINE.sub(mark, text)
-    return _LINE.sub(r"\1\2\\\3", inline)
+    inline = _INLINE.sub(mark, text) if any(sign in text for sign in _SIGNS) else text
+    return "".join(map(_add_one, inline.splitlines(keepends=True)))
 
 
 def unescape_data(text: str) -> str:
@@ -79,11 +80,20 @@ def unescape_data(text: str) -> str:
     >>> unescape_data(escape_data("\\</a> [INST]"))
     '\\</a> [INST]'
     """
-    return _INLINE_UNDO.sub(r"\1", _LINE.sub(_drop_one, text))
+    if "\\" not in text:
+        return text
+    return _INLINE_UNDO.sub(r"\1", "".join(map(_drop_one, text.splitlines(keepends=True))))
 
 
-def _drop_one(match: re.Match[str]) -> str:
-    return match[1] + match[2][1:] + match[3]
+def _add_one(line: str) -> str:
+    found = _LINE.match(line)
+    return line if found is None else f"{found[1]}\\{line[found.end(1) :]}"
+
+
+def _drop_one(line: str) -> str:
+    found = _LINE.match(line)
+    escaped = found is not None and found[2]
+    return f"{found[1]}{line[found.end(1) + 1 :]}" if found is not None and escaped else line
 
 
 def _is_issued(match: re.Match[str], issued: AbstractSet[str]) -> bool:

@@ -20,7 +20,7 @@ from typing import Final
 
 from ..schema.compile_terms import OverflowPolicy, PriorityTier, Reason, SectionName
 from .allocate import Section, allocate
-from .distil import statements
+from .distil import Statement, statements
 from .items import Item
 from .piece import Piece
 from .pricing import mu, token_cost, worth_its_price
@@ -120,7 +120,7 @@ def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -
     """
     found = Fit(setting, setting.budget)
     loose: dict[SectionName, list[Piece]] = {}
-    for piece in sorted(pieces, key=lambda p: (p.section.value, p.key)):
+    for piece in sorted(pieces, key=lambda p: (p.section, p.key)):
         if piece.required:
             found.take(piece)
         else:
@@ -137,7 +137,7 @@ def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -
 def bare(pieces: Sequence[Piece], setting: Setting) -> Fit:
     """Return the required pieces alone."""
     found = Fit(setting, setting.budget)
-    for piece in sorted(pieces, key=lambda p: (p.section.value, p.key)):
+    for piece in sorted(pieces, key=lambda p: (p.section, p.key)):
         if piece.required:
             found.take(piece)
         else:
@@ -482,12 +482,12 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
         found.take(folded.piece)
         found.shortened.append(folded)
         taken.update(folded.object_ids)
-    long = [piece for piece, _ in rest if piece.section is not _S.HISTORY and may_be_cut(piece)]
-    said = statements(p.text for p in found.chosen if p.section in _SAID) if long else []
-    for piece in long:
+    said = list[Statement]()
+    for piece in (piece for piece, _ in rest if piece.section is not _S.HISTORY):
         room = found.room - frame_tokens(piece, found.setting.counter)
-        if room < _LEAST_EXCERPT:
+        if room < _LEAST_EXCERPT or not may_be_cut(piece):
             continue
+        said = said or statements(p.text for p in found.chosen if p.section in _SAID)
         short = tabulated(piece, room=room, setting=found.setting)
         if short is None and piece.alone:
             short = excerpt(piece, room=room, setting=found.setting, said=said)

@@ -73,15 +73,15 @@ class _Net:
 
     def add(self, versions: Iterable[Version], via: Via, *, hop: int = 0) -> None:
         """Add rows; ways of finding a row add up, the fewest hops count."""
-        rows = self.rows
+        rows, way = self.rows, via.value
         for version in versions:
             row = version.row
             key = row.claim.object_id, row.vid
             known = rows.get(key)
             if known is None:
-                rows[key] = Proposed(version, via.value, hop)
+                rows[key] = Proposed(version, way, hop)
             else:
-                rows[key] = Proposed(known.version, known.via | via.value, min(known.hop, hop))
+                rows[key] = Proposed(known.version, known.via | way, min(known.hop, hop))
 
 
 def gather(

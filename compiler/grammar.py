@@ -38,6 +38,8 @@ from .header import MAX_IDS, opening_line, read_opening
 _SECTIONS: Final = {f"=== {heading}": section for section, heading in HEADINGS.items()}
 _TOKEN_RUN: Final = re.compile(r"[A-Za-z2-7]{26,}")
 _TOKEN_LENGTH: Final = 26
+_TOKEN_BYTES: Final = 20
+"""Bytes of the code that are written out: whole groups of five that hold so many characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,7 @@ def boundary(seal: Seal, block: Block, *, ids: Mapping[str, str] = NO_IDS, count
     if counter:
         fields.append(str(counter).encode())
     code = hmac.digest(seal.key, _framed(fields), "sha256")
-    return base64.b32encode(code).decode("ascii")[:_TOKEN_LENGTH]
+    return base64.b32encode(code[:_TOKEN_BYTES]).decode("ascii")[:_TOKEN_LENGTH]
 
 
 def _framed(fields: Iterable[bytes]) -> bytes:

@@ -15,6 +15,7 @@ beyond", 2009; settled 8; checklist C-204.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
@@ -70,11 +71,8 @@ def _frequencies(query: Sequence[str], parts: Sequence[tuple[dict[str, int], int
 @lru_cache(maxsize=32_768)
 def counted(document: str) -> tuple[dict[str, int], int]:
     """Return how often each term stands in a term text, and how many terms it has."""
-    counts: dict[str, int] = {}
     words = document.split()
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return counts, len(words)
+    return dict(Counter(words)), len(words)
 
 
 @lru_cache(maxsize=32_768)

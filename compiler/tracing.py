@@ -166,7 +166,7 @@ def _sections(ordered: Ordered, setting: Setting) -> Iterable[SectionUse]:
     spans = section_spans(ordered)
     for name in sorted(spans, key=wire_key):
         start, end = spans[name]
-        blocks = [b for b in ordered.assembled.blocks if b.section == name.value]
+        blocks = [b for b in ordered.assembled.blocks if b.section == name]
         yield SectionUse(
             name.value,
             SECTIONS[name].stability,

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from .interval import INF_US, Interval
 from .layers import DecayRule
 from .principal import EVERYONE, Scope
+from .quick_init import quick_init
 from .values import NOTHING
 from .vocabulary import (
     Authority,
@@ -42,6 +43,7 @@ class Key(NamedTuple):
     """In thousandths."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """An immutable assertion, as reconciliation sees it."""
@@ -99,6 +101,7 @@ class Look(NamedTuple):
 SHOWN: Final = Look(Status.CLEAN, "", True)
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Row:
     """A version row: a piece of a claim on both axes."""
@@ -125,6 +128,7 @@ class Row:
         return self.claim.object_id, self.interval, self.look
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
     """Who may see an object, today."""
@@ -136,6 +140,7 @@ class Permissions:
     """Roles, sorted; wins over `allow`."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
     """What a claim says about itself and erasure leaves: ids, provenance, tenure."""
@@ -167,6 +172,7 @@ class Details:
     """How the subject was bound: the resolution's reason, or empty."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     """What erasure empties."""
@@ -210,6 +216,7 @@ class Assertion:
     """Whether the content was emptied by an erasure; then `content` is `EMPTIED`."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Version:
     """A row as a read returns it: permissions applied, erasure respected."""

@@ -88,7 +88,8 @@ class Timelines:
         lines: list[Line] = []
         withheld = 0
         # one more than the limit tells whether anything was cut
-        while len(lines) <= limit and (chunk := [hit[0] for hit in islice(hits, _CHUNK)]):
+        size = min(limit + 1, _CHUNK)
+        while len(lines) <= limit and (chunk := [hit[0] for hit in islice(hits, size)]):
             place = {claim_id: i for i, claim_id in enumerate(chunk)}
             found = self._of_claims(chunk, bound, point)
             for line in sorted(found, key=lambda line: (place[line[1]], line[0])):

@@ -9,6 +9,7 @@ Sources: settled 6 and 10; checklist C-086, C-104 to C-112, C-135, C-168.
 from __future__ import annotations
 
 import hashlib
+from functools import cache, partial
 from typing import Any
 
 from ..schema.compile_terms import GapCode, Reason
@@ -51,14 +52,14 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
     manifest = pinned(
         setting,
         **_recorded(ordered),
-        compiled=tuple(each.object_id for each in found.compiled),
+        compiled=found.compiled,
         digest=hashlib.sha256(assembled.text.encode()).hexdigest(),
         valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in found.gaps),
         model=setting.request.model,
         window=capability(setting.request.model).window,
         layer_budgets=tuple(sorted((use.name, use.tokens) for use in found.sections)),
         truncation_events=_truncations(found),
-        artifact_uris=_originals(setting, found),
+        artifact_uris=_originals(ordered, setting),
     )
     _reject(ordered, setting)
     plan = Plan(
@@ -68,7 +69,7 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         counter=setting.counter,
         cache_key=cache_key(ordered, setting),
     )
-    trace = trace_of(ordered, setting, found, plan=plan, envelope_id=manifest.envelope_id)
+    told = partial(trace_of, ordered, setting, found, plan=plan, envelope_id=manifest.envelope_id)
     return Envelope(
         envelope_id=manifest.envelope_id,
         text=assembled.text,
@@ -78,19 +79,20 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
         blocks=assembled.blocks,
         sections=found.sections,
         constraints=_constraints(ordered),
-        trace=trace,
         manifest=manifest,
         gaps=found.gaps,
         plan=plan,
+        _tell=cache(told),
         _measure=lambda: quality(ordered, setting),
     )
 
 
-def _originals(setting: Setting, found: Findings) -> tuple[str, ...]:
+def _originals(ordered: Ordered, setting: Setting) -> tuple[str, ...]:
     """Return the originals that the text stands for: media, and artifacts it was taken from."""
     media = {each.uri for each in setting.request.media if each.uri}
     given = {each.origin for each in (*setting.request.evidence, *setting.request.pinned)}
-    stored = {each.source_origin for each in found.compiled}
+    pieces = (piece for group in ordered.assembled.pieces for piece in group)
+    stored = {piece.placed.candidate.origin for piece in pieces if piece.placed is not None}
     return tuple(sorted(media | {uri for uri in given | stored if uri.startswith("artifact://")}))
 
 

@@ -50,15 +50,20 @@ class Envelope:
     sections: tuple[SectionUse, ...]
     """In wire order."""
     constraints: tuple[HardConstraint, ...]
-    trace: Trace
     manifest: Manifest
     gaps: tuple[Gap, ...]
     plan: Plan
     """What renderers work from."""
     sidecar: Mapping[str, Any] = field(default_factory=lambda: NOTHING_BESIDE)
     """Run id, wall time and latency, laid beside it by the service."""
+    _tell: Callable[[], Trace] = field(repr=False, compare=False)
     _measure: Callable[[], Quality] = field(repr=False, compare=False)
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def trace(self) -> Trace:
+        """Return what went in and what stayed out, and why: worked out when first asked."""
+        return self._tell()
 
     @property
     def next(self) -> Envelope | None:
@@ -139,7 +144,7 @@ class Envelope:
             cached_tokens_read=cached_tokens,
             downstream_retries_triggered=retries,
         )
-        return replace(self, trace=trace)
+        return replace(self, _tell=lambda: trace)
 
     def beside(self, **measured: Any) -> Envelope:
         """Return the same envelope with more in its sidecar."""

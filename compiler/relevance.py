@@ -37,35 +37,37 @@ def lexical(
     asked: Iterable[str], documents: Sequence[Document], *, k1: float, b: float
 ) -> list[int]:
     """Return the BM25 of each document, as millionths of the best one."""
-    query = sorted(set(asked))
-    held = [[counted(part) for part in document] for document in documents]
-    lengths = [sum(length for _, length in parts) for parts in held]
-    counts = [_frequencies(query, parts) for parts in held]
+    query = frozenset(asked)
+    held = [_frequencies(query, document) for document in documents]
+    spread = Counter(term for found, _ in held for term in found)
     total = len(documents)
-    average = (sum(lengths) or 1) / total if total else 1.0
-    weights = [
-        round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9)
-        for df in (sum(map(bool, column)) for column in zip(*counts, strict=True))
-    ]
+    average = (sum(length for _, length in held) or 1) / max(total, 1)
+    weights = {
+        term: round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9) for term, df in spread.items()
+    }
     raw: list[int] = []
-    for row, length in zip(counts, lengths, strict=True):
+    for found, length in held:
         norm = k1 * (1 - b + b * length / average)
+        score = 0.0
         # in the order of the terms, so that the sum of floats is the same on every machine
-        score = sum(
-            w * tf * (k1 + 1) / (tf + norm) for w, tf in zip(weights, row, strict=True) if tf
-        )
+        for term in sorted(found):
+            tf = found[term]
+            score += weights[term] * tf * (k1 + 1) / (tf + norm)
         raw.append(round(score * FULL))
     best = max(raw, default=0)
     return [score * FULL // best if best else 0 for score in raw]
 
 
-def _frequencies(query: Sequence[str], parts: Sequence[tuple[dict[str, int], int]]) -> list[int]:
-    found = [parts[0][0].get(term, 0) for term in query]
-    for counts, _ in parts[1:]:
-        for place, term in enumerate(query):
-            if term in counts:
-                found[place] += counts[term]
-    return found
+def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, int], int]:
+    """Return how often a document holds each term of a query, and how many terms it has."""
+    found: dict[str, int] = {}
+    length = 0
+    for part in document:
+        counts, size = counted(part)
+        length += size
+        for term in query.intersection(counts):
+            found[term] = found.get(term, 0) + counts[term]
+    return found, length
 
 
 @lru_cache(maxsize=32_768)

@@ -46,7 +46,8 @@ _CACHED = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTO
 class Findings:
     """What an envelope and its trace say alike."""
 
-    compiled: tuple[CompiledObject, ...]
+    compiled: tuple[str, ...]
+    """Object ids, in the order of the text."""
     verdicts: tuple[Verdict, ...]
     changes: tuple[Change, ...]
     gaps: tuple[Gap, ...]
@@ -58,11 +59,11 @@ class Findings:
 
 def findings(ordered: Ordered, setting: Setting) -> Findings:
     """Return what was found, collected once."""
-    compiled = tuple(_compiled(ordered))
-    here = {each.object_id for each in compiled}
+    pieces_in = (piece for group in ordered.assembled.pieces for piece in group)
+    compiled = tuple(piece.object_id for piece in pieces_in if piece.placed is not None)
     pieces = ordered.contained.pieces
     sections = {piece.object_id: piece.section.value for piece in pieces}
-    verdicts = tuple(_first(all_verdicts(ordered), here))
+    verdicts = tuple(_first(all_verdicts(ordered), {*compiled}))
     converted = ordered.contained.converted
     return Findings(
         compiled=compiled,
@@ -211,7 +212,7 @@ def trace_of(
         project_id=setting.project,
         active_task=f"{request.task}: {request.step}" if request.step else request.task,
         prompt_tokens=found.tokens,
-        compiled_objects=found.compiled,
+        compiled_objects=tuple(_compiled(ordered)),
         omitted_objects=tuple(omitted(v) for v in found.verdicts if not v.quarantines),
         quarantined_objects=tuple(quarantined(v) for v in found.verdicts if v.quarantines),
         withheld=_withheld(ordered),

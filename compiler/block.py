@@ -104,7 +104,8 @@ class Block:
                 f"a block names at most {MAX_IDS} objects, not {len(self.object_ids)}",
                 code="too_large",
             )
-        if any(_SURROGATE.search(field) for field in (self.text, self.origin, *self.object_ids)):
+        said = (self.text, self.origin, *self.object_ids)
+        if any(not field.isascii() and _SURROGATE.search(field) for field in said):
             raise InvalidInput(
                 f"a block of section {self.section!r} holds a lone surrogate; canonicalise first",
                 code=INVALID_ENCODING,

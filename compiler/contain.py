@@ -62,9 +62,7 @@ def contain(converted: Converted, setting: Setting) -> Contained:
     for piece in converted.pieces:
         canonical = canonicalise(piece.text)
         stripped += canonical.stripped.total
-        clean = piece._replace(
-            text=canonical.text, label=_clean(piece.label), cell=_clean(piece.cell)
-        )
+        clean = _with(piece, canonical.text, _clean(piece.label), _clean(piece.cell))
         fault = (Reason.INVALID_ENCODING, "") if canonical.refused else _fault(clean, piece)
         if fault is not None:
             _refuse(fault, setting)
@@ -73,7 +71,7 @@ def contain(converted: Converted, setting: Setting) -> Contained:
         if clean.kind is BlockKind.DATA and clean.level >= 4:
             way = isolation_of(clean.origin, setting)
             isolation[clean.object_id] = way
-            clean = clean._replace(text=encode(clean.text, way))
+            clean = _with(clean, encode(clean.text, way), clean.label, clean.cell)
         pieces.append(clean)
     ordered = tuple(sorted(isolation.items()))
     return Contained(converted, tuple(pieces), ordered, stripped, tuple(verdicts))
@@ -88,6 +86,13 @@ def _refuse(fault: tuple[Reason, str], setting: Setting) -> None:
             "policy rejects such text; leave it out",
             code="injection_rejected",
         )
+
+
+def _with(piece: Piece, text: str, label: str, cell: str) -> Piece:
+    """Return a piece with these words: itself where they are its own."""
+    if (text, label, cell) == (piece.text, piece.label, piece.cell):
+        return piece
+    return piece._replace(text=text, label=label, cell=cell)
 
 
 def _clean(text: str) -> str:

@@ -153,10 +153,8 @@ class _Maker:
             seen[passage] += 1
             if seen[passage] > most:
                 dropped.add(id(ranked))
-                verdict = Verdict(
-                    Stage.CONVERT, ranked.placed.candidate.object_id, Reason.SECTION_CAP
-                )
-                self.verdicts.append(verdict._replace(score=ranked.score, tier=ranked.tier.value))
+                object_id = ranked.placed.candidate.object_id
+                self._cap(object_id, ranked.score, ranked.tier)
         return [ranked for ranked in items if id(ranked) not in dropped]
 
     def _values(self, items: Iterable[Ranked]) -> dict[tuple[str, str], tuple[Ranked, ...]]:
@@ -172,6 +170,10 @@ class _Maker:
     def _omit(self, object_id: str, reason: Reason, detail: str = "") -> None:
         self.verdicts.append(Verdict(Stage.CONVERT, object_id, reason, detail))
 
+    def _cap(self, object_id: str, score: int, tier: PriorityTier) -> None:
+        stage, reason = Stage.CONVERT, Reason.SECTION_CAP
+        self.verdicts.append(Verdict(stage, object_id, reason, "", score, tier.value))
+
     def _stored(self, ranked: Ranked, step: Step) -> Iterator[Piece]:
         version, candidate = stored(ranked.placed), ranked.placed.candidate
         by_task = ranked.by_task and all(c.by_task for c in step.consumed)
@@ -179,7 +181,7 @@ class _Maker:
         section = section_of(
             version, step.ladder, via=candidate.via, by_task=by_task, passage=candidate.is_passage
         )
-        base = self._base(ranked, section, max(levels))
+        base = self._base(ranked, section, max(levels), step.ladder)
         if section is _S.TOOLS:
             yield from self._tool(base._replace(ladder=Ladder.NORMALIZED_FACT), candidate.text)
         elif section in (_S.SYSTEM_POLICY, _S.TENANT_POLICY, _S.PROJECT_POLICY):
@@ -189,15 +191,14 @@ class _Maker:
             yield base._replace(
                 object_ids=(candidate.object_id, *consumed),
                 text=step.instruction,
-                ladder=step.ladder,
                 required=base.required or step.ladder is Ladder.HARD_CONSTRAINT,
                 carrier=step.carrier,
                 value=max(ranked.score, *(c.score for c in step.consumed), 0),
             )
         else:
-            yield self._fact(base._replace(ladder=step.ladder), ranked)
+            yield self._fact(base, ranked)
 
-    def _base(self, ranked: Ranked, section: SectionName, level: int) -> Piece:
+    def _base(self, ranked: Ranked, section: SectionName, level: int, ladder: Ladder) -> Piece:
         version, candidate = stored(ranked.placed), ranked.placed.candidate
         level = shown_level(section, level)
         key = stored_key(version)
@@ -208,7 +209,7 @@ class _Maker:
             level=level,
             origin=candidate.origin,
             text=candidate.text,
-            ladder=Ladder.RAW_OBSERVATION,
+            ladder=ladder,
             tier=ranked.tier,
             value=ranked.score,
             key=(ranked.score, *key[1:]) if section is _S.EVIDENCE else key,
@@ -265,7 +266,8 @@ class _Maker:
             yield self._snippet(snippet)
 
     def _snippet(self, snippet: Snippet) -> Piece:
-        piece = self._base(snippet.ranked, _S.EVIDENCE, snippet.ranked.placed.candidate.level)
+        level = snippet.ranked.placed.candidate.level
+        piece = self._base(snippet.ranked, _S.EVIDENCE, level, Ladder.RAW_OBSERVATION)
         self.changes.append(Change(piece.object_id, Conversion.TRUNCATED, snippet.beside))
         return piece._replace(text=snippet.text, alone=True)
 
@@ -378,8 +380,7 @@ class _Maker:
             loose.sort(key=lambda p: (-p.value, p.object_id))
             for piece in loose[most:]:
                 dropped.add(id(piece))
-                verdict = Verdict(Stage.CONVERT, piece.object_id, Reason.SECTION_CAP)
-                self.verdicts.append(verdict._replace(score=piece.value, tier=piece.tier.value))
+                self._cap(piece.object_id, piece.value, piece.tier)
         return [piece for piece in pieces if id(piece) not in dropped]
 
 

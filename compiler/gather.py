@@ -21,7 +21,7 @@ from typing import Final
 
 from ..resolution.bind import lookup_of
 from ..resolution.known import Known, Lookup
-from ..schema.claim import Version, slot_key
+from ..schema.claim import Version
 from ..schema.policy import CompilePolicy, Policy
 from ..schema.principal import Principal, Sight
 from ..schema.terms import STOP_WORDS, content_terms
@@ -30,6 +30,7 @@ from ..store.expected import Expected, Names, Walk, held_ask
 from ..store.port import Ask, Found, Reader
 from ..store.quantise import VectorScore
 from .binding import bindable
+from .leads import placeholder_ask, rival_ask
 from .outdated import derived_ask, mark_outdated
 from .redaction import guessed
 from .relevance import COSINE_FULL
@@ -47,7 +48,6 @@ from .snapshot import (
     members_of,
     root_of,
 )
-from .templates import placeholders
 
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 
@@ -117,8 +117,9 @@ def gather(
     _find_pinned(net, reader)
     _forget_guessed(net, vectors, names=asked)
     capped = _cap(net)
-    rivals, placeholders = _rival_ask(net), _placeholder_ask(net)
-    derived = derived_ask(net.rows.values(), setting)
+    found = net.rows.values()
+    rivals, placeholders = rival_ask(found, setting), placeholder_ask(found, setting)
+    derived = derived_ask(found, setting)
     _expect_rest(net, reader, [ask for ask in (rivals, placeholders, derived) if ask])
     _find(net, reader, "rival", rivals, Via.RIVAL)
     _find(net, reader, "template", placeholders, Via.TEMPLATE)
@@ -424,7 +425,10 @@ def _find_pinned(net: _Net, reader: Reader) -> None:
 
 def _forget_guessed(net: _Net, vectors: Mapping[str, VectorScore], *, names: Iterable[str]) -> None:
     """Forget what only masked words or their vector led to: it was never retrieved."""
-    setting, asked = net.setting, question(net.setting, names)
+    setting = net.setting
+    if not setting.rules.mask_personal_for:
+        return
+    asked = question(setting, names)
     near = round(setting.rules.activation_cosine * COSINE_FULL)
     guesses = [
         key
@@ -451,45 +455,6 @@ def _cap(net: _Net) -> tuple[str, ...]:
         del net.rows[key]
     net.cut = True
     return tuple(sorted({object_id for object_id, _ in dropped}))
-
-
-def _placeholder_ask(net: _Net) -> Ask | None:
-    """Return the ask for the slots that instruction templates of the candidates name."""
-    wanted, subjects = dict[str, None](), dict[str, None]()
-    for proposed in net.rows.values():
-        details = proposed.version.details
-        if details.slot is None or details.subject_id is None:
-            continue
-        for name in placeholders_of(net.setting, details.slot):
-            wanted.setdefault(name)
-            subjects.setdefault(details.subject_id)
-    if not wanted:
-        return None
-    return Ask(subjects=tuple(sorted(subjects)), slots=tuple(sorted(wanted)))
-
-
-def placeholders_of(setting: Setting, slot: str) -> tuple[str, ...]:
-    """Return the other slots that a slot's template of the active task names, in order."""
-    definition = setting.vocabulary.slots.get(slot)
-    template = definition.template(setting.task_types) if definition else None
-    if template is None:
-        return ()
-    return tuple(name for name in placeholders(template) if name not in ("value", slot))
-
-
-def _rival_ask(net: _Net) -> Ask | None:
-    """Return the ask for the heads of the candidates' slots in the other visible scopes."""
-    setting = net.setting
-    keys = {
-        slot_key(details.subject_id, details.slot, scope)
-        for details in (proposed.version.details for proposed in net.rows.values())
-        if details.slot is not None and details.subject_id is not None
-        for scope in setting.scopes
-        if scope != details.scope.scope_id
-    }
-    held = {proposed.version.row.claim.slot_key for proposed in net.rows.values()}
-    missing = tuple(sorted(keys - held))
-    return Ask(keys=missing) if missing else None
 
 
 def _entity_ids(rows: Iterable[Proposed]) -> list[str]:

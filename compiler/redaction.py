@@ -29,8 +29,10 @@ def masks(details: Details, setting: Setting) -> bool:
 
 def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
     """Tell whether personal data is hidden from a caller; without `roles` none is."""
+    if not details.sensitivity or _PERSONAL.isdisjoint(details.sensitivity):
+        return False
     authorised = frozenset(roles)
-    if not authorised or _PERSONAL.isdisjoint(details.sensitivity):
+    if not authorised:
         return False
     return authorised.isdisjoint({EVERYONE, *principal.roles})
 

@@ -179,6 +179,9 @@ def _compete(
     heads: list[Placed], hidden: frozenset[int], setting: Setting
 ) -> tuple[list[Placed], list[Verdict]]:
     """Decide one slot across scopes: return who stands and verdicts on the rest."""
+    if len(heads) == 1:
+        fault = _fault(_version(heads[0]), setting)
+        return (heads, []) if fault is None else ([], [_verdict(heads[0], *fault)])
     ranked = sorted(
         ((_rank(placed), placed) for placed in heads),
         key=lambda pair: (pair[0], pair[1].candidate.object_id, _version(pair[1]).row.vid),

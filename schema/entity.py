@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from .errors import InvalidInput
 from .interval import INF_US
+from .quick_init import quick_init
 from .slots import UNKNOWN_TYPE, check_scheme
 from .values import canonical_json
 from .vocabulary import (
@@ -60,6 +61,7 @@ class EntityRef:
             check_scheme(scheme)
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
     """An entry of the register (C-053)."""
@@ -77,6 +79,7 @@ class Entity:
     """Whether an identifier of a system of record names it."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alias:
     """A surface that names an entity, on both axes."""
@@ -99,6 +102,7 @@ class Alias:
     """The accepted review that taught it; it closes with that merge."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identifier:
     """An external id of an entity."""
@@ -158,6 +162,7 @@ class Resolution:
     model_version: str = ""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """A row that says whether two raw entities are one."""

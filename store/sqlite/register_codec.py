@@ -31,6 +31,8 @@ from ...schema.vocabulary import (
 from ..port import ActionRecord, StoredReceipt
 from .codec import Line, listed, words
 
+_STATES = {state.value: state for state in EntityState}
+
 
 def entity(line: Line) -> Entity:
     """Return an entry of the register."""
@@ -38,7 +40,7 @@ def entity(line: Line) -> Entity:
         entity_id=line[0],
         name=line[1],
         type=line[2],
-        state=EntityState(line[3]),
+        state=_STATES[line[3]],
         scope_id=line[4],
         tx_start=line[5],
         created_by=line[6],

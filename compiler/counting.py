@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -182,6 +183,7 @@ _COUNTERS: Final[Mapping[CountingRule, TokenCounter]] = MappingProxyType(
 )
 
 
+@lru_cache(maxsize=256)
 def counter_for(model: str) -> TokenCounter:
     """Return the counter of a model's name.
 

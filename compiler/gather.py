@@ -110,11 +110,11 @@ def gather(
     _expect_candidates(net, reader, index, names=asked, about=about, near=near)
     _find_text(net, reader, names=asked)
     _find_quarantined(net, reader, names=names)
-    vectors = _find_vectors(net, reader, index)
     _find_standing(net, reader)
     _find_slots(net, reader, about)
     _walk(net, reader, near)
     _find_pinned(net, reader)
+    vectors = _find_vectors(net, reader, index)  # last: their search goes on beside the others
     _forget_guessed(net, vectors, names=asked)
     capped = _cap(net)
     found = net.rows.values()

@@ -18,6 +18,8 @@ from .given import Given, given_items
 from .setting import Setting
 from .snapshot import Snapshot
 
+_PASSAGE = ObjectType.RETRIEVED_PASSAGE
+
 
 class Candidate(NamedTuple):
     """A stored row or an item of the request; exactly one of the two is there."""
@@ -54,8 +56,7 @@ class Candidate(NamedTuple):
         """Tell whether it is text that is quoted, not a fact that is stated."""
         version = self.version
         return version is None or (
-            version.details.object_type is ObjectType.RETRIEVED_PASSAGE
-            and version.details.slot is None
+            version.details.slot is None and version.details.object_type is _PASSAGE
         )
 
     @property

@@ -31,8 +31,11 @@ from .snapshot import Snapshot, Via
 from .validate import Validated
 from .verdicts import Verdict
 
-_DAY_US = 86_400_000_000
 _STANDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
+# looked up once: on Python 3.11 a member of an enumeration takes as long as a call
+_PINNED, _STANDING = int(Via.PINNED), int(Via.STANDING)
+_TOOL = ObjectType.TOOL_SCHEMA
+_IRRELEVANT = PriorityTier.IRRELEVANT.value
 _STANDING_TYPES = frozenset(
     {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE}
 )
@@ -78,8 +81,7 @@ def rank(validated: Validated, setting: Setting) -> Ranking:
         if detail:
             reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
             object_id = placed.candidate.object_id
-            tier = PriorityTier.IRRELEVANT.value
-            verdicts.append(Verdict(Stage.RANK, object_id, reason, detail, None, tier))
+            verdicts.append(Verdict(Stage.RANK, object_id, reason, detail, None, _IRRELEVANT))
         else:
             gated.append((placed, by_task))
     scale = _Scale(setting, test.snapshot.reranked)
@@ -117,19 +119,21 @@ class _Activation:
         self.tasks = frozenset(setting.task_types)
         self.near = round(setting.rules.activation_cosine * 16_000_000)
         self.strict = setting.rules.activation == "strict"
+        self.bearing: dict[str, bool] = {}
+        """Whether a text shares a term with the question: many objects have the same condition."""
 
     def answer(self, placed: Placed) -> tuple[str, bool]:
         """Return why an object is not active, empty when it is, and whether the task sufficed."""
         version, via = placed.candidate.version, placed.candidate.via
-        if version is None or via & Via.PINNED:
+        if version is None or via & _PINNED:
             return "", False
         details = version.details
-        stands = bool(via & Via.STANDING)
+        stands = bool(via & _STANDING)
         if details.authority_level <= 1:
             return "", stands
         if details.applicable_task_types and self.tasks.isdisjoint(details.applicable_task_types):
             return "task_type", False
-        if details.object_type is ObjectType.TOOL_SCHEMA:
+        if details.object_type is _TOOL:
             return "", stands
         if self._stands_alone(version):
             return "", stands
@@ -151,19 +155,25 @@ class _Activation:
             return True
         if masks(version.details, self.setting):
             return not self.asked.isdisjoint(public_terms(version, self.setting))
-        if not self.asked.isdisjoint(terms_of(content.why_it_matters)):
+        if self._bears(content.why_it_matters):
             return True
         if self.strict:
             return False
         slot = version.details.slot
         definition = self.setting.vocabulary.slots.get(slot) if slot else None
-        if definition and not self.asked.isdisjoint(terms_of(definition.description)):
+        if definition and self._bears(definition.description):
             return True
         if self.asked.isdisjoint(counted(content.terms)[0]):
             return False
         if slot is None or not (content.normalized_claim and content.text):
             return True  # the shared term is the claim's: there is no other text
         return not self.asked.isdisjoint(terms_of(content.normalized_claim))
+
+    def _bears(self, text: str) -> bool:
+        known = self.bearing.get(text)
+        if known is None:
+            known = self.bearing[text] = not self.asked.isdisjoint(terms_of(text))
+        return known
 
 
 def _scored(gated: list[tuple[Placed, bool]], test: _Activation, scale: _Scale) -> list[Ranked]:
@@ -292,7 +302,7 @@ class _Scale:
     def below(self, ranked: Ranked) -> Verdict | None:
         """Return the floor an object is below; pinned, standing and given ones have none."""
         candidate = ranked.placed.candidate
-        if ranked.by_task or candidate.version is None or candidate.via & Via.PINNED:
+        if ranked.by_task or candidate.version is None or candidate.via & _PINNED:
             return None
         if ranked.relevance == 0:
             reason, detail = Reason.IRRELEVANT_TO_ACTIVE_TASK, "score"
@@ -302,8 +312,7 @@ class _Scale:
             reason, detail = Reason.BELOW_FLOOR, "freshness"
         else:
             return None
-        tier = PriorityTier.IRRELEVANT.value
-        return Verdict(Stage.RANK, candidate.object_id, reason, detail, ranked.score, tier)
+        return Verdict(Stage.RANK, candidate.object_id, reason, detail, ranked.score, _IRRELEVANT)
 
 
 def freshness(placed: Placed, setting: Setting) -> int:

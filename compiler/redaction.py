@@ -32,9 +32,7 @@ def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) 
     if not details.sensitivity or _PERSONAL.isdisjoint(details.sensitivity):
         return False
     authorised = frozenset(roles)
-    if not authorised:
-        return False
-    return authorised.isdisjoint({EVERYONE, *principal.roles})
+    return bool(authorised) and authorised.isdisjoint({EVERYONE, *principal.roles})
 
 
 def public_terms(version: Version, setting: Setting) -> frozenset[str]:

@@ -29,6 +29,9 @@ from .setting import Setting
 from .snapshot import Via
 from .verdicts import Gap, Verdict
 
+_CLEAN, _DENY = Status.CLEAN, Op.DENY
+_OUTDATED, _PINNED = int(Via.OUTDATED), int(Via.PINNED)
+
 
 @dataclass(frozen=True, slots=True)
 class Validated:
@@ -124,6 +127,8 @@ def _fault(version: Version, setting: Setting) -> tuple[Reason, str] | None:
     row, valid = version.row, setting.point.valid_us
     if version.erased or version.content is None:
         return Reason.ERASED, ""
+    if row.look.status is _CLEAN and _known(row, setting) and valid in row.interval:
+        return _unfit(version, setting)
     if row.look.status is Status.QUARANTINED:
         return _held(row.look.reason), row.look.reason
     if not _known(row, setting):
@@ -139,22 +144,20 @@ def _fault(version: Version, setting: Setting) -> tuple[Reason, str] | None:
             return Reason.DISPUTED_LOWER_TRUST, row.look.reason
     if valid < row.interval.start_us:
         return Reason.NOT_YET_VALID, iso(row.interval.start_us) or ""
-    if valid >= row.interval.end_us:
-        return Reason.EXPIRED_VALID_TIME, iso(row.interval.end_us) or ""
-    return _unfit(version, setting)
+    return Reason.EXPIRED_VALID_TIME, iso(row.interval.end_us) or ""
 
 
 def _history(placed: Placed) -> tuple[Reason, str] | None:
     """Return why a passage whose claims have all ended is no evidence, unless it is pinned."""
     via = placed.candidate.via
-    ended = via & Via.OUTDATED and not via & Via.PINNED
+    ended = via & _OUTDATED and not via & _PINNED
     return (Reason.SUPERSEDED, "claims_ended") if ended else None
 
 
 def _unfit(version: Version, setting: Setting) -> tuple[Reason, str] | None:
     """Return why a row that holds at the instant may not enter all the same."""
     claim = version.row.claim
-    if claim.op is Op.DENY:
+    if claim.op is _DENY:
         return Reason.DENIED_VALUE, "denial"
     if claim.says_nothing and version.details.slot is not None:
         return Reason.RETIRED, "no_value"

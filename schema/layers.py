@@ -18,6 +18,8 @@ from .vocabulary import ObjectType, RetirementRule, SlotKind, StateLayer
 _ARCHIVE = RetirementRule.ARCHIVE
 _ASK = RetirementRule.TRIGGER_USER_CONFIRMATION
 _DEMOTE = RetirementRule.DEMOTE_TO_ARCHIVAL
+_PARTS: Final = 1_000_000_000
+"""Parts of one that a strength is rounded to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class DecayRule:
         Rounded to 1e-9, so that no last bit of a machine's power function decides.
         """
         half_lives = max(age_us, 0) / (self.half_life_days * 86_400_000_000)
-        return round(math.pow(2.0, -half_lives), 9)
+        return round(math.pow(2.0, -half_lives) * _PARTS) / _PARTS
 
     def due(self, age_us: int) -> bool:
         """Tell whether the object is below its threshold at this age."""

@@ -292,5 +292,11 @@ def _whole_claims(owner: Ints, rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _best(scan: Scan, rows: Sequence[Sequence[int]], query: Floats) -> list[int | None]:
     """Return the best score of each group of rows, None for an empty group."""
-    flat = iter(scan.at([row for group in rows for row in group], query).tolist())
-    return [max((next(flat) for _ in group), default=None) for group in rows]
+    flat: list[int] = scan.at([row for group in rows for row in group], query).tolist()
+    best: list[int | None] = []
+    at = 0
+    for group in rows:
+        end = at + len(group)
+        best.append(flat[at] if end - at == 1 else max(flat[at:end], default=None))
+        at = end
+    return best

@@ -7,7 +7,8 @@ other query also names a person. The store is a file, the query is embedded befo
 vector is the mean of random vectors of its words, so that near texts have near vectors. Figures
 are milliseconds of wall time, one call a query: p50 and p95 over all queries; with `--cpu` those
 of the calling thread alone, for a machine that has other work. `client` is `memory.compile` as a
-user calls it; the stages are those of the driver within another call.
+user calls it; the stages are those of the driver within another call; `trace` is what asking for
+the trace adds, once.
 `--big` adds a million objects, for which 8 GB of memory and half an hour must be free.
 """
 
@@ -182,6 +183,14 @@ def client(memory: Memory, asked: Asked, clock: Clock) -> float:
     return clock() - began
 
 
+def trace(memory: Memory, asked: Asked, clock: Clock) -> float:
+    """Return the seconds that the trace of a compile takes, which is worked out when asked for."""
+    envelope = memory.compile("code_generation", asked[0], query_vector=asked[1])
+    began = clock()
+    assert envelope.trace.trace_id == envelope.envelope_id
+    return clock() - began
+
+
 def percentiles(taken: Sequence[float]) -> tuple[float, float]:
     ordered = sorted(1000 * each for each in taken)
     return statistics.median(ordered), ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
@@ -215,9 +224,11 @@ def measure(
                 client(memory, each, clock)
             whole = [client(memory, each, clock) for each in asked(rounds, 3)]
             runs = [measured(memory, each, clock) for each in asked(rounds, 4)]
+            told = [trace(memory, each, clock) for each in asked(rounds, 5)]
         found[mode] = {"client": percentiles(whole)}
         for name in ("gather", *STAGES, "stages"):
             found[mode][name] = percentiles([run[name] for run in runs])
+        found[mode]["trace"] = percentiles(told)
     return found
 
 

@@ -2,7 +2,8 @@
 
 `text` is what a model reads; everything else says what it is made of. `blocks` are what the text
 parses to, `trace` says why, `manifest` pins the inputs, `sidecar` holds what depends on the
-run (run id, wall time, latency) and is part of no hash.
+run (run id, wall time, latency) and is part of no hash. Trace and quality follow from what the
+stages said, and are worked out when asked for.
 Sources: API "Compiling"; DESIGN 7; settled 6 and 10.
 """
 

@@ -27,7 +27,7 @@ from tenure.schema.policy import DEFAULT, Policy
 
 LARGE = (3_000, 1_000)
 """Text matches and near claims of the compile that others are held against."""
-FEWER = ((64, 64), (128, 128), (160, 160), (256, 200), (512, 400))
+FEWER = ((64, 64), (112, 160), (160, 160), (256, 200), (512, 400))
 
 
 class Chosen(NamedTuple):
@@ -38,7 +38,10 @@ class Chosen(NamedTuple):
 
 
 def policy(text: int, near: int) -> Policy:
-    rules = replace(DEFAULT.compile, text_candidates=text, vector_candidates=near, candidates=5_000)
+    rules = replace(
+        DEFAULT.compile, text_candidates=text, text_beside_vectors=text, vector_candidates=near,
+        candidates=5_000,
+    )  # fmt: skip
     return replace(
         DEFAULT, compile=rules, read=replace(DEFAULT.read, text_candidates=text,
                                              vector_candidates=near),

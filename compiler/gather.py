@@ -108,7 +108,7 @@ def gather(
     about = sorted({raw for root in {*roots, *own.values()} for raw in members_of(known, root)})
     near = list(dict.fromkeys(raw for root in roots for raw in members_of(known, root)))
     _expect_candidates(net, reader, index, names=asked, about=about, near=near)
-    _find_text(net, reader, names=asked)
+    _find_text(net, reader, names=asked, limit=_text_limit(setting, index))
     _find_quarantined(net, reader, names=names)
     _find_standing(net, reader)
     _find_slots(net, reader, about)
@@ -258,7 +258,7 @@ def _expect_candidates(
             sight=net.sight,
             point=setting.point,
             terms=tuple(sorted(question(setting, names))),
-            limit=_text_limit(setting),
+            limit=_text_limit(setting, index),
             asks=tuple(ask for ask in asks if ask is not None),
             held=rules.standing_candidates,
             standing=tuple(_own_scopes(setting)),
@@ -286,13 +286,14 @@ def _find(net: _Net, reader: Reader, source: str, ask: Ask | None, via: Via) -> 
         net.take(source, reader.versions(ask, sight=net.sight, point=net.setting.point), via)
 
 
-def _text_limit(setting: Setting) -> int:
-    return min(setting.rules.text_candidates, setting.policy.read.text_candidates)
+def _text_limit(setting: Setting, index: VectorIndex | None) -> int:
+    alone = index is None or setting.request.query_vector is None
+    wanted = setting.rules.text_candidates if alone else setting.rules.text_beside_vectors
+    return min(wanted, setting.policy.read.text_candidates)
 
 
-def _find_text(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
-    terms, limit = sorted(question(net.setting, names)), _text_limit(net.setting)
-    if terms:
+def _find_text(net: _Net, reader: Reader, *, names: Iterable[str], limit: int) -> None:
+    if terms := sorted(question(net.setting, names)):
         found = reader.matching(terms, sight=net.sight, point=net.setting.point, limit=limit)
         net.take("text", found, Via.TEXT)
 

@@ -221,6 +221,9 @@ class CompilePolicy:
     text_candidates: int = 160
     """Text matches a compile asks for, the most telling first: several times what an 8K budget
     holds; each costs time. A cut is noted in the trace."""
+    text_beside_vectors: int = 112
+    """Text matches a compile asks for where it asks for near claims too: what more of them
+    would bring, the near ones bring already (`bench/bench_candidates.py`)."""
     vector_candidates: int = 160
     """Nearest claims a compile asks for, at most those of a search: as with text."""
     candidates: int = 1_500

@@ -46,8 +46,10 @@ class Scope:
         >>> Scope(user="ann", project="nova").scope_id
         'project=nova,user=ann'
         """
+        if not (self.project or self.user or self.session):
+            return "tenant"
         ids = (("project", self.project), ("user", self.user), ("session", self.session))
-        return ",".join(f"{name}={value}" for name, value in ids if value) or "tenant"
+        return ",".join(f"{name}={value}" for name, value in ids if value)
 
     @classmethod
     def parse(cls, scope_id: str) -> Scope:

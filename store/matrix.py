@@ -169,9 +169,11 @@ class Matrix:
         return self._by_ring(scan, asked, first)
 
     def _by_score(self, scan: Scan, query: Floats, first: int) -> Iterator[tuple[Hit, ...]]:
-        owner = scan.owner()
-        live = np.flatnonzero(owner != DEAD)
-        return self._in_order(owner[live], scan.scores(query)[live], set(), first)
+        owner, scores = scan.owner(), scan.scores(query)
+        live = owner != DEAD
+        if not live.all():  # taking rows out copies both
+            owner, scores = owner[live], scores[live]
+        return self._in_order(owner, scores, set(), first)
 
     def _by_ring(self, scan: Scan, query: Floats, first: int) -> Iterator[tuple[Hit, ...]]:
         owner = scan.owner()

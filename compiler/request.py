@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -275,7 +275,8 @@ class CompileRequest:
 
     def to_json(self) -> str:
         """Return the request as canonical JSON, the form that a manifest pins."""
-        return canonical_json(asdict(self))
+        plain = asdict(replace(self, query_vector=None))  # which would copy each number
+        return canonical_json({**plain, "query_vector": self.query_vector})
 
 
 def quantised(vector: Sequence[float]) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from ..schema.errors import InvalidInput, unknown
 from .block import Block
 from .capabilities import GENERIC, Capability, Provider
 from .counting import TokenCounter
+from .media_shown import Shown
 
 ZONES: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
 LOOKBACK_MARGIN: Final = 5
@@ -30,6 +31,7 @@ CONTRACTS: Final[Mapping[str, tuple[Stability, ...]]] = MappingProxyType(
     {"system": (Stability.STATIC, Stability.SCOPE), "payload": (Stability.STATIC,)}
 )
 """Zones of the system text by contract option: A, all rules; B, the platform's alone."""
+NOTHING_SHOWN: Final[Mapping[int, Shown]] = MappingProxyType({})
 SPEAKERS: Final = frozenset({"user", "assistant", "system"})
 
 
@@ -40,6 +42,8 @@ class Segment:
     text: str
     """With heading, boundary lines and final newline."""
     block: Block
+    shown: Shown | None = None
+    """The media item that the block names, if any."""
 
     @property
     def stability(self) -> Stability:
@@ -61,6 +65,15 @@ class Segment:
         own = self.speaker == role and self.block.text.strip()
         return self.block.text if own else self.text
 
+    def around_media(self) -> tuple[str, str]:
+        """Return the text before and behind what is sent for its media item.
+
+        That is laid before the closing line: untrusted data of any kind stands between the
+        boundary lines of its block.
+        """
+        before, _, closing = self.text[:-1].rpartition("\n")
+        return f"{before}\n", f"{closing}\n"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -71,6 +84,11 @@ class Plan:
     capability: Capability
     counter: TokenCounter
     cache_key: str
+
+    @property
+    def media_tokens(self) -> int:
+        """Return the tokens of the pictures, recordings and films that are sent beside the text."""
+        return sum(segment.shown.beside for segment in self.segments if segment.shown)
 
     def of(self, *stabilities: Stability) -> tuple[Segment, ...]:
         """Return the segments of some zones, in order."""
@@ -83,11 +101,16 @@ class Plan:
 
 
 def segments_of(
-    text: str, blocks: Sequence[Block], spans: Sequence[tuple[int, int]]
+    text: str,
+    blocks: Sequence[Block],
+    spans: Sequence[tuple[int, int]],
+    *,
+    shown: Mapping[int, Shown] = NOTHING_SHOWN,
 ) -> tuple[Segment, ...]:
-    """Return the segments of a text from the spans of its blocks."""
+    """Return the segments of a text from the spans of its blocks; `shown` is media by place."""
     return tuple(
-        Segment(text[start:end], block) for block, (start, end) in zip(blocks, spans, strict=True)
+        Segment(text[start:end], block, shown.get(place))
+        for place, (block, (start, end)) in enumerate(zip(blocks, spans, strict=True))
     )
 
 

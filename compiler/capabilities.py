@@ -16,11 +16,15 @@ Sources 000 and 003; checklist C-319; R35.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
+
+from .modality import Modality
 
 
 class Provider(StrEnum):
@@ -70,6 +74,8 @@ class Capability:
     """Parts of the request in the order in which they form the prefix."""
     mid_conversation_system: bool
     """Whether a system message may follow a user turn."""
+    media: tuple[Modality, ...]
+    """What it reads beside text; of an unknown model nothing is ruled out."""
     evidence: str
     """Where the row comes from."""
     as_of: str
@@ -92,6 +98,7 @@ GENERIC: Final = Capability(
     read_permille=1000,
     prefix_order=("tools", "system", "messages"),
     mid_conversation_system=False,
+    media=(Modality.IMAGE, Modality.AUDIO, Modality.VIDEO),
     evidence="no provider: the budget is stated in o200k tokens",
     as_of=_AS_OF,
 )
@@ -109,6 +116,7 @@ _CLAUDE: Final = replace(
     ttls_s=(300, 3600),
     write_permille=(1250, 2000),
     read_permille=100,
+    media=(Modality.IMAGE,),
     evidence="SDK 2.12.0 types and provider docs; minimums from secondary pages",
 )
 
@@ -122,6 +130,7 @@ _OPENAI: Final = replace(
     read_permille=100,
     prefix_order=("tools", "messages"),
     mid_conversation_system=True,
+    media=(Modality.IMAGE,),
     evidence="SDK 3.54.0 docstrings and the caching guide",
 )
 
@@ -186,14 +195,98 @@ TABLE: Final[tuple[Capability, ...]] = (
     replace(_GPT_5_6, pattern="gpt-5-[789]*"),
     replace(_OPENAI, pattern="gpt-5*", window=400_000),
     replace(_OPENAI, pattern="gpt-4-1*", window=1_000_000),
+    replace(_OPENAI, pattern="gpt-audio*", media=(Modality.AUDIO,)),
+    replace(_OPENAI, pattern="gpt-4o-audio*", media=(Modality.AUDIO,)),
+    replace(_OPENAI, pattern="gpt-4o-mini-audio*", media=(Modality.AUDIO,)),
     replace(_OPENAI, pattern="gpt-4o*"),
-    replace(_OPENAI, pattern="o1-mini*"),
+    replace(_OPENAI, pattern="o1-mini*", media=()),
+    replace(_OPENAI, pattern="o3-mini*", window=200_000, media=()),
     replace(_OPENAI, pattern="o[134]", window=200_000),
     replace(_OPENAI, pattern="o[134]-*", window=200_000),
     replace(_GEMINI, pattern="gemini-2-5*", min_cacheable_tokens=2048),
     _GEMINI,
 )
-"""Windows: provider and gateway pages of the month; the smallest of a family where it is mixed."""
+"""Windows: provider and gateway pages of the month; the smallest of a family where it is mixed.
+Media: the model pages; audio models take no picture, and o1-mini and o3-mini text alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaWire:
+    """How one request format carries media; what a model reads of it stands in its own row."""
+
+    words: Mapping[str, str]
+    """Media types whose bytes it carries, each with the format's own word for it."""
+    schemes: Mapping[Modality, tuple[str, ...]]
+    """What may stand as an address that the provider fetches, and by which schemes."""
+    most_px: int | None
+    """Longest edge of a picture; None when no limit is known."""
+    crowd: tuple[int, int] | None = None
+    """From more than so many pictures on their longest edge is this."""
+    frame_tokens: int
+    """Tokens of a film's frame, whatever its size, where the provider itself takes stretches
+    and frames out of a film; 0 where films are not taken."""
+    evidence: str
+    """Where the row comes from."""
+    as_of: str
+    """Month of the evidence, `YYYY-MM`."""
+
+    def carries(self, modality: Modality) -> bool:
+        """Tell whether it has a part for a modality."""
+        return any(word.startswith(f"{modality.value}/") for word in self.words)
+
+
+_PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+MEDIA_WIRES: Final[Mapping[str, MediaWire]] = MappingProxyType(
+    {
+        "anthropic": MediaWire(
+            words={word: word for word in _PICTURES},
+            schemes={Modality.IMAGE: ("https",)},
+            most_px=8_000,
+            crowd=(20, 2_000),
+            frame_tokens=0,
+            evidence="SDK 2.12.0 types; vision guide for the longest edges",
+            as_of=_AS_OF,
+        ),
+        "openai": MediaWire(
+            words={**{word: word for word in _PICTURES}, "audio/wav": "wav", "audio/mpeg": "mp3"},
+            schemes={Modality.IMAGE: ("https", "http")},
+            most_px=None,
+            frame_tokens=0,
+            evidence="SDK 3.54.0 types of chat completions; vision and audio guides",
+            as_of=_AS_OF,
+        ),
+        "adk": MediaWire(
+            words={
+                **{word: word for word in ("image/png", "image/jpeg", "image/webp")},
+                **{word: word for word in ("audio/wav", "audio/aiff", "audio/aac", "audio/ogg")},
+                **{word: word for word in ("audio/flac", "video/mp4", "video/mpeg", "video/webm")},
+                "audio/mpeg": "audio/mp3",
+                "video/quicktime": "video/mov",
+                "video/x-msvideo": "video/avi",
+                "video/x-ms-wmv": "video/wmv",
+                "video/x-flv": "video/x-flv",
+                "video/3gpp": "video/3gpp",
+            },
+            schemes=dict.fromkeys(
+                (Modality.IMAGE, Modality.AUDIO, Modality.VIDEO), ("https", "gs")
+            ),
+            most_px=None,
+            frame_tokens=258,
+            evidence="google-genai 2.34.0 types; guides to images, audio, video and file input",
+            as_of=_AS_OF,
+        ),
+        "text": MediaWire(
+            words={},
+            schemes={},
+            most_px=None,
+            frame_tokens=0,
+            evidence="plain text",
+            as_of=_AS_OF,
+        ),
+    }
+)
+"""What each render target carries. Gemini samples a frame a second at 258 tokens by default."""
 
 
 @lru_cache(maxsize=256)

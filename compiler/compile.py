@@ -121,7 +121,9 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
     counter = counter_for(request.model)
     said = "\n".join((request.query, request.user_request, request.goal))
     asked = content_terms(said) if request.media else frozenset[str]()
-    media = plan_media(request.media, counter, rules, budget=budget.tokens, asked=asked)
+    media = plan_media(
+        request.media, counter, rules, budget=budget.tokens, asked=asked, takes=model.media
+    )
     project = project_of(request, given.principal)
     epoch = sealing_epoch(given.keys, given.epoch)
     return Setting(

@@ -311,8 +311,7 @@ class _Maker:
     def _note_media(self, given: Given) -> None:
         """Say what stands in for a media item, or how it was made smaller."""
         object_id = given.object_id
-        place = given.place - len(self.setting.request.evidence)  # media follow in the section
-        shown = self.setting.media.shown[place]
+        shown = self.setting.shown(given.place)
         if shown.reference or shown.withheld:
             self.changes.append(Change(object_id, Conversion.EXTERNALIZED, shown.item.method))
             return
@@ -415,6 +414,9 @@ def _as_text(place: int, piece: Piece) -> Text:
     if version is not None and placed is not None and placed.subject is not None:
         span = version.row.interval
         guard = placed.subject, str(span.start_us), str(span.end_us)
+    given = placed.candidate.given if placed is not None else None
+    if given is not None and isinstance(given.item, Media):
+        guard = ("media", given.item.uri)  # what is sent beside a text is not said by another
     level = placed.candidate.level if placed is not None else piece.level
     pinned = 0 if piece.section is _S.PINNED_KNOWLEDGE else 1
     return Text(str(place), piece.text, guard, (level, pinned, -piece.value, place))

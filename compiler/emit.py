@@ -24,7 +24,7 @@ from .normalize import Candidate
 from .order import Ordered
 from .quality import TARGETS, quality
 from .setting import Setting
-from .tracing import Findings, cache_key, findings, trace_of
+from .tracing import Findings, cache_key, findings, media_named, trace_of
 
 _LIMITS = frozenset(
     {
@@ -63,7 +63,9 @@ def emit(ordered: Ordered, setting: Setting) -> Envelope:
     )
     _reject(ordered, setting)
     plan = Plan(
-        segments=segments_of(assembled.text, assembled.blocks, assembled.spans),
+        segments=segments_of(
+            assembled.text, assembled.blocks, assembled.spans, shown=media_named(ordered, setting)
+        ),
         model=setting.request.model,
         capability=capability(setting.request.model),
         counter=setting.counter,

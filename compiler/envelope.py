@@ -23,6 +23,7 @@ from .checks import CheckReport, HardConstraint, check_output
 from .diagnosis import Suspicion, diagnosis
 from .lineage import Descent, descents, lineage_svg
 from .manifest import Manifest
+from .media_sent import Originals, native_parts
 from .page import fragment, page
 from .quality import Quality
 from .render_adk import render_adk
@@ -120,8 +121,13 @@ class Envelope:
     def render(self, target: str, **options: Any) -> Any:
         """Return the request for a provider: a dict, or for `text` the text itself.
 
+        `media` maps the address of each picture, recording and film that the envelope sends to
+        its bytes, its URL or a `SentMedia`, as `memory.media(envelope)` makes them; without it
+        the request is text alone. The other options are those of the target's renderer.
+
         Raises:
-            InvalidInput: `unknown_vocabulary` for a target that does not exist.
+            InvalidInput: `unknown_vocabulary` for a target that does not exist; `bad_media` for
+                media that this target cannot send as planned.
         """
         if target not in _RENDERERS:
             raise unknown("render target", target, _RENDERERS)
@@ -152,7 +158,8 @@ class Envelope:
         return replace(self, sidecar=MappingProxyType({**self.sidecar, **measured}))
 
 
-def _render_text(plan: Plan) -> str:
+def _render_text(plan: Plan, *, media: Originals | None = None) -> str:
+    native_parts(plan, "text", media)
     return "".join(segment.text for segment in plan.segments)
 
 

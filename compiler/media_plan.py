@@ -14,14 +14,15 @@ Source 000, 6.12; checklist C-188 to C-196.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ..schema.compile_terms import OverflowPolicy
-from ..schema.errors import ContextBudgetExhausted
+from ..schema.errors import ContextBudgetExhausted, InvalidInput
 from ..schema.policy import CompilePolicy
 from .allocate import Section, allocate
+from .capabilities import GENERIC
 from .counting import TokenCounter
 from .items import Item
 from .knapsack import knapsack
@@ -50,6 +51,8 @@ class _Desk:
     asked: frozenset[str]
     pool: int
     """The most tokens of all media and tables together."""
+    takes: Collection[Modality]
+    """What the model reads beside text."""
 
 
 def plan_media(
@@ -59,25 +62,39 @@ def plan_media(
     *,
     budget: int,
     asked: frozenset[str] = frozenset(),
+    takes: Collection[Modality] = GENERIC.media,
 ) -> MediaPlan:
     """Return how each item enters, and what is then sent beside the text.
 
-    `asked` are the content terms of the request: what shares them comes first.
+    `asked` are the content terms of the request: what shares them comes first. `takes` is what
+    the model reads beside text: nothing else is sent or counted.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, when something could only be named and
             the policy fails loud.
-        InvalidInput: `bad_media`.
+        InvalidInput: `bad_media`; under such a policy also for what the model does not take.
     """
     pool = round(budget * rules.media_share)
-    desk = _Desk(counter=counter, rules=rules, asked=asked, pool=pool)
+    desk = _Desk(counter=counter, rules=rules, asked=asked, pool=pool, takes=takes)
     shown = [_whole(item, desk) for item in media]
     if sum(map(_size, shown)) > pool:
         shown = _divided(shown, desk)
     lost = [each for each in shown if each.withheld]
     if lost and (rules.safety_critical or rules.overflow is OverflowPolicy.FAIL_LOUD):
+        _refuse(lost, desk)
         raise _exhausted(lost, budget)
     return MediaPlan(tuple(shown))
+
+
+def _refuse(lost: Sequence[Shown], desk: _Desk) -> None:
+    """Refuse what no budget makes the model take."""
+    names = ", ".join(each.media.uri for each in lost if each.item.modality not in desk.takes)
+    if names:
+        raise InvalidInput(
+            f"the model does not take {names} and the policy leaves nothing out: give stand_ins "
+            "(text, method), leave them out, or compile for a model that takes them",
+            code="bad_media",
+        )
 
 
 def _exhausted(lost: Sequence[Shown], budget: int) -> ContextBudgetExhausted:
@@ -103,6 +120,8 @@ def _whole(media: Media, desk: _Desk) -> Shown:
     if media.kind is MediaKind.STRUCTURED:
         return _table(media, desk, None)
     sent = cropped_picture(Shown(media=media, text=media_text(media), item=original(media)))
+    if sent.item.modality not in desk.takes:
+        return _instead(sent, desk)
     offered = _offers(media, desk)
     share = round(1000 * desk.rules.media_fidelity)
     found = substitute(sent.item, [item for item, _ in offered], fidelity_permille=share)
@@ -124,7 +143,7 @@ def _stood_in(media: Media, found: Substitution, each: StandIn) -> Shown:
         media=media,
         text=f"{media_text(media)}\n[{link}]\n{each.text}",
         item=found.chosen,
-        saved_tokens=original(media).tokens - found.chosen.tokens,
+        saved_tokens=max(0, original(media).tokens - found.chosen.tokens),
         reference=link,
     )
 
@@ -219,16 +238,20 @@ def _instead(shown: Shown, desk: _Desk) -> Shown:
     """Return what stands for an item that cannot be sent: its best stand-in, else its name."""
     if shown.media.kind is MediaKind.STRUCTURED:
         return _table(shown.media, desk, 0)
-    offers = [pair for pair in _offers(shown.media, desk) if pair[0].tokens < shown.item.tokens]
+    taken = shown.item.modality in desk.takes
+    most = shown.item.tokens if taken else desk.pool + 1
+    offers = [pair for pair in _offers(shown.media, desk) if pair[0].tokens < most]
     if offers:
         best, each = max(offers, key=lambda pair: (pair[0].utility_permille, pair[0].id))
         saved = shown.item.tokens - best.tokens
         return _stood_in(shown.media, Substitution(shown.item, best, saved), each)
-    said = f"[not sent: it takes {shown.item.tokens} tokens; ask for it by its address]"
+    why = f"it takes {shown.item.tokens} tokens"
+    if not taken:
+        why = f"the model takes no {shown.item.modality.value}"
     return Shown(
         media=shown.media,
-        text=media_text(shown.media, said=[said]),
+        text=media_text(shown.media, said=[f"[not sent: {why}; ask for it by its address]"]),
         item=replace(shown.item, tokens=0, method=POINTER),
         saved_tokens=original(shown.media).tokens,
-        note=f"it takes {shown.item.tokens} tokens",
+        note=why,
     )

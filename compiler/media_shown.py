@@ -63,7 +63,8 @@ class Shown:
         if self.region is not None:
             left, top, right, bottom = self.region
             return (f"{self.media.uri}#xywh={left},{top},{right - left},{bottom - top}",)
-        return tuple(f"{self.media.uri}#t={s.start:g},{s.end:g}" for s in self.segments)
+        spans = (f"{seconds(each.start)},{seconds(each.end)}" for each in self.segments)
+        return tuple(f"{self.media.uri}#t={span}" for span in spans)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the item as the trace lists it, empty fields left out."""
@@ -103,6 +104,15 @@ class MediaPlan:
         """Return the tokens by modality of what is shown; stand-ins count as text."""
         found = evidence_split(each.item for each in self.shown)
         return {modality.value: tokens for modality, tokens in found.items()}
+
+
+def seconds(number: float) -> str:
+    """Return seconds as addresses write them, to a millisecond.
+
+    >>> seconds(30.5), seconds(86400.0)
+    ('30.5', '86400')
+    """
+    return f"{number:.3f}".rstrip("0").rstrip(".")
 
 
 def media_text(media: Media, *, said: Sequence[str] = ()) -> str:

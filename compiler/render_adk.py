@@ -3,9 +3,10 @@
 ADK keeps a static instruction prefix apart from dynamic instructions; the static zone is the
 first, the scope zone the second. Contents are the session zone, the turns of the history as
 `user` and `model`, and the turn zone in the last user content. Gemini takes no system message
-in mid-conversation, so a system turn stays a framed block of the user's. `service.adk` lays
-these parts over a live request. Sources: compiler page 1.1, rule 8 (google-adk 2.13.0);
-checklist C-198, C-221.
+in mid-conversation, so a system turn stays a framed block of the user's. Pictures, sound and
+films are parts of their own inside the frame of the text that names them; of a film Gemini itself
+takes stretches and frames. `service.adk` lays these parts over a live request.
+Sources: compiler page 1.1, rule 8 (google-adk 2.13.0); checklist C-198, C-221.
 """
 
 from __future__ import annotations
@@ -14,14 +15,22 @@ from typing import Any
 
 from ..schema.compile_terms import Stability
 from .cache_plan import Plan, in_system
+from .media_sent import NativePart, Originals, native_parts
+from .media_shown import seconds
 from .render_tools import tools_of
 
 
-def render_adk(plan: Plan, *, contract: str = "system") -> dict[str, Any]:
+def render_adk(
+    plan: Plan, *, contract: str = "system", media: Originals | None = None
+) -> dict[str, Any]:
     """Return `model`, `config`, `contents` and `_dynamic_instructions`.
 
+    `media` is what is sent of pictures, recordings and films; without it none is. Bytes stay
+    bytes, as Google's types take them.
+
     Raises:
-        InvalidInput: `unknown_vocabulary`, for a contract that is not `system` or `payload`.
+        InvalidInput: `unknown_vocabulary`, for a contract that is not `system` or `payload`;
+            `bad_media` for what cannot be sent as planned.
     """
     tools = tools_of(segment.block for segment in plan.segments)
     config: dict[str, Any] = {
@@ -46,14 +55,48 @@ def render_adk(plan: Plan, *, contract: str = "system") -> dict[str, Any]:
             contents.append(_content("model", segment.said_by("assistant")))
         else:
             contents.append(_content("user", segment.said_by("user")))
-    contents.append(_content("user", plan.text_of(Stability.TURN)))
+    contents.append({"role": "user", "parts": turn_parts(plan, media)})
     return {
         "model": plan.model,
         "config": config,
-        "contents": [content for content in contents if content["parts"][0]["text"]],
+        "contents": [content for content in contents if content["parts"] != [{"text": ""}]],
         "_dynamic_instructions": [scope] if scope else [],
     }
 
 
 def _content(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"text": text}]}
+
+
+def turn_parts(plan: Plan, media: Originals | None = None) -> list[dict[str, Any]]:
+    """Return the parts of the turn: its text, and what is sent of its media in between.
+
+    Raises:
+        InvalidInput: `bad_media`.
+    """
+    beside = native_parts(plan, "adk", media)
+    parts: list[dict[str, Any]] = []
+    text = ""
+    for number, segment in enumerate(plan.segments):
+        if number in beside:
+            before, behind = segment.around_media()
+            parts += [{"text": text + before}, *map(_native, beside[number])]
+            text = behind
+        elif segment.stability is Stability.TURN:
+            text += segment.text
+    return [*parts, {"text": text}]
+
+
+def _native(part: NativePart) -> dict[str, Any]:
+    named = {"mime_type": part.word}
+    if part.sent.url:
+        made: dict[str, Any] = {"file_data": {"file_uri": part.sent.url, **named}}
+    else:
+        made = {"inline_data": {"data": part.sent.data, **named}}
+    taken: dict[str, Any] = {}
+    if part.clip is not None:
+        taken["start_offset"] = f"{seconds(part.clip.start)}s"
+        taken["end_offset"] = f"{seconds(part.clip.end)}s"
+    if part.fps:
+        taken["fps"] = part.fps
+    return {**made, **({"video_metadata": taken} if taken else {})}

@@ -6,34 +6,44 @@ four `cache_control` marks, each behind a zone and only where the prefix reaches
 minimum by the lower bound. Tools are sent as tools, so the mark of a zone that ends with them
 stands on the zone's last system block, which follows the tools in the provider's prefix, or on
 the last tool. A system turn of the history becomes a system message where the model takes one
-behind a user turn (C-088); elsewhere it stays a framed block of the user's.
+behind a user turn (C-088); elsewhere it stays a framed block of the user's. Pictures are parts
+of their own inside the frame of the text that names them, behind every cache mark.
 Sources: settled 10 ("Order"); compiler page 1.1; C-087, C-088, C-198.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
 from .capabilities import Capability, Provider
+from .media_sent import NativePart, Originals, native_parts
 from .render_tools import marked_shown, tools_of
 
 _TTLS = {300: "5m", 3600: "1h"}
 
 
 def render_anthropic(
-    plan: Plan, *, expected_reads: float = 1.0, ttl_s: int = 300, contract: str = "system"
+    plan: Plan,
+    *,
+    expected_reads: float = 1.0,
+    ttl_s: int = 300,
+    contract: str = "system",
+    media: Originals | None = None,
 ) -> dict[str, Any]:
     """Return the request's `tools`, `system` and `messages`; `model` as it was asked for.
 
     `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
-    `contract` where the tenant's rules stand (`system` or `payload`).
+    `contract` where the tenant's rules stand (`system` or `payload`), `media` what is sent of
+    the pictures; without it none is.
 
     Raises:
         InvalidInput: `bad_request`, for a lifetime that the model does not offer;
-            `unknown_vocabulary` for a contract.
+            `unknown_vocabulary` for a contract; `bad_media` for what cannot be sent as planned.
     """
+    beside = native_parts(plan, "anthropic", media)
     row = capability_for(plan, Provider.ANTHROPIC)
     place = ttl_place(row, ttl_s)
     tools = tools_of(segment.block for segment in plan.segments)
@@ -46,11 +56,14 @@ def render_anthropic(
             continue
         role = _role(segment, messages, row)
         mark = _mark(ttl_s) if number in marked else {}
-        part = {"type": "text", "text": segment.said_by(role), **mark}
         if in_system(segment, contract):
-            system.append(part)
+            system.append({**_text(segment.said_by(role)), **mark})
+        elif number in beside:
+            before, behind = segment.around_media()
+            parts = [_text(before), *map(_image, beside[number]), _text(behind)]
+            _say(messages, role, parts)
         else:
-            _say(messages, role, part)
+            _say(messages, role, [{**_text(segment.said_by(role)), **mark}])
     request: dict[str, Any] = {"model": plan.model, "system": system, "messages": messages}
     if tools:
         request["tools"] = [
@@ -78,14 +91,26 @@ def _mark(ttl_s: int) -> dict[str, Any]:
     return {"cache_control": {"type": "ephemeral", **lifetime}}
 
 
-def _say(messages: list[dict[str, Any]], role: str, part: dict[str, Any]) -> None:
-    """Add a part to the last message when the same role speaks, else open one."""
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _image(part: NativePart) -> dict[str, Any]:
+    if part.sent.url:
+        return {"type": "image", "source": {"type": "url", "url": part.sent.url}}
+    data = base64.b64encode(part.sent.data).decode("ascii")
+    source = {"type": "base64", "media_type": part.word, "data": data}
+    return {"type": "image", "source": source}
+
+
+def _say(messages: list[dict[str, Any]], role: str, parts: Iterable[dict[str, Any]]) -> None:
+    """Add parts to the last message when the same role speaks, else open one."""
     if not messages and role == "assistant":
-        messages.append({"role": "user", "content": [{"type": "text", "text": "(earlier turns)"}]})
+        messages.append({"role": "user", "content": [_text("(earlier turns)")]})
     if messages and messages[-1]["role"] == role:
-        messages[-1]["content"].append(part)
+        messages[-1]["content"].extend(parts)
     else:
-        messages.append({"role": role, "content": [part]})
+        messages.append({"role": role, "content": list(parts)})
 
 
 def marked_parts(request: dict[str, Any]) -> Sequence[dict[str, Any]]:

@@ -7,36 +7,49 @@ The `prompt_cache_key` is keyed, so tenants never share one.
 
 Models that take explicit breakpoints (from GPT-5.6) get them behind the zones, in `explicit`
 mode: then no implicit one is written, and where reads would not pay for a write, none at all.
+Pictures and sound are parts of their own inside the frame of the text that names them; only the
+message of the turn has such parts.
 Sources: C-089; R35; compiler page 1.1; SDK 3.54.0 types.
 """
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..schema.compile_terms import Stability
 from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
 from .capabilities import Provider
+from .media_sent import NativePart, Originals, native_parts
+from .modality import Modality
 from .render_tools import marked_shown, tools_of
 
 _TTLS = {1_800: "30m", 43_200: "12h"}
 Mark = Mapping[str, str] | None
+_Beside = Mapping[int, tuple[NativePart, ...]]
 _Groups = list[tuple[str, list[tuple[int, Segment]]]]
 
 
 def render_openai(
-    plan: Plan, *, expected_reads: float = 1.0, ttl_s: int = 1_800, contract: str = "system"
+    plan: Plan,
+    *,
+    expected_reads: float = 1.0,
+    ttl_s: int = 1_800,
+    contract: str = "system",
+    media: Originals | None = None,
 ) -> dict[str, Any]:
     """Return `model`, `messages`, `tools`, `prompt_cache_key` and what the model's cache takes.
 
     `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
-    `contract` where the tenant's rules stand (`system` or `payload`).
+    `contract` where the tenant's rules stand (`system` or `payload`), `media` what is sent of
+    pictures and recordings; without it none is.
 
     Raises:
         InvalidInput: `bad_request`, for a lifetime that the model does not offer;
-            `unknown_vocabulary` for a contract.
+            `unknown_vocabulary` for a contract; `bad_media` for what cannot be sent as planned.
     """
+    beside = native_parts(plan, "openai", media)
     tools = tools_of(segment.block for segment in plan.segments)
     row = capability_for(plan, Provider.OPENAI)
     place = ttl_place(row, ttl_s)
@@ -47,7 +60,12 @@ def render_openai(
     request: dict[str, Any] = {
         "model": plan.model,
         "messages": [
-            {"role": role, "content": _content(role, said, marked, mark)}
+            {
+                "role": role,
+                "content": _with_media(role, said, beside)
+                if any(number in beside for number, _ in said)
+                else _content(role, said, marked, mark),
+            }
             for role, said in _grouped(plan, contract, native_tools=tools is not None)
         ],
         "prompt_cache_key": plan.cache_key,
@@ -110,6 +128,29 @@ def _content(
         if fresh:
             parts[-1]["prompt_cache_breakpoint"] = dict(mark)
     return parts
+
+
+def _with_media(
+    role: str, said: Sequence[tuple[int, Segment]], beside: _Beside
+) -> list[dict[str, Any]]:
+    """Return the parts of the turn's message, which no mark ever follows."""
+    parts: list[dict[str, Any]] = []
+    text = ""
+    for number, segment in said:
+        before, behind = segment.around_media() if number in beside else (segment.said_by(role), "")
+        text += before
+        if number in beside:
+            parts += [{"type": "text", "text": text}, *map(_native, beside[number])]
+            text = behind
+    return [*parts, {"type": "text", "text": text}]
+
+
+def _native(part: NativePart) -> dict[str, Any]:
+    data = base64.b64encode(part.sent.data).decode("ascii")
+    if part.modality is Modality.AUDIO:
+        return {"type": "input_audio", "input_audio": {"data": data, "format": part.word}}
+    url = part.sent.url or f"data:{part.word};base64,{data}"
+    return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
 
 
 def breakpoint_parts(request: dict[str, Any]) -> Sequence[dict[str, Any]]:

@@ -16,7 +16,7 @@ from ..schema.principal import Principal, only_project, visible_scopes
 from ..schema.slots import Vocabulary
 from ..store.port import Point
 from .counting import TokenCounter
-from .media_plan import MediaPlan
+from .media_plan import MediaPlan, Shown
 from .request import CompileRequest
 from .shares import Layer, profile, section_weights
 from .variation import NO_VARIATION, Variation
@@ -94,6 +94,10 @@ class Setting:
     def rules(self) -> CompilePolicy:
         """Return the compiler's part of the policy."""
         return self.policy.compile
+
+    def shown(self, place: int) -> Shown:
+        """Return how the media item at a place of the evidence enters; media follow its texts."""
+        return self.media.shown[place - len(self.request.evidence)]
 
 
 def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionShare]:

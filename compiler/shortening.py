@@ -20,6 +20,7 @@ from .distil import Statement, novelty, of, ranked
 from .gather import question
 from .ladder import one_line
 from .piece import Piece
+from .request import Media
 from .setting import Setting
 from .subunits import facts_of, subunits
 
@@ -71,6 +72,7 @@ def excerpt(
     """Return the best sentences of a text that fit a room; None when none does.
 
     `said` is what the envelope says already: a sentence that adds nothing to it is left out.
+    The line that names a media item stays.
     """
     units = subunits(piece.text)
     if len(units) < 2:
@@ -78,9 +80,12 @@ def excerpt(
     counter, known = setting.counter, list(said)
     kept: list[int] = []
     left = room - counter.upper_bound(MISSING) * 2
+    if _names_media(piece):  # whatever is left out, its original can be asked for
+        kept.append(0)
+        left -= counter.upper_bound(units[0]) + 4
     for place, _ in ranked(units, question(setting), known):
         tokens, statement = counter.upper_bound(units[place]) + 4, of(units[place])
-        if tokens <= left and novelty(statement, known):
+        if place not in kept and tokens <= left and novelty(statement, known):
             left -= tokens
             kept.append(place)
             known.append(statement)
@@ -96,6 +101,11 @@ def excerpt(
         counter.count(text),
         fidelity(piece.text, text, counter),
     )
+
+
+def _names_media(piece: Piece) -> bool:
+    given = None if piece.placed is None else piece.placed.candidate.given
+    return given is not None and isinstance(given.item, Media)
 
 
 def _joined(units: Sequence[str], kept: Sequence[int]) -> str:

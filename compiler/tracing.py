@@ -29,11 +29,13 @@ from ..schema.principal import AUDIT, Principal
 from ..schema.vocabulary import Authority
 from .cache_plan import Plan, expected_cached_tokens
 from .lint import LintFinding, lint
+from .media_shown import Shown
 from .metrics import core_metrics
 from .order import Ordered
 from .piece import Piece
 from .pricing import cost_of
 from .provenance import provenance
+from .request import Media
 from .setting import Setting
 from .shortening import grade
 from .trace import CompiledObject, SectionUse, Trace, omitted, quarantined
@@ -309,6 +311,28 @@ def _evidence_text(setting: Setting, found: Findings) -> int:
     return max(0, evidence - setting.media.split()["structured"])
 
 
+def media_named(ordered: Ordered, setting: Setting) -> dict[int, Shown]:
+    """Return the media items that blocks name, by the place of the block."""
+    shown: dict[int, Shown] = {}
+    if not setting.media.shown:
+        return shown
+    for place, group in enumerate(ordered.assembled.pieces):
+        placed = group[0].placed
+        given = None if placed is None else placed.candidate.given
+        if given is not None and isinstance(given.item, Media):
+            shown[place] = setting.shown(given.place)
+    return shown
+
+
+def _media(ordered: Ordered, setting: Setting) -> list[dict[str, Any]]:
+    """Return the media as the trace lists them: what the text does not name is not sent."""
+    named = {id(each) for each in media_named(ordered, setting).values()}
+    return [
+        {**each.to_dict(), **({} if id(each) in named else {"left_out": True})}
+        for each in setting.media.shown
+    ]
+
+
 def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, Any]:
     return {
         "budget_tokens": setting.budget,
@@ -324,7 +348,7 @@ def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, An
         "sections": {
             use.name: {"allocated": use.allocated, "used": use.tokens} for use in found.sections
         },
-        "media": [each.to_dict() for each in setting.media.shown],
+        "media": _media(ordered, setting),
         "modalities": {**setting.media.split(), "text": _evidence_text(setting, found)},
         "compression": [
             {

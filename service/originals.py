@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+from ..compiler.media_measures import measures
 from ..compiler.request import Media, MediaKind
 from ..schema.artifact import Artifact, is_address
 from ..schema.errors import InvalidInput
 from ..schema.vocabulary import parse
 from .artifacts import Artifacts
 from .chunking import chunked
-from .media_files import kind_of_file, measures, records_of
+from .media_files import kind_of_file, records_of
 
 _LISTS: Final = ("evidence", "pinned")
 _PART_CHARS: Final = 4_000

@@ -107,3 +107,24 @@ def test_only_later_claude_models_take_a_system_message_in_the_middle() -> None:
 )
 def test_provider_prefixes_and_dots_do_not_matter(model: str, name: str) -> None:
     assert plain_name(model) == name
+
+
+@pytest.mark.parametrize(
+    ("model", "media"),
+    [
+        ("claude-opus-4-8", "image"),
+        ("anthropic/claude-3-5-sonnet", "image"),
+        ("gpt-5.6", "image"),
+        ("gpt-4o-mini", "image"),
+        ("gpt-4o-audio-preview", "audio"),
+        ("gpt-4o-mini-audio-preview-2024-12-17", "audio"),
+        ("gpt-audio-mini", "audio"),
+        ("o3", "image"),
+        ("o3-mini", ""),
+        ("o1-mini", ""),
+        ("gemini-2.5-flash", "image audio video"),
+        ("a model nobody knows", "image audio video"),
+    ],
+)
+def test_what_a_model_reads_beside_text_stands_in_its_row(model: str, media: str) -> None:
+    assert " ".join(capability(model).media) == media

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from tenure.compiler.capabilities import GENERIC
 from tenure.compiler.counting import counter_for
 from tenure.compiler.media_plan import MediaPlan, Shown, media_text, plan_media
 from tenure.compiler.media_reduction import nearest
+from tenure.compiler.modality import Modality
 from tenure.compiler.request import Media, MediaKind, RowFilter, RowTest, StandIn
 from tenure.compiler.request_parsing import parse_request
 from tenure.compiler.tabulate import table_in
@@ -27,11 +29,16 @@ ROWS = [{"city": f"City {i}", "temperature": i, "note": "clear sky"} for i in ra
 
 
 def planned(
-    *given: dict[str, Any], budget: int = 8_000, asked: str = "", **rules: Any
+    *given: dict[str, Any],
+    budget: int = 8_000,
+    asked: str = "",
+    takes: tuple[Modality, ...] = GENERIC.media,
+    **rules: Any,
 ) -> MediaPlan:
     media = parse_request("code_generation", evidence=list(given)).media
     stated, terms = replace(RULES, **rules), content_terms(asked)
-    return plan_media(media, counter_for("generic"), stated, budget=budget, asked=terms)
+    counter = counter_for("generic")
+    return plan_media(media, counter, stated, budget=budget, asked=terms, takes=takes)
 
 
 def test_an_original_is_sent_and_counted_beside_the_text() -> None:
@@ -112,6 +119,22 @@ def test_a_policy_that_leaves_nothing_out_fails_loud(loud: dict[str, Any]) -> No
     with pytest.raises(ContextBudgetExhausted, match="stand_ins") as caught:
         planned(CALL, budget=100, **loud)
     assert caught.value.data["shortfall"] == 24_000
+
+
+def test_what_the_model_does_not_take_gives_way_whatever_the_budget_is() -> None:
+    deaf = {"takes": (Modality.IMAGE,)}
+    plan = planned(CALL, PICTURE, budget=90_000, **deaf)
+    assert [each.item.method for each in plan.shown] == ["pointer", "original"]
+    assert plan.shown[0].note == "the model takes no audio"
+    assert "[not sent: the model takes no audio; ask for it by its address]" in plan.texts[0]
+    longer = {**CALL, "seconds": 1, "stand_ins": [{"text": "word " * 90, "method": "transcript"}]}
+    (told,) = planned(longer, budget=8_000, **deaf).shown  # a dearer text is better than nothing
+    assert (told.item.method, told.saved_tokens) == ("transcript", 0)
+    assert planned(longer, budget=100, **deaf).shown[0].withheld
+    for loud in ({"overflow": OverflowPolicy.FAIL_LOUD}, {"safety_critical": True}):
+        with pytest.raises(InvalidInput, match=r"does not take a\.wav") as caught:
+            planned(CALL, PICTURE, budget=90_000, **deaf, **loud)
+        assert caught.value.code == "bad_media"
 
 
 def test_a_picture_is_never_planned_below_the_least_edge() -> None:

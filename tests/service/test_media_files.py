@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import struct
-import wave
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,50 +10,12 @@ from typing import Any
 import pytest
 
 from tenure import InvalidInput, Memory, connect
+from tenure.compiler.media_measures import measures, media_type_of
 from tenure.compiler.request import MediaKind
-from tenure.service.media_files import measures, records_of
+from tenure.service.media_files import records_of
+from tenure.tests.media_samples import box, mp4, png, wav
 
 IMAGE, AUDIO, VIDEO = MediaKind.IMAGE, MediaKind.AUDIO, MediaKind.VIDEO
-
-
-def png(width: int, height: int) -> bytes:
-    """Return a grey picture that any viewer opens."""
-    rows = b"".join(b"\0" + b"\x80" * width for _ in range(height))
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-    body = b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in chunks
-    )
-    return b"\x89PNG\r\n\x1a\n" + body
-
-
-def wav(seconds: float, rate: int = 8_000) -> bytes:
-    """Return silence."""
-    held = io.BytesIO()
-    with wave.open(held, "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(2)
-        sound.setframerate(rate)
-        sound.writeframes(b"\0\0" * round(seconds * rate))
-    return held.getvalue()
-
-
-def box(name: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body) + 8) + name + body
-
-
-def mp4(seconds: int, width: int, height: int, *, wide: bool = False) -> bytes:
-    """Return the boxes of a film that say how long and how large it is."""
-    if wide:
-        mvhd = bytes([1]) + bytes(19) + struct.pack(">IQ", 600, seconds * 600)
-    else:
-        mvhd = bytes(12) + struct.pack(">II", 600, seconds * 600) + bytes(80)
-    tkhd = bytes(76) + struct.pack(">II", width << 16, height << 16)
-    sound = bytes(84)
-    tracks = box(b"trak", box(b"tkhd", tkhd)) + box(b"trak", box(b"tkhd", sound))
-    large = struct.pack(">I", 1) + b"free" + struct.pack(">Q", 20) + bytes(4)
-    return box(b"ftyp", b"isom") + large + box(b"moov", box(b"mvhd", mvhd) + tracks)
 
 
 def webp(form: bytes, body: bytes) -> bytes:
@@ -64,6 +23,18 @@ def webp(form: bytes, body: bytes) -> bytes:
 
 
 JPEG = b"\xff\xd8" + b"\xff\xe0\x00\x04ab" + b"\xff\xc0\x00\x0b\x08" + struct.pack(">HH", 30, 40)
+
+
+def jpeg(orientation: int, order: str = ">") -> bytes:
+    """Return the beginning of a JPEG of 40x30 whose camera was turned."""
+    mark = b"MM" if order == ">" else b"II"
+    other = struct.pack(order + "HHIHxx", 0x010F, 3, 1, 7)
+    turned = struct.pack(order + "HHIHxx", 0x0112, 3, 1, orientation)
+    tiff = mark + struct.pack(order + "HIH", 42, 8, 2) + other + turned + bytes(4)
+    exif = b"Exif\0\0" + tiff
+    return b"\xff\xd8\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + JPEG[8:]
+
+
 FLAC = b"fLaC" + bytes(14) + struct.pack(">Q", 8_000 << 44 | 12_000)
 
 
@@ -88,6 +59,48 @@ FLAC = b"fLaC" + bytes(14) + struct.pack(">Q", 8_000 << 44 | 12_000)
 def test_a_picture_tells_its_size(data: bytes, size: tuple[int, int] | None) -> None:
     told = measures(data, IMAGE)
     assert told == ({} if size is None else {"width": size[0], "height": size[1]})
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("orientation", range(10))
+def test_a_photo_tells_the_size_that_it_is_seen_in(orientation: int, order: str) -> None:
+    lies = 5 <= orientation <= 8
+    across, down = (30, 40) if lies else (40, 30)
+    assert measures(jpeg(orientation, order), IMAGE) == {"width": across, "height": down}
+
+
+@pytest.mark.parametrize(
+    "exif",
+    [b"Exif\0\0MM", b"Exif\0\0xx" + bytes(20), b"http://ns.adobe.com/xap/1.0/\0", b"Exif\0\0",
+     b"Exif\0\0MM\0*\xff\xff\xff\xff" + bytes(30), b"Exif\0\0MM\0*\0\0\0\x08" + bytes(30)],
+    ids=str,
+)  # fmt: skip
+def test_a_photo_whose_notes_say_nothing_is_upright(exif: bytes) -> None:
+    photo = b"\xff\xd8\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + JPEG[8:]
+    assert measures(photo, IMAGE) == {"width": 40, "height": 30}
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (png(3, 3), "image/png"),
+        (JPEG, "image/jpeg"),
+        (b"GIF87a", "image/gif"),
+        (b"BM", "image/bmp"),
+        (webp(b"VP8 ", b""), "image/webp"),
+        (wav(0.1), "audio/wav"),
+        (b"RIFF", ""),
+        (FLAC, "audio/flac"),
+        (b"ID3", "audio/mpeg"),
+        (b"\xff\xfb\x90", "audio/mpeg"),
+        (b"\xff\xf1", ""),
+        (mp4(1, 2, 2), ""),
+        (b"", ""),
+    ],
+    ids=str,
+)
+def test_bytes_show_their_media_type(data: bytes, kind: str) -> None:
+    assert media_type_of(data) == kind
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ if _typing.TYPE_CHECKING:
     from tenure.compiler.envelope import Envelope
     from tenure.compiler.grammar import parse_envelope
     from tenure.compiler.manifest import Manifest
+    from tenure.compiler.media_sent import SentMedia
     from tenure.compiler.request import Constraint, Evidence, Media, Tool, Turn
     from tenure.compiler.sections import Section
     from tenure.schema.answers import (
@@ -72,6 +73,7 @@ _HOME = {
     "compiler.envelope": ("Envelope",),
     "compiler.grammar": ("parse_envelope",),
     "compiler.manifest": ("Manifest",),
+    "compiler.media_sent": ("SentMedia",),
     "compiler.request": ("Constraint", "Evidence", "Media", "Tool", "Turn"),
     "compiler.sections": ("Section",),
     "schema.answers": (
@@ -175,6 +177,7 @@ __all__ = [
     "SearchResult",
     "Section",
     "Segment",
+    "SentMedia",
     "SlotState",
     "StoredEnvelope",
     "SweepReceipt",

@@ -13,17 +13,20 @@ Source 001, "ADK integration"; checklist C-198, C-200, C-221 to C-224; google-ad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from ..compiler.grammar import parse_envelope
+from ..compiler.render_adk import turn_parts
 from ..schema.compile_terms import SECTIONS, SectionName, Stability
 from ..schema.errors import Fault, InvalidInput
 from .adk_state import Record, allowed_tools, correlation, given_of
 
 if TYPE_CHECKING:
     from ..compiler.envelope import Envelope
+    from ..compiler.media_sent import Originals
     from .memory import Memory
 
 KEEP_CONTENTS: Final = 5
@@ -36,13 +39,15 @@ def before_model(
     *,
     keep: int = KEEP_CONTENTS,
     record: Record | None = None,
+    media: Originals | bool = True,
     **given: Any,
 ) -> Callable[..., None]:
     """Return an ADK `before_model_callback` that compiles and rewrites each request.
 
     `given` goes to `memory.compile`, over what the run's state says; `user_request` and `query`
     are the user's own words unless they are stated there, `model` is the request's. `record` is
-    called after each rewrite.
+    called after each rewrite. Media of the envelope are laid beside its text as `memory.media`
+    makes them ready; `media` may bring originals of what is no artifact, and False leaves all out.
     """
 
     def callback(callback_context: Any, llm_request: Any) -> None:
@@ -53,7 +58,9 @@ def before_model(
         if llm_request.model and "model" not in asked:
             asked["model"] = llm_request.model
         envelope = memory.compile(task, **asked)
-        rewrite(llm_request, envelope, keep=keep)
+        originals = None if isinstance(media, bool) else media
+        ready = None if media is False else memory.media(envelope, originals=originals)
+        rewrite(llm_request, envelope, keep=keep, media=ready)
         if state is None:
             return
         limit_tools(llm_request, state)
@@ -80,21 +87,31 @@ def user_text(llm_request: Any) -> str:
     turn = _last_user(list(llm_request.contents))
     if turn is None:
         return ""
-    text = "\n".join(part.text for part in llm_request.contents[turn].parts or () if part.text)
-    said = [b.text for b in _blocks(text) if b.section == SectionName.USER_REQUEST.value]
-    return said[0] if said else text
+    parts = llm_request.contents[turn].parts or ()
+    blocks = _blocks(_text_of(parts))
+    if blocks:
+        return next((b.text for b in blocks if b.section == SectionName.USER_REQUEST.value), "")
+    return "\n".join(part.text for part in parts if part.text)
 
 
-def rewrite(llm_request: Any, envelope: Envelope, *, keep: int = KEEP_CONTENTS) -> None:
-    """Rewrite an `LlmRequest` in place.
+def rewrite(
+    llm_request: Any,
+    envelope: Envelope,
+    *,
+    keep: int = KEEP_CONTENTS,
+    media: Originals | None = None,
+) -> None:
+    """Rewrite an `LlmRequest` in place; `media` is what is sent beside the text, if anything.
 
     Raises:
-        InvalidInput: `bad_request`, for a negative `keep`.
+        InvalidInput: `bad_request`, for a negative `keep`; `bad_media` for media that cannot be
+            sent as planned. The request is then as it was.
     """
     types: Any = import_module("google.genai.types")  # comes with the caller's ADK
     if keep < 0:
         raise InvalidInput("keep at least 0 contents", code="bad_request")
     made: Mapping[str, Any] = envelope.render("adk")
+    laid = [types.Part.model_validate(part) for part in turn_parts(envelope.plan, media)]
     config = made["config"]
     stable = [config["system_instruction"], *made["_dynamic_instructions"]]
     llm_request.config.system_instruction = "".join(stable)
@@ -106,9 +123,8 @@ def rewrite(llm_request: Any, envelope: Envelope, *, keep: int = KEEP_CONTENTS) 
     before = [content for content in before if not _ours(content)]
     session = envelope.plan.text_of(Stability.SESSION)
     opening = [types.Content(role="user", parts=[types.Part(text=session)])] if session else []
-    beside = [] if turn is None else [p for p in contents[turn].parts or () if not p.text]
-    said = types.Part(text=envelope.plan.text_of(Stability.TURN))
-    last = types.Content(role="user", parts=[*beside, said])
+    beside = [] if turn is None else _beside(contents[turn].parts or ())
+    last = types.Content(role="user", parts=[*beside, *laid])
     llm_request.contents = [*opening, *_tail(before, keep), last, *after]
 
 
@@ -145,10 +161,24 @@ def _last_user(contents: list[Any]) -> int | None:
     return None
 
 
+def _beside(parts: Sequence[Any]) -> list[Any]:
+    """Return the user's own parts that are no text; of an earlier rewrite those before its text.
+
+    What stands between the texts of a rewrite are the media of its envelope.
+    """
+    if _blocks(_text_of(parts)):
+        return [*takewhile(lambda part: not part.text, parts)]
+    return [part for part in parts if not part.text]
+
+
+def _text_of(parts: Sequence[Any]) -> str:
+    return "".join(part.text or "" for part in parts)
+
+
 def _ours(content: Any) -> bool:
     """Tell whether a content is the session zone of an earlier rewrite."""
-    text = "".join(part.text or "" for part in content.parts or ())
-    zones = {SECTIONS[SectionName(block.section)].stability for block in _blocks(text)}
+    blocks = _blocks(_text_of(content.parts or ()))
+    zones = {SECTIONS[SectionName(block.section)].stability for block in blocks}
     return zones == {Stability.SESSION}
 
 

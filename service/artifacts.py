@@ -76,6 +76,8 @@ class Artifacts:
         text = _text_of(held)
         _check_secrets(text or "")
         guessed = mimetypes.guess_type(name)[0] or (_BYTES if text is None else _TEXT)
+        if text is not None and "\0" not in text and guessed.startswith(("audio/", "video/")):
+            guessed = _TEXT  # a program in TypeScript, by its name a film
         artifact = Artifact(
             address=address_of(held),
             size=len(held),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import mimetypes
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..compiler.media_measures import measures, media_type_of
+from ..compiler.request import MediaKind
+from ..schema.artifact import SCHEME
 from .cli_explain import (
     Drawn,
     Explain,
@@ -20,19 +25,32 @@ from .cli_explain import (
     show_explanation,
     write_pages,
 )
-from .cli_files import read_text, write_bytes
+from .cli_files import read_bytes, read_text, write_bytes
 from .cli_frame import examples, note, opened
 from .cli_read import Tx, Valid
 from .cli_show import answer, plain
+from .media_files import kind_of_file
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..compiler.envelope import Envelope
+    from ..compiler.media_sent import Originals
 
 app = typer.Typer()
 
 _Texts = list[str] | None
+_Evidence = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="A text, a picture, a recording, a film, or an artifact, as untrusted evidence; "
+        "repeat it.",
+    ),
+]
+_Media = Annotated[
+    bool, typer.Option(help="Put pictures, recordings and films into the request of --render.")
+]
 
 
 @app.command(
@@ -44,6 +62,8 @@ _Texts = list[str] | None
             "tenure compile --task code_generation --query office --html envelope.html",
             "tenure compile --task data_extraction --query prices --evidence page.txt \\",
             "    --manifest envelope.json",
+            "tenure compile --task data_extraction --query total --evidence invoice.png \\",
+            "    --model claude-opus-4-8 --render anthropic > request.json",
         ]
     ),
 )
@@ -64,12 +84,7 @@ def compile_envelope(
     entity: Annotated[
         _Texts, typer.Option(metavar="NAME", help="Who or what it is about; repeat it.")
     ] = None,
-    evidence: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE", help="A text, or an artifact, as untrusted evidence; repeat it."
-        ),
-    ] = None,
+    evidence: _Evidence = None,
     model: Annotated[str, typer.Option(help="The model it is meant for.")] = "generic",
     valid: Valid = None,
     tx: Tx = None,
@@ -80,12 +95,14 @@ def compile_envelope(
         str | None,
         typer.Option(help="Print the request for a provider: anthropic, openai, adk or text."),
     ] = None,
+    media: _Media = True,
     explain: Explain = False,
     html: Html = None,
     svg: Svg = None,
     picture: Drawn = Picture.TREEMAP,
 ) -> None:
     """Compile the context of a task within a budget, and print its text."""
+    items, originals = _brought(evidence or ())
     given: dict[str, Any] = {
         "user_request": request,
         "goal": goal,
@@ -93,18 +110,21 @@ def compile_envelope(
         "acceptance": tuple(acceptance or ()),
         "constraints": tuple(constraint or ()),
         "entities": tuple(entity or ()),
-        "evidence": tuple(map(_evidence, evidence or ())),
+        "evidence": items,
         "budget_tokens": budget,
         "model": model,
         "valid": valid,
         "tx": tx,
     }
+    beside = render is not None and render != "text" and media
     with opened(context) as memory:
         envelope = memory.compile(task, query, **given)
+        ready = memory.media(envelope, originals=originals) if beside else None
         if manifest is not None:
             write_bytes(manifest, (envelope.manifest.to_json() + "\n").encode())
         write_pages(envelope, html=html, svg=svg, picture=picture)
-        _answer(context, envelope, explain=explain, render=render)
+        text = envelope.text if render is None else _rendered(envelope, render, ready)
+        _answer(context, envelope, text, explain=explain)
 
 
 @app.command(
@@ -129,20 +149,42 @@ def replay(
     with opened(context) as memory:
         envelope = memory.replay(text)
         write_pages(envelope, html=html, svg=svg, picture=picture)
-        _answer(context, envelope, explain=explain)
+        _answer(context, envelope, envelope.text, explain=explain)
 
 
-def _evidence(named: str) -> Mapping[str, str]:
-    if named.startswith("artifact://"):
-        return {"artifact": named}
-    path = Path(named)
-    return {"text": read_text(path), "origin": f"file://{path.name}", "title": path.name}
+def _brought(evidence: Iterable[str]) -> tuple[list[Mapping[str, Any]], dict[str, bytes]]:
+    """Return the evidence of a request, and the bytes of the files in it that are no text."""
+    items: list[Mapping[str, Any]] = []
+    originals: dict[str, bytes] = {}
+    for named in evidence:
+        path = Path(named)
+        origin = f"file://{path.name}"
+        data = b"" if named.startswith(SCHEME) else read_bytes(path)
+        kind = _kind(path.name, data)
+        if named.startswith(SCHEME):
+            items.append({"artifact": named})
+        elif kind is None:
+            items.append({"text": read_text(path), "origin": origin, "title": path.name})
+        else:
+            if origin in originals:
+                origin = f"file://{len(originals) + 1}/{path.name}"
+            originals[origin] = data
+            stated = {"kind": kind.value, "uri": origin, "description": path.name}
+            items.append({**stated, **measures(data, kind)})
+    return items, originals
 
 
-def _answer(
-    context: typer.Context, envelope: Envelope, *, explain: bool, render: str | None = None
-) -> None:
-    text = envelope.text if render is None else _rendered(envelope, render)
+def _kind(name: str, data: bytes) -> MediaKind | None:
+    """Return what a file is that is no text; by its name a program in TypeScript is a film."""
+    try:
+        if "\0" not in data.decode("utf-8"):
+            return None
+    except UnicodeDecodeError:
+        pass
+    return kind_of_file(media_type_of(data) or mimetypes.guess_type(name)[0] or "")
+
+
+def _answer(context: typer.Context, envelope: Envelope, text: str, *, explain: bool) -> None:
     held = {
         "envelope_id": envelope.envelope_id,
         "digest": envelope.digest,
@@ -164,12 +206,21 @@ def _answer(
 
     answer(context, held, show)
     budget = envelope.trace.budget["budget_tokens"]
+    sent = envelope.plan.media_tokens
     note(
-        f"{envelope.tokens:,} of {budget:,} tokens, {len(envelope.trace.compiled_objects)} objects "
+        f"{envelope.tokens:,} of {budget:,} tokens, {f'{sent:,} more in media, ' if sent else ''}"
+        f"{len(envelope.trace.compiled_objects)} objects "
         f"in, {len(envelope.trace.omitted_objects)} out; envelope {envelope.envelope_id}"
     )
 
 
-def _rendered(envelope: Envelope, target: str) -> str:
-    request = envelope.render(target)
-    return request if isinstance(request, str) else json.dumps(request, ensure_ascii=False)
+def _rendered(envelope: Envelope, target: str, media: Originals | None) -> str:
+    request = envelope.render(target, media=media)
+    if isinstance(request, str):
+        return request
+    return json.dumps(request, ensure_ascii=False, default=_bytes_as_text)
+
+
+def _bytes_as_text(data: bytes) -> str:
+    """Return bytes as JSON holds them for Google's API: in base64."""
+    return base64.b64encode(data).decode("ascii")

@@ -30,6 +30,7 @@ from .view import View, Who, pinned
 if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
     from ..compiler.envelope import Envelope
     from ..compiler.manifest import Manifest
+    from ..compiler.media_sent import Originals, SentMedia
     from ..schema.answers import Change, Explanation, HistoryRow
     from ..schema.artifact import Original
     from ..schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
@@ -328,6 +329,24 @@ class Memory:
         from .artifacts import Artifacts
 
         return Artifacts(self.backend, self.principal)
+
+    def media(
+        self, envelope: Envelope, *, originals: Originals | None = None
+    ) -> dict[str, SentMedia]:
+        """Return the pictures, recordings and films of an envelope, ready for its `render`.
+
+        Artifacts are read with the caller's permissions, and cropped, resized or cut as planned;
+        what goes out whole on the web is passed on as its URL. `originals` brings the bytes of
+        anything else, by its `uri`, or by the address of a part that is cut already.
+
+        Raises:
+            NotFound: `unknown_artifact`, also for what the caller may not see; `erased`.
+            InvalidInput: `bad_media`, for what is damaged, or cannot be made as planned here.
+            Unavailable: `media_unavailable`, where Pillow is needed and not installed.
+        """
+        from .media_ready import MediaReady
+
+        return MediaReady(self.artifacts, originals or {}).of(envelope)
 
     def rehydrate(self, pointer: str) -> Original:
         """Return what an artifact's address, or an object's id, stands for, whole.

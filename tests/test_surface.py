@@ -14,7 +14,7 @@ import tenure
 IMPORT_BAR_MS = 150
 IMPORT_ROUNDS = 7
 HEAVY = frozenset(
-    {"fastapi", "fsspec", "mcp", "networkx", "neo4j", "numpy", "onnxruntime", "pendulum"}
+    {"PIL", "fastapi", "fsspec", "mcp", "networkx", "neo4j", "numpy", "onnxruntime", "pendulum"}
     | {"pydantic", "rich", "sentence_transformers", "starlette", "structlog", "torch", "typer"}
     | {"uvicorn"}
 )

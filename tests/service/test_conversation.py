@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -52,14 +54,21 @@ def test_zones_one_to_three_never_change_and_zone_four_only_grows(
 
 @pytest.mark.parametrize(
     ("model", "least"),
-    [("claude-opus-4-8", 0.75), ("gpt-5", 0.75), ("gpt-5.6", 0.75), ("gemini-3-pro", 0.40)],
+    [
+        ("claude-opus-4-8", 0.85),
+        ("claude-haiku-4-5", 0.75),
+        ("gpt-5", 0.85),
+        ("gpt-5.6", 0.85),
+        ("gemini-2.5-pro", 0.85),
+        ("gemini-3-pro", 0.75),
+    ],
 )
 def test_most_of_a_request_is_read_from_the_providers_cache(
     memory: Memory, model: str, least: float
 ) -> None:
     before: Envelope | None = None
     read = sent = 0
-    for envelope in turns(memory, model, count=20):
+    for envelope in turns(memory, model):
         if before is not None:
             expected = tokens_read(before.plan, envelope.plan)
             assert expected <= before.trace.cache_metadata["expected_cached_tokens"]
@@ -67,6 +76,44 @@ def test_most_of_a_request_is_read_from_the_providers_cache(
             sent += envelope.plan.counter.lower_bound(envelope.text)
         before = envelope
     assert read / sent >= least
+
+
+def kept(request: dict[str, Any]) -> list[str]:
+    """Return the parts of a request that a provider keeps for the next turn, in its order."""
+    if "config" in request:
+        fixed = [request["config"], request["_dynamic_instructions"]]
+        return [json.dumps(part) for part in (*fixed, *request["contents"][:-1])]
+    said = [(m["role"], m["content"]) for m in request["messages"]]
+    if not isinstance(said[0][1], list):
+        return [json.dumps(part) for part in (request["tools"], *said[:-1])]
+    parts = [*request["tools"], *request.get("system", ())]
+    parts += [{"role": role, **part} for role, content in said for part in content]
+    last = max(place for place, part in enumerate(parts) if MARKS & part.keys())
+    bare = ({k: v for k, v in part.items() if k not in MARKS} for part in parts[: last + 1])
+    return [json.dumps(part) for part in bare]
+
+
+MARKS = {"cache_control", "prompt_cache_breakpoint"}
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        ("claude-opus-4-8", "anthropic"),
+        ("gpt-5", "openai"),
+        ("gpt-5.6", "openai"),
+        ("gemini-2.5-pro", "adk"),
+    ],
+)
+def test_what_a_provider_keeps_opens_its_next_request_byte_for_byte(
+    memory: Memory, model: str, target: str
+) -> None:
+    before: list[str] = []
+    for number, envelope in enumerate(turns(memory, model)):
+        now = kept(envelope.render(target))
+        assert now[: len(before)] == before, number
+        assert len(now) >= len(before) + 2 * (number > 0)
+        before = now
 
 
 def test_time_that_passes_changes_no_cached_byte(memory: Memory) -> None:

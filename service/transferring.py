@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -22,6 +21,7 @@ from typing import IO, cast
 from ..schema.errors import Conflict, Unavailable
 from ..schema.principal import OPERATE, Principal
 from ..store.transfer import export_lines, restore
+from ..store.whole_file import whole_file
 from .backend import Backend
 from .event_lines import STDIN, opened
 
@@ -94,18 +94,13 @@ def _written(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
             f"{path} is there already; name another file, or say that it may be replaced",
             code="file_exists",
         )
-    part = Path(f"{path}.part")
     try:
-        number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    try:
-        with os.fdopen(number, "wb") as raw, _text(raw, packed=str(path).endswith(".gz")) as text:
+        with whole_file(path) as raw, _text(raw, packed=str(path).endswith(".gz")) as text:
             yield text
-        os.replace(part, path)
-    finally:
-        with suppress(FileNotFoundError):
-            part.unlink()
+    except OSError as error:
+        raise Unavailable(
+            f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
+        ) from error
 
 
 @contextmanager
@@ -114,9 +109,3 @@ def _text(raw: IO[bytes], *, packed: bool) -> Generator[IO[str]]:
     below = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
     with io.TextIOWrapper(cast("IO[bytes]", below), encoding="utf-8", newline="\n") as text:
         yield text
-
-
-def _unwritable(path: str | Path, error: OSError) -> Unavailable:
-    return Unavailable(
-        f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
-    )

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -25,6 +24,7 @@ from typing import Any, Final, Protocol, cast
 
 from ..schema.artifact import MAX_BYTES, Artifact, artifact_from_json
 from ..schema.errors import InvalidInput, Unavailable
+from .whole_file import whole_file
 
 _DATA: Final = "data"
 _GRANT: Final = "grant-"
@@ -158,7 +158,8 @@ class ArtifactFiles:
         folder = path.rpartition("/")[0]
         if "file" in tuple(_listed(self._files.protocol)):
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            _replace(path, data)
+            with whole_file(path) as file:
+                file.write(data)
         else:
             self._files.makedirs(folder, exist_ok=True)
             self._files.pipe_file(path, data)
@@ -177,27 +178,3 @@ class ArtifactFiles:
 
 def _listed(protocol: str | Sequence[str]) -> Iterator[str]:
     yield from (protocol,) if isinstance(protocol, str) else protocol
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Put bytes where they are seen whole or not at all, also after a crash."""
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".part-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-    _keep_names(os.path.dirname(path))
-
-
-def _keep_names(folder: str) -> None:
-    """Make the names in a folder last: a file that was moved into it is lost without."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -268,7 +268,7 @@ def test_an_export_restores_everything_and_is_its_owners(run: Run, name: str) ->
     assert told(run, "--store", "new.db", "history", "Sam Rivera", "office") == before
     assert "[tenant_not_empty]" in run("--store", "new.db", "import", name, code=1).stderr
     assert run("--store", "new.db", "doctor").exit_code == 0
-    assert not list(Path().glob("*.part"))
+    assert not list(Path().glob(".part-*"))
 
 
 def test_an_export_goes_through_a_pipe(run: Run) -> None:

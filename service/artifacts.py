@@ -27,7 +27,7 @@ from ..schema.artifact import (
     is_address,
 )
 from ..schema.claim import Permissions
-from ..schema.errors import Conflict, Forbidden, InvalidInput, NotFound, TenureError, Unavailable
+from ..schema.errors import Forbidden, InvalidInput, NotFound, TenureError, Unavailable
 from ..schema.principal import ERASE, EVERYONE, Principal, Scope, Sight, write_scope
 from ..schema.values import canonical_json, iso, stamped
 from ..schema.vocabulary import Classification, ObjectType, StateLayer, parse
@@ -90,8 +90,6 @@ class Artifacts:
             at=stamped(self.backend.now_us()),
             object_ids=tuple(sorted(set(object_ids))),
         )
-        if self._files.tombstone(self._tenant, artifact.digest) is not None:
-            raise Conflict("these bytes were erased; they may not be kept again", code="erased")
         self._files.put(self._tenant, artifact, held)
         return artifact
 

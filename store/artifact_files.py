@@ -8,22 +8,25 @@
 A tenant's files stand under a name that no caller can state, so no address reaches another's.
 Bytes are whole or not there: on a disk through a temporary file, elsewhere by one put, and they
 are checked against their digest whenever they are read. The grant is written last, so whoever
-finds it finds the bytes. An erasure writes its tombstone first. Nothing here knows a caller:
-who may read is decided above. Sources: DESIGN 8; checklist C-220; settled 4 (folder names).
+finds it finds the bytes. An erasure writes its tombstone first, and a put looks for one last, so
+that of the two at once the erasure holds. Nothing is remembered of a listing: other processes
+write too. A bucket is never made. Nothing here knows a caller: who may read is decided above.
+Sources: DESIGN 8; checklist C-220; settled 4 (folder names).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
 from ..schema.artifact import MAX_BYTES, Artifact, artifact_from_json
-from ..schema.errors import InvalidInput, Unavailable
+from ..schema.errors import Conflict, InvalidInput, Unavailable
 from .whole_file import whole_file
 
 _DATA: Final = "data"
@@ -35,10 +38,13 @@ class _FileSystem(Protocol):
     """What is used of fsspec."""
 
     protocol: str | Sequence[str]
+    root_marker: str
+    """What every path begins with; empty where the first part of a path names a bucket."""
 
     def cat_file(self, path: str) -> bytes: ...
     def exists(self, path: str) -> bool: ...
     def find(self, path: str) -> list[str]: ...
+    def invalidate_cache(self) -> None: ...
     def makedirs(self, path: str, exist_ok: bool = False) -> None: ...
     def pipe_file(self, path: str, value: bytes) -> None: ...
     def rm_file(self, path: str) -> None: ...
@@ -61,6 +67,7 @@ class ArtifactFiles:
 
         Raises:
             InvalidInput: `too_large`.
+            Conflict: `erased`, for bytes that were erased.
             Unavailable: `artifacts_unreachable`.
         """
         if len(data) > self.max_bytes:
@@ -70,6 +77,7 @@ class ArtifactFiles:
                 code="too_large",
             )
         with self._reaching():
+            self._refuse_erased(tenant, grant.digest)
             self._write(self._of(tenant, grant.digest, _DATA), data)
             for object_id in grant.object_ids:
                 self._write(self._link(tenant, object_id, grant.digest), b"")
@@ -77,6 +85,7 @@ class ArtifactFiles:
             path = self._of(tenant, grant.digest, name)
             if not self._files.exists(path):
                 self._write(path, grant.to_json().encode())
+            self._refuse_erased(tenant, grant.digest)
 
     def read(self, tenant: str, digest: str) -> bytes:
         """Return the bytes, checked.
@@ -121,8 +130,17 @@ class ArtifactFiles:
         """Remove the bytes and every grant; the tombstone stays."""
         with self._reaching():
             self._write(self._of(tenant, digest, _ERASED), tombstone)
-            for path in sorted(self._files.find(self._of(tenant, digest))):
-                if not path.endswith(_ERASED):
+            self._clear(tenant, digest)
+
+    def _refuse_erased(self, tenant: str, digest: str) -> None:
+        if self._files.exists(self._of(tenant, digest, _ERASED)):
+            self._clear(tenant, digest)
+            raise Conflict("these bytes were erased; they may not be kept again", code="erased")
+
+    def _clear(self, tenant: str, digest: str) -> None:
+        for path in sorted(self._files.find(self._of(tenant, digest))):
+            if not path.endswith(_ERASED):
+                with suppress(FileNotFoundError):  # another eraser was faster
                     self._files.rm_file(path)
 
     def _granted(self, paths: Sequence[str]) -> tuple[Artifact, ...]:
@@ -143,8 +161,11 @@ class ArtifactFiles:
     @cached_property
     def _opened(self) -> tuple[_FileSystem, str]:
         core: Any = import_module("fsspec.core")  # the file system of a URL loads when it is used
-        files, root = core.url_to_fs(self.url, **self._options)
-        return cast("_FileSystem", files), str(root).rstrip("/")
+        opened, root = core.url_to_fs(self.url, **self._options)
+        files = cast("_FileSystem", opened)
+        if not root and not files.root_marker:
+            raise ValueError("it names no bucket; state one, as in s3://bucket/path")
+        return files, str(root).rstrip("/")
 
     @property
     def _files(self) -> _FileSystem:
@@ -161,20 +182,40 @@ class ArtifactFiles:
             with whole_file(path) as file:
                 file.write(data)
         else:
-            self._files.makedirs(folder, exist_ok=True)
-            self._files.pipe_file(path, data)
+            try:
+                self._files.pipe_file(path, data)
+            except FileNotFoundError:
+                self._check_bucket()
+                self._files.makedirs(folder, exist_ok=True)
+                self._files.pipe_file(path, data)
+
+    def _check_bucket(self) -> None:
+        """Refuse a bucket that is not there: `makedirs` would make one of any mistyped name."""
+        bucket = self._root.partition("/")[0]
+        if not self._files.root_marker and not self._files.exists(bucket):
+            raise FileNotFoundError(f"there is no bucket {bucket!r}; make it, or name another")
 
     @contextmanager
     def _reaching(self) -> Generator[None]:
         """Tell what goes wrong on the way to the files as `artifacts_unreachable`."""
         try:
+            self._files.invalidate_cache()
             yield
-        except (ImportError, OSError, ValueError) as error:
+        except _failures() as error:
+            lacking = isinstance(error, ImportError) and self.url.startswith(("s3:", "s3a:"))
+            advice = "; pip install 'tenure[s3]'" if lacking else ""
             raise Unavailable(
-                f"the artifacts at {self.url} cannot be reached: {error}",
+                f"the artifacts at {self.url} cannot be reached: {error}{advice}",
                 code="artifacts_unreachable",
             ) from error
 
 
 def _listed(protocol: str | Sequence[str]) -> Iterator[str]:
     yield from (protocol,) if isinstance(protocol, str) else protocol
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what goes wrong on the way; a loaded driver has errors of its own."""
+    botocore: Any = sys.modules.get("botocore.exceptions")
+    known = (ImportError, OSError, ValueError)
+    return known if botocore is None else (*known, botocore.BotoCoreError)

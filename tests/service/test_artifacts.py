@@ -177,6 +177,15 @@ def test_a_store_of_artifacts_that_is_not_there_says_so(tmp_path: Path) -> None:
         assert memory.erase(said.object_id, reason="case 1").artifacts == ()
 
 
+def test_folders_are_made_where_files_need_them_but_never_the_first(tmp_path: Path) -> None:
+    files = ArtifactFiles("dir://originals", path=str(tmp_path), target_protocol="file")
+    with connect(":memory:", artifacts=files) as memory:
+        error = refused("artifacts_unreachable", Unavailable, memory.artifacts.put, TEXT)
+        assert "'originals'; make it" in str(error)
+        (tmp_path / "originals").mkdir()
+        assert memory.artifacts.text(memory.artifacts.put(TEXT).address) == TEXT
+
+
 def test_artifacts_may_be_handed_in_as_a_store_of_their_own(tmp_path: Path) -> None:
     with connect(":memory:", artifacts=ArtifactFiles(str(tmp_path / "x"), max_bytes=9)) as memory:
         refused("too_large", InvalidInput, memory.artifacts.put, TEXT)
@@ -196,6 +205,26 @@ def test_erased_artifacts_say_erased_to_those_who_could_read_them(memory: Memory
     refused("erased", Conflict, ann.artifacts.put, TEXT)
     refused("unknown_artifact", NotFound, memory.artifacts.erase, address, reason="again")
     assert ann.artifacts.list() == ()
+
+
+@pytest.mark.parametrize("step", ["data", "grant-"])
+def test_of_a_put_and_an_erasure_at_once_the_erasure_holds(
+    memory: Memory, monkeypatch, step: str
+) -> None:
+    first = memory.artifacts.put(TEXT)
+    files, whole = memory.backend.artifacts, ArtifactFiles._write
+
+    def interrupted(self: ArtifactFiles, path: str, data: bytes) -> None:
+        name = path.rpartition("/")[2]
+        if name.startswith(step):
+            monkeypatch.setattr(ArtifactFiles, "_write", whole)
+            files.erase("default", first.digest, b"{}")
+        whole(self, path, data)
+
+    monkeypatch.setattr(ArtifactFiles, "_write", interrupted)
+    refused("erased", Conflict, memory.artifacts.put, TEXT, name="again")
+    assert files.grants("default", first.digest) == ()
+    refused("artifacts_unreachable", Unavailable, files.read, "default", first.digest)
 
 
 def test_no_byte_of_an_erased_artifact_stays_in_its_folder(tmp_path: Path) -> None:

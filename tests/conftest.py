@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,17 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data in {folder}: set TENURE_SHARED to the folder that holds data/")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def clean_root() -> Iterator[None]:
+    """Fail the test that leaves a file in the root of the checkout; hidden ones are tools' own."""
+    before = in_root()
+    yield
+    left = in_root() - before
+    assert not left, f"left in the root of the checkout: {sorted(left)}; write into tmp_path"
+
+
+def in_root() -> frozenset[str]:
+    shown = (n for n in os.listdir(ROOT) if not n.startswith(".") or n.startswith(".part-"))
+    return frozenset(shown) - {"__pycache__"}

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from ..schema.compile_terms import PriorityTier, Reason
+from .charts import plural
 from .quality import TARGETS, Quality
 from .trace import OmittedObject, Trace
 
@@ -82,7 +83,7 @@ def _suspicions(trace: Trace, found: Quality) -> Iterator[Suspicion]:
     yield from _conflicting(trace)
     hurt = _ids(trace, Reason.INJECTION_SUSPECTED.value)
     if hurt:
-        why = f"{len(hurt)} texts look like an injection and were quarantined"
+        why = f"{plural(len(hurt), 'text')} quarantined: it looks like an injection"
         yield Suspicion(Cause.POISONED, Part.RETRIEVAL, why, hurt)
     precision = trace.metrics["context_precision"]
     if precision < LOW_PRECISION:
@@ -109,15 +110,15 @@ def _missing(trace: Trace) -> Iterator[Suspicion]:
         yield Suspicion(Cause.MISSING, Part.RETRIEVAL, why)
     if trace.gaps:
         told = tuple(f"{gap.code.value}: {gap.subject}" for gap in trace.gaps)
-        why = f"{len(told)} gaps: the envelope should hold more than it does"
+        why = f"{plural(len(told), 'gap')}: the envelope should hold more than it does"
         yield Suspicion(Cause.MISSING, Part.RETRIEVAL, why, told)
     dropped = tuple(o.object_id for o in trace.omitted_objects if _cut(o))
     if dropped:
-        why = f"{len(dropped)} needed objects did not fit the budget"
+        why = f"{plural(len(dropped), 'needed object')} did not fit the budget"
         yield Suspicion(Cause.MISSING, Part.COMPILATION, why, dropped)
     withheld = sum(trace.withheld.values())
     if withheld:
-        why = f"{withheld} objects may not be seen by this caller"
+        why = f"{plural(withheld, 'object')} may not be seen by this caller"
         yield Suspicion(Cause.MISSING, Part.RETRIEVAL, why)
 
 
@@ -128,11 +129,13 @@ def _cut(omitted: OmittedObject) -> bool:
 def _conflicting(trace: Trace) -> Iterator[Suspicion]:
     tied = _ids(trace, Reason.CONFLICTING_CLAIM_UNRESOLVED.value)
     if tied:
-        why = f"{len(tied)} claims contradict each other and none wins; settle them in actions"
+        why = (
+            f"{plural(len(tied), 'claim')} in a contradiction that none wins; settle it in actions"
+        )
         yield Suspicion(Cause.CONFLICTING, Part.RETRIEVAL, why, tied)
     mapped = int(trace.metrics["entity_resolution_conflicts"])
     if mapped:
-        why = f"{mapped} names are ambiguous or wait for a review"
+        why = f"{plural(mapped, 'name')} ambiguous or waiting for a review"
         yield Suspicion(Cause.CONFLICTING, Part.ENTITY_MAPPING, why)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import mimetypes
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,11 +24,12 @@ from .cli_explain import (
     show_explanation,
     write_pages,
 )
-from .cli_files import read_bytes, read_text, write_bytes
+from .cli_files import envelope_named, read_bytes, read_text, write_bytes
 from .cli_frame import examples, note, opened
 from .cli_read import Tx, Valid
 from .cli_show import answer, plain
 from .media_files import kind_of_file
+from .saying import said
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -124,7 +124,7 @@ def compile_envelope(
             write_bytes(manifest, (envelope.manifest.to_json() + "\n").encode())
         write_pages(envelope, html=html, svg=svg, picture=picture)
         text = envelope.text if render is None else _rendered(envelope, render, ready)
-        _answer(context, envelope, text, explain=explain)
+        _answer(context, envelope, text, said(memory, envelope) if explain else None)
 
 
 @app.command(
@@ -133,7 +133,10 @@ def compile_envelope(
 def replay(
     context: typer.Context,
     manifest: Annotated[
-        str, typer.Argument(help="A manifest file, - for standard input, or an envelope id.")
+        str,
+        typer.Argument(
+            help="A manifest file, - for standard input, or an envelope id, which may be shortened."
+        ),
     ],
     explain: Explain = False,
     html: Html = None,
@@ -141,15 +144,10 @@ def replay(
     picture: Drawn = Picture.TREEMAP,
 ) -> None:
     """Print the same bytes again, whatever was written since."""
-    text = manifest
-    if manifest == "-":
-        text = sys.stdin.read()
-    elif Path(manifest).is_file():
-        text = read_text(Path(manifest))
     with opened(context) as memory:
-        envelope = memory.replay(text)
+        envelope = memory.replay(envelope_named(memory, manifest))
         write_pages(envelope, html=html, svg=svg, picture=picture)
-        _answer(context, envelope, envelope.text, explain=explain)
+        _answer(context, envelope, envelope.text, said(memory, envelope) if explain else None)
 
 
 def _brought(evidence: Iterable[str]) -> tuple[list[Mapping[str, Any]], dict[str, bytes]]:
@@ -184,7 +182,10 @@ def _kind(name: str, data: bytes) -> MediaKind | None:
     return kind_of_file(media_type_of(data) or mimetypes.guess_type(name)[0] or "")
 
 
-def _answer(context: typer.Context, envelope: Envelope, text: str, *, explain: bool) -> None:
+def _answer(
+    context: typer.Context, envelope: Envelope, text: str, words: Mapping[str, str] | None
+) -> None:
+    """Print a text of an envelope; with the words of its objects also the account of it."""
     held = {
         "envelope_id": envelope.envelope_id,
         "digest": envelope.digest,
@@ -196,13 +197,13 @@ def _answer(context: typer.Context, envelope: Envelope, text: str, *, explain: b
         "trace": envelope.trace.to_dict(envelope.sidecar),
         "manifest": envelope.manifest.to_dict(),
         "sidecar": dict(envelope.sidecar),
-        **({"explanation": explanation(envelope)} if explain else {}),
+        **({} if words is None else {"explanation": explanation(envelope)}),
     }
 
     def show(out: Console) -> None:
         print(text, end="" if text.endswith("\n") else "\n")
-        if explain:
-            show_explanation(out, envelope)
+        if words is not None:
+            show_explanation(out, envelope, words)
 
     answer(context, held, show)
     budget = envelope.trace.budget["budget_tokens"]
@@ -210,7 +211,7 @@ def _answer(context: typer.Context, envelope: Envelope, text: str, *, explain: b
     note(
         f"{envelope.tokens:,} of {budget:,} tokens, {f'{sent:,} more in media, ' if sent else ''}"
         f"{len(envelope.trace.compiled_objects)} objects "
-        f"in, {len(envelope.trace.omitted_objects)} out; envelope {envelope.envelope_id}"
+        f"in, {len(envelope.trace.left_out)} left out; envelope {envelope.envelope_id}"
     )
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli_files import read_text
+from .cli_files import envelope_named
 from .cli_frame import examples, opened
 from .cli_show import answer, listed, plain, table, when
+from .saying import said
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,31 +79,40 @@ def _show_list(out: Console, found: Sequence[StoredEnvelope]) -> None:
 )
 def diff_envelopes(
     context: typer.Context,
-    before: Annotated[str, typer.Argument(help="A manifest file or an envelope id.")],
+    before: Annotated[
+        str, typer.Argument(help="A manifest file, or an envelope id, which may be shortened.")
+    ],
     after: Annotated[str, typer.Argument(help="The one to compare it with.")],
 ) -> None:
     """Say what one envelope holds that another does not, and what the change costs."""
     from ..compiler.differences import diff_envelopes as compare
 
     with opened(context) as memory:
-        a, b = (memory.replay(_named(each)) for each in (before, after))
-    found = compare(a, b)
-    answer(context, found, lambda out: _show_diff(out, found, (a, b)))
+        a, b = (memory.replay(envelope_named(memory, each)) for each in (before, after))
+        found, words = compare(a, b), said(memory, a, b)
+    answer(context, found, lambda out: _show_diff(out, found, (a, b), words))
 
 
-def _named(text: str) -> str:
-    return read_text(Path(text)) if Path(text).is_file() else text
-
-
-def _show_diff(out: Console, found: EnvelopeDiff, pair: tuple[Envelope, Envelope]) -> None:
-    said = {o.object_id: o for each in pair for o in each.trace.compiled_objects}
+def _show_diff(
+    out: Console,
+    found: EnvelopeDiff,
+    pair: tuple[Envelope, Envelope],
+    words: Mapping[str, str],
+) -> None:
+    held = {o.object_id: o for each in pair for o in each.trace.compiled_objects}
     rows = [
-        (sign, object_id, said[object_id].section, said[object_id].source_origin)
+        (
+            sign,
+            object_id,
+            words.get(object_id, ""),
+            held[object_id].section,
+            held[object_id].source_origin,
+        )
         for sign, ids in (("+", found.added), ("-", found.removed), ("~", found.modified))
         for object_id in ids
     ]
     if rows:
-        table(out, ("", "object", "section", "from"), rows)
+        table(out, ("", "object", "says", "section", "from"), rows)
     out.print(
         f"{len(found.added)} added, {len(found.removed)} removed, {len(found.modified)} modified, "
         f"{found.unchanged} unchanged"
@@ -157,9 +166,11 @@ def ablate(
         "entities": tuple(entity or ()),
     }
     with opened(context) as memory:
-        left = [s.name for s in memory.compile(**request).sections] if sections else None
+        whole = memory.compile(**request)
+        left = [s.name for s in whole.sections] if sections else None
         found = weigh(memory, request, utility=_holds(expect), objects=left, pairs=pairs)
-    answer(context, found, lambda out: _show_ablation(out, found))
+        words = said(memory, whole)
+    answer(context, found, lambda out: _show_ablation(out, found, words))
 
 
 def _holds(expected: Sequence[str]) -> Callable[[Envelope], float]:
@@ -173,13 +184,14 @@ def _holds(expected: Sequence[str]) -> Callable[[Envelope], float]:
     return share
 
 
-def _show_ablation(out: Console, found: Ablation) -> None:
+def _show_ablation(out: Console, found: Ablation, words: Mapping[str, str]) -> None:
     out.print(f"with everything: {found.whole:g}")
     if found.single:
-        rows = [(name, f"{change:+g}") for name, change in found.ranked]
-        table(out, ("object", "is worth"), rows)
+        rows = [(name, words.get(name, ""), f"{change:+g}") for name, change in found.ranked]
+        table(out, ("object", "says", "is worth"), rows)
     for head, ranked in (("synergy", found.synergies), ("redundancy", found.redundancies)):
-        if ranked:
-            table(out, ("object", "and", head), [(a, b, f"{worth:+g}") for a, b, worth in ranked])
+        pairs = [(words.get(a) or a, words.get(b) or b, f"{worth:+g}") for a, b, worth in ranked]
+        if pairs:
+            table(out, ("object", "and", head), pairs)
     if found.pairs and not found.synergies and not found.redundancies:
         out.print("no two of them depend on each other")

@@ -1,8 +1,7 @@
 """Explaining an envelope: what each stage did, what it costs, and how good it is.
 
-Used by `tenure compile`, `replay` and `envelope show`. For people it is a set of short tables, for
-machines the same under `explanation`; `--html` and `--svg` write files that a browser shows
-without a network.
+Used by `tenure compile` and `replay`. For people it is a set of short tables, for machines the
+same under `explanation`; `--html` and `--svg` write files that a browser shows without a network.
 """
 
 from __future__ import annotations
@@ -10,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..compiler.charts import plural
 from .cli_files import write_bytes
 from .cli_frame import note
 from .cli_show import listed, plain
@@ -78,14 +79,17 @@ def explanation(envelope: Envelope) -> Mapping[str, Any]:
     }
 
 
-def show_explanation(out: Console, envelope: Envelope) -> None:
-    """Print what each stage did, what the text is made of and costs, and how good it is."""
+def show_explanation(out: Console, envelope: Envelope, said: Mapping[str, str]) -> None:
+    """Print what each stage did, what the text is made of and costs, and how good it is.
+
+    `said` is what the objects say, by id.
+    """
     for head, show in (
         ("stage by stage", _stages),
         ("the text", _sections),
         ("the budget", _budget),
-        ("where it came from", _lineage),
-        ("left out", _omitted),
+        ("where it came from", partial(_lineage, said=said)),
+        ("left out", partial(_omitted, said=said)),
         ("gaps", _gaps),
         ("cache plan", _cache),
         ("quality", _quality),
@@ -138,10 +142,11 @@ def _budget(out: Console, envelope: Envelope) -> None:
         )
 
 
-def _lineage(out: Console, envelope: Envelope) -> None:
+def _lineage(out: Console, envelope: Envelope, *, said: Mapping[str, str]) -> None:
     rows = [
         (
             each.object_id,
+            said.get(each.object_id, ""),
             each.origin,
             ", ".join(each.found),
             ", ".join((*each.changes, each.became)),
@@ -149,15 +154,18 @@ def _lineage(out: Console, envelope: Envelope) -> None:
         )
         for each in envelope.lineage
     ]
-    listed(out, ("object", "from", "found by", "became", "block"), rows)
+    listed(out, ("object", "says", "from", "found by", "became", "block"), rows)
 
 
-def _omitted(out: Console, envelope: Envelope) -> None:
+def _omitted(out: Console, envelope: Envelope, *, said: Mapping[str, str]) -> None:
     trace = envelope.trace
-    rows = [(o.object_id, o.stage, o.reason, o.detail) for o in trace.left_out]
-    listed(out, ("object", "at stage", "because", "detail"), rows)
+    rows = [
+        (o.object_id, said.get(o.object_id, ""), o.stage, o.reason, o.detail)
+        for o in trace.left_out
+    ]
+    listed(out, ("object", "says", "at stage", "because", "detail"), rows)
     for where, count in trace.withheld.items():
-        out.print(f"{count} objects may not be seen by this caller ({where})")
+        out.print(f"{plural(count, 'object')} may not be seen by this caller ({where})")
 
 
 def _gaps(out: Console, envelope: Envelope) -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from ..schema.errors import InvalidInput, NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from .memory import Memory
+
+_SCANNED: Final = 10_000
+"""The newest envelopes among which the start of an id looks."""
 
 
 def read_bytes(path: Path) -> bytes:
@@ -46,3 +55,27 @@ def write_bytes(path: Path, data: bytes) -> None:
     except OSError as error:
         why = error.strerror or error
         raise Unavailable(f"{path} cannot be written: {why}", code="file_unwritable") from error
+
+
+def envelope_named(memory: Memory, stated: str) -> str:
+    """Return a manifest or an id for what was stated: a file, `-`, an id, or its beginning.
+
+    Raises:
+        InvalidInput: `bad_request`, when several envelopes begin so.
+    """
+    if stated == "-":
+        return sys.stdin.read()
+    if Path(stated).is_file():
+        return read_text(Path(stated))
+    start = stated.rstrip("…").lower()
+    if not re.fullmatch(r"[0-9a-f]{4,63}", start):
+        return stated
+    ids = (each.envelope_id for each in memory.envelopes.list(_SCANNED))
+    found = sorted(each for each in ids if each.startswith(start))
+    if len(found) > 1:
+        raise InvalidInput(
+            f"{len(found)} envelopes begin with {start}: state more of the id, as in "
+            f"{found[0][: len(start) + 4]}",
+            code="bad_request",
+        )
+    return found[0] if found else stated

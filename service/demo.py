@@ -23,6 +23,7 @@ from ..store.receipts import decode
 from .connect import connect
 from .event_lines import Event, Line, Reading, read
 from .ids import replayed
+from .saying import said
 
 if TYPE_CHECKING:
     from ..compiler.envelope import Envelope
@@ -216,8 +217,5 @@ def _left_out(memory: Memory, envelope: Envelope) -> tuple[LeftOut, ...]:
     trace = envelope.trace
     found = [(o.object_id, o.reason, o.detail, True) for o in trace.quarantined_objects]
     found += [(o.object_id, o.reason, o.detail, False) for o in trace.omitted_objects]
-    own = {c.object_id for c in envelope.manifest.candidates if c.vid}
-    return tuple(
-        LeftOut(memory.explain(i).object.content if i in own else i, reason, apart)
-        for i, reason, _, apart in found
-    )
+    words = said(memory, envelope)
+    return tuple(LeftOut(words[i] or i, reason, apart) for i, reason, _, apart in found)

@@ -221,7 +221,7 @@ def test_an_envelope_and_its_replay_have_the_same_bytes(run: Run, tmp_path: Path
     page.write_text("The Chicago office is on the twelfth floor.")
     result = run(*words, "--budget", "2000", "--manifest", "m.json", "--evidence", str(page))
     assert "Chicago" in result.stdout
-    assert re.search(r"\d+ of 2,000 tokens, \d+ objects in, \d+ out; envelope", result.stderr)
+    assert re.search(r"\d+ of 2,000 tokens, \d+ objects in, \d+ left out; envelope", result.stderr)
     run("write", "Sam Rivera", "office", "Boston", "--op", "correct", "--from", JUNE)
     assert run("replay", "m.json").stdout == result.stdout
     assert RUNNER.invoke(app, ["replay", "-"], input=Path("m.json").read_text()).stdout == (

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from tenure.compiler.quality import TARGETS
 from tenure.schema.compile_terms import Stage
+from tenure.schema.errors import InvalidInput
+from tenure.service.cli_files import envelope_named
 from tenure.tests.service.test_cli import JUNE, Run, moved, run, told
 
 __all__ = ["run"]
@@ -32,6 +36,39 @@ def test_explain_tells_each_stage_what_was_left_out_the_budget_cache_and_quality
     ):  # fmt: skip
         assert said in shown, said
     assert "stage by stage" not in run(*ASK).stdout
+
+
+def test_an_explanation_says_in_words_which_objects_it_means(run: Run) -> None:
+    moved(run)
+    hidden = told(run, "write", "Sam Rivera", "title", "director of the office")["object_id"]
+    run("reclassify", hidden, "--deny-role", "agent")
+    shown = run(*ASK, "--constraint", "Answer\n in one  line", "--explain").stdout
+    assert "Answer in one line" in shown.partition("where it came from")[2]
+    came, _, left = shown.partition("\nleft out\n")
+    assert "Sam Rivera office: Chicago" in came.partition("where it came from")[2]
+    assert "Sam Rivera office: Austin" in left
+    assert "director" in came
+    assert "director" not in run("--role", "agent", *ASK, "--explain").stdout
+
+
+def test_the_start_of_an_id_names_an_envelope(run: Run) -> None:
+    moved(run)
+    one, other = compiled(run), compiled(run, "--goal", "x")
+    text = run("replay", one).stdout
+    assert run("replay", one[:12]).stdout == run("replay", f"{one[:8].upper()}…").stdout == text
+    assert "1 added" in run("envelope", "diff", one[:12], other[:12]).stdout
+    gone = "beef" if not one.startswith("beef") else "dead"
+    assert "[unknown_object]" in run("replay", gone, code=1).stderr
+
+
+def test_a_start_that_fits_two_envelopes_is_refused() -> None:
+    two = [SimpleNamespace(envelope_id=c * 3 + d * 61) for c, d in ("ab", "ac", "bb")]
+    memory: Any = SimpleNamespace(envelopes=SimpleNamespace(list=lambda _: two))
+    assert envelope_named(memory, "bbbb") == "b" * 64
+    assert envelope_named(memory, "aaac") == two[1].envelope_id
+    two.append(SimpleNamespace(envelope_id="aaac" + "d" * 60))
+    with pytest.raises(InvalidInput, match="2 envelopes begin with aaac"):
+        envelope_named(memory, "aaac")
 
 
 def test_explain_as_json_holds_the_same(run: Run) -> None:

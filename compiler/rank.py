@@ -323,7 +323,7 @@ def freshness(placed: Placed, setting: Setting) -> int:
         return FULL
     seen = version.last_confirmed_us
     age = setting.point.valid_us - (version.row.claim.tx if seen is None else seen)
-    return micro(rule.strength(age))
+    return micro(rule.strength(age, setting.policy.decay.fading(version.details.object_type)))
 
 
 def _archival(placed: Placed) -> Ranked:

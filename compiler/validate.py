@@ -169,8 +169,10 @@ def _unfit(version: Version, setting: Setting) -> tuple[Reason, str] | None:
     if rule is not None:
         anchor = claim.tx if version.last_confirmed_us is None else version.last_confirmed_us
         age = setting.point.valid_us - anchor
-        if rule.due(age):
-            return Reason.DECAYED_BELOW_THRESHOLD, f"{round(1000 * rule.strength(age))} of 1000"
+        fading = setting.policy.decay.fading(version.details.object_type)
+        if rule.due(age, fading):
+            left = f"{round(1000 * rule.strength(age, fading))} of 1000"
+            return Reason.DECAYED_BELOW_THRESHOLD, left
     return None
 
 

@@ -8,26 +8,24 @@ Sources: checklist C-003 to C-012, C-029, C-031; vocabulary 3.6; settled 3.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Final
 
+from .decay import HALVING, Fading
 from .errors import InvalidInput
 from .vocabulary import ObjectType, RetirementRule, SlotKind, StateLayer
 
 _ARCHIVE = RetirementRule.ARCHIVE
 _ASK = RetirementRule.TRIGGER_USER_CONFIRMATION
 _DEMOTE = RetirementRule.DEMOTE_TO_ARCHIVAL
-_PARTS: Final = 1_000_000_000
-"""Parts of one that a strength is rounded to."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecayRule:
-    """How the strength of an object falls: strength(t) = 2^(-(t - anchor) / half-life) (D4)."""
+    """How fast the strength of an object falls; along which curve, the policy says (D4)."""
 
     half_life_days: float
-    """Days until the strength halves; above 0."""
+    """Days until the strength halves, or falls at once where it falls by a step; above 0."""
     minimum_threshold: float
     """Strength below which the object is due, 0 to 1."""
 
@@ -43,17 +41,13 @@ class DecayRule:
                 code="bad_decay_rule",
             )
 
-    def strength(self, age_us: int) -> float:
-        """Return the strength after an age in microseconds, 1.0 for no age.
+    def strength(self, age_us: int, fading: Fading = HALVING) -> float:
+        """Return the strength after an age in microseconds, 1.0 for no age."""
+        return fading.strength(age_us / (self.half_life_days * 86_400_000_000))
 
-        Rounded to 1e-9, so that no last bit of a machine's power function decides.
-        """
-        half_lives = max(age_us, 0) / (self.half_life_days * 86_400_000_000)
-        return round(math.pow(2.0, -half_lives) * _PARTS) / _PARTS
-
-    def due(self, age_us: int) -> bool:
+    def due(self, age_us: int, fading: Fading = HALVING) -> bool:
         """Tell whether the object is below its threshold at this age."""
-        return self.strength(age_us) < self.minimum_threshold
+        return self.strength(age_us, fading) < self.minimum_threshold
 
 
 @dataclass(frozen=True, slots=True)

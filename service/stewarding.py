@@ -19,7 +19,7 @@ from ..schema.vocabulary import Classification, parse
 from ..store.operations.change import Mandate
 from ..store.operations.erase import erase
 from ..store.operations.reclassify import reclassify
-from ..store.operations.sweep import close_scope, sweep
+from ..store.operations.sweep import SweepRules, close_scope, sweep
 from ..store.port import Ask, Point, WriteTx
 from .artifacts import Artifacts
 from .backend import Backend
@@ -93,10 +93,14 @@ class Stewarding:
             Forbidden: `privilege_required`.
         """
         self.principal.require(OPERATE)
-        may_erase = not self.principal.roles.isdisjoint(ERASE.roles)
+        rules = SweepRules(
+            may_erase=not self.principal.roles.isdisjoint(ERASE.roles),
+            limit=limit,
+            decay=self.backend.policy.decay,
+        )
 
         def batch(tx: WriteTx, mandate: Mandate) -> SweepReceipt:
-            return sweep(tx, mandate=mandate, may_erase=may_erase, limit=limit, dry_run=dry_run)
+            return sweep(tx, mandate=mandate, rules=rules, dry_run=dry_run)
 
         total = self.alone(batch)
         while total.remaining and not dry_run:

@@ -1,20 +1,22 @@
 """Sweep: what has decayed below its threshold meets its retirement rule.
 
-strength(t) = 2^(-(t - anchor) / half-life); the anchor is the last confirmation, else the
-claim's first stamp. Use never refreshes it. The sweep is deterministic and idempotent: what is
-archived shows a gap, what is demoted or asked about carries its mark, and neither is met
-again. One transaction and one stamp a batch, and one more for each object it may erase.
+An age counts from the last confirmation, else from the claim's first stamp, and the policy says
+along which curve each object type fades. Use never refreshes it. The sweep is deterministic and
+idempotent: what is archived shows a gap, what is demoted or asked about carries its mark, and
+neither is met again. One transaction and one stamp a batch, and one more for each object it may
+erase.
 Sources: checklist C-029, C-031, C-068, D4; vocabulary 3.6; settled 3 (closing a scope).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ...schema.claim import Assertion, Version
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
+from ...schema.policy import DEFAULT, DecayPolicy
 from ...schema.values import moment
 from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
 from ..effects import due_action
@@ -30,31 +32,35 @@ _LAYERS = {
 }
 
 
-def sweep(
-    tx: WriteTx,
-    *,
-    mandate: Mandate,
-    may_erase: bool = False,
-    limit: int = 500,
-    dry_run: bool = False,
-) -> SweepReceipt:
-    """Retire at most `limit` due objects; `remaining` tells that another batch is needed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRules:
+    """What a sweep may do, and to what."""
 
-    `may_erase`: whether the caller may hard-delete; else such an object is archived and an
-    approval is asked for.
-    """
+    may_erase: bool = False
+    """Whether the caller may hard-delete; else such an object is archived and an approval is
+    asked for."""
+    limit: int = 500
+    """Most objects of a batch."""
+    decay: DecayPolicy = DEFAULT.decay
+
+
+def sweep(
+    tx: WriteTx, *, mandate: Mandate, rules: SweepRules = SweepRules(), dry_run: bool = False
+) -> SweepReceipt:
+    """Retire one batch of due objects; `remaining` tells that another is needed."""
     clock = tx.lock()
     point = Point(mandate.now_us, clock.last_us)
     versions = tx.decaying(point=point)
-    due = list(dict.fromkeys(v.row.claim.object_id for v in versions if is_due(v, mandate.now_us)))
+    old = (v for v in versions if is_due(v, mandate.now_us, rules.decay))
+    due = list(dict.fromkeys(v.row.claim.object_id for v in old))
     change = begin(clock, mandate, "sweep")
-    held = tx.assertions(tuple(due[:limit]))
-    chosen = [held[object_id] for object_id in due[:limit] if object_id in held]
-    receipt = retire_all(tx, change, chosen, may_erase=may_erase, dry_run=dry_run)
-    return replace(receipt, examined=len(versions), remaining=len(due) > limit)
+    held = tx.assertions(tuple(due[: rules.limit]))
+    chosen = [held[object_id] for object_id in due[: rules.limit] if object_id in held]
+    receipt = retire_all(tx, change, chosen, may_erase=rules.may_erase, dry_run=dry_run)
+    return replace(receipt, examined=len(versions), remaining=len(due) > rules.limit)
 
 
-def is_due(version: Version, now_us: int) -> bool:
+def is_due(version: Version, now_us: int, decay: DecayPolicy) -> bool:
     """Tell whether a version has decayed and nothing was done about it yet.
 
     Gaps and denials never decay: what they keep away must not come back with age.
@@ -70,7 +76,7 @@ def is_due(version: Version, now_us: int) -> bool:
         return False
     confirmed = version.last_confirmed_us
     anchor = version.row.claim.tx if confirmed is None else confirmed
-    return rule.due(now_us - anchor)
+    return rule.due(now_us - anchor, decay.fading(version.details.object_type))
 
 
 def close_scope(

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from tenure.schema.decay import HALVING, DecayKind, Fading
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import (
     DEFAULT,
     CompilePolicy,
+    DecayPolicy,
     Policy,
     ResolutionPolicy,
     TypeBands,
@@ -39,6 +41,8 @@ def _other(value: Any, name: str = "") -> Any:
         return other.get(value, f"{value}x")
     if value == () and name == "types":
         return (TypeBands(type="system", bind_at=0.99),)
+    if value == () and name == "kinds":
+        return (("preference", "sigmoid"),)
     if value == () and name == "section_costs":
         return (("evidence", 2.0),)
     if isinstance(value, tuple):
@@ -59,13 +63,13 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "88d7a8b03b67dea9433d72f773a4fdb8b52d66289c7854cf8c96eba4e0294a70"
+    assert DEFAULT.digest == "874e0ab50153348eb84d056b35d2d0756ecdefd357dd76dab48fd9b30d32433e"
     assert Policy().digest == DEFAULT.digest
 
 
 def test_a_pack_is_stored_as_canonical_json() -> None:
     pack = json.loads(DEFAULT.to_json())
-    assert list(pack) == ["compile", "read", "resolution", "write"]
+    assert list(pack) == ["compile", "decay", "read", "resolution", "write"]
     assert pack["write"] == {
         "injection": "quarantine",
         "long_text_chars": 20_000,
@@ -105,6 +109,30 @@ def test_a_switch_has_only_its_words(name: str) -> None:
     with pytest.raises(InvalidInput, match=name) as caught:
         CompilePolicy(**{name: "sometimes"})
     assert caught.value.code == "bad_policy"
+
+
+@pytest.mark.parametrize(
+    "decay",
+    [
+        {"kinds": (("preferences", "step"),)},
+        {"kinds": (("preference", "linear"),)},
+        {"step_left": 1.1},
+        {"steepness": 0.0},
+        {"steepness": 501.0},
+    ],
+)
+def test_a_curve_that_is_none_is_refused(decay: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        DecayPolicy(**decay)
+    assert caught.value.code == "bad_policy"
+
+
+def test_a_type_fades_along_its_own_curve_and_all_others_by_halves() -> None:
+    decay = DecayPolicy(kinds=(("preference", "step"), ("inferred_belief", "sigmoid")), step_left=0)
+    assert decay.fading("preference") == Fading(DecayKind.STEP, 0, 10.0)
+    assert decay.fading("inferred_belief").kind is DecayKind.SIGMOID
+    assert decay.fading("identity_fact") is HALVING
+    assert policy_from_json(Policy(decay=decay).to_json()).decay == decay
 
 
 def test_bands_may_touch_where_they_stay_distinct() -> None:

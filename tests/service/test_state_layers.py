@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
 from tenure.schema.errors import InvalidInput
+from tenure.schema.policy import DEFAULT, DecayPolicy
 from tenure.schema.principal import Principal
 from tenure.service.connect import connect
 from tenure.service.memory import Memory
@@ -92,6 +94,31 @@ def test_an_explicit_word_weighs_more_than_an_inferred_one(owner: Memory) -> Non
     envelope = owner.compile("code_generation", "alpha plan fixed")
     scores = {o.object_id: o.score for o in envelope.trace.compiled_objects}
     assert scores[said.object_id] > scores[guess.object_id]
+
+
+@pytest.mark.parametrize(("curve", "last_day"), [("half_life", 23), ("step", 10), ("sigmoid", 11)])
+def test_the_policy_says_along_which_curve_a_type_fades(
+    clock: Clock, curve: str, last_day: int
+) -> None:
+    decay = DecayPolicy(kinds=(("retrieved_passage", curve),))
+    with connect(":memory:", clock=clock, policy=replace(DEFAULT, decay=decay)) as owner:
+        rule = {"half_life_days": 10.01, "minimum_threshold": 0.2}
+        page: dict[str, Any] = {"subject": "Sam", "slot": "skill", "value": "alpha page", **NOTE}
+        page |= {"object_type": "retrieved_passage", "decay_rule": rule}
+        owner.write(**page)
+        start = clock.now
+
+        def on_day(day: int) -> tuple[bool, int]:
+            clock.now = start + day * 24 * HOUR
+            return "alpha page" in asked(owner), owner.sweep(dry_run=True).touched
+
+        seen = [on_day(day) for day in range(30)]
+        assert seen == [(True, 0)] * (last_day + 1) + [(False, 1)] * (29 - last_day)
+        assert owner.write(**page).outcome == "confirmed"
+        start = clock.now
+        assert [on_day(day) for day in (0, last_day, last_day + 1)] == [(True, 0)] * 2 + [
+            (False, 1)
+        ]
 
 
 def test_corpus_text_and_beliefs_fade_and_policy_does_not(owner: Memory, clock: Clock) -> None:

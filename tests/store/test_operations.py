@@ -32,7 +32,7 @@ from tenure.store.operations.actions import Channel, Powers, resolve, settlement
 from tenure.store.operations.change import Mandate
 from tenure.store.operations.erase import erase
 from tenure.store.operations.reclassify import reclassify
-from tenure.store.operations.sweep import close_scope, sweep
+from tenure.store.operations.sweep import SweepRules, close_scope, sweep
 from tenure.store.port import Ask, Point
 from tenure.store.sqlite.store import SqliteStore
 from tenure.tests.store.drafts import DAY, decay, draft, submission, uid, write, write_all
@@ -255,9 +255,10 @@ def decaying(name: str, rule: RetirementRule, **more: Any) -> Any:
     return draft(name, **given)
 
 
-def swept(store: Any, now: int, **more: Any) -> Any:
+def swept(store: Any, now: int, *, dry_run: bool = False, **rules: Any) -> Any:
     with store.writing("default") as tx:
-        return sweep(tx, mandate=order(f"sweep {now}", now=now), **more)
+        mandate = order(f"sweep {now}", now=now)
+        return sweep(tx, mandate=mandate, rules=SweepRules(**rules), dry_run=dry_run)
 
 
 def test_strength_decides_what_is_due(store: Any) -> None:

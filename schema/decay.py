@@ -1,0 +1,63 @@
+"""How strength falls with age: by halves, at one step, or along a sigmoid.
+
+An age counts in half-lives, so one function serves days and turns (R23: two clocks, both
+handed in). Every curve starts at 1 and never rises (R22: the printed sigmoid did not start at
+1). What makes an object young again is a confirmation, which moves the anchor of its age; use
+does not. Which object types fade how is a policy, because it says how a kind of knowledge ages.
+
+>>> [Fading(DecayKind.SIGMOID).strength(age) for age in (0.0, 0.8, 1.0, 1.2)]
+[1.0, 0.880837066, 0.5000227, 0.119208334]
+
+Sources: source 000, 6.8.2; checklist C-157 to C-159; R21 to R23.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+_PARTS: Final = 10**9
+_FLAT: Final = 700.0
+"""An exponent from which a curve is nothing: `exp` ends near 709."""
+
+
+class DecayKind(StrEnum):
+    """The curve between full strength and none."""
+
+    HALF_LIFE = "half_life"
+    STEP = "step"
+    SIGMOID = "sigmoid"
+
+
+@dataclass(frozen=True, slots=True)
+class Fading:
+    """A curve with its numbers."""
+
+    kind: DecayKind = DecayKind.HALF_LIFE
+    left: float = 0.1
+    """Strength that a step leaves, 0 to 1."""
+    steepness: float = 10.0
+    """Kappa of the sigmoid, for one half-life; above 0."""
+
+    def strength(self, half_lives: float) -> float:
+        """Return the strength after an age, 1.0 for none.
+
+        Rounded to 1e-9, so that no last bit of a machine's power function decides.
+        """
+        age = max(half_lives, 0.0)
+        if self.kind is DecayKind.STEP:
+            return 1.0 if age <= 1 else _rounded(self.left)
+        if self.kind is DecayKind.SIGMOID:
+            rise = self.steepness * (age - 1)
+            start = 1 + math.exp(-self.steepness)
+            return 0.0 if rise > _FLAT else _rounded(start / (1 + math.exp(rise)))
+        return _rounded(math.pow(2.0, -age))
+
+
+def _rounded(strength: float) -> float:
+    return round(strength * _PARTS) / _PARTS
+
+
+HALVING: Final = Fading()

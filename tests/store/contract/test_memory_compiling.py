@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tenure import EntityRef, Memory, Principal, connect
+from tenure.tests.service.toy_encoder import ToyEncoder
 
 Open = Callable[..., Memory]
 JAN, JUN = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -61,6 +64,39 @@ def test_an_erased_object_leaves_a_replay_that_says_so(open_memory: Open) -> Non
     again = memory.replay(envelope.manifest)
     assert "Chicago" not in again.text.replace("runs it from Chicago", "")
     assert any(gap.code == "erased" for gap in again.gaps)
+
+
+def sung(memory: Memory, bird: str) -> set[str]:
+    """Write what every tenant says, but for one word, and return the ids."""
+    fill(memory)
+    receipts = [
+        memory.write(subject="Sam Rivera", slot="skill", value=f"{bird} song"),
+        memory.write(subject="Sam Rivera", slot="manager", value=f"{bird} keeper"),
+        memory.write(content=f"Sam Rivera works with a {bird}.", source_origin="doc://birds/1"),
+        memory.write(content=f"Name the {bird}.", object_type="policy_rule", authority_level=1,
+                     why_it_matters="every report"),
+    ]  # fmt: skip
+    memory.flush()
+    return {receipt.object_id for receipt in receipts}
+
+
+def test_a_canary_of_another_tenant_shows_in_no_byte(open_memory: Open) -> None:
+    """Two tenants of one store, process and encoder, each compiled while the other is warm."""
+    a = open_memory(tenants=True, encoder=ToyEncoder())
+    b = a.bind(replace(a.principal, tenant=f"{a.principal.tenant}-b"))
+    ids = {"condor": sung(b, "condor"), "linnet": sung(a, "linnet")}
+    keys: set[str] = set()
+    for memory, bird, other in ((b, "condor", "linnet"), (a, "linnet", "condor")) * 2:
+        envelope = memory.compile(**{**ASK, "query": "song and keeper: with whom works Sam Rivera"})
+        assert envelope.text.count(bird) >= 3
+        made = [envelope.text, envelope.manifest.to_json(), envelope.to_html()]
+        made += [str(envelope.trace.to_dict()), json.dumps(envelope.render("anthropic"))]
+        said = "".join([*made, str(memory.envelopes.list()), str(memory.as_of().search("song"))])
+        assert bird in said
+        assert other not in said
+        assert not any(object_id in said for object_id in ids[other])
+        keys.add(envelope.trace.cache_metadata["prompt_cache_key"])
+    assert len(keys) == 2
 
 
 def test_a_project_never_bleeds_into_another(open_memory: Open) -> None:

@@ -23,7 +23,7 @@ from .diagnosis import diagnosis
 from .lineage import descents, lineage_svg
 from .markup import Markup, element, joined
 from .page_style import STYLE
-from .quality import TARGETS
+from .quality import TARGETS, stands
 from .shown import Entry, Shown, entries
 from .trace import OmittedObject, QuarantinedObject
 
@@ -255,7 +255,7 @@ def _metrics(shown: Shown) -> Iterator[Markup]:
             name,
             value,
             f"{TARGETS[name].least:g} to {TARGETS[name].most:g}",
-            "outside" if name in found.alerts else "within",
+            stands(name, found),
         )
         for name, value in found.metrics.items()
     ]

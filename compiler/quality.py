@@ -2,7 +2,7 @@
 
 | metric | meaning | target |
 |---|---|---|
-| budget_utilisation | upper bound of the text by the budget B | 0.85 to 0.95; less says all fits |
+| budget_utilisation | upper bound of the text by the budget B | 0.85 to 0.95; less where all fits |
 | signal_density | share of tokens that are content of objects, not frames | >= 0.70 |
 | provenance_coverage | share of blocks with an origin | 1.0 |
 | constraint_density | share of tokens in instructions of ladder 4 and 5 | <= 0.15 |
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from ..schema.compile_terms import Ladder
+from ..schema.compile_terms import Ladder, Reason
 from .duplicates import shingle_list
 from .isolation import Isolation, injection_surface
 from .order import Ordered
@@ -39,7 +39,7 @@ class Target(NamedTuple):
 
 
 TARGETS: Final[Mapping[str, Target]] = {
-    "budget_utilisation": Target(0.0, 0.95),
+    "budget_utilisation": Target(0.85, 0.95),
     "signal_density": Target(0.70, 1.0),
     "provenance_coverage": Target(1.0, 1.0, True),
     "constraint_density": Target(0.0, 0.15),
@@ -48,6 +48,10 @@ TARGETS: Final[Mapping[str, Target]] = {
     "injection_surface": Target(0.0, 0.10, True),
     "compression_fidelity": Target(0.90, 1.0, True),
 }
+
+
+_WANTING: Final = frozenset({Reason.OVER_BUDGET, Reason.SECTION_DROPPED})
+"""Reasons to leave out what a better use of the budget might have held."""
 
 
 class Quality(NamedTuple):
@@ -80,10 +84,20 @@ def quality(ordered: Ordered, setting: Setting) -> Quality:
         "injection_surface": _surface(ordered, sizes, whole),
         "compression_fidelity": _fidelity(ordered),
     }
-    missed = tuple(
+    missed = [
         name for name, target in TARGETS.items() if not target.least <= metrics[name] <= target.most
-    )
-    return Quality(metrics, missed, any(TARGETS[name].mandatory for name in missed))
+    ]
+    room = metrics["budget_utilisation"] < TARGETS["budget_utilisation"].least
+    if room and not any(verdict.reason in _WANTING for verdict in ordered.verdicts):
+        missed.remove("budget_utilisation")
+    return Quality(metrics, tuple(missed), any(TARGETS[name].mandatory for name in missed))
+
+
+def stands(name: str, found: Quality) -> str:
+    """Return in a word how a metric stands to its target, for tables."""
+    if name in found.alerts:
+        return "outside"
+    return "all fits" if found.metrics[name] < TARGETS[name].least else "within"
 
 
 def _share(part: int, whole: int) -> float:

@@ -184,7 +184,7 @@ def _cache(out: Console, envelope: Envelope) -> None:
 
 
 def _quality(out: Console, envelope: Envelope) -> None:
-    from ..compiler.quality import TARGETS
+    from ..compiler.quality import TARGETS, stands
 
     found = envelope.quality
     rows: list[Sequence[object]] = [
@@ -192,7 +192,7 @@ def _quality(out: Console, envelope: Envelope) -> None:
             name,
             f"{value:g}",
             f"{TARGETS[name].least:g} to {TARGETS[name].most:g}",
-            "outside" if name in found.alerts else "within",
+            stands(name, found),
         )
         for name, value in found.metrics.items()
     ]

@@ -7,7 +7,7 @@ import pytest
 from tenure.compiler.ablation import ablate
 from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
 from tenure.compiler.differences import diff_envelopes
-from tenure.compiler.quality import TARGETS
+from tenure.compiler.quality import TARGETS, stands
 from tenure.compiler.request_parsing import parse_request
 from tenure.schema.errors import InvalidInput
 from tenure.store.port import Point
@@ -148,6 +148,21 @@ def test_utilisation_is_the_share_of_the_budget_that_the_text_takes() -> None:
     full = bench.compile(query="alpha page", evidence=pages, budget_tokens=4_000)
     assert full.quality.metrics["budget_utilisation"] >= 0.85
     assert full.quality.metrics["budget_utilisation"] <= 1
+
+
+def test_room_that_is_left_is_a_miss_only_where_something_had_no_room() -> None:
+    bench = Bench()
+    little = bench.compile(query="x", budget_tokens=4_000)
+    assert "budget_utilisation" not in little.quality.alerts
+    page = "alpha " + " ".join(f"word{n}" for n in range(400))
+    left = bench.compile(query="alpha", evidence=[page], budget_tokens=900)
+    assert [o.reason for o in left.trace.omitted_objects] == ["over_budget"]
+    assert left.quality.metrics["budget_utilisation"] < 0.85
+    assert "budget_utilisation" in left.quality.alerts
+    assert [stands("budget_utilisation", e.quality) for e in (little, left)] == [
+        "all fits",
+        "outside",
+    ]
 
 
 def test_provenance_is_whole_because_anonymous_text_stays_out() -> None:

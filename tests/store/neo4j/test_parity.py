@@ -6,6 +6,7 @@ ids and boundaries are made from them. Then it goes from the embedded store to t
 
 from __future__ import annotations
 
+import random
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,7 +18,9 @@ import neo4j
 import pytest
 
 from tenure import Memory, connect
+from tenure.schema.errors import ContextBudgetExhausted
 from tenure.schema.principal import OWNER
+from tenure.tests import random_requests
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
 from tenure.tests.service.test_congress import SAMPLE
@@ -28,6 +31,7 @@ pytestmark = pytest.mark.integration
 
 KEY = b"\x07" * 32
 NOW = 1_600_000_000_000_000
+REQUESTS_AT_RANDOM = 60
 THEN = "2014-01-01T00:00:00Z"
 REQUESTS: list[dict[str, Any]] = [
     {"task": "data_extraction", "query": "Which seat has Joe Barton?", "budget_tokens": 1_500},
@@ -99,3 +103,31 @@ def test_one_history_gives_the_same_bytes_in_both_stores_and_on_the_way_back(
         back.restore(tmp_path / "back.jsonl")
         assert told(back) == said
         assert back.doctor() == there.doctor() == ()
+
+
+def test_random_requests_over_odd_texts_give_the_same_bytes_in_both_stores(
+    neo4j_server: Server, neo4j_driver: neo4j.Driver, tenant: str, tmp_path: Path
+) -> None:
+    """Texts that are hard to index and to count, over a history that went from file to server."""
+    options: dict[str, Any] = {"principal": replace(OWNER, tenant=tenant), "tenant_key": KEY}
+    with ExitStack() as stack:
+        first = stack.enter_context(connect(str(tmp_path / "first.db"), **options))
+        random_requests.fill(first, random.Random(23), 200)
+        first.export(tmp_path / "out.jsonl")
+        server = stack.enter_context(connect(neo4j_server.uri, auth=neo4j_server.auth, **options))
+        server.restore(tmp_path / "out.jsonl")
+        seen = 0
+        for seed in range(REQUESTS_AT_RANDOM):
+            given = random_requests.random_request(random.Random(seed))
+            given["valid"] = first.as_of().valid.isoformat()
+            try:
+                here = first.compile(**given)
+            except ContextBudgetExhausted:
+                with pytest.raises(ContextBudgetExhausted):
+                    server.compile(**given)
+                continue
+            there = server.compile(**given)
+            assert (there.digest, there.envelope_id) == (here.digest, here.envelope_id), seed
+            assert repr(there.trace) == repr(here.trace), seed
+            seen += bool(here.trace.compiled_objects)
+        assert seen > REQUESTS_AT_RANDOM // 2

@@ -252,6 +252,7 @@ class _Scale:
         self.cuts = tuple(zip(map(micro, rules.tier_cuts), PriorityTier, strict=False))
         least = rules.relevance_floor
         self.floors = {True: micro(least), False: micro(max(least, rules.memory_floor))}
+        self.graph = round(1000 * rules.graph_weight)
         self.help = round(1000 * rules.utility_weight)
         self.brief = round(1000 * rules.brevity_weight)
         request = setting.request
@@ -279,7 +280,9 @@ class _Scale:
             stored = placed.candidate.version is not None
             share = self.setting.rules.rerank_weight if stored else 0.0
             relevance = blended(relevance, opinion, share)
-        score = (self.relevance * relevance + (1000 - self.relevance) * merit) // 1000
+        rest = 1000 - self.relevance - self.graph
+        near = _near(placed.candidate.via)
+        score = (self.relevance * relevance + self.graph * near + rest * merit) // 1000
         if self.help or self.brief:
             score = self._with_use(score, placed.candidate.text)
         return Ranked(placed, score, relevance, text, self.tier(score), by_task, fresh)
@@ -313,6 +316,13 @@ class _Scale:
         else:
             return None
         return Verdict(Stage.RANK, candidate.object_id, reason, detail, ranked.score, _IRRELEVANT)
+
+
+def _near(via: int) -> int:
+    """Return how near a candidate is to what the request names, in millionths."""
+    if via & Via.SLOT:
+        return FULL
+    return FULL // 2 if via & Via.NEIGHBOUR else 0
 
 
 def freshness(placed: Placed, setting: Setting) -> int:

@@ -174,8 +174,11 @@ class CompilePolicy:
     """A higher floor for remembered objects that are no passages (C-133); 0: the same floor."""
     authority_weight: float = 0.10
     freshness_weight: float = 0.10
-    relevance_weight: float = 0.80
+    relevance_weight: float = 0.75
     """Composite of C-134: relevance leads, authority and freshness break near-ties."""
+    graph_weight: float = 0.05
+    """Weight of being near in the graph, whole for a fact of an entity that the request names and
+    half for one of its neighbours: of two that say the same words, the one about them leads."""
     utility_weight: float = 0.0
     """Weight of how many words of the step and its acceptance an object shares; 0, because the
     selection weighs stated cover of acceptance items already."""

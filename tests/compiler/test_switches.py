@@ -80,6 +80,25 @@ def test_use_and_brevity_enter_the_score_where_they_have_weight() -> None:
     assert [o.score for o in alone.trace.compiled_objects if o.section == "evidence"]
 
 
+def test_what_is_near_in_the_graph_leads_among_equal_words() -> None:
+    def scores(weight: float) -> dict[str, int]:
+        bench = Bench().rules(graph_weight=weight)
+        world = bench.world
+        world.add("link", subject="api", type="system", slot="part_of", value="x",
+                  value_entity="hub")  # fmt: skip
+        for name in ("api", "hub", "moon"):
+            world.add(name, subject=name, type="system", slot="status", claim="status: alpha",
+                      value="alpha")  # fmt: skip
+        found = bench.compile(query="alpha status", entities=["api"])
+        names = {o.object_id: world.names.get(o.object_id) for o in found.trace.compiled_objects}
+        return {names[o.object_id] or "": o.score for o in found.trace.compiled_objects}
+
+    plain, near = scores(0.0), scores(0.05)
+    assert plain["api"] == plain["hub"] == plain["moon"]
+    assert near["api"] - near["moon"] == 50_000
+    assert near["hub"] - near["moon"] == 25_000
+
+
 def test_a_higher_floor_for_memory_leaves_passages_alone() -> None:
     def compiled(bench: Bench) -> set[str]:
         bench.world.add("best", text="alpha beta", claim="alpha beta")

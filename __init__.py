@@ -50,7 +50,7 @@ if _typing.TYPE_CHECKING:
         UnmergeReceipt,
     )
     from tenure.schema.policy import Policy
-    from tenure.schema.presets import preset
+    from tenure.schema.presets import preset, role_prompt
     from tenure.schema.principal import Principal, Scope
     from tenure.schema.uncertainty import allow_unknown, forced_fields
     from tenure.schema.write import Receipt, Write
@@ -113,7 +113,7 @@ _HOME = {
         "UnmergeReceipt",
     ),
     "schema.policy": ("Policy",),
-    "schema.presets": ("preset",),
+    "schema.presets": ("preset", "role_prompt"),
     "schema.principal": ("Principal", "Scope"),
     "schema.uncertainty": ("allow_unknown", "forced_fields"),
     "schema.write": ("Receipt", "Write"),
@@ -201,6 +201,7 @@ __all__ = [
     "json_schema",
     "parse_envelope",
     "preset",
+    "role_prompt",
 ]
 
 

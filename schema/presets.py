@@ -1,4 +1,4 @@
-"""Presets: three ready policies for the compiler, by what matters more.
+"""Presets: three ready policies for the compiler, by what matters more, and a text for each role.
 
 `quality_first` looks at more candidates, takes more of what is only a little relevant, and
 rescues more; `cost_first` keeps to what is clearly relevant and short, and folds history early;
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from .errors import unknown
@@ -47,6 +48,20 @@ _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 PRESETS: Final = tuple(_CHANGES)
 """The names, the default first."""
+ROLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "planner": "You are the Planner. Divide the goal into steps that can be checked; state for "
+        "each what it needs, what it yields and when it is done. Name what is not known. Carry "
+        "out none of the steps.",
+        "operator": "You are the Operator of one step of a plan. Do this step and no other, with "
+        "the tools and the evidence of this context alone. Meet every acceptance item, and say "
+        "what kept you from one.",
+        "reviewer": "You are the Reviewer. Hold the result to each constraint and each acceptance "
+        "item in turn and quote the words that meet or break it. Pass it only when all are met, "
+        "else say what is to change. Mend nothing yourself.",
+    }
+)
+"""What an agent of a role is told, by role."""
 
 
 def preset(name: str) -> Policy:
@@ -58,3 +73,17 @@ def preset(name: str) -> Policy:
     if name not in _CHANGES:
         raise unknown("preset", name, PRESETS)
     return replace(DEFAULT, compile=replace(DEFAULT.compile, **_CHANGES[name]))
+
+
+def role_prompt(role: str) -> str:
+    """Return what an agent of a role is told; a compile takes it among its `skills`.
+
+    >>> role_prompt("planner").partition(".")[0]
+    'You are the Planner'
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, with the nearest names.
+    """
+    if role not in ROLES:
+        raise unknown("role", role, ROLES)
+    return ROLES[role]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tenure.compiler.block import Kind
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT, Policy
-from tenure.schema.presets import PRESETS, preset
+from tenure.schema.presets import PRESETS, ROLES, preset, role_prompt
 from tenure.tests.compiler.fake_reader import Bench
 
 
@@ -18,6 +19,20 @@ def test_each_preset_is_a_policy_of_its_own() -> None:
 def test_an_unknown_preset_names_the_nearest() -> None:
     with pytest.raises(InvalidInput, match="did you mean 'cost_first'"):
         preset("cost_frist")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_stands_among_the_cached_rules_of_a_task(role: str) -> None:
+    envelope = Bench().compile(query="alpha", skills=[role_prompt(role)])
+    (block,) = (b for b in envelope.blocks if b.section == "skills")
+    assert role_prompt(role) in block.text
+    assert block.kind is Kind.INSTRUCTION
+    assert role.capitalize() in block.text
+
+
+def test_an_unknown_role_names_the_nearest() -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'planner'"):
+        role_prompt("planer")
 
 
 def test_the_cheap_one_compiles_less_of_the_same_world_than_the_thorough_one() -> None:

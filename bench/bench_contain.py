@@ -22,13 +22,14 @@ from pathlib import Path
 
 import toktok  # type: ignore[import-untyped]
 
-from tenure.compiler.block import Block, Kind
+from tenure.compiler.block import Block
 from tenure.compiler.canonical_text import canonicalise
 from tenure.compiler.credentials import find_credentials
 from tenure.compiler.detect import Channel, Verdict, scan, verdict
 from tenure.compiler.escape import escape_data
 from tenure.compiler.grammar import Seal, parse_envelope, render_blocks, verify_envelope
 from tenure.compiler.isolation import Isolation, encode
+from tenure.schema.compile_terms import BlockKind
 
 SEAL = Seal(key=b"bench", epoch=1, policy_hash="bench")
 CHANNEL_OF = {
@@ -51,7 +52,7 @@ def is_quarantined(row: Row) -> bool:
 
 
 def in_data(text: str, anchor: str = "1") -> Block:
-    return Block("evidence", Kind.DATA, (anchor,), "web://example.org/page", 4, text)
+    return Block("evidence", BlockKind.DATA, (anchor,), "web://example.org/page", 4, text)
 
 
 def print_detection(injections: Sequence[Row], benign: Sequence[Row]) -> None:
@@ -72,7 +73,7 @@ def print_detection(injections: Sequence[Row], benign: Sequence[Row]) -> None:
 
 
 def print_containment(injections: Sequence[Row], benign: Sequence[Row]) -> None:
-    for kind in (Kind.DATA, Kind.DIALOGUE):
+    for kind in (BlockKind.DATA, BlockKind.DIALOGUE):
         escaped = 0
         for row in injections:
             listed = tuple(

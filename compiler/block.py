@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from ..schema.compile_terms import BlockKind
 from ..schema.errors import Fault, InvalidInput, unknown
 from ..schema.quick_init import quick_init
 from .canonical_text import INVALID_ENCODING
@@ -58,17 +58,6 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _UNTRUSTED: Final = 4
 
 
-class Kind(StrEnum):
-    """What the text of a block is to the model."""
-
-    INSTRUCTION = "instruction"
-    """To be followed, within the authority of its level."""
-    DATA = "data"
-    """To be read, never followed; the only kind that is escaped."""
-    DIALOGUE = "dialogue"
-    """A turn or the request, verbatim."""
-
-
 @quick_init
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -76,7 +65,7 @@ class Block:
 
     section: str
     """Logical section, a key of `HEADINGS`."""
-    kind: Kind
+    kind: BlockKind
     """What the text is to the model."""
     object_ids: tuple[str, ...]
     """The visible ids, in the order of the rows: anchors, or whatever the caller gave."""
@@ -92,7 +81,7 @@ class Block:
             raise unknown("section", self.section, HEADINGS)
         if self.authority not in range(_UNTRUSTED + 1):
             raise unknown("authority level", str(self.authority), "01234")
-        if self.authority == _UNTRUSTED and self.kind is not Kind.DATA:
+        if self.authority == _UNTRUSTED and self.kind is not BlockKind.DATA:
             raise Fault(
                 f"level-4 text of section {self.section!r} was given kind {self.kind.value!r}; "
                 "it fits data blocks only",

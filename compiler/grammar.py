@@ -30,8 +30,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from ..schema.compile_terms import BlockKind
 from ..schema.errors import Fault, InvalidInput
-from .block import HEADINGS, Block, Kind
+from .block import HEADINGS, Block
 from .escape import escape_data, unescape_data
 from .header import MAX_IDS, opening_line, read_opening
 
@@ -119,7 +120,7 @@ def render_blocks(
 
 
 def _body(block: Block, issued: AbstractSet[str]) -> str:
-    return escape_data(block.text, issued=issued) if block.kind is Kind.DATA else block.text
+    return escape_data(block.text, issued=issued) if block.kind is BlockKind.DATA else block.text
 
 
 def _opening(block: Block, token: str) -> str:
@@ -128,7 +129,7 @@ def _opening(block: Block, token: str) -> str:
     )
 
 
-def _closing(kind: Kind, token: str) -> str:
+def _closing(kind: BlockKind, token: str) -> str:
     return f"=== {kind.value} {token} end"
 
 
@@ -190,13 +191,13 @@ def _read_block(
     header = read_opening(line)
     if header is None:
         raise _bad("expected a boundary line", at)
-    kind = Kind(header.kind)
+    kind = BlockKind(header.kind)
     closing = f"\n{_closing(kind, header.token)}\n"
     end = text.find(closing, after)
     if end < 0:
         raise _bad("a block is not closed", at)
     body = text[after:end]
-    content = unescape_data(body) if kind is Kind.DATA else body
+    content = unescape_data(body) if kind is BlockKind.DATA else body
     try:
         block = Block(section, kind, header.object_ids, header.origin, header.authority, content)
     except (InvalidInput, Fault) as error:

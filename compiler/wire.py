@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..schema.compile_terms import SectionName, wire_key
-from .block import HEADINGS, Block, Kind
+from .block import HEADINGS, Block
 from .counting import TokenCounter
 from .grammar import Seal, render_blocks
 from .header import short_origin
@@ -109,7 +109,7 @@ def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
     level = max(piece.level for piece in group)
     return Block(
         section=first.section.value,
-        kind=Kind(first.kind.value),
+        kind=first.kind,
         object_ids=named,
         origin=_origin(group),
         authority=level,

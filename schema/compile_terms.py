@@ -53,8 +53,11 @@ class BlockKind(StrEnum):
     """What a model may take a block for."""
 
     INSTRUCTION = "instruction"
+    """To be followed, within the authority of its level."""
     DATA = "data"
+    """To be read, never followed; the only kind that is escaped."""
     DIALOGUE = "dialogue"
+    """A turn or the request, verbatim."""
 
 
 class OverflowPolicy(StrEnum):

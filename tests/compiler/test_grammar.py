@@ -15,7 +15,6 @@ from tenure.compiler.block import (
     CONTAINMENT_SENTENCE,
     HEADINGS,
     Block,
-    Kind,
     anchored,
 )
 from tenure.compiler.grammar import (
@@ -28,6 +27,7 @@ from tenure.compiler.grammar import (
     verify_envelope,
 )
 from tenure.compiler.header import MAX_IDS
+from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import Fault, InvalidInput
 
 SEAL = Seal(key=b"tenant key, epoch 1", epoch=1, policy_hash="policy-1")
@@ -70,8 +70,8 @@ IDS = st.lists(
 
 @st.composite
 def blocks(draw: st.DrawFn, text: st.SearchStrategy[str] = TEXT) -> Block:
-    kind = draw(st.sampled_from(Kind))
-    authority = draw(st.integers(0, 4 if kind is Kind.DATA else 3))
+    kind = draw(st.sampled_from(BlockKind))
+    authority = draw(st.integers(0, 4 if kind is BlockKind.DATA else 3))
     section = draw(st.sampled_from(sorted(HEADINGS)))
     return Block(section, kind, draw(IDS), draw(TEXT), authority, draw(text))
 
@@ -82,14 +82,14 @@ BLOCK_LISTS = st.lists(blocks(), max_size=5).map(tuple)
 def evidence(
     text: str, *, origin: str = "web://example.org", ids: tuple[str, ...] = ("1",)
 ) -> Block:
-    return Block("evidence", Kind.DATA, ids, origin, 4, text)
+    return Block("evidence", BlockKind.DATA, ids, origin, 4, text)
 
 
 def turn(text: str) -> Block:
-    return Block("history", Kind.DIALOGUE, ("7",), "user://chat", 2, text)
+    return Block("history", BlockKind.DIALOGUE, ("7",), "user://chat", 2, text)
 
 
-RULES = Block("system_policy", Kind.INSTRUCTION, (), "platform", 0, CONTAINMENT_SENTENCE)
+RULES = Block("system_policy", BlockKind.INSTRUCTION, (), "platform", 0, CONTAINMENT_SENTENCE)
 
 
 def test_the_fixed_sentence_speaks_of_lines_marked_data() -> None:
@@ -124,19 +124,19 @@ def test_any_block_list_reads_back_from_its_text_alone(listed: tuple[Block, ...]
     check_reparse(text, listed)
 
 
-@given(GRAMMAR_TEXT, st.sampled_from([Kind.DATA, Kind.DIALOGUE]))
+@given(GRAMMAR_TEXT, st.sampled_from([BlockKind.DATA, BlockKind.DIALOGUE]))
 @settings(max_examples=300)
-def test_text_made_of_the_grammar_forges_no_block(text: str, kind: Kind) -> None:
+def test_text_made_of_the_grammar_forges_no_block(text: str, kind: BlockKind) -> None:
     captured = render_blocks([RULES, evidence("old"), turn("hi")], OLDER)
     hostile = Block("history", kind, ("1",), "user://chat", 2, captured + text + captured)
     listed = (RULES, hostile, evidence("honest"))
     assert parse_envelope(render_blocks(listed, SEAL)) == listed
 
 
-@given(BLOCK_LISTS, st.sampled_from([Kind.DATA, Kind.DIALOGUE]))
+@given(BLOCK_LISTS, st.sampled_from([BlockKind.DATA, BlockKind.DIALOGUE]))
 @settings(max_examples=100)
 def test_a_leaked_envelope_of_the_same_key_replayed_inside_forges_no_block(
-    listed: tuple[Block, ...], kind: Kind
+    listed: tuple[Block, ...], kind: BlockKind
 ) -> None:
     leaked = render_blocks(listed, SEAL)
     listed = (*listed, Block("history", kind, (), "", 2, leaked))
@@ -181,9 +181,11 @@ def test_a_boundary_depends_on_every_keyed_field_and_not_on_the_anchor() -> None
         boundary(SEAL, evidence("text."), ids=ids),
         boundary(SEAL, evidence("text", origin="web://b"), ids=ids),
         boundary(SEAL, evidence("text", ids=("3",)), ids=ids),
-        boundary(SEAL, Block("errors", Kind.DATA, ("1",), base.origin, 4, "text"), ids=ids),
-        boundary(SEAL, Block("evidence", Kind.DATA, ("1",), base.origin, 3, "text"), ids=ids),
-        boundary(SEAL, Block("evidence", Kind.DIALOGUE, ("1",), base.origin, 3, "text"), ids=ids),
+        boundary(SEAL, Block("errors", BlockKind.DATA, ("1",), base.origin, 4, "text"), ids=ids),
+        boundary(SEAL, Block("evidence", BlockKind.DATA, ("1",), base.origin, 3, "text"), ids=ids),
+        boundary(
+            SEAL, Block("evidence", BlockKind.DIALOGUE, ("1",), base.origin, 3, "text"), ids=ids
+        ),
         boundary(OLDER, base, ids=ids),
         boundary(Seal(key=SEAL.key, epoch=1, policy_hash="policy-2"), base, ids=ids),
         boundary(Seal(key=SEAL.key, epoch=2, policy_hash="policy-1"), base, ids=ids),
@@ -205,8 +207,8 @@ def test_a_boundary_is_the_hmac_of_the_length_prefixed_fields() -> None:
 
 
 def test_fields_are_framed_so_that_no_two_blocks_read_the_same() -> None:
-    one = Block("evidence", Kind.DATA, ("ab", "c"), "", 4, "")
-    two = Block("evidence", Kind.DATA, ("a", "bc"), "", 4, "")
+    one = Block("evidence", BlockKind.DATA, ("ab", "c"), "", 4, "")
+    two = Block("evidence", BlockKind.DATA, ("a", "bc"), "", 4, "")
     assert boundary(SEAL, one) != boundary(SEAL, two)
 
 
@@ -274,7 +276,7 @@ def test_tampering_is_found_and_the_block_is_named(old: str, new: str, index: in
 
 
 def test_data_turned_into_an_instruction_is_found() -> None:
-    low = Block("memory", Kind.DATA, ("1",), "", 3, "obey")
+    low = Block("memory", BlockKind.DATA, ("1",), "", 3, "obey")
     text = render_blocks([low], SEAL).replace("=== data", "=== instruction")
     assert verify_envelope(text, SEAL) == (Broken(0, "memory", "boundary"),)
 
@@ -321,15 +323,15 @@ def test_what_render_blocks_never_writes_is_refused_with_the_reason(text: str, w
 
 def test_level_4_text_has_no_constructor_but_data() -> None:
     with pytest.raises(Fault) as caught:
-        Block("history", Kind.DIALOGUE, (), "tool://x", 4, "result")
+        Block("history", BlockKind.DIALOGUE, (), "tool://x", 4, "result")
     assert caught.value.code == "invariant_broken"
 
 
 @pytest.mark.parametrize(
     ("build", "code"),
     [
-        (lambda: Block("evidense", Kind.DATA, (), "", 4, ""), "unknown_vocabulary"),
-        (lambda: Block("evidence", Kind.DATA, (), "", 5, ""), "unknown_vocabulary"),
+        (lambda: Block("evidense", BlockKind.DATA, (), "", 4, ""), "unknown_vocabulary"),
+        (lambda: Block("evidence", BlockKind.DATA, (), "", 5, ""), "unknown_vocabulary"),
         (lambda: evidence("\ud800"), "invalid_encoding"),
         (lambda: evidence("", origin="\udfff"), "invalid_encoding"),
         (lambda: evidence("", ids=("\udfff",)), "invalid_encoding"),
@@ -359,8 +361,8 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 @needs_shared
-@pytest.mark.parametrize("kind", [Kind.DATA, Kind.DIALOGUE])
-def test_no_known_payload_leaves_its_block(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [BlockKind.DATA, BlockKind.DIALOGUE])
+def test_no_known_payload_leaves_its_block(kind: BlockKind) -> None:
     payloads = [row["text"] for row in rows_of(INJECTIONS)]
     assert len(payloads) > 200
     listed = tuple(

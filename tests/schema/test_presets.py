@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.compiler.block import Kind
+from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT, Policy
 from tenure.schema.presets import PRESETS, ROLES, preset, role_prompt
@@ -26,7 +26,7 @@ def test_a_role_stands_among_the_cached_rules_of_a_task(role: str) -> None:
     envelope = Bench().compile(query="alpha", skills=[role_prompt(role)])
     (block,) = (b for b in envelope.blocks if b.section == "skills")
     assert role_prompt(role) in block.text
-    assert block.kind is Kind.INSTRUCTION
+    assert block.kind is BlockKind.INSTRUCTION
     assert role.capitalize() in block.text
 
 

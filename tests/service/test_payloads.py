@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from tenure import Memory, connect, parse_envelope
-from tenure.compiler.block import Block, Kind
+from tenure.compiler.block import Block
 from tenure.compiler.envelope import Envelope
 from tenure.compiler.grammar import Seal, verify_envelope
+from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import Principal
@@ -114,7 +115,7 @@ def compiled(memory: Memory, text: Callable[[str], str]) -> Envelope:
 
 def shape(blocks: tuple[Block, ...]) -> list[tuple[str, str, int]]:
     """Return what stands as rule or dialogue."""
-    spoken = (block for block in blocks if block.kind is not Kind.DATA)
+    spoken = (block for block in blocks if block.kind is not BlockKind.DATA)
     return [(block.section, block.kind.value, block.authority) for block in spoken]
 
 
@@ -141,7 +142,7 @@ def holds(payload: str) -> Counter[str]:
     for block in envelope.blocks:
         for place in UNTRUSTED:
             if ref(place) in block.text:
-                assert (block.kind, block.authority) == (Kind.DATA, 4), (place, payload)
+                assert (block.kind, block.authority) == (BlockKind.DATA, 4), (place, payload)
                 seen[place] += 1
         if block.authority < 2:
             assert "(reference " not in block.text

@@ -21,6 +21,8 @@ from ..schema.errors import InvalidInput
 from .counting import TokenCounter
 
 Record = Mapping[str, object]
+_DITTO: Final = '"'
+"""In the compact form: the same as in the row above, as in a table by hand."""
 
 
 class Form(StrEnum):
@@ -87,7 +89,7 @@ def serialise(records: Sequence[Record], form: Form) -> str:
         return _markdown(columns, rows)
     if form is Form.CSV:
         return "\n".join(",".join(map(_csv_field, row)) for row in (columns, *rows))
-    return "\n".join("|".join(map(_escaped, row)) for row in (columns, *rows))
+    return _compact(columns, rows)
 
 
 def choose_form(
@@ -134,6 +136,29 @@ def _cell(value: object) -> str:
 def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)
+
+
+def _compact(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write what all rows share once, behind its column's name, and a cell as above as `"`."""
+    shared = [len(rows) > 1 and len(set(column)) == 1 for column in zip(*rows, strict=True)]
+    names = [_escaped(name).replace("=", "\\=") for name in columns]
+    told = zip(names, rows[0], shared, strict=True) if rows else ()
+    head = [f"{name}={_escaped(cell)}" if same else name for name, cell, same in told]
+    lines = ["|".join(head)]
+    above: Sequence[str] = ()
+    for row in rows:
+        cells = (
+            _DITTO if above and cell == above[place] and len(cell) > 1 else _marked(cell)
+            for place, cell in enumerate(row)
+            if not shared[place]
+        )
+        lines.append("|".join(cells))
+        above = row
+    return "\n".join(lines)
+
+
+def _marked(cell: str) -> str:
+    return "\\" + cell if cell == _DITTO else _escaped(cell)
 
 
 def _escaped(text: str) -> str:

@@ -122,6 +122,7 @@ _WORDS: Final = {
     "personal": ("mask", "omit"),
     "evidence_selection": ("coverage", "mmr"),
     "outdated_passages": ("omit", "show"),
+    "structured_accuracy": ("high", "moderate", "model_dependent"),
 }
 
 
@@ -310,7 +311,8 @@ class CompilePolicy:
     media_least_px: int = 224
     """Shortest edge to which a picture is planned down: below it models read no text."""
     structured_accuracy: str = "high"
-    """How surely a table's form must be read: `high`, `moderate` or `model_dependent`."""
+    """How surely a table's form must be read: `high` (JSON), `moderate` (CSV and Markdown too), or
+    `model_dependent` (the compact form too, which only some models were trained to read)."""
     structural_variation: bool = False
     """Whether the turn's own texts vary their shape from turn to turn (R2, C-309)."""
     datamark_kinds: tuple[str, ...] = ()

@@ -277,6 +277,18 @@ def test_a_table_is_written_in_the_cheapest_sure_form() -> None:
     assert plan.split()["structured"] == shown.item.tokens
 
 
+def test_a_policy_that_trusts_the_model_gets_the_cheaper_forms() -> None:
+    table = {"kind": "structured", "records": ROWS[:40]}
+    plans = [planned(table, structured_accuracy=word) for word in ("high", "moderate")]
+    plans.append(planned(table, structured_accuracy="model_dependent"))
+    shown = [plan.shown[0] for plan in plans]
+    assert [each.form for each in shown] == ["minified_json", "csv", "compact"]
+    tokens = [each.item.tokens for each in shown]
+    assert tokens == sorted(tokens, reverse=True)
+    assert tokens[2] < tokens[0] // 2
+    assert plans[2].texts[0].splitlines()[1:3] == ["city|note=clear sky|temperature", "City 0|0"]
+
+
 def test_a_large_table_is_sampled_and_says_so() -> None:
     plan = planned({"kind": "structured", "records": ROWS, "columns": ["temperature", "city"]},
                    budget=1_000)  # fmt: skip

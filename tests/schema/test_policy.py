@@ -37,7 +37,7 @@ def _other(value: Any, name: str = "") -> Any:
         return next(member for member in type(value) if member is not value)
     if isinstance(value, str):
         other = {"tenant": "project", "broad": "strict", "mask": "omit", "coverage": "mmr",
-                 "omit": "show"}  # fmt: skip
+                 "omit": "show", "high": "moderate"}  # fmt: skip
         return other.get(value, f"{value}x")
     if value == () and name == "types":
         return (TypeBands(type="system", bind_at=0.99),)
@@ -104,7 +104,9 @@ def test_bands_that_contradict_each_other_are_refused(bands: dict[str, Any]) -> 
     assert caught.value.code == "bad_policy"
 
 
-@pytest.mark.parametrize("name", ["activation", "personal", "evidence_selection"])
+@pytest.mark.parametrize(
+    "name", ["activation", "personal", "evidence_selection", "structured_accuracy"]
+)
 def test_a_switch_has_only_its_words(name: str) -> None:
     with pytest.raises(InvalidInput, match=name) as caught:
         CompilePolicy(**{name: "sometimes"})

@@ -14,7 +14,7 @@ Source: checklist C-102; docs/evaluation.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -24,6 +24,7 @@ from .event_lines import Line, at_line, checked, json_object, opened
 from .times import instant
 
 _DOCUMENT: Final = frozenset({"id", "set", "at", "text", "speaker", "session"})
+_FACT: Final = frozenset(each.name for each in fields(Write))
 _QUESTION: Final = frozenset(
     {"id", "set", "question", "evidence", "stale", "as_of", "known_at", "answerable"}
     | {"entities", "category"}
@@ -185,7 +186,10 @@ def _document(given: Mapping[str, Any]) -> Document:
 
 def _fact(given: Mapping[str, Any]) -> Fact:
     own = {"id", "at", "set"}
-    stated = checked({name: value for name, value in given.items() if name not in own})
+    raw = {name: value for name, value in given.items() if name not in own}
+    if raw.keys().isdisjoint(_FACT):
+        _known(raw, _DOCUMENT | _QUESTION | _FACT)
+    stated = checked(raw)
     if not stated:
         raise _bad("id", "a line is a document (text), a fact (subject, slot, …) or a question")
     return Fact(id=_required(given, "id"), at_us=_moment(given, "at"), write=Write(**stated))

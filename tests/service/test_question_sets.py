@@ -105,6 +105,7 @@ def test_items_come_in_the_order_of_their_times(tmp_path: Path) -> None:
         ({"id": "d1", "text": "x"}, "bad_field", "line 1 of this set"),
         ({"id": "x"}, "bad_field", "a document"),
         ({"id": "x", "slott": "office"}, "unknown_field", "'slot'"),
+        ({"id": "x", "questoin": "Where?"}, "unknown_field", "'question'"),
         ({"id": "x", "text": "x", "at": "2026-06-02"}, "naive_datetime", "2026-06-02"),
         ({"id": "x", "text": "x", "at": "infinity"}, "bad_time", "open end"),
         ({"id": "q2", "question": "?", "evidence": "d1"}, "bad_field", "list of ids"),

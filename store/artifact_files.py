@@ -39,7 +39,7 @@ class _FileSystem(Protocol):
 
     protocol: str | Sequence[str]
     root_marker: str
-    """What every path begins with; empty where the first part of a path names a bucket."""
+    """What paths begin with where the root needs no name; empty in a store of buckets."""
 
     def cat_file(self, path: str) -> bytes: ...
     def exists(self, path: str) -> bool: ...
@@ -191,8 +191,8 @@ class ArtifactFiles:
 
     def _check_bucket(self) -> None:
         """Refuse a bucket that is not there: `makedirs` would make one of any mistyped name."""
-        bucket = self._root.partition("/")[0]
-        if not self._files.root_marker and not self._files.exists(bucket):
+        bucket = self._root.partition("/")[0]  # none of a path that begins with a slash
+        if bucket and not self._files.exists(bucket):
             raise FileNotFoundError(f"there is no bucket {bucket!r}; make it, or name another")
 
     @contextmanager

@@ -13,6 +13,7 @@ import json
 import mimetypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..compiler.credentials import find_credentials
 from ..compiler.redaction import masked_for
@@ -34,6 +35,10 @@ from ..schema.vocabulary import Classification, ObjectType, StateLayer, parse
 from ..store.artifact_files import ArtifactFiles
 from ..store.port import Ask, Point, WriteTx
 from .backend import Backend
+from .envelopes import request_items
+
+if TYPE_CHECKING:
+    from ..compiler.envelope import Envelope
 
 _TEXT = "text/plain"
 _BYTES = "application/octet-stream"
@@ -211,13 +216,23 @@ class Artifacts:
                     address=address,
                 )
 
-    def rehydrate(self, pointer: str) -> Original:
+    def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original:
         """Return what a pointer stands for, whole: an artifact, or the text of an object.
+
+        With `envelope` it may be a number that the text shows, such as `[7]`, and an item of its
+        request.
 
         Raises:
             NotFound: `unknown_artifact`, `unknown_object`, `erased`.
             Forbidden: `privilege_required`, for personal data that is masked for the caller.
         """
+        if envelope is not None:
+            pointer = _meant(pointer, envelope)
+            given = request_items(envelope.manifest).get(pointer)
+            if given is not None and not is_address(given.origin):
+                data = given.text.encode("utf-8", "surrogatepass")
+                return Original(pointer=pointer, origin=given.origin, media_type=_TEXT, data=data)
+            pointer = given.origin if given is not None else pointer
         if not pointer.startswith("artifact://"):
             return self._object(pointer)
         found = self.info(pointer)
@@ -283,6 +298,13 @@ class Artifacts:
             allow=tuple(sorted(words.check("role", tuple(allow)))) or (EVERYONE,),
             deny=tuple(sorted(words.check("role", tuple(deny)))),
         )
+
+
+def _meant(pointer: str, envelope: Envelope) -> str:
+    """Return the id of the object that a number of an envelope's text stands for."""
+    number = pointer.strip("[] ")
+    objects = envelope.trace.compiled_objects
+    return next((each.object_id for each in objects if each.anchor == number), pointer)
 
 
 def _text_of(data: bytes) -> str | None:

@@ -9,12 +9,14 @@ whoever asks for it by that id. Sources: API "Compiling"; settled 5 and 10; chec
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from ..compiler.given import Given, given_items
 from ..compiler.manifest import Manifest, manifest_from_json, principal_of
+from ..compiler.request_parsing import request_from_json
 from ..schema.errors import NotFound
 from ..schema.principal import Principal
 from ..schema.values import moment
@@ -178,6 +180,14 @@ def manifest_of(envelope_id: str, text: str) -> Manifest:
             envelope_id=envelope_id,
         )
     return manifest_from_json(text)
+
+
+def request_items(manifest: Manifest) -> Mapping[str, Given]:
+    """Return the items of the request that a manifest pins, whole, by their ids."""
+    request = request_from_json(manifest.request)
+    words = [""] * len(request.media)
+    items = given_items(request, principal_of(manifest), words)
+    return {each.object_id: each for each in items}
 
 
 def unknown_envelope(envelope_id: str) -> NotFound:

@@ -348,13 +348,15 @@ class Memory:
 
         return MediaReady(self.artifacts, originals or {}).of(envelope)
 
-    def rehydrate(self, pointer: str) -> Original:
+    def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original:
         """Return what an artifact's address, or an object's id, stands for, whole.
+
+        With `envelope` also what a number that its text shows stands for, such as `[7]`.
 
         Raises:
             NotFound: `unknown_artifact`, `unknown_object`, `erased`.
         """
-        return self.artifacts.rehydrate(pointer)
+        return self.artifacts.rehydrate(pointer, envelope=envelope)
 
     def erase(
         self, object_id: str | None = None, *, entity: Who | None = None, reason: str

@@ -7,10 +7,11 @@ keeps to ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from ..schema.errors import TenureError
+from .envelopes import request_items
 
 if TYPE_CHECKING:
     from ..compiler.envelope import Envelope
@@ -24,7 +25,8 @@ def said(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
     """Return the opening words of every object that the envelopes hold or left out, by id."""
     found: dict[str, str] = {}
     for envelope in envelopes:
-        found.update(_asked(memory, envelope))
+        asked = request_items(envelope.manifest)
+        found.update((object_id, opening(given.text)) for object_id, given in asked.items())
         stored = {each.object_id for each in envelope.manifest.candidates if each.vid}
         for object_id in stored & _named(envelope) - found.keys():
             found[object_id] = _stored(memory, object_id)
@@ -46,16 +48,6 @@ def opening(text: str) -> str:
 def _named(envelope: Envelope) -> set[str]:
     trace = envelope.trace
     return {each.object_id for each in (*trace.compiled_objects, *trace.left_out)}
-
-
-def _asked(memory: Memory, envelope: Envelope) -> Iterable[tuple[str, str]]:
-    """Yield the items of the request that stands in the manifest."""
-    from ..compiler.given import given_items
-    from ..compiler.request_parsing import request_from_json
-
-    request = request_from_json(envelope.manifest.request)
-    for given in given_items(request, memory.principal, [""] * len(request.media)):
-        yield given.object_id, opening(given.text)
 
 
 def _stored(memory: Memory, object_id: str) -> str:

@@ -282,6 +282,31 @@ def test_a_long_original_is_cut_to_the_budget_and_stays_whole_behind_its_address
     assert len(memory.rehydrate(address).data) > 20_000
 
 
+def test_a_number_of_the_text_leads_back_to_what_was_shortened(memory: Memory) -> None:
+    lines = " ".join(f"Step {i} of the build took {i} seconds." for i in range(300))
+    address = memory.artifacts.put(f"{lines} The deploy key is alpha seven.").address
+    page = f"{lines} The deploy key is kept by Sam."
+    said = memory.write(subject="Sam", slot="office", value="Rome", content="Sam sits in Rome.")
+    envelope = memory.compile(
+        "code_generation",
+        "deploy key alpha, office of Sam",
+        evidence=[address, {"text": page, "origin": "doc://page"}],
+        budget_tokens=900,
+    )
+    assert {c.conversion.value for c in envelope.trace.conversions} >= {"truncated"}
+    number = {o.source_origin: o.anchor for o in envelope.trace.compiled_objects}
+    ids = {o.object_id: o.anchor for o in envelope.trace.compiled_objects}
+
+    def whole(pointer: str) -> str:
+        return memory.rehydrate(pointer, envelope=envelope).text
+
+    assert len(whole(number[address])) == len(lines) + 31
+    assert whole(f"[{number['doc://page']}]") == page
+    assert whole(ids[said.object_id]) == whole(said.object_id) == "Sam sits in Rome."
+    refused("unknown_object", NotFound, memory.rehydrate, "[77]", envelope=envelope)
+    refused("unknown_object", NotFound, memory.rehydrate, number["doc://page"])
+
+
 def test_a_compile_refuses_an_artifact_that_the_caller_may_not_read(memory: Memory) -> None:
     ann, bob = memory.bind(ANN), memory.bind(BOB)
     address = ann.artifacts.put(b"\x89PNG\xff\xfe", name="a.png").address

@@ -169,7 +169,7 @@ def ablate(
         whole = memory.compile(**request)
         left = [s.name for s in whole.sections] if sections else None
         found = weigh(memory, request, utility=_holds(expect), objects=left, pairs=pairs)
-        words = said(memory, whole)
+        words = None if sections else said(memory, whole)
     answer(context, found, lambda out: _show_ablation(out, found, words))
 
 
@@ -184,14 +184,21 @@ def _holds(expected: Sequence[str]) -> Callable[[Envelope], float]:
     return share
 
 
-def _show_ablation(out: Console, found: Ablation, words: Mapping[str, str]) -> None:
+_NO_WORDS: Mapping[str, str] = {}
+
+
+def _show_ablation(out: Console, found: Ablation, words: Mapping[str, str] | None) -> None:
+    """Print what each object is worth, with its words, or each section."""
     out.print(f"with everything: {found.whole:g}")
-    if found.single:
-        rows = [(name, words.get(name, ""), f"{change:+g}") for name, change in found.ranked]
-        table(out, ("object", "says", "is worth"), rows)
+    what, held = "section" if words is None else "object", words or _NO_WORDS
+    if found.single and words is None:
+        table(out, (what, "is worth"), [(name, f"{change:+g}") for name, change in found.ranked])
+    elif found.single:
+        rows = [(name, held.get(name, ""), f"{change:+g}") for name, change in found.ranked]
+        table(out, (what, "says", "is worth"), rows)
     for head, ranked in (("synergy", found.synergies), ("redundancy", found.redundancies)):
-        pairs = [(words.get(a) or a, words.get(b) or b, f"{worth:+g}") for a, b, worth in ranked]
+        pairs = [(held.get(a) or a, held.get(b) or b, f"{worth:+g}") for a, b, worth in ranked]
         if pairs:
-            table(out, ("object", "and", head), pairs)
+            table(out, (what, "and", head), pairs)
     if found.pairs and not found.synergies and not found.redundancies:
         out.print("no two of them depend on each other")

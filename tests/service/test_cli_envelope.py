@@ -160,6 +160,7 @@ def test_ablation_says_what_each_object_is_worth(run: Run) -> None:
     both = run(*words, "--expect", "Sam Rivera |", "--pairs").stdout
     assert "synergy" in both
     by_section = run(*words, "--expect", "Chicago", "--sections", "--entity", "Sam Rivera").stdout
+    assert by_section.splitlines()[1].split() == ["section", "is", "worth"]
     assert "turn_memory" in by_section
     assert "+1" in by_section
 

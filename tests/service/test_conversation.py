@@ -55,12 +55,12 @@ def test_zones_one_to_three_never_change_and_zone_four_only_grows(
 @pytest.mark.parametrize(
     ("model", "least"),
     [
-        ("claude-opus-4-8", 0.85),
-        ("claude-haiku-4-5", 0.75),
-        ("gpt-5", 0.85),
-        ("gpt-5.6", 0.85),
-        ("gemini-2.5-pro", 0.85),
-        ("gemini-3-pro", 0.75),
+        ("claude-opus-4-8", 0.75),
+        ("claude-haiku-4-5", 0.65),
+        ("gpt-5", 0.75),
+        ("gpt-5.6", 0.75),
+        ("gemini-2.5-pro", 0.75),
+        ("gemini-3-pro", 0.65),
     ],
 )
 def test_most_of_a_request_is_read_from_the_providers_cache(

@@ -90,7 +90,14 @@ def _suspicions(trace: Trace, found: Quality) -> Iterator[Suspicion]:
         why = f"context_precision is {precision:g}: much of the text says little about the request"
         yield Suspicion(Cause.BURIED, Part.COMPILATION, why)
     for name in found.alerts:
-        yield Suspicion(_METRICS[name], Part.COMPILATION, missed(name, found.metrics[name]))
+        value = found.metrics[name]
+        yield Suspicion(_cause(name, value), Part.COMPILATION, missed(name, value))
+
+
+def _cause(name: str, value: float) -> Cause:
+    """Return what a metric points to; tokens that were left free are missing context."""
+    free = name == "budget_utilisation" and value < TARGETS[name].least
+    return Cause.MISSING if free else _METRICS[name]
 
 
 def missed(name: str, value: float) -> str:

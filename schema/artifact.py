@@ -141,7 +141,7 @@ class Original:
     """What a pointer stands for, whole."""
 
     pointer: str
-    """The address of an artifact, or the id of a stored object."""
+    """The address of an artifact, or the id of a stored object or of an item of a request."""
     origin: str
     media_type: str
     data: bytes

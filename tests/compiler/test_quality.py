@@ -6,6 +6,7 @@ import pytest
 
 from tenure.compiler.ablation import ablate
 from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
+from tenure.compiler.diagnosis import Cause, Part
 from tenure.compiler.differences import diff_envelopes
 from tenure.compiler.quality import TARGETS, stands
 from tenure.compiler.request_parsing import parse_request
@@ -159,6 +160,8 @@ def test_room_that_is_left_is_a_miss_only_where_something_had_no_room() -> None:
     assert [o.reason for o in left.trace.omitted_objects] == ["over_budget"]
     assert left.quality.metrics["budget_utilisation"] < 0.85
     assert "budget_utilisation" in left.quality.alerts
+    (why,) = (s for s in left.diagnosis if s.why.startswith("budget_utilisation"))
+    assert (why.cause, why.part) == (Cause.MISSING, Part.COMPILATION)
     assert [stands("budget_utilisation", e.quality) for e in (little, left)] == [
         "all fits",
         "outside",

@@ -34,6 +34,7 @@ from .verdicts import Verdict
 _STANDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 # looked up once: on Python 3.11 a member of an enumeration takes as long as a call
 _PINNED, _STANDING = int(Via.PINNED), int(Via.STANDING)
+_SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
 _TOOL = ObjectType.TOOL_SCHEMA
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
 _STANDING_TYPES = frozenset(
@@ -320,9 +321,9 @@ class _Scale:
 
 def _near(via: int) -> int:
     """Return how near a candidate is to what the request names, in millionths."""
-    if via & Via.SLOT:
+    if via & _SLOT:
         return FULL
-    return FULL // 2 if via & Via.NEIGHBOUR else 0
+    return FULL // 2 if via & _NEIGHBOUR else 0
 
 
 def freshness(placed: Placed, setting: Setting) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure import EntityRef, Memory, Principal, connect
+from tenure.schema.policy import DEFAULT, DecayPolicy
 from tenure.tests.service.toy_encoder import ToyEncoder
 
 Open = Callable[..., Memory]
@@ -64,6 +65,20 @@ def test_an_erased_object_leaves_a_replay_that_says_so(open_memory: Open) -> Non
     again = memory.replay(envelope.manifest)
     assert "Chicago" not in again.text.replace("runs it from Chicago", "")
     assert any(gap.code == "erased" for gap in again.gaps)
+
+
+def test_a_compile_and_a_sweep_retire_by_the_curve_of_the_policy(open_memory: Open) -> None:
+    now = [1_767_225_600_000_000]
+    step = DecayPolicy(kinds=(("identity_fact", "step"),))
+    memory = open_memory(policy=replace(DEFAULT, decay=step), clock=lambda: now[0])
+    rule = {"half_life_days": 10, "minimum_threshold": 0.5}
+    memory.write(subject="Sam Rivera", slot="office", value="Chicago", decay_rule=rule)
+    for days, shown in ((9, True), (11, False)):
+        now[0] = 1_767_225_600_000_000 + days * 86_400_000_000
+        assert ("Chicago" in memory.compile(**ASK).text) is shown
+        assert memory.sweep(dry_run=True).touched == (0 if shown else 1)
+    assert len(memory.sweep().asked) == 1
+    assert memory.sweep().touched == 0
 
 
 def sung(memory: Memory, bird: str) -> set[str]:

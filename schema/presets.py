@@ -28,6 +28,8 @@ _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "quality_first": {
         "relevance_floor": 0.02,
         "text_candidates": 512,
+        "text_beside_vectors": 384,
+        "vector_candidates": 200,
         "section_items": 128,
         "rescue_keep": 10,
         "rescue_affinity": 0.40,
@@ -38,6 +40,8 @@ _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
         "relevance_floor": 0.20,
         "memory_floor": 0.25,
         "text_candidates": 128,
+        "text_beside_vectors": 96,
+        "vector_candidates": 96,
         "section_items": 32,
         "rescue_keep": 2,
         "rescue_affinity": 0.60,

@@ -46,3 +46,13 @@ def test_the_cheap_one_compiles_less_of_the_same_world_than_the_thorough_one() -
 
     cost, normal, quality = (held(preset(n)) for n in ("cost_first", "default", "quality_first"))
     assert cost < normal <= quality
+
+
+@pytest.mark.parametrize(
+    "name", ["text_candidates", "text_beside_vectors", "vector_candidates", "section_items"]
+)
+def test_the_thorough_one_looks_at_more_and_the_cheap_one_at_less(name: str) -> None:
+    cheap, usual, thorough = (
+        getattr(preset(each).compile, name) for each in ("cost_first", "default", "quality_first")
+    )
+    assert cheap < usual < thorough

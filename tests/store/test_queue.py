@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -250,6 +251,15 @@ def test_members_of_an_interrupted_group_may_try_again() -> None:
     assert sorted(caught) == ["exit", "store_busy"]
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let an interrupt be seen also where the shell started this in the background, deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_waiting_thread_that_is_interrupted_strands_nobody() -> None:
     release, entered = threading.Event(), threading.Event()
     groups: list[list[int]] = []

@@ -25,6 +25,8 @@ from typing import Final, NamedTuple
 from .subunits import negates, numbers_of
 
 _WORD: Final = re.compile(r"\w+")
+_GAPS: Final = "".join(chr(c) if _WORD.match(chr(c)) else " " for c in range(128))
+"""ASCII with a space for all that is in no word: splitting there is faster than finding words."""
 
 
 class Text(NamedTuple):
@@ -49,7 +51,8 @@ def shingles(text: str, words: int) -> tuple[Shingle, ...]:
 
 def shingle_list(text: str, words: int) -> tuple[Shingle, ...]:
     """Return the runs of so many words of a text in order; a shorter text is one run."""
-    found = _WORD.findall(text.casefold())
+    folded = text.casefold()
+    found = folded.translate(_GAPS).split() if folded.isascii() else _WORD.findall(folded)
     if len(found) <= words:
         return (tuple(found),) if found else ()
     return tuple(zip(*(found[i:] for i in range(words)), strict=False))

@@ -227,7 +227,7 @@ def _own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[s
 
 
 def _entities(setting: Setting, reader: Reader, ids: Sequence[str]) -> Known:
-    lookup = Lookup(entity_ids=tuple(ids))
+    lookup = Lookup(entity_ids=tuple(ids), names_only=True)
     return reader.known(lookup, scopes=(), tx_us=setting.point.tx_us)
 
 

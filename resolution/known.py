@@ -26,6 +26,9 @@ class Lookup:
     """Light exact keys of names and aliases, sorted."""
     entity_ids: tuple[str, ...] = ()
     """Ids that callers named themselves."""
+    names_only: bool = False
+    """Whether entities and clusters are enough: a store may then leave out who identifies them
+    and how they were judged."""
     block_keys: tuple[tuple[str, int], ...] = ()
     """Blocking keys with their kind weight in thousandths; empty: no fuzzy candidates."""
     limit: int = 50

@@ -50,6 +50,8 @@ class Register:
             return Known()
         canonical = self._clusters(ids, tx_us)
         bound: dict[str, object] = {"ids": _with_clusters(ids, canonical), "tx": tx_us}
+        if lookup.names_only:
+            return Known(entities=self._entities(bound, tx_us, canonical), canonical=canonical)
         return self._whole(bound, tx_us, canonical=canonical, aliases=aliases, weights=weights)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
@@ -79,12 +81,7 @@ class Register:
         aliases: Iterable[Alias],
         weights: Mapping[tuple[str, str], int],
     ) -> Known:
-        found = sorted(
-            map(register_codec.entity, self._db.execute(sql.ENTITIES, bound)), key=_by_id
-        )
-        entities = {entity.entity_id: entity for entity in found}
-        if tx_us < self._last_us:
-            entities = clusters.believed(entities, canonical, self._cases(bound))
+        entities = self._entities(bound, tx_us, canonical)
         named = {alias_order(alias): alias for alias in aliases}
         return Known(
             identifiers=self._identifiers_of(bound, tx_us),
@@ -98,6 +95,15 @@ class Register:
             ),
             canonical=canonical,
         )
+
+    def _entities(
+        self, bound: dict[str, object], tx_us: int, canonical: Mapping[str, str]
+    ) -> Mapping[str, Entity]:
+        found = map(register_codec.entity, self._db.execute(sql.ENTITIES, bound))
+        entities = {entity.entity_id: entity for entity in sorted(found, key=_by_id)}
+        if tx_us < self._last_us:
+            return clusters.believed(entities, canonical, self._cases(bound))
+        return entities
 
     def _identified(self, pairs: Iterable[tuple[str, str]], tx_us: int) -> list[Identifier]:
         return [

@@ -1,14 +1,14 @@
 """What a compile costs by stage, lexical and hybrid, over facts and passages, and how it grows.
 
-    python bench/bench_compile.py [--sizes 10000 100000] [--big] [--rounds 60] [--cpu]
+    python bench/bench_compile.py [--sizes 10000 100000] [--big] [--rounds 60] [--instructions]
 
 Words are drawn by Zipf's law, as in real text, so that a query has rare and common words; every
 other query also names a person. The store is a file, the query is embedded beforehand, and a
 vector is the mean of random vectors of its words, so that near texts have near vectors. Figures
-are milliseconds of wall time, one call a query: p50 and p95 over all queries; with `--cpu` those
-of the calling thread alone, for a machine that has other work. `client` is `memory.compile` as a
-user calls it; the stages are those of the driver within another call; `trace` is what asking for
-the trace adds, once.
+are milliseconds of wall time, one call a query: p50 and p95 over all queries; with
+`--instructions` millions of instructions of the calling thread, which other work does not move.
+`client` is `memory.compile` as a user calls it; the stages are those of the driver within another
+call; `trace` is what asking for the trace adds, once.
 `--big` adds a million objects, for which 8 GB of memory and half an hour must be free.
 """
 
@@ -31,6 +31,7 @@ from rich.table import Table
 
 from tenure import Memory, Write, connect
 from tenure.bench.bench_resolve import raw_id, stock
+from tenure.bench.instructions import instruction_clock
 from tenure.compiler import compile as driver
 from tenure.compiler.binding import ExactBinder
 from tenure.compiler.gather import gather
@@ -232,10 +233,12 @@ def measure(
     return found
 
 
-def show(sizes: Sequence[int], found: dict[int, dict[str, dict[str, tuple[float, float]]]]) -> None:
+def show(
+    sizes: Sequence[int], found: dict[int, dict[str, dict[str, tuple[float, float]]]], unit: str
+) -> None:
     for mode, bar in BARS.items():
         heads = [h for size in sizes for h in (f"{size:,} p50", "p95")]
-        title = f"{mode} compile, ms (bars at 100,000: p50 {bar[0]}, p95 {bar[1]})"
+        title = f"{mode} compile, {unit} (bars at 100,000: p50 {bar[0]} ms, p95 {bar[1]} ms)"
         table = Table("stage", *heads, "growth", title=title)
         for name in found[sizes[0]][mode]:
             pairs = [found[size][mode][name] for size in sizes]
@@ -250,12 +253,12 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000])
     parser.add_argument("--big", action="store_true", help="also a million objects")
     parser.add_argument("--rounds", type=int, default=60)
-    parser.add_argument("--cpu", action="store_true", help="CPU time of the calling thread")
+    parser.add_argument("--instructions", action="store_true", help="count them; Linux alone")
     parser.add_argument("--keep", type=Path, help="keep the stores in this folder, or use them")
     parser.add_argument("--json", type=Path, default=Path("bench/results/compile.json"))
     given = parser.parse_args()
     sizes = [*given.sizes, *([1_000_000] if given.big else [])]
-    clock = time.thread_time if given.cpu else time.perf_counter
+    clock = instruction_clock() if given.instructions else time.perf_counter
     found: dict[int, dict[str, dict[str, tuple[float, float]]]] = {}
     with tempfile.TemporaryDirectory() as name:
         for objects in sizes:
@@ -264,7 +267,7 @@ def main() -> None:
                 spent = filled(path, objects)
                 print(f"{objects:,} objects: written in {spent[0]:.0f} s, vectors {spent[1]:.0f} s")
             found[objects] = measure(path, objects, given.rounds, clock)
-    show(sizes, found)
+    show(sizes, found, "M instructions" if given.instructions else "ms")
     given.json.parent.mkdir(parents=True, exist_ok=True)
     given.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
 

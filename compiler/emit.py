@@ -141,10 +141,16 @@ def _recorded(ordered: Ordered) -> dict[str, Any]:
         object_id = row.claim.object_id
         vector = snapshot.vectors.get(object_id)
         content, why = (vector.content, vector.why) if vector is not None else (None, None)
-        text, held = texts.get(object_id, 0), withheld.get((object_id, row.vid), "")
         rows.append(
             Recorded(
-                *(object_id, row.vid, proposed.via, proposed.hop, text, content, why, held),
+                object_id,
+                row.vid,
+                proposed.via,
+                proposed.hop,
+                texts.get(object_id, 0),
+                content,
+                why,
+                withheld.get((object_id, row.vid), "") if withheld else "",
                 snapshot.reranked.get(object_id),
             )
         )

@@ -130,7 +130,10 @@ class _Test:
             return denied
         if not version.visible:
             return GateDetail.ROLE_DENIED
-        return next((detail for test, detail in _TESTS if test(self, version)), None)
+        for test, detail in _TESTS:
+            if test(self, version):
+                return detail
+        return None
 
     def _permitted(self, permissions: Permissions) -> GateDetail | None:
         allow = set(permissions.allow) or {EVERYONE}

@@ -93,14 +93,14 @@ def _originals(ordered: Ordered, setting: Setting) -> tuple[str, ...]:
     """Return the originals that the text stands for: media, and artifacts it was taken from."""
     media = {each.uri for each in setting.request.media if each.uri}
     given = {each.origin for each in (*setting.request.evidence, *setting.request.pinned)}
-    pieces = (piece for group in ordered.assembled.pieces for piece in group)
-    stored = {piece.placed.candidate.origin for piece in pieces if piece.placed is not None}
+    laid = ordered.assembled.in_order
+    stored = {piece.placed.candidate.origin for piece in laid if piece.placed is not None}
     return tuple(sorted(media | {uri for uri in given | stored if uri.startswith("artifact://")}))
 
 
 def _check(ordered: Ordered, setting: Setting) -> None:
     """Assert what must hold of every envelope (C-135)."""
-    placed = {id(piece) for group in ordered.assembled.pieces for piece in group}
+    placed = set(map(id, ordered.assembled.in_order))
     missing = [p for p in ordered.contained.pieces if p.required and id(p) not in placed]
     broken = {
         "the text is above its budget": ordered.tokens > setting.budget,
@@ -187,9 +187,8 @@ def _truncations(found: Findings) -> tuple[TruncationEvent, ...]:
 
 def _constraints(ordered: Ordered) -> tuple[HardConstraint, ...]:
     """Return the rules that code can check on the answer, in the order of the text."""
-    pieces = (piece for group in ordered.assembled.pieces for piece in group)
     return tuple(
         HardConstraint(piece.object_id, piece.text, piece.carrier)
-        for piece in pieces
+        for piece in ordered.assembled.in_order
         if piece.carrier is not None
     )

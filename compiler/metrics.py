@@ -34,32 +34,22 @@ def core_metrics(
 
 def _precision(ordered: Ordered, setting: Setting) -> float:
     tokens = weighed = 0
-    for group in ordered.assembled.pieces:
-        for piece in group:
-            if piece.required or not piece.relevance:
-                continue
-            size = setting.counter.count(piece.text)
-            tokens += size
-            weighed += size * piece.relevance
+    for piece in ordered.assembled.in_order:
+        if piece.required or not piece.relevance:
+            continue
+        size = setting.counter.count(piece.text)
+        tokens += size
+        weighed += size * piece.relevance
     return round(weighed / tokens / FULL, 4) if tokens else 1.0
 
 
 def _recall(ordered: Ordered, setting: Setting) -> float:
     """Return the share of acceptance items and named entities that something speaks to."""
     resolved = ordered.contained.converted.rescued.ranking.validated.gated.resolved
-    subjects = {
-        piece.placed.subject
-        for group in ordered.assembled.pieces
-        for piece in group
-        if piece.placed is not None
-    }
+    laid = ordered.assembled.in_order
+    subjects = {piece.placed.subject for piece in laid if piece.placed is not None}
     asked = [terms_of(item.text) for item in setting.request.acceptance]
-    texts = [
-        terms_of(piece.text)
-        for group in (ordered.assembled.pieces if asked else ())
-        for piece in group
-        if not piece.required
-    ]
+    texts = [terms_of(piece.text) for piece in (laid if asked else ()) if not piece.required]
     met = sum(any(terms & text for text in texts) for terms in asked)
     met += sum(entity in subjects for entity in resolved.active)
     whole = len(asked) + len(resolved.active)

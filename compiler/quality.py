@@ -67,11 +67,7 @@ class Quality(NamedTuple):
 
 def quality(ordered: Ordered, setting: Setting) -> Quality:
     """Return the eight metrics of an assembled envelope."""
-    sizes = [
-        (piece, setting.counter.count(piece.text))
-        for group in ordered.assembled.pieces
-        for piece in group
-    ]
+    sizes = [(piece, setting.counter.count(piece.text)) for piece in ordered.assembled.in_order]
     whole = max(1, setting.counter.count(ordered.assembled.text))
     blocks = ordered.assembled.blocks
     metrics = {
@@ -112,14 +108,13 @@ def _repeated(ordered: Ordered, setting: Setting) -> float:
     """Return the share of shingles that an earlier piece already has."""
     seen: set[tuple[str, ...]] = set()
     total = again = 0
-    for group in ordered.assembled.pieces:
-        for piece in group:
-            if piece.placed is None:
-                continue
-            mine = shingle_list(piece.text, setting.rules.shingle_words)
-            total += len(mine)
-            again += sum(shingle in seen for shingle in mine)
-            seen.update(mine)
+    for piece in ordered.assembled.in_order:
+        if piece.placed is None:
+            continue
+        mine = shingle_list(piece.text, setting.rules.shingle_words)
+        total += len(mine)
+        again += sum(shingle in seen for shingle in mine)
+        seen.update(mine)
     return round(again / total, 4) if total else 0.0
 
 

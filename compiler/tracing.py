@@ -61,8 +61,8 @@ class Findings:
 
 def findings(ordered: Ordered, setting: Setting) -> Findings:
     """Return what was found, collected once."""
-    pieces_in = (piece for group in ordered.assembled.pieces for piece in group)
-    compiled = tuple(piece.object_id for piece in pieces_in if piece.placed is not None)
+    laid = ordered.assembled.in_order
+    compiled = tuple(piece.object_id for piece in laid if piece.placed is not None)
     pieces = ordered.contained.pieces
     sections = {piece.object_id: piece.section.value for piece in pieces}
     verdicts = tuple(_first(all_verdicts(ordered), {*compiled}))
@@ -225,7 +225,7 @@ def trace_of(
             **_budget(ordered, setting, found),
             "cost": cost_of(plan, found.tokens + setting.media.tokens, setting),
         },
-        provenance=provenance(p for group in ordered.assembled.pieces for p in group),
+        provenance=provenance(ordered.assembled.in_order),
         conversions=found.changes,
         gaps=found.gaps,
         metrics=metrics,
@@ -238,8 +238,7 @@ def trace_of(
 
 
 def _lint(ordered: Ordered, setting: Setting) -> tuple[LintFinding, ...]:
-    pieces = (piece for group in ordered.assembled.pieces for piece in group)
-    return lint(pieces, extraction="data_extraction" in setting.task_types)
+    return lint(ordered.assembled.in_order, extraction="data_extraction" in setting.task_types)
 
 
 def _may(principal: Principal) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ..schema.compile_terms import SectionName, wire_key
 from .block import HEADINGS, Block
@@ -40,6 +41,11 @@ class Assembled:
     """Object id by anchor."""
     spans: tuple[tuple[int, int], ...]
     """Where each block begins, its section's heading included, and ends."""
+
+    @property
+    def in_order(self) -> tuple[Piece, ...]:
+        """Return all pieces, in the order of the text."""
+        return tuple(chain.from_iterable(self.pieces))
 
 
 def seal_of(setting: Setting) -> Seal:

@@ -12,12 +12,13 @@ capability table. Source 000, 6.12.4; checklist C-194, C-196, C-198.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ..schema.errors import InvalidInput
 from .cache_plan import Plan
+from .cache_plan import Segment as TextSegment
 from .capabilities import MEDIA_WIRES, MediaWire
 from .media_cost import PICTURE, one_media_tokens, picture_tokens
 from .media_measures import measures, media_type_of
@@ -138,6 +139,26 @@ def native_parts(
         for place, segment in enumerate(plan.segments)
         if segment.shown is not None and segment.shown.beside
     }
+
+
+def interleaved(
+    said: Iterable[tuple[int, TextSegment, str]], beside: Mapping[int, Sequence[NativePart]]
+) -> Iterator[str | NativePart]:
+    """Yield the texts of segments, joined, with the native parts between them.
+
+    `said` are segments by their place, each with its words in this request; the last thing is a
+    text, which may be empty.
+    """
+    text = ""
+    for place, segment, words in said:
+        if place not in beside:
+            text += words
+            continue
+        before, behind = segment.around_media()
+        yield text + before
+        yield from beside[place]
+        text = behind
+    yield text
 
 
 def _crowded(plan: Plan, wire: MediaWire) -> MediaWire:

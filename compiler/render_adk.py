@@ -15,7 +15,7 @@ from typing import Any
 
 from ..schema.compile_terms import Stability
 from .cache_plan import Plan, in_system
-from .media_sent import NativePart, Originals, native_parts
+from .media_sent import NativePart, Originals, interleaved, native_parts
 from .media_shown import seconds
 from .render_tools import tools_of
 
@@ -75,16 +75,15 @@ def turn_parts(plan: Plan, media: Originals | None = None) -> list[dict[str, Any
         InvalidInput: `bad_media`.
     """
     beside = native_parts(plan, "adk", media)
-    parts: list[dict[str, Any]] = []
-    text = ""
-    for number, segment in enumerate(plan.segments):
-        if number in beside:
-            before, behind = segment.around_media()
-            parts += [{"text": text + before}, *map(_native, beside[number])]
-            text = behind
-        elif segment.stability is Stability.TURN:
-            text += segment.text
-    return [*parts, {"text": text}]
+    turn = (
+        (number, segment, segment.text)
+        for number, segment in enumerate(plan.segments)
+        if segment.stability is Stability.TURN
+    )
+    return [
+        {"text": part} if isinstance(part, str) else _native(part)
+        for part in interleaved(turn, beside)
+    ]
 
 
 def _native(part: NativePart) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any
 from ..schema.compile_terms import Stability
 from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
 from .capabilities import Provider
-from .media_sent import NativePart, Originals, native_parts
+from .media_sent import NativePart, Originals, interleaved, native_parts
 from .modality import Modality
 from .render_tools import marked_shown, tools_of
 
@@ -134,15 +134,11 @@ def _with_media(
     role: str, said: Sequence[tuple[int, Segment]], beside: _Beside
 ) -> list[dict[str, Any]]:
     """Return the parts of the turn's message, which no mark ever follows."""
-    parts: list[dict[str, Any]] = []
-    text = ""
-    for number, segment in said:
-        before, behind = segment.around_media() if number in beside else (segment.said_by(role), "")
-        text += before
-        if number in beside:
-            parts += [{"type": "text", "text": text}, *map(_native, beside[number])]
-            text = behind
-    return [*parts, {"type": "text", "text": text}]
+    words = ((number, segment, segment.said_by(role)) for number, segment in said)
+    return [
+        {"type": "text", "text": part} if isinstance(part, str) else _native(part)
+        for part in interleaved(words, beside)
+    ]
 
 
 def _native(part: NativePart) -> dict[str, Any]:

@@ -5,7 +5,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 # The folders that hold no IO: every branch of them is run by the fast tests.
-PURE := schema/*,resolution/*,compiler/*,window/*,store/reconcile*
+PURE := schema/*,resolution/*,compiler/*,window/*,store/timeline/*
 
 PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3
 WORKERS ?= 2

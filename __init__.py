@@ -4,15 +4,21 @@ import importlib as _importlib
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from tenure.compiler.allocate import Allocation, allocate
-    from tenure.compiler.block import Block
-    from tenure.compiler.differences import diff_envelopes
-    from tenure.compiler.envelope import Envelope
-    from tenure.compiler.grammar import parse_envelope
-    from tenure.compiler.manifest import Manifest
-    from tenure.compiler.media_sent import SentMedia
-    from tenure.compiler.request import Constraint, Evidence, Media, Tool, Turn
-    from tenure.compiler.sections import Section
+    from tenure.compiler.budget.allocate import Allocation, allocate
+    from tenure.compiler.budget.section import Section
+    from tenure.compiler.envelope.compare import diff_envelopes
+    from tenure.compiler.envelope.envelope import Envelope
+    from tenure.compiler.format.block import Block
+    from tenure.compiler.format.grammar import parse_envelope
+    from tenure.compiler.render.media import SentMedia
+    from tenure.compiler.request.request import (
+        Constraint,
+        Evidence,
+        Media,
+        Tool,
+        Turn,
+    )
+    from tenure.compiler.trace.manifest import Manifest
     from tenure.schema.answers import (
         Action,
         Change,
@@ -54,28 +60,37 @@ if _typing.TYPE_CHECKING:
     from tenure.schema.principal import Principal, Scope
     from tenure.schema.uncertainty import allow_unknown, forced_fields
     from tenure.schema.write import Receipt, Write
-    from tenure.service.answering import answer
-    from tenure.service.async_memory import AsyncMemory, aconnect
-    from tenure.service.comparing import ablate
-    from tenure.service.connect import connect
-    from tenure.service.encoders import Encoder
-    from tenure.service.envelopes import StoredEnvelope
-    from tenure.service.memory import Memory
-    from tenure.service.times import day
-    from tenure.service.view import View
-    from tenure.store.artifact_files import ArtifactFiles
-    from tenure.store.targets import Cell, Target
+    from tenure.service.backend.times import day
+    from tenure.service.client.ablate import ablate
+    from tenure.service.client.answer import answer
+    from tenure.service.client.async_memory import AsyncMemory, aconnect
+    from tenure.service.client.connect import connect
+    from tenure.service.client.memory import Memory
+    from tenure.service.encoders.encoder import Encoder
+    from tenure.service.reading.envelopes import StoredEnvelope
+    from tenure.service.reading.view import View
+    from tenure.store.port.targets import Cell, Target
+    from tenure.store.transfer.artifact_files import ArtifactFiles
 
 _HOME = {
-    "compiler.allocate": ("Allocation", "allocate"),
-    "compiler.block": ("Block",),
-    "compiler.differences": ("diff_envelopes",),
-    "compiler.envelope": ("Envelope",),
-    "compiler.grammar": ("parse_envelope",),
-    "compiler.manifest": ("Manifest",),
-    "compiler.media_sent": ("SentMedia",),
-    "compiler.request": ("Constraint", "Evidence", "Media", "Tool", "Turn"),
-    "compiler.sections": ("Section",),
+    "compiler.budget.allocate": (
+        "Allocation",
+        "allocate",
+    ),
+    "compiler.budget.section": ("Section",),
+    "compiler.envelope.compare": ("diff_envelopes",),
+    "compiler.envelope.envelope": ("Envelope",),
+    "compiler.format.block": ("Block",),
+    "compiler.format.grammar": ("parse_envelope",),
+    "compiler.render.media": ("SentMedia",),
+    "compiler.request.request": (
+        "Constraint",
+        "Evidence",
+        "Media",
+        "Tool",
+        "Turn",
+    ),
+    "compiler.trace.manifest": ("Manifest",),
     "schema.answers": (
         "Action",
         "Change",
@@ -88,9 +103,18 @@ _HOME = {
         "Segment",
         "SlotState",
     ),
-    "schema.artifact": ("Artifact", "Original"),
-    "schema.context_object": ("ContextObject", "json_schema"),
-    "schema.entity": ("EntityRef", "Resolution"),
+    "schema.artifact": (
+        "Artifact",
+        "Original",
+    ),
+    "schema.context_object": (
+        "ContextObject",
+        "json_schema",
+    ),
+    "schema.entity": (
+        "EntityRef",
+        "Resolution",
+    ),
     "schema.errors": (
         "Conflict",
         "ContextBudgetExhausted",
@@ -101,7 +125,10 @@ _HOME = {
         "TenureError",
         "Unavailable",
     ),
-    "schema.interval": ("Interval", "Relation"),
+    "schema.interval": (
+        "Interval",
+        "Relation",
+    ),
     "schema.layers": ("DecayRule",),
     "schema.operation": (
         "ActionReceipt",
@@ -113,21 +140,39 @@ _HOME = {
         "UnmergeReceipt",
     ),
     "schema.policy": ("Policy",),
-    "schema.presets": ("preset", "role_prompt"),
-    "schema.principal": ("Principal", "Scope"),
-    "schema.uncertainty": ("allow_unknown", "forced_fields"),
-    "schema.write": ("Receipt", "Write"),
-    "service.answering": ("answer",),
-    "service.async_memory": ("AsyncMemory", "aconnect"),
-    "service.comparing": ("ablate",),
-    "service.connect": ("connect",),
-    "service.encoders": ("Encoder",),
-    "service.envelopes": ("StoredEnvelope",),
-    "service.memory": ("Memory",),
-    "service.times": ("day",),
-    "service.view": ("View",),
-    "store.artifact_files": ("ArtifactFiles",),
-    "store.targets": ("Cell", "Target"),
+    "schema.presets": (
+        "preset",
+        "role_prompt",
+    ),
+    "schema.principal": (
+        "Principal",
+        "Scope",
+    ),
+    "schema.uncertainty": (
+        "allow_unknown",
+        "forced_fields",
+    ),
+    "schema.write": (
+        "Receipt",
+        "Write",
+    ),
+    "service.backend.times": ("day",),
+    "service.client.ablate": ("ablate",),
+    "service.client.answer": ("answer",),
+    "service.client.async_memory": (
+        "AsyncMemory",
+        "aconnect",
+    ),
+    "service.client.connect": ("connect",),
+    "service.client.memory": ("Memory",),
+    "service.encoders.encoder": ("Encoder",),
+    "service.reading.envelopes": ("StoredEnvelope",),
+    "service.reading.view": ("View",),
+    "store.port.targets": (
+        "Cell",
+        "Target",
+    ),
+    "store.transfer.artifact_files": ("ArtifactFiles",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from tenure.compiler.allocate import Section, allocate
-from tenure.compiler.marginals import marginal
-from tenure.compiler.waterfill import top_up
+from tenure.compiler.budget.allocate import Section, allocate
+from tenure.compiler.budget.marginals import marginal
+from tenure.compiler.budget.waterfill import top_up
 
 CASES = 40
 BUDGET = 8000

@@ -15,8 +15,8 @@ import argparse
 from rich.console import Console
 from rich.table import Table
 
-from tenure.compiler.cache_plan import tokens_read
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.render.cache_plan import tokens_read
 from tenure.tests.conversation import office, turns
 
 MODELS = ("claude-opus-4-8", "claude-haiku-4-5", "gpt-5", "gpt-5.6", "gemini-2.5-pro",

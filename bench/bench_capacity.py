@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tenure.bench.bench_store import TENANT, fill
-from tenure.store.matrix import Matrix
 from tenure.store.neo4j.store import open_store
-from tenure.store.port import Store, VectorRow
-from tenure.store.quantise import quantise
+from tenure.store.port.store import Store, VectorRow
+from tenure.store.port.vectors import quantise
+from tenure.store.search.matrix import Matrix
 from tenure.store.sqlite import SqliteStore
 from tenure.tests.neo4j_process import DATABASE, LocalServer
 from tenure.tests.neo4j_server import local_server, wanted_version

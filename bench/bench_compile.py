@@ -33,13 +33,13 @@ from tenure import Memory, Write, connect
 from tenure.bench.bench_resolve import raw_id, stock
 from tenure.bench.instructions import instruction_clock
 from tenure.compiler import compile as driver
-from tenure.compiler.binding import ExactBinder
-from tenure.compiler.gather import gather
-from tenure.compiler.request_parsing import parse_request
-from tenure.service.embedding import claims_of, texts_of
-from tenure.service.nearest import KNOWN, VectorView, VisibleVectors
-from tenure.store.matrix import WHY
-from tenure.store.port import VectorRow
+from tenure.compiler.gathering.binding import ExactBinder
+from tenure.compiler.gathering.gather import gather
+from tenure.compiler.request.parse import parse_request
+from tenure.service.encoders.embedding import claims_of, texts_of
+from tenure.service.reading.nearest import KNOWN, VectorView, VisibleVectors
+from tenure.store.port.store import VectorRow
+from tenure.store.search.matrix import WHY
 
 STAGES = ("normalize", "resolve", "gate", "validate", "rank", "rescue", "convert", "contain",
           "order", "emit")  # fmt: skip

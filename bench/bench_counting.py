@@ -12,8 +12,8 @@ import random
 import statistics
 import time
 
-from tenure.compiler.counting import TokenCounter, counter_for
-from tenure.compiler.exact_count import library
+from tenure.compiler.tokens.counting import TokenCounter, counter_for
+from tenure.compiler.tokens.o200k import library
 
 WORDS = "the office of Sam Rivera moved to Chicago in June 2026 because 17 people asked".split()
 

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tenure.service.cli_evaluate import show_recall
-from tenure.service.cli_show import console, plain
-from tenure.service.evaluating import EvaluationOptions, evaluate_recall
+from tenure.service.cli.evaluate import show_recall
+from tenure.service.cli.show import console, plain
+from tenure.service.evaluation.recall import EvaluationOptions, evaluate_recall
 
 HISTORY = "data/congress/events-2012-2018.jsonl.gz"
 ASKED = {"seat": "Which seat did {name} hold in {year}?",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from tenure.schema.claim import Claim, Row
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.vocabulary import Op
-from tenure.store.reconcile import fold, plan
+from tenure.store.timeline.reconcile import fold, plan
 
 BAR_US = 60.0
 CHAIN = 3_000

@@ -28,7 +28,7 @@ from tenure.resolution.gazetteer import Gazetteer
 from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import EntityCandidate, Review
 from tenure.schema.vocabulary import CandidateSource, ReviewState
-from tenure.store.port import Batch, TxEvent
+from tenure.store.port.store import Batch, TxEvent
 
 PAGE = 100
 FILLER = "the team said that it would look at this in the next days and then write a note".split()

@@ -37,7 +37,7 @@ from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import Alias, Entity, Identifier
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.vocabulary import EntityState
-from tenure.store.port import Batch, TxEvent
+from tenure.store.port.store import Batch, TxEvent
 
 SYLLABLES = (
     "an be cor da el fi gra ho in jo ka lu mo ne or pa qui ro sa ti u vel wi xa yo ze"

@@ -19,9 +19,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from tenure.compiler import diversity
-from tenure.compiler.knapsack import decide_in_python
-from tenure.compiler.select import Item, facility_location, knapsack, mmr
+from tenure.compiler.budget import diversity
+from tenure.compiler.budget.knapsack import decide_in_python
+from tenure.compiler.select import (
+    Item,
+    facility_location,
+    knapsack,
+    mmr,
+)
 
 Table = Mapping[tuple[str, str], int]
 

@@ -45,8 +45,8 @@ from tenure.schema.vocabulary import (
     StateLayer,
     Status,
 )
-from tenure.store.ledger import Ledger
-from tenure.store.port import (
+from tenure.store.commit.queue import CommitQueue
+from tenure.store.port.store import (
     Ask,
     Batch,
     Clock,
@@ -58,8 +58,8 @@ from tenure.store.port import (
     Store,
     TxEvent,
 )
-from tenure.store.queue import CommitQueue
 from tenure.store.sqlite import SqliteStore
+from tenure.store.timeline.ledger import Ledger
 
 TENANT = "bench"
 GENERATIONS, SLOTS = 5, 10

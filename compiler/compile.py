@@ -19,29 +19,36 @@ from ..schema.policy import Policy
 from ..schema.principal import Principal
 from ..schema.slots import Vocabulary
 from ..schema.terms import content_terms
-from ..store.port import Point, Reader
-from .budget import ReservePolicy, compile_budget
-from .capabilities import capability
-from .contain import contain
-from .convert import convert
-from .counting import counter_for
-from .emit import emit
-from .envelope import Envelope
-from .fitting import TURN, overflow_of
-from .gate import gate
-from .gather import gather
-from .media_plan import plan_media
-from .normalize import normalize
-from .order import order
-from .rank import rank
-from .request import CompileRequest
-from .rerank import Reranker
-from .rescue import rescue
-from .resolve import resolve
-from .setting import Setting, project_of, scopes_of, sealing_epoch, shares_of, weights_of
-from .snapshot import BindMentions, Snapshot, VectorIndex
-from .validate import validate
-from .variation import NO_VARIATION, Variation, variation
+from ..store.port.store import Point, Reader
+from .envelope.envelope import Envelope
+from .fitting.fit import TURN, overflow_of
+from .gathering.gather import gather
+from .gathering.rerank import Reranker
+from .ir.context import (
+    Setting,
+    project_of,
+    scopes_of,
+    sealing_epoch,
+    shares_of,
+    weights_of,
+)
+from .ir.snapshot import BindMentions, Snapshot, VectorIndex
+from .ir.variation import NO_VARIATION, Variation, variation
+from .media.plan import plan_media
+from .request.request import CompileRequest
+from .stages.contain import contain
+from .stages.convert import convert
+from .stages.emit import emit
+from .stages.gate import gate
+from .stages.normalize import normalize
+from .stages.order import order
+from .stages.rank import rank
+from .stages.rescue import rescue
+from .stages.resolve import resolve
+from .stages.validate import validate
+from .tokens.capabilities import capability
+from .tokens.counting import counter_for
+from .tokens.window import ReservePolicy, compile_budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from .relevance import FULL, terms_of
-from .subunits import negates, numbers_of, subunits
+from .text.relevance import FULL, terms_of
+from .text.sentences import negates, numbers_of, subunits
 
 
 class Statement(NamedTuple):

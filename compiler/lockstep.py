@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .items import PRECISION
+from .budget.items import PRECISION
 
 
 def greedy_in_step(

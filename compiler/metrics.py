@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..schema.compile_terms import Reason
-from .order import Ordered
-from .relevance import FULL, terms_of
-from .setting import Setting
-from .verdicts import Verdict
+from .ir.context import Setting
+from .ir.verdicts import Verdict
+from .stages.order import Ordered
+from .text.relevance import FULL, terms_of
 
 
 def core_metrics(

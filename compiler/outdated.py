@@ -18,9 +18,9 @@ from collections.abc import Iterable
 from ..schema.claim import Version
 from ..schema.principal import Sight
 from ..schema.vocabulary import ObjectType, Status
-from ..store.port import Ask, Point, Reader
-from .setting import Setting
-from .snapshot import Proposed, Via
+from ..store.port.store import Ask, Point, Reader
+from .ir.context import Setting
+from .ir.snapshot import Proposed, Via
 
 
 def derived_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import fsum
 
-from .grid import fill_on_grid
-from .marginals import Marginal, floor_value, marginal
-from .sections import Section, significant
-from .waterfill import fill, shadow_price
+from .budget.grid import fill_on_grid
+from .budget.marginals import Marginal, floor_value, marginal
+from .budget.section import Section, significant
+from .budget.waterfill import fill, shadow_price
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,21 @@ from ..schema.errors import Forbidden
 from ..schema.policy import Policy
 from ..schema.principal import Principal, Sight
 from ..schema.slots import Vocabulary
-from ..store.port import Ask, Point, Reader
-from ..store.quantise import VectorScore
+from ..store.port.store import Ask, Point, Reader
+from ..store.port.vectors import VectorScore
 from .compile import Circumstances, compile_snapshot, setting_of
-from .envelope import Envelope
-from .manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
-from .request_parsing import request_from_json
-from .setting import Setting
-from .snapshot import Bound, Proposed, Snapshot
+from .envelope.envelope import Envelope
+from .ir.context import Setting
+from .ir.snapshot import Bound, Proposed, Snapshot
+from .request.parse import request_from_json
+from .trace.manifest import (
+    Manifest,
+    Recorded,
+    bad_manifest,
+    checked,
+    envelope_id,
+    principal_of,
+)
 
 
 def replay(

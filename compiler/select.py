@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .diversity import Similarity, facility_location, mmr
-from .items import Item, Selection
-from .knapsack import knapsack
+from .budget.diversity import Similarity, facility_location, mmr
+from .budget.items import Item, Selection
+from .budget.knapsack import knapsack
 
 __all__ = [
     "Item",

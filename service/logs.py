@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 import structlog
 
-from ..compiler.credentials import find_credentials
+from ..compiler.safety.credentials import find_credentials
 
 MASK: Final = "[redacted]"
 _SECRET: Final = frozenset(

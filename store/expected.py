@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..resolution.known import Lookup
 from ..schema.principal import Sight
-from .records import Ask, Point
+from .port.records import Ask, Point
 
 
 class Names(NamedTuple):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from .quantise import VectorScore
+from .port.vectors import VectorScore
 
 
 class Hit(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tenure import Memory, connect
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
 
 TOPICS: Final = ("the Chicago office", "the nightly deploy", "the travel budget", "Nova's status",
                  "the incident review", "Sam Rivera's schedule", "the vault migration")  # fmt: skip

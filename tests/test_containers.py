@@ -16,8 +16,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from tenure.service.cli import app
-from tenure.service.cli_frame import place_of
+from tenure.service.cli.frame import place_of
+from tenure.service.cli.main import app
 from tenure.service.settings import load
 from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.neo4j_server import DEFAULT_VERSION

@@ -112,10 +112,10 @@ def command_paths(command: Any, path: tuple[str, ...] = ("tenure",)) -> Iterator
 
 
 def test_every_command_is_documented() -> None:
-    if importlib.util.find_spec("tenure.service.cli") is None:
+    if importlib.util.find_spec("tenure.service.cli.main") is None:
         pytest.skip("the command line does not exist yet")
     typer_main = importlib.import_module("typer.main")
-    app = importlib.import_module("tenure.service.cli").app
+    app = importlib.import_module("tenure.service.cli.main").app
     known = set(command_paths(typer_main.get_command(app)))
     assert known > {"tenure demo"}
     assert sorted(name for name in known if not mentions(name)) == []

@@ -36,7 +36,7 @@ PURE_FOLDERS = frozenset({"schema", "resolution", "compiler", "window"})
 def is_pure(name: str) -> bool:
     """Store adapters and the edge do IO; everything else takes values and returns values."""
     _, folder, *below = [*name.split("."), ""]
-    return folder in PURE_FOLDERS or (folder == "store" and below[0].startswith("reconcile"))
+    return folder in PURE_FOLDERS or (folder == "store" and below[0] == "timeline")
 
 
 def within(name: str, tops: Iterable[str]) -> bool:
@@ -104,8 +104,8 @@ def test_no_import_points_upward(module: Module) -> None:
     ("name", "target"),
     [
         ("tenure.schema.interval", "tenure.resolution.scoring"),
-        ("tenure.store.port", "tenure.compiler.rank"),
-        ("tenure.service.memory", "tenure"),
+        ("tenure.store.port.store", "tenure.compiler.stages.rank"),
+        ("tenure.service.client.memory", "tenure"),
     ],
 )
 def test_an_upward_import_is_seen(name: str, target: str) -> None:
@@ -124,11 +124,11 @@ def test_a_pure_module_reaches_no_io(module: Module) -> None:
 
 
 def test_only_the_planning_part_of_the_store_is_pure() -> None:
-    names = ["tenure", "tenure.schema", "tenure.service.memory"]
-    names += ["tenure.store", "tenure.store.reconcile_plan", "tenure.store.sqlite"]
+    names = ["tenure", "tenure.schema", "tenure.service.client.memory"]
+    names += ["tenure.store", "tenure.store.timeline.reconcile", "tenure.store.sqlite"]
     assert [name for name in names if is_pure(name)] == [
         "tenure.schema",
-        "tenure.store.reconcile_plan",
+        "tenure.store.timeline.reconcile",
     ]
 
 

@@ -18,7 +18,7 @@ import pytest
 from neo4j import exceptions as driver_errors
 
 from tenure.store.neo4j.connect import ServerFacts, connect
-from tenure.store.targets import Target
+from tenure.store.port.targets import Target
 from tenure.tests import neo4j_server as servers
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_process import DATABASE, LocalServer, ServerFailed, free_port

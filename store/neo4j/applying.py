@@ -23,13 +23,13 @@ from ...schema.errors import Fault
 from ...schema.interval import INF_US
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
-from ..audit import GENESIS, chained
-from ..port import Batch, Clock, VectorRow
+from ..port.audit import GENESIS, chained
+from ..port.store import Batch, Clock, VectorRow
 from . import codec, register_codec
-from . import register_statements as register
-from . import statements as cypher
 from .calls import Writes
 from .codec import Properties
+from .cypher import core as cypher
+from .cypher import register
 
 LARGEST: Final = 1_000
 """Rows of one statement."""

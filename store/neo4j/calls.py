@@ -20,8 +20,8 @@ from typing import Any, Final, LiteralString
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from ..halves import Halves
-from ..targets import Target
+from ..port.targets import Target
+from ..search.two_generation_cache import Halves
 from .codec import Bodies
 from .connect import ServerFacts, translated
 

@@ -17,12 +17,13 @@ from typing import Final, LiteralString
 
 from ...resolution import clusters
 from ...schema.interval import INF_US, MIN_US
-from ..audit import GENESIS, chained
-from ..overlaps import overlapping
-from . import check_statements as cypher
-from . import codec, register_codec, schema, statements
-from . import register_statements as register
+from ..port.audit import GENESIS, chained
+from ..timeline.overlaps import overlapping
+from . import codec, register_codec, schema
 from .calls import Reads
+from .cypher import checks as cypher
+from .cypher import core as statements
+from .cypher import register
 
 _SHOWN: Final = 5
 """Examples named in a sentence."""

@@ -41,8 +41,8 @@ from ...schema.vocabulary import (
     StateLayer,
     Status,
 )
-from ..halves import Halves
-from ..port import SlotRecord, Tombstone, TxEvent
+from ..port.store import SlotRecord, Tombstone, TxEvent
+from ..search.two_generation_cache import Halves
 
 Properties = dict[str, Any]
 """The properties of a node or a relationship, or a row of a statement's list."""

@@ -21,9 +21,16 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from ...schema.errors import Fault, Forbidden, InvalidInput, TenureError, Unavailable, unknown
-from ..targets import Target
-from .statements import COMPONENTS
+from ...schema.errors import (
+    Fault,
+    Forbidden,
+    InvalidInput,
+    TenureError,
+    Unavailable,
+    unknown,
+)
+from ..port.targets import Target
+from .cypher.core import COMPONENTS
 
 OLDEST_VERSION: Final = (5, 26)
 """The oldest server that the statements are written for (5.26 LTS)."""

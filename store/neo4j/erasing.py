@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...schema.interval import MIN_US
-from . import register_statements as register
-from . import statements as cypher
 from .applying import LARGEST, Counters
 from .calls import Writes
+from .cypher import core as cypher
+from .cypher import register
 
 
 def empty(

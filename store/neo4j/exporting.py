@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, LiteralString
 
 from ...schema.interval import INF_US
-from ..port import (
+from ..port.store import (
     BlockKeys,
     CanonicalId,
     Flag,
@@ -23,8 +23,8 @@ from ..port import (
     VectorRow,
 )
 from . import codec, register_codec
-from . import register_statements as register
 from .calls import Reads
+from .cypher import register
 
 _Held = Mapping[str, Any]
 

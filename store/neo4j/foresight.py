@@ -16,10 +16,15 @@ from typing import Any, Final, NamedTuple
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..expected import Expected, held_ask
-from ..port import ActionRecord, Ask, Found, Point
-from . import candidate_statements as cypher
+from ..port.store import (
+    ActionRecord,
+    Ask,
+    Found,
+    Point,
+)
 from . import register_codec, versions
 from .calls import Reads
+from .cypher import candidates as cypher
 from .identity import Register
 from .versions import Question, Records, Search
 

@@ -16,14 +16,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
+from ...resolution.known import (
+    Known,
+    Lookup,
+    alias_order,
+    identifier_order,
+    worth_it,
+)
 from ...resolution.postings import hit_weight
-from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
+from ...schema.entity import (
+    AUDIT,
+    SUGGESTION,
+    Alias,
+    Entity,
+    Identifier,
+    Judgement,
+)
 from ...schema.vocabulary import JudgementVerdict, ReviewState
-from . import candidate_statements as cypher
 from . import register_codec as codec
-from . import register_statements as register
 from .calls import Calls
+from .cypher import candidates as cypher
+from .cypher import register
 
 Names = tuple[Lookup, Sequence[str]]
 """What is looked up, and the scopes whose aliases are visible."""

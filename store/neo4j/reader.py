@@ -24,7 +24,7 @@ from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..expected import Expected, Names
 from ..near import Vectors
-from ..port import (
+from ..port.store import (
     ActionRecord,
     Ask,
     Clock,
@@ -36,12 +36,17 @@ from ..port import (
     Usage,
     VectorRow,
 )
-from . import candidate_statements as candidates
-from . import codec, exporting, identity, register_codec, versions
-from . import register_statements as register
-from . import statements as cypher
+from . import (
+    codec,
+    exporting,
+    identity,
+    register_codec,
+    versions,
+)
 from .applying import clock_of
 from .calls import Reads
+from .cypher import candidates, register
+from .cypher import core as cypher
 from .foresight import Foresight
 
 _LAST_ID = "\uffff"

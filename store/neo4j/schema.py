@@ -19,10 +19,10 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Unavailable
-from ..port import Migration
-from . import schema_statements as cypher
+from ..port.store import Migration
 from .calls import Link, Reads
 from .connect import translated
+from .cypher import schema as cypher
 
 _TWINS = frozenset(
     {

@@ -29,13 +29,20 @@ from ...schema.errors import Conflict, Unavailable
 from ...schema.interval import MIN_US
 from ..expected import Names
 from ..near import Vectors
-from ..port import Migration, Result, VectorRow
-from ..targets import Resolve, Target
+from ..port.store import Migration, Result, VectorRow
+from ..port.targets import Resolve, Target
 from . import applying, checking, schema
-from . import register_statements as register
-from . import statements as cypher
-from .calls import Limits, Link, Pauses, Reads, Writes, retryable
+from .calls import (
+    Limits,
+    Link,
+    Pauses,
+    Reads,
+    Writes,
+    retryable,
+)
 from .connect import DriverSettings, connect, translated
+from .cypher import core as cypher
+from .cypher import register
 from .reader import Neo4jReader
 from .writer import Neo4jWriteTx, landed
 

@@ -24,15 +24,20 @@ from typing import Any, Final, LiteralString
 import neo4j
 
 from ...schema.errors import InvalidInput
-from ..matrix import Matrix
 from ..near import Hit
-from ..port import VectorRow
-from ..quantise import VectorScore, unpacked
-from ..targets import Target
-from . import schema_statements
-from . import vector_statements as cypher
-from .calls import Calls, Link, Reads, Writes
+from ..port.store import VectorRow
+from ..port.targets import Target
+from ..port.vectors import VectorScore, unpacked
+from ..search.matrix import Matrix
+from .calls import (
+    Calls,
+    Link,
+    Reads,
+    Writes,
+)
 from .connect import translated
+from .cypher import schema as schema_statements
+from .cypher import vectors as cypher
 
 OVERFETCH: Final = 5
 """How many times what is wanted the index is asked for: other claims hide some of it."""

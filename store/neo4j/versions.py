@@ -21,11 +21,16 @@ from typing import Any, Final, LiteralString, NamedTuple
 from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
-from ..port import Ask, Found, Point, Related
-from ..telling import HALVINGS, common
-from . import candidate_statements as cypher
+from ..port.store import (
+    Ask,
+    Found,
+    Point,
+    Related,
+)
+from ..search.term_weights import HALVINGS, common
 from . import codec
 from .calls import Calls, Reads
+from .cypher import candidates as cypher
 
 CLAUSES: Final = 512
 """Words of one search: Lucene takes 1,024 clauses."""

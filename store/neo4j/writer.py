@@ -14,12 +14,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import Assertion, Claim, Row, Version
-from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
+from ...schema.claim import (
+    Assertion,
+    Claim,
+    Row,
+    Version,
+)
+from ...schema.entity import (
+    AUDIT,
+    SUGGESTION,
+    Alias,
+    Judgement,
+    Review,
+)
 from ...schema.errors import Fault, NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import Sight
-from ..port import (
+from ..port.store import (
     ActionRecord,
     Batch,
     Clock,
@@ -29,11 +40,18 @@ from ..port import (
     SlotRecord,
     StoredReceipt,
 )
-from . import applying, codec, erasing, identity, register_codec, versions
-from . import register_statements as register
-from . import statements as cypher
+from . import (
+    applying,
+    codec,
+    erasing,
+    identity,
+    register_codec,
+    versions,
+)
 from .applying import Counters
 from .calls import Writes
+from .cypher import core as cypher
+from .cypher import register
 
 _HEADS = [codec.HEAD, codec.HIDDEN_DENIAL]
 _ALL = [*_HEADS, codec.HIDDEN]

@@ -14,12 +14,16 @@ from datetime import datetime
 
 from ...resolution.clusters import pair
 from ...schema.claim import Assertion, Edge, Row
-from ...schema.entity import Alias, Entity, Judgement, Review
+from ...schema.entity import (
+    Alias,
+    Entity,
+    Judgement,
+    Review,
+)
 from ...schema.errors import NotFound
 from ...schema.values import stamped
 from ...schema.vocabulary import JudgedBy, JudgementVerdict
-from ..ledger import Ledger
-from ..port import (
+from ..port.store import (
     ActionClosing,
     ActionRecord,
     Batch,
@@ -33,6 +37,7 @@ from ..port import (
     TxEvent,
     WriteTx,
 )
+from ..timeline.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
-from ...resolution.clusters import WAITING, Clusters, across, blocking, bridges, canonical_id, pair
+from ...resolution.clusters import (
+    WAITING,
+    Clusters,
+    across,
+    blocking,
+    bridges,
+    canonical_id,
+    pair,
+)
 from ...resolution.keys import is_id
 from ...resolution.known import Known
 from ...schema.entity import Entity, Judgement
@@ -31,11 +39,31 @@ from ...schema.vocabulary import (
     JudgementVerdict,
     ReviewState,
 )
-from ..port import ActionRecord, Clock, SlotRecord, WriteTx
-from ..reconcile import Reach
-from .change import Change, Mandate, begin, derived_id, first_receipt, judged
+from ..port.store import (
+    ActionRecord,
+    Clock,
+    SlotRecord,
+    WriteTx,
+)
+from ..timeline.reconcile import Reach
+from .change import (
+    Change,
+    Mandate,
+    begin,
+    derived_id,
+    first_receipt,
+    judged,
+)
 from .erase import decided, review_id
-from .replan import Why, flag_dependants, groups_of, history_of, name_of, reach_of, replan
+from .replan import (
+    Why,
+    flag_dependants,
+    groups_of,
+    history_of,
+    name_of,
+    reach_of,
+    replan,
+)
 from .standing import restate
 
 _UNMERGE: Final = "unmerge"

@@ -14,7 +14,7 @@ from ...schema.entity import Alias, EntityRef
 from ...schema.errors import NotFound
 from ...schema.interval import ALWAYS
 from ...schema.vocabulary import EntityState
-from ..port import WriteTx
+from ..port.store import WriteTx
 from .change import Mandate, begin
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...schema.claim import Permissions
 from ...schema.operation import ReclassifyReceipt
 from ...schema.principal import EVERYONE
-from ..port import PermissionChange, WriteTx
+from ..port.store import PermissionChange, WriteTx
 from .change import Mandate, begin, unknown_object
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from ...resolution.clusters import Waited, believed
 from ...schema.entity import Entity
-from ..port import WriteTx
+from ..port.store import WriteTx
 from .change import Change
 
 

@@ -22,12 +22,18 @@ from ...schema.claim import Assertion, Permissions, Row
 from ...schema.entity import Alias
 from ...schema.errors import Fault
 from ...schema.signing import sign_scope
-from ..audit import GENESIS, chained
-from ..port import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
+from ..port.audit import GENESIS, chained
+from ..port.store import (
+    ActionRecord,
+    Batch,
+    ManifestRecord,
+    TxEvent,
+    VectorRow,
+)
 from . import codec, register_codec
-from . import register_sql as register
-from . import statements as sql
 from .codec import Line
+from .sql import core as sql
+from .sql import register
 
 
 def batch(db: sqlite3.Connection, given: Batch) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from ...schema.claim import Permissions
 from ...schema.principal import Sight
-from ..halves import Halves
+from ..search.two_generation_cache import Halves
 from .codec import Body
 
 _BODIES: Final = 16_384

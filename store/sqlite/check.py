@@ -18,11 +18,12 @@ from typing import Final
 
 from ...resolution import clusters
 from ...schema.entity import Judgement
-from ..audit import GENESIS, chained
-from ..overlaps import overlapping
-from . import check_sql as sql
-from . import codec, register_codec, statements
-from . import register_sql as register
+from ..port.audit import GENESIS, chained
+from ..timeline.overlaps import overlapping
+from . import codec, register_codec
+from .sql import checks as sql
+from .sql import core as statements
+from .sql import register
 
 _SHOWN: Final = 5
 """Examples named in a sentence."""

@@ -39,7 +39,7 @@ from ...schema.vocabulary import (
     StateLayer,
     Status,
 )
-from ..port import SlotRecord, Tombstone, TxEvent
+from ..port.store import SlotRecord, Tombstone, TxEvent
 
 Line = tuple[Any, ...]
 """A row as `sqlite3` returns it."""

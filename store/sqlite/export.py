@@ -16,7 +16,7 @@ from typing import Final
 
 from ...schema.claim import Row
 from ...schema.interval import Interval
-from ..port import (
+from ..port.store import (
     BlockKeys,
     CanonicalId,
     Flag,
@@ -27,9 +27,9 @@ from ..port import (
     VectorRow,
 )
 from . import codec, register_codec
-from . import register_sql as register
-from . import statements as sql
 from .codec import Line
+from .sql import core as sql
+from .sql import register
 
 _CHUNK: Final = 512
 

@@ -20,13 +20,24 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
+from ...schema.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    Unavailable,
+)
 from ...schema.interval import MIN_US
-from ..port import Migration
-from . import statements as sql
+from ..port.store import Migration
 from .caches import Caches
-from .connection import Tuning, connect, transaction, translated
-from .schema_sql import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from .connection import (
+    Tuning,
+    connect,
+    transaction,
+    translated,
+)
+from .sql import core as sql
+from .sql.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
 KEY_BYTES: Final = 32
 _IDLE_READERS: Final = 16

@@ -20,7 +20,7 @@ from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..expected import Expected
 from ..near import Vectors
-from ..port import (
+from ..port.store import (
     ActionRecord,
     Ask,
     Clock,
@@ -33,10 +33,10 @@ from ..port import (
     VectorRow,
 )
 from . import codec, export, register_codec
-from . import register_sql as register
-from . import statements as sql
 from .caches import Caches
 from .identity import Register
+from .sql import core as sql
+from .sql import register
 from .versions import Timelines
 
 

@@ -28,7 +28,7 @@ from ...schema.vocabulary import (
     JudgementVerdict,
     ReviewState,
 )
-from ..port import ActionRecord, StoredReceipt
+from ..port.store import ActionRecord, StoredReceipt
 from .codec import Line, listed, words
 
 _STATES = {state.value: state for state in EntityState}

@@ -24,12 +24,17 @@ from typing import Final
 
 from ...schema.errors import NotFound, Unavailable
 from ..expected import Names
-from ..port import ManifestRecord, Migration, Result, VectorRow
+from ..port.store import (
+    ManifestRecord,
+    Migration,
+    Result,
+    VectorRow,
+)
 from . import apply, check
-from . import statements as sql
 from .connection import Tuning, transaction
 from .partition import Partition, create, migrate
 from .reader import SqliteReader
+from .sql import core as sql
 from .writer import SqliteWriteTx
 
 MEMORY: Final = ":memory:"

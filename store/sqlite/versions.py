@@ -26,12 +26,18 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
-from ..port import Ask, Clock, Found, Point, Related
-from ..telling import common, weight
+from ..port.store import (
+    Ask,
+    Clock,
+    Found,
+    Point,
+    Related,
+)
+from ..search.term_weights import common, weight
 from . import codec
-from . import statements as sql
 from .caches import Caches
 from .codec import Body, Line
+from .sql import core as sql
 
 _WINDOWS: Final = (32, 160)
 """Rows looked at in one order before the other is tried: measured in bitemporal 8."""

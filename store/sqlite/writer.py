@@ -13,11 +13,22 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import Assertion, Claim, Row, Version
-from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
+from ...schema.claim import (
+    Assertion,
+    Claim,
+    Row,
+    Version,
+)
+from ...schema.entity import (
+    AUDIT,
+    SUGGESTION,
+    Alias,
+    Judgement,
+    Review,
+)
 from ...schema.errors import Fault
 from ...schema.principal import Sight
-from ..port import (
+from ..port.store import (
     ActionRecord,
     Batch,
     Clock,
@@ -27,14 +38,19 @@ from ..port import (
     SlotRecord,
     StoredReceipt,
 )
-from . import apply, codec, export, register_codec
-from . import register_sql as register
-from . import statements as sql
+from . import (
+    apply,
+    codec,
+    export,
+    register_codec,
+)
 from .caches import Caches
 from .codec import Line
 from .connection import rollback
 from .identity import Register
 from .partition import Partition
+from .sql import core as sql
+from .sql import register
 from .versions import Timelines
 
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tenure.compiler.binding import ExactBinder
 from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.gather import gather
-from tenure.compiler.request import CompileRequest
-from tenure.compiler.request_parsing import parse_request
-from tenure.compiler.setting import Setting
-from tenure.compiler.snapshot import Snapshot
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.gathering.binding import ExactBinder
+from tenure.compiler.gathering.gather import gather
+from tenure.compiler.ir.context import Setting
+from tenure.compiler.ir.snapshot import Snapshot
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.request.request import CompileRequest
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known, Lookup
 from tenure.schema.claim import (
@@ -54,7 +54,14 @@ from tenure.schema.vocabulary import (
     Sensitivity,
     Status,
 )
-from tenure.store.port import ActionRecord, Ask, Clock, Expected, Found, Point
+from tenure.store.port.store import (
+    ActionRecord,
+    Ask,
+    Clock,
+    Expected,
+    Found,
+    Point,
+)
 
 KEY = b"0123456789abcdef0123456789abcdef"
 NOW = 1_000_000_000_000_000

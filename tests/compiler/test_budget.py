@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.budget import Budget, ReservePolicy, compile_budget
-from tenure.compiler.capabilities import GENERIC, Capability, capability
+from tenure.compiler.tokens.capabilities import GENERIC, Capability, capability
+from tenure.compiler.tokens.window import Budget, ReservePolicy, compile_budget
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
 
 CLAUDE = capability("claude-haiku-4-5")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.canonical_text import (
+from tenure.compiler.safety.canonical_text import (
     INVALID_ENCODING,
     NOTHING_STRIPPED,
     Canonical,

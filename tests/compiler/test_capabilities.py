@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from tenure.compiler.capabilities import (
+from tenure.compiler.tokens.capabilities import (
     GENERIC,
     TABLE,
     CountingRule,

@@ -13,12 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenure.compiler.block import CONTAINMENT_SENTENCE
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.grammar import parse_envelope, verify_envelope
-from tenure.compiler.verdicts import Gap
-from tenure.compiler.wire import seal_of
-from tenure.schema.compile_terms import GapCode, OverflowPolicy, SectionName, wire_key
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.fitting.assemble import seal_of
+from tenure.compiler.format.block import CONTAINMENT_SENTENCE
+from tenure.compiler.format.grammar import parse_envelope, verify_envelope
+from tenure.compiler.ir.verdicts import Gap
+from tenure.schema.compile_terms import (
+    GapCode,
+    OverflowPolicy,
+    SectionName,
+    wire_key,
+)
 from tenure.schema.errors import ContextBudgetExhausted, Forbidden, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench, digest
@@ -77,7 +82,7 @@ def test_the_envelope_reads_back_as_its_blocks_and_its_boundaries_hold() -> None
     assert parse_envelope(envelope.text) == envelope.blocks
     assert envelope.digest == digest(envelope.text) == envelope.manifest.digest
     ids = {o.anchor: o.object_id for o in envelope.trace.compiled_objects}
-    from tenure.compiler.request_parsing import parse_request
+    from tenure.compiler.request.parse import parse_request
 
     seal = seal_of(bench.setting(parse_request("code_generation", **REQUEST)))
     assert verify_envelope(envelope.text, seal, ids=ids) == ()

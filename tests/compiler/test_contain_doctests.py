@@ -4,14 +4,14 @@ import importlib
 import pytest
 
 MODULES = (
-    "canonical_text",
-    "credentials",
-    "detect",
-    "escape",
-    "header",
-    "isolation",
-    "rows",
-    "views",
+    "safety.canonical_text",
+    "safety.credentials",
+    "safety.detect",
+    "format.escape",
+    "format.header",
+    "safety.isolation",
+    "format.rows",
+    "safety.views",
 )
 
 

@@ -11,11 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler import exact_count
-from tenure.compiler.counting import TokenCounter, counter_for
-from tenure.compiler.exact_count import VOCABULARY_SHA256, choose_library, count_o200k, library
 from tenure.compiler.golden import GOLDEN
-from tenure.compiler.text_features import Features, features
+from tenure.compiler.tokens import o200k as exact_count
+from tenure.compiler.tokens.counting import TokenCounter, counter_for
+from tenure.compiler.tokens.o200k import (
+    VOCABULARY_SHA256,
+    choose_library,
+    count_o200k,
+    library,
+)
+from tenure.compiler.tokens.text_features import Features, features
 from tenure.schema.errors import Fault, InvalidInput
 
 MODELS = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.compiler.credentials import find_credentials
+from tenure.compiler.safety.credentials import find_credentials
 
 SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).parents[2].parent / "shared"))
 DATA = SHARED / "data/injection"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.detect import (
+from tenure.compiler.safety.detect import (
     DEFAULT_THRESHOLDS,
     AttackClass,
     Channel,
@@ -17,8 +17,8 @@ from tenure.compiler.detect import (
     scan,
     verdict,
 )
-from tenure.compiler.phrases import PHRASE_RULES
-from tenure.compiler.views import fold, scan_views
+from tenure.compiler.safety.phrases import PHRASE_RULES
+from tenure.compiler.safety.views import fold, scan_views
 
 SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).parents[2].parent / "shared"))
 DATA = SHARED / "data/injection"

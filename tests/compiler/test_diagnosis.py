@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenure.compiler.diagnosis import Cause, Part, Suspicion, diagnosis
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.quality import TARGETS
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.explain.diagnosis import (
+    Cause,
+    Part,
+    Suspicion,
+    diagnosis,
+)
+from tenure.compiler.trace.metrics import TARGETS
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
@@ -64,7 +69,7 @@ def test_a_metric_outside_its_target_names_its_cause() -> None:
 
 
 def test_every_metric_has_a_cause_that_it_points_to() -> None:
-    from tenure.compiler.diagnosis import _METRICS
+    from tenure.compiler.explain.diagnosis import _METRICS
 
     assert set(_METRICS) == set(TARGETS)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from tenure.compiler.distil import novelty, of, ranked, statements
-from tenure.compiler.relevance import FULL
-from tenure.compiler.request_parsing import parse_request
-from tenure.compiler.shortening import grade
+from tenure.compiler.distil import (
+    novelty,
+    of,
+    ranked,
+    statements,
+)
+from tenure.compiler.fitting.shorten import grade
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.text.relevance import FULL
 from tenure.tests.compiler.fake_reader import Bench
 
 ASKED = frozenset({"alpha", "beta"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tenure.compiler.duplicates import Text, duplicates, shingles
-from tenure.compiler.subunits import negates, numbers_of
+from tenure.compiler.text.duplicates import Text, duplicates, shingles
+from tenure.compiler.text.sentences import negates, numbers_of
 
 WORDS = st.lists(st.sampled_from("a b c d no 1 2".split()), max_size=12).map(" ".join)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenure.compiler.escape import LINE_BREAKS, escape_data, unescape_data
+from tenure.compiler.format.escape import LINE_BREAKS, escape_data, unescape_data
 
 PIECES = st.sampled_from(
     [

@@ -15,19 +15,19 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.contain import contain
-from tenure.compiler.convert import convert
-from tenure.compiler.emit import emit
-from tenure.compiler.gate import gate
-from tenure.compiler.normalize import normalize
-from tenure.compiler.order import order
-from tenure.compiler.piece import Piece
-from tenure.compiler.rank import rank
-from tenure.compiler.request_parsing import parse_request
-from tenure.compiler.rescue import rescue
-from tenure.compiler.resolve import Placed, resolve
-from tenure.compiler.validate import validate
-from tenure.compiler.verdicts import Verdict
+from tenure.compiler.ir.piece import Piece
+from tenure.compiler.ir.verdicts import Verdict
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.stages.contain import contain
+from tenure.compiler.stages.convert import convert
+from tenure.compiler.stages.emit import emit
+from tenure.compiler.stages.gate import gate
+from tenure.compiler.stages.normalize import normalize
+from tenure.compiler.stages.order import order
+from tenure.compiler.stages.rank import rank
+from tenure.compiler.stages.rescue import rescue
+from tenure.compiler.stages.resolve import Placed, resolve
+from tenure.compiler.stages.validate import validate
 from tenure.schema.compile_terms import Stage
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Slot, Vocabulary

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenure.compiler.block import (
+from tenure.compiler.format.block import (
     CONTAINMENT_SENTENCE,
     HEADINGS,
     Block,
     anchored,
 )
-from tenure.compiler.grammar import (
+from tenure.compiler.format.grammar import (
     Broken,
     Seal,
     boundary,
@@ -26,7 +26,7 @@ from tenure.compiler.grammar import (
     render_blocks,
     verify_envelope,
 )
-from tenure.compiler.header import MAX_IDS
+from tenure.compiler.format.header import MAX_IDS
 from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import Fault, InvalidInput
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.isolation import (
+from tenure.compiler.safety.isolation import (
     STRENGTH_PER_MILLE,
     Isolation,
     decode,

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.binding import ExactBinder
 from tenure.compiler.compile import compile
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.request_parsing import parse_request
-from tenure.compiler.setting import project_of, scopes_of
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.gathering.binding import ExactBinder
+from tenure.compiler.ir.context import project_of, scopes_of
+from tenure.compiler.request.parse import parse_request
 from tenure.schema.entity import EntityRef
 from tenure.schema.principal import Principal
-from tenure.service.connect import connect
-from tenure.service.memory import Memory
+from tenure.service.client.connect import connect
+from tenure.service.client.memory import Memory
 
 SAID = "I am a senior prompt engineer and I specialize in high-dimensional model steering."
 WHY = "explanations of prompting and model steering can assume expert knowledge"

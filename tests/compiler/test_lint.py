@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.lint import LintFinding
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.trace.lint import LintFinding
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench
 

@@ -9,14 +9,25 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.capabilities import GENERIC
-from tenure.compiler.counting import counter_for
-from tenure.compiler.media_plan import MediaPlan, Shown, media_text, plan_media
-from tenure.compiler.media_reduction import nearest
-from tenure.compiler.modality import Modality
-from tenure.compiler.request import Media, MediaKind, RowFilter, RowTest, StandIn
-from tenure.compiler.request_parsing import parse_request
-from tenure.compiler.tabulate import table_in
+from tenure.compiler.fitting.tabulate import table_in
+from tenure.compiler.media.plan import (
+    MediaPlan,
+    Shown,
+    media_text,
+    plan_media,
+)
+from tenure.compiler.media.reduction import nearest
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.request.request import (
+    Media,
+    MediaKind,
+    RowFilter,
+    RowTest,
+    StandIn,
+)
+from tenure.compiler.tokens.capabilities import GENERIC
+from tenure.compiler.tokens.counting import counter_for
+from tenure.compiler.tokens.modality import Modality
 from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
 from tenure.schema.policy import DEFAULT
@@ -443,7 +454,7 @@ def test_malformed_media_are_refused_by_name(given: dict[str, Any], named: str) 
 
 
 def test_a_request_with_media_survives_its_json() -> None:
-    from tenure.compiler.request_parsing import request_from_json
+    from tenure.compiler.request.parse import request_from_json
 
     request = parse_request(
         "code_generation",

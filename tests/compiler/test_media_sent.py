@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
-from tenure.compiler.capabilities import MEDIA_WIRES
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.media_cost import PICTURE
-from tenure.compiler.media_sent import SentMedia, native_parts, planned_size
-from tenure.compiler.modality import audio_tokens, image_tokens
-from tenure.compiler.render_anthropic import marked_parts
-from tenure.compiler.render_openai import breakpoint_parts
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.media.cost import PICTURE
+from tenure.compiler.render.anthropic import marked_parts
+from tenure.compiler.render.media import SentMedia, native_parts, planned_size
+from tenure.compiler.render.openai import breakpoint_parts
+from tenure.compiler.tokens.capabilities import MEDIA_WIRES
+from tenure.compiler.tokens.modality import audio_tokens, image_tokens
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench

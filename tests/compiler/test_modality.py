@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.items import Item
-from tenure.compiler.media_reduction import (
+from tenure.compiler.budget.items import Item
+from tenure.compiler.media.reduction import (
     Region,
     aggregated,
     chosen_segments,
@@ -20,7 +20,7 @@ from tenure.compiler.media_reduction import (
     filtered,
     sampled,
 )
-from tenure.compiler.modality import (
+from tenure.compiler.tokens.modality import (
     AudioRule,
     CrossModalReference,
     ImageRule,

@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.quality import TARGETS
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.trace.metrics import TARGETS
 from tenure.schema.compile_terms import Reason
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid

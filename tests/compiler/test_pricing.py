@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.pricing import token_cost
-from tenure.compiler.request_parsing import parse_request
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.fitting.price import token_cost
+from tenure.compiler.request.parse import parse_request
 from tenure.schema.compile_terms import OverflowPolicy, SectionName
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import CompilePolicy

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.block import CONTAINMENT_SENTENCE
 from tenure.compiler.distil import statements
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.format.block import CONTAINMENT_SENTENCE
 from tenure.schema.compile_terms import Stability
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
@@ -173,7 +173,7 @@ def test_parents_children_siblings_and_cross_references_are_fetched() -> None:
 
 
 def replace_request(bench: Bench, **given: Any) -> Any:
-    from tenure.compiler.request_parsing import parse_request
+    from tenure.compiler.request.parse import parse_request
 
     return parse_request("code_generation", query="zzz", **given)
 

@@ -6,12 +6,12 @@ import pytest
 
 from tenure.compiler.ablation import ablate
 from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
-from tenure.compiler.diagnosis import Cause, Part
-from tenure.compiler.differences import diff_envelopes
-from tenure.compiler.quality import TARGETS, stands
-from tenure.compiler.request_parsing import parse_request
+from tenure.compiler.envelope.compare import diff_envelopes
+from tenure.compiler.explain.diagnosis import Cause, Part
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.trace.metrics import TARGETS, stands
 from tenure.schema.errors import InvalidInput
-from tenure.store.port import Point
+from tenure.store.port.store import Point
 from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 

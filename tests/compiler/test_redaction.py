@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenure.compiler.snapshot import Near
+from tenure.compiler.ir.snapshot import Near
 from tenure.schema.principal import Principal
-from tenure.store.quantise import VectorScore
+from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import Bench, uid
 
 SECRET = "+1 555 0100"

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.cache_plan import (
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.render.anthropic import marked_parts, render_anthropic
+from tenure.compiler.render.cache_plan import (
     added_blocks,
     expected_cached_tokens,
     marks,
     tokens_read,
 )
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.render_anthropic import marked_parts, render_anthropic
-from tenure.compiler.render_openai import breakpoint_parts
-from tenure.compiler.render_tools import tools_of
+from tenure.compiler.render.openai import breakpoint_parts
+from tenure.compiler.render.tools import tools_of
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench

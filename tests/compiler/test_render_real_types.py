@@ -24,7 +24,7 @@ from google.genai import types
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 from typing_extensions import is_typeddict
 
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench
 

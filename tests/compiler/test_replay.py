@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.manifest import Manifest, manifest_from_json, principal_of
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.ir.snapshot import Near
 from tenure.compiler.replay import replay
-from tenure.compiler.snapshot import Near
+from tenure.compiler.trace.manifest import Manifest, manifest_from_json, principal_of
 from tenure.schema.claim import Content, Permissions, Version
 from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import Forbidden, InvalidInput
@@ -19,7 +19,7 @@ from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER, Principal
 from tenure.schema.slots import Named
 from tenure.schema.vocabulary import Classification
-from tenure.store.quantise import VectorScore
+from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import KEY, Bench, Reading, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 

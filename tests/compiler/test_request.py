@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.request import (
+from tenure.compiler.request.parse import parse_request, request_from_json
+from tenure.compiler.request.request import (
     CompileRequest,
     Constraint,
     Evidence,
@@ -16,7 +17,6 @@ from tenure.compiler.request import (
     Turn,
     quantised,
 )
-from tenure.compiler.request_parsing import parse_request, request_from_json
 from tenure.schema.errors import InvalidInput
 from tenure.schema.interval import INF_US, MIN_US
 
@@ -153,8 +153,8 @@ def test_a_text_that_is_no_request_is_refused(text: str) -> None:
 
 
 def test_media_are_shown_by_kind_size_and_address() -> None:
-    from tenure.compiler.media_plan import media_text
-    from tenure.compiler.request import MediaKind
+    from tenure.compiler.media.plan import media_text
+    from tenure.compiler.request.request import MediaKind
 
     image = Media(kind=MediaKind.IMAGE, uri="a.png", width=4, height=5, description="a cat")
     assert media_text(image) == "[image 4x5 a.png]\na cat"

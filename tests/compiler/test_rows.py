@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.escape import LINE_BREAKS
-from tenure.compiler.rows import fact_rows, read_rows
+from tenure.compiler.format.escape import LINE_BREAKS
+from tenure.compiler.format.rows import fact_rows, read_rows
 from tenure.schema.errors import InvalidInput
 
 FACT = st.lists(

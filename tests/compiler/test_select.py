@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from tenure.compiler import diversity
-from tenure.compiler.allocate import Section, allocate
-from tenure.compiler.knapsack import decide_in_numpy, decide_in_python
+from tenure.compiler.budget import diversity
+from tenure.compiler.budget.allocate import Section, allocate
+from tenure.compiler.budget.knapsack import decide_in_numpy, decide_in_python
 from tenure.compiler.select import (
     Item,
     Selection,

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.counting import counter_for
-from tenure.compiler.serialisation import (
+from tenure.compiler.media.serialisation import (
     TRAITS,
     Form,
     ParseAccuracy,
     choose_form,
     serialise,
 )
+from tenure.compiler.tokens.counting import counter_for
 from tenure.schema.errors import InvalidInput
 
 ROWS: list[dict[str, object]] = [

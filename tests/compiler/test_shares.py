@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.shares import (
+from tenure.compiler.budget.profiles import (
     FLOORS,
     PROFILES,
     SIGNALS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.snapshot import Near as Hits
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.ir.snapshot import Near as Hits
 from tenure.schema.vocabulary import Sensitivity
-from tenure.store.quantise import VectorScore
+from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import Bench, uid
 
 MINE = {"scope": {"user": "ann"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.squarify import Tile, squarify
+from tenure.compiler.explain.treemap import Tile, squarify
 
 WEIGHTS = st.lists(st.integers(0, 5_000), max_size=40).map(lambda w: sorted(w, reverse=True))
 SIDES = st.integers(0, 300)

@@ -7,34 +7,34 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.affordances import bare as bare_schema
-from tenure.compiler.affordances import untrusted_tool
-from tenure.compiler.binding import ExactBinder
 from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
-from tenure.compiler.contain import contain
-from tenure.compiler.convert import convert
-from tenure.compiler.duplicates import Text, duplicates, shingle_list
-from tenure.compiler.emit import emit
-from tenure.compiler.gate import gate
-from tenure.compiler.media_cost import media_tokens
-from tenure.compiler.normalize import normalize
-from tenure.compiler.order import Ordered, order
-from tenure.compiler.rank import rank
-from tenure.compiler.relevance import fused
-from tenure.compiler.request import Media, MediaKind
-from tenure.compiler.request_parsing import parse_request
-from tenure.compiler.rescue import rescue
-from tenure.compiler.resolve import resolve
-from tenure.compiler.setting import Setting, project_of, sealing_epoch
-from tenure.compiler.shortening import excerpt
-from tenure.compiler.snapshot import Near as Hits
-from tenure.compiler.validate import validate
+from tenure.compiler.conversion.untrusted_tools import bare as bare_schema
+from tenure.compiler.conversion.untrusted_tools import untrusted_tool
+from tenure.compiler.fitting.shorten import excerpt
+from tenure.compiler.gathering.binding import ExactBinder
+from tenure.compiler.ir.context import Setting, project_of, sealing_epoch
+from tenure.compiler.ir.snapshot import Near as Hits
+from tenure.compiler.media.cost import media_tokens
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.request.request import Media, MediaKind
+from tenure.compiler.stages.contain import contain
+from tenure.compiler.stages.convert import convert
+from tenure.compiler.stages.emit import emit
+from tenure.compiler.stages.gate import gate
+from tenure.compiler.stages.normalize import normalize
+from tenure.compiler.stages.order import Ordered, order
+from tenure.compiler.stages.rank import rank
+from tenure.compiler.stages.rescue import rescue
+from tenure.compiler.stages.resolve import resolve
+from tenure.compiler.stages.validate import validate
+from tenure.compiler.text.duplicates import Text, duplicates, shingle_list
+from tenure.compiler.text.relevance import fused
 from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import ContextBudgetExhausted, Fault, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Vocabulary
-from tenure.store.port import Point
-from tenure.store.quantise import VectorScore
+from tenure.store.port.store import Point
+from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, Reading, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 

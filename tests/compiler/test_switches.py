@@ -9,7 +9,7 @@ import pytest
 from tenure.schema.compile_terms import InjectionPolicy
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import Policy
-from tenure.service.connect import connect
+from tenure.service.client.connect import connect
 from tenure.tests.compiler.fake_reader import Bench
 
 FILLER = "word " * 30

@@ -6,8 +6,8 @@ import doctest
 
 import pytest
 
-from tenure.compiler import tabulate
-from tenure.compiler.tabulate import table_in
+from tenure.compiler.fitting import tabulate
+from tenure.compiler.fitting.tabulate import table_in
 
 
 def test_examples_in_docstrings_hold() -> None:

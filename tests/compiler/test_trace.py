@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.manifest import manifest_from_json
+from tenure.compiler.trace.manifest import manifest_from_json
 from tenure.schema.compile_terms import CacheHitStatus, CompiledAs
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal

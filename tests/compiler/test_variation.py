@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.grammar import parse_envelope
-from tenure.compiler.variation import NO_VARIATION, SHAPES, variation
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.format.grammar import parse_envelope
+from tenure.compiler.ir.variation import NO_VARIATION, SHAPES, variation
 from tenure.schema.compile_terms import Stability
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench

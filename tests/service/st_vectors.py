@@ -24,7 +24,7 @@ def model_folder() -> Path:
 
 
 def main() -> None:
-    choice = importlib.import_module("tenure.service.encoder_choice")
+    choice = importlib.import_module("tenure.service.encoders.choice")
     encoder = choice.encoder_of(f"sentence-transformers:{model_folder()}")
     texts = json.load(sys.stdin)
     answer = {

@@ -13,8 +13,8 @@ from google.genai import types
 
 from tenure import Memory, connect
 from tenure.schema.errors import InvalidInput
-from tenure.service.adk import before_model, rewrite, user_text
-from tenure.service.adk_state import Correlation
+from tenure.service.adapters.adk import before_model, rewrite, user_text
+from tenure.service.adapters.adk_state import Correlation
 
 PICTURE = types.Part(inline_data=types.Blob(data=b"\x89PNG", mime_type="image/png"))
 

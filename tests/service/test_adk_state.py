@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from tenure.schema.errors import InvalidInput
-from tenure.service.adk_state import allowed_tools, correlation, given_of
-from tenure.service.connect import connect
+from tenure.service.adapters.adk_state import allowed_tools, correlation, given_of
+from tenure.service.client.connect import connect
 
 STATE = {
     "plan": {

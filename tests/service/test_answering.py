@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
 from tenure.schema.errors import InvalidInput
-from tenure.service.answering import answer
-from tenure.service.connect import connect
+from tenure.service.client.answer import answer
+from tenure.service.client.connect import connect
 
 SCHEMA = {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}
 

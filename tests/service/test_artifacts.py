@@ -12,9 +12,14 @@ import pytest
 
 from tenure import Memory, NotFound, Principal, TenureError, connect
 from tenure.schema.artifact import address_of, digest_of
-from tenure.schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
+from tenure.schema.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    Unavailable,
+)
 from tenure.schema.policy import DEFAULT
-from tenure.store.artifact_files import ArtifactFiles
+from tenure.store.transfer.artifact_files import ArtifactFiles
 
 TEXT = "The nightly deploy of nova ended at 02:10. It took nine minutes. Nothing failed."
 ANN = Principal(user="ann", roles=frozenset({"engineer"}), clearance="confidential")

@@ -27,7 +27,7 @@ from tenure.schema.claim import Permissions
 from tenure.schema.errors import Conflict, Unavailable
 from tenure.schema.principal import Scope
 from tenure.schema.values import stamped
-from tenure.store.artifact_files import ArtifactFiles
+from tenure.store.transfer.artifact_files import ArtifactFiles
 
 TEXT = "The nightly deploy of nova ended at 02:10."
 ANN = Principal(user="ann", roles=frozenset({"engineer"}))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tenure import InvalidInput, Memory, aconnect
-from tenure.service.async_memory import AsyncFace
+from tenure.service.client.async_memory import AsyncFace
 
 
 def test_the_main_job_runs_awaited(tmp_path: Path) -> None:

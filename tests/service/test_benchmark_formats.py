@@ -11,9 +11,14 @@ from typing import Any
 
 import pytest
 
-from tenure.schema.errors import InvalidInput, NotFound, TenureError, Unavailable
-from tenure.service.benchmark_formats import FORMATS, convert
-from tenure.service.question_sets import QuestionSet, question_sets
+from tenure.schema.errors import (
+    InvalidInput,
+    NotFound,
+    TenureError,
+    Unavailable,
+)
+from tenure.service.evaluation.formats import FORMATS, convert
+from tenure.service.evaluation.question_sets import QuestionSet, question_sets
 
 LOCOMO = [
     {

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.service.chunking import chunked
+from tenure.service.encoders.chunking import chunked
 
 
 def words(text: str) -> int:

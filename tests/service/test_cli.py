@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from tenure.service.cli import app
+from tenure.service.cli.main import app
 
 RUNNER = CliRunner()
 MAY, JUNE = "2026-05-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -467,9 +467,8 @@ def test_the_version_is_told(run: Run) -> None:
 
 
 def test_help_is_quick_and_names_every_command() -> None:
-    script = (
-        "import time; t = time.perf_counter()\nfrom tenure.service.cli import app\nimport sys\n"
-    )
+    script = "import time; t = time.perf_counter()\n"
+    script += "from tenure.service.cli.main import app\nimport sys\n"
     script += "from typer.testing import CliRunner\nCliRunner().invoke(app, ['--help'])\n"
     script += "heavy = {'pydantic', 'rich', 'numpy', 'sqlite3', 'structlog'} & set(sys.modules)\n"
     script += "print(sorted(heavy))"

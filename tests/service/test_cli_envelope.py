@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tenure.compiler.quality import TARGETS
+from tenure.compiler.trace.metrics import TARGETS
 from tenure.schema.compile_terms import Stage
 from tenure.schema.errors import InvalidInput
-from tenure.service.cli_files import envelope_named
+from tenure.service.cli.files import envelope_named
 from tenure.tests.service.test_cli import JUNE, Run, moved, run, told
 
 __all__ = ["run"]
@@ -133,7 +133,9 @@ def test_envelopes_are_listed_and_narrowed(run: Run) -> None:
 def test_a_diff_says_what_came_what_went_and_what_it_costs(run: Run) -> None:
     moved(run)
     run(*ASK, "--manifest", "before.json")
-    run("write", "Sam Rivera", "title", "director of the office", "--from", JUNE)
+    # Longer than any two boundaries differ in tokens: their keys are drawn anew for each store.
+    title = "director of the office in Chicago and of everything that stands in its cellar"
+    run("write", "Sam Rivera", "title", title, "--from", JUNE)
     after = compiled(run)
     shown = run("envelope", "diff", "before.json", after).stdout
     assert "1 added, 0 removed" in shown

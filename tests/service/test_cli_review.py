@@ -12,8 +12,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from tenure import EntityRef, Memory, connect
-from tenure.service.cli import app
-from tenure.service.cli_desk import KEYS, Desk
+from tenure.service.cli.desk import KEYS, Desk
+from tenure.service.cli.main import app
 
 HEAD = "pair_id,kind,name1,name2,is_match,cluster1,cluster2"
 

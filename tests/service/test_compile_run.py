@@ -10,7 +10,7 @@ import pytest
 
 from tenure import Memory, connect
 from tenure.compiler.compile import compile as compile_envelope
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
 from tenure.schema.errors import InvalidInput
 
 
@@ -30,7 +30,7 @@ def collecting(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         seen.append(gc.isenabled())
         return compile_envelope(*args, **given)
 
-    monkeypatch.setattr("tenure.service.compiling.compile_envelope", watched)
+    monkeypatch.setattr("tenure.service.compilation.compile.compile_envelope", watched)
     return seen
 
 

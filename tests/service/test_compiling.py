@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 from tenure import Memory, connect, parse_envelope
-from tenure.compiler.budget import compile_budget
-from tenure.compiler.capabilities import capability
-from tenure.compiler.counting import counter_for
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.tokens.capabilities import capability
+from tenure.compiler.tokens.counting import counter_for
+from tenure.compiler.tokens.window import compile_budget
 from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import ContextBudgetExhausted
 from tenure.schema.policy import DEFAULT

@@ -22,7 +22,7 @@ import pytest
 
 import tenure
 from tenure.schema.values import micros
-from tenure.service.memory import Memory
+from tenure.service.client.memory import Memory
 
 SAMPLE = Path(__file__).parent.parent / "data" / "events-sample.jsonl"
 FULL = "congress/events-2012-2018.jsonl.gz"

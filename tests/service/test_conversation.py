@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tenure import Memory
-from tenure.compiler.cache_plan import tokens_read
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.render.cache_plan import tokens_read
 from tenure.schema.compile_terms import Stability
 from tenure.tests.conversation import office, turns
 

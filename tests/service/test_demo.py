@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tenure.service.cli import app
-from tenure.service.demo import Tour, log_lines, take_tour
+from tenure.service.cli.main import app
+from tenure.service.cli.tour import Tour, log_lines, take_tour
 
 RUNNER = CliRunner()
 

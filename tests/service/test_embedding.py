@@ -12,10 +12,10 @@ import pytest
 
 import tenure
 from tenure import Forbidden, InvalidInput, Memory, Principal, Write, connect
-from tenure.service import embedding as module
-from tenure.service.embedding import Embedding, Progress, texts_of
-from tenure.service.re_embed import re_embed
-from tenure.store.port import VectorRow
+from tenure.service.encoders import embedding as module
+from tenure.service.encoders.embedding import Embedding, Progress, texts_of
+from tenure.service.stewardship.re_embed import re_embed
+from tenure.store.port.store import VectorRow
 from tenure.tests.service.toy_encoder import ToyEncoder
 
 CANTEEN = "Our staff canteen closes at three in the afternoon."

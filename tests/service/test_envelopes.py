@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tenure import Memory, NotFound, Principal, connect
-from tenure.service.envelopes import StoredEnvelope
+from tenure.service.reading.envelopes import StoredEnvelope
 
 TASK = "code_generation"
 

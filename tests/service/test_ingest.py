@@ -22,9 +22,9 @@ from tenure.schema.errors import (
     Unavailable,
 )
 from tenure.schema.principal import Principal
-from tenure.service.event_lines import Line, Reading, read
-from tenure.service.ingest import BATCH, rejects_path
-from tenure.service.memory import Memory
+from tenure.service.client.memory import Memory
+from tenure.service.writing.event_lines import Line, Reading, read
+from tenure.service.writing.ingest import BATCH, rejects_path
 
 MAY, JUNE, JULY = (f"2026-{month}-01T00:00:00Z" for month in ("05", "06", "07"))
 

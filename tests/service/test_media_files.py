@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tenure import InvalidInput, Memory, connect
-from tenure.compiler.media_measures import measures, media_type_of
-from tenure.compiler.request import MediaKind
-from tenure.service.media_files import records_of
+from tenure.compiler.media.measures import measures, media_type_of
+from tenure.compiler.request.request import MediaKind
+from tenure.service.artifacts.files import records_of
 from tenure.tests.media_samples import box, mp4, png, wav
 
 IMAGE, AUDIO, VIDEO = MediaKind.IMAGE, MediaKind.AUDIO, MediaKind.VIDEO

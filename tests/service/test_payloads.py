@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from tenure import Memory, connect, parse_envelope
-from tenure.compiler.block import Block
-from tenure.compiler.envelope import Envelope
-from tenure.compiler.grammar import Seal, verify_envelope
+from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.format.block import Block
+from tenure.compiler.format.grammar import Seal, verify_envelope
 from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT

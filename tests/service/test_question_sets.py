@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from tenure.schema.errors import InvalidInput, NotFound, TenureError
-from tenure.service.question_sets import Document, Fact, QuestionSet, in_order, question_sets
+from tenure.service.evaluation.question_sets import (
+    Document,
+    Fact,
+    QuestionSet,
+    in_order,
+    question_sets,
+)
 
 DOCUMENT = {"id": "d1", "text": "Sam moved to Chicago.", "at": "2026-06-02T09:00:00Z"}
 FACT = {"id": "f1", "subject": "Sam", "slot": "office", "value": "Chicago"}

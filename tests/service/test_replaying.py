@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tenure import Memory, connect
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
 from tenure.schema.errors import ContextBudgetExhausted
 from tenure.tests import random_requests
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from tenure.compiler.envelope import Envelope
+from tenure.compiler.envelope.envelope import Envelope
 from tenure.schema.errors import InvalidInput
-from tenure.service.connect import connect
-from tenure.service.memory import Memory
+from tenure.service.client.connect import connect
+from tenure.service.client.memory import Memory
 
 NOTES = (
     "The deploy report of alpha names the owner.",

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tenure.service.onnx_encoder import OnnxEncoder
-from tenure.store.quantise import FULL, to16
+from tenure.service.encoders.onnx import OnnxEncoder
+from tenure.store.port.vectors import FULL, to16
 from tenure.tests.source_tree import ROOT
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 from tenure.schema.errors import InvalidInput, NotFound, Unavailable
 from tenure.schema.policy import DEFAULT
-from tenure.service.cli_frame import caller, place_of
+from tenure.service.cli.frame import caller, place_of
 from tenure.service.settings import load
 
 

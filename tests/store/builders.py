@@ -30,8 +30,7 @@ from tenure.schema.vocabulary import (
     StateLayer,
     Status,
 )
-from tenure.store import reconcile
-from tenure.store.port import (
+from tenure.store.port.store import (
     Batch,
     Clock,
     Closing,
@@ -41,6 +40,7 @@ from tenure.store.port import (
     StoredReceipt,
     TxEvent,
 )
+from tenure.store.timeline import reconcile
 
 TENANT = "acme"
 ALL = Sight(scopes=("tenant",), tags=("*",), clearance=3)

@@ -16,10 +16,15 @@ from types import ModuleType
 from typing import Any
 
 from tenure.schema.claim import Claim, Row, milli
-from tenure.schema.interval import INF_US, MIN_US, Interval, relation
+from tenure.schema.interval import (
+    INF_US,
+    MIN_US,
+    Interval,
+    relation,
+)
 from tenure.schema.values import NOTHING, micros
 from tenure.schema.vocabulary import Op
-from tenure.store import reconcile
+from tenure.store.timeline import reconcile
 from tenure.tests.strategies import DAYS, VERBS
 
 from .ledger import Ledger, recorded

@@ -13,8 +13,8 @@ from types import ModuleType
 
 from tenure.schema.claim import Claim, Row
 from tenure.schema.vocabulary import Op, Status
-from tenure.store import reconcile
-from tenure.store.reconcile import Plan
+from tenure.store.timeline import reconcile
+from tenure.store.timeline.reconcile import Plan
 
 from .painted_grid import UNKNOWN, Answer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tenure.store.port import Store
+from tenure.store.port.store import Store
 
 
 class Renamed:

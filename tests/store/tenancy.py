@@ -24,9 +24,9 @@ from tenure.schema.vocabulary import (
     Op,
     ReviewState,
 )
-from tenure.store import port
 from tenure.store.expected import Expected
-from tenure.store.port import (
+from tenure.store.port import store as port
+from tenure.store.port.store import (
     ActionClosing,
     ActionRecord,
     Ask,
@@ -44,7 +44,7 @@ from tenure.store.port import (
     VectorRow,
     WriteTx,
 )
-from tenure.store.transfer import export_lines
+from tenure.store.transfer.transfer import export_lines
 from tenure.tests.store.builders import Say, add, after, alias, commit, entity, event
 from tenure.tests.store.contract.test_port_identity import judgement
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.store.neo4j import schema_statements
+from tenure.store.neo4j.cypher import schema as schema_statements
 from tenure.tests.neo4j_server import is_required
 from tenure.tests.store.cypher_lint import read_statements
 from tenure.tests.store.cypher_parser import NoParser, parse_problems, parser_folder

@@ -11,12 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.errors import Fault, InvalidInput
-from tenure.store import matrix as module
-from tenure.store.matrices import Matrices
-from tenure.store.matrix import Matrix
-from tenure.store.port import Clock, VectorRow
-from tenure.store.quantise import VectorScore, packed, quantise, to16
-from tenure.store.vector_rows import BLOCK, VectorRows, sign_bits
+from tenure.store.port.store import Clock, VectorRow
+from tenure.store.port.vectors import (
+    VectorScore,
+    packed,
+    quantise,
+    to16,
+)
+from tenure.store.search import matrix as module
+from tenure.store.search.matrices import Matrices
+from tenure.store.search.matrix import Matrix
+from tenure.store.search.vector_rows import BLOCK, VectorRows, sign_bits
 
 ENCODER = "test@1"
 EVERYTHING = 10**9

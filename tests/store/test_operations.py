@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from tenure.schema.claim import Permissions
 from tenure.schema.entity import EntityRef
-from tenure.schema.errors import Conflict, Forbidden, InvalidInput, NotFound
+from tenure.schema.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+)
 from tenure.schema.interval import INF_US
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.principal import Scope, Sight
@@ -28,12 +33,17 @@ from tenure.schema.vocabulary import (
     Status,
     ValueType,
 )
-from tenure.store.operations.actions import Channel, Powers, resolve, settlement
+from tenure.store.operations.actions import (
+    Channel,
+    Powers,
+    resolve,
+    settlement,
+)
 from tenure.store.operations.change import Mandate
 from tenure.store.operations.erase import erase
 from tenure.store.operations.reclassify import reclassify
 from tenure.store.operations.sweep import SweepRules, close_scope, sweep
-from tenure.store.port import Ask, Point
+from tenure.store.port.store import Ask, Point
 from tenure.store.sqlite.store import SqliteStore
 from tenure.tests.store.drafts import DAY, decay, draft, submission, uid, write, write_all
 from tenure.tests.store.memory_store import MemoryStore

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.errors import InvalidInput
-from tenure.store.quantise import (
+from tenure.store.port.vectors import (
     FULL,
     MOST_DIMENSIONS,
     SCALE,

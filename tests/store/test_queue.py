@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from tenure.schema.errors import Conflict, Fault, Unavailable
-from tenure.store.queue import CommitQueue, _Ticket
+from tenure.store.commit.queue import CommitQueue, _Ticket
 
 
 def together(count: int, work: Callable[[int], None]) -> list[BaseException]:

@@ -19,7 +19,8 @@ import pytest
 from tenure.schema import claim, interval, values
 from tenure.schema.errors import InvalidInput
 from tenure.schema.interval import Interval
-from tenure.store import reconcile, reconcile_rule
+from tenure.store.timeline import reconcile
+from tenure.store.timeline import rule as reconcile_rule
 from tenure.tests.store.core_checks import check_all
 
 SOURCES = {
@@ -201,7 +202,7 @@ def _replaced(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         text = SOURCES[name]
         text = text.replace(mutant.old, mutant.new) if name == mutant.module else text
         module = ModuleType(name)
-        module.__package__ = "tenure.store"
+        module.__package__ = "tenure.store.timeline"
         monkeypatch.setitem(sys.modules, name, module)
         exec(compile(text + "\nfrom dataclasses import replace\n", name, "exec"), module.__dict__)
     return sys.modules[PLAN]

@@ -14,8 +14,8 @@ from tenure.schema.entity import EntityCandidate, Feature
 from tenure.schema.interval import Interval
 from tenure.schema.layers import DecayRule
 from tenure.schema.vocabulary import CandidateSource, Classification, Status
-from tenure.store.port import Usage, VectorRow
-from tenure.store.record_json import from_plain, to_plain
+from tenure.store.port.store import Usage, VectorRow
+from tenure.store.transfer.record_json import from_plain, to_plain
 
 text = st.text(max_size=8)
 records = st.one_of(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.store.telling import HALVINGS, common, weight
+from tenure.store.search.term_weights import HALVINGS, common, weight
 
 
 def test_a_word_may_be_held_by_a_thousand_claims_or_by_twice_those_wanted() -> None:

@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from tenure.store.whole_file import whole_file
+from tenure.store.transfer.whole_file import whole_file
 
 
 def test_nothing_is_seen_before_all_of_it_is_written(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tenure import Memory, connect
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.store import open_store
-from tenure.store.port import Store
+from tenure.store.port.store import Store
 from tenure.store.sqlite import SqliteStore
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.store.apart import ApartStore

@@ -12,7 +12,7 @@ from tenure.resolution.mention import Mention, MentionSource
 from tenure.schema.claim import MentionLink
 from tenure.schema.errors import Fault
 from tenure.schema.vocabulary import EntityState
-from tenure.store.port import Point, RecordKind, Store
+from tenure.store.port.store import Point, RecordKind, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit, entity
 from tenure.tests.store.contract.test_port_erasure import erase
 

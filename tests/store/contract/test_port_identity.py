@@ -8,7 +8,14 @@ import pytest
 
 from tenure.resolution.known import Lookup
 from tenure.resolution.postings import hit_weight
-from tenure.schema.entity import Alias, EntityCandidate, Feature, Identifier, Judgement, Review
+from tenure.schema.entity import (
+    Alias,
+    EntityCandidate,
+    Feature,
+    Identifier,
+    Judgement,
+    Review,
+)
 from tenure.schema.errors import TenureError
 from tenure.schema.interval import INF_US
 from tenure.schema.vocabulary import (
@@ -18,7 +25,7 @@ from tenure.schema.vocabulary import (
     JudgementVerdict,
     ReviewState,
 )
-from tenure.store.port import Store
+from tenure.store.port.store import Store
 from tenure.tests.store.builders import TENANT, add, alias, entity
 
 SCOPES = ("tenant",)
@@ -406,7 +413,7 @@ def waiting_case(raw: str, *, tx: int) -> Review:
 
 
 def test_a_writer_finds_what_the_same_transaction_has_written(store: Store) -> None:
-    from tenure.store.port import Batch
+    from tenure.store.port.store import Batch
     from tenure.tests.store.builders import after, event
 
     with store.writing(TENANT) as tx:

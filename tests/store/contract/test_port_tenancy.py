@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tenure.schema.errors import TenureError
-from tenure.store.port import Store
+from tenure.store.port.store import Store
 from tenure.tests.store.tenancy import (
     CASES,
     MINE,

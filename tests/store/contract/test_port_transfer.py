@@ -14,7 +14,7 @@ from tenure.schema.errors import Conflict, InvalidInput
 from tenure.schema.layers import DecayRule
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
-from tenure.store.port import (
+from tenure.store.port.store import (
     Ask,
     Flag,
     PermissionChange,
@@ -23,7 +23,7 @@ from tenure.store.port import (
     Store,
     VectorRow,
 )
-from tenure.store.transfer import export_lines, restore
+from tenure.store.transfer.transfer import export_lines, restore
 from tenure.tests.store.builders import TENANT, Say, add, alias, commit, entity
 from tenure.tests.store.contract.test_port_erasure import erase
 from tenure.tests.store.contract.test_port_identity import judgement

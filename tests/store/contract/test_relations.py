@@ -5,7 +5,7 @@ from __future__ import annotations
 from tenure.schema.claim import Permissions
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
-from tenure.store.port import Point, Related, Store
+from tenure.store.port.store import Point, Related, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit, entity
 
 NOW = Point(5, 1_000)

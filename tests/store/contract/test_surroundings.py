@@ -11,7 +11,7 @@ import pytest
 
 from tenure import EntityRef, Memory, NotFound, Policy, Principal, Receipt, Resolution, Write
 from tenure.schema.policy import ReadPolicy
-from tenure.store.surroundings import Circle
+from tenure.store.commit.surroundings import Circle
 
 Open = Callable[..., Memory]
 

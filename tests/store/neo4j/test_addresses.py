@@ -11,9 +11,9 @@ import pytest
 
 from tenure import Memory, Write, connect
 from tenure.schema.principal import OWNER
-from tenure.service.embedding import Progress
-from tenure.service.re_embed import re_embed
-from tenure.store.port import VectorRow
+from tenure.service.encoders.embedding import Progress
+from tenure.service.stewardship.re_embed import re_embed
+from tenure.store.port.store import VectorRow
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
 from tenure.tests.service.toy_encoder import ToyEncoder

@@ -19,11 +19,11 @@ from tenure import Cell, Memory, Target, connect
 from tenure.schema.errors import InvalidInput, NotFound
 from tenure.schema.principal import OWNER
 from tenure.schema.values import moment
-from tenure.service.cli import app
-from tenure.service.cli_frame import place_of
+from tenure.service.cli.frame import place_of
+from tenure.service.cli.main import app
 from tenure.service.settings import load
 from tenure.store.neo4j.store import open_store
-from tenure.store.targets import cell_map
+from tenure.store.port.targets import cell_map
 from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.store.tenancy import exported
 

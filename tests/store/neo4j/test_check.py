@@ -13,9 +13,10 @@ import neo4j
 import pytest
 
 from tenure.schema.interval import INF_US
-from tenure.store.neo4j import check_statements, schema_statements
+from tenure.store.neo4j.cypher import checks as check_statements
+from tenure.store.neo4j.cypher import schema as schema_statements
 from tenure.store.neo4j.store import Neo4jStore, open_store
-from tenure.store.port import Store
+from tenure.store.port.store import Store
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server

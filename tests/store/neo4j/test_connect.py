@@ -11,7 +11,12 @@ import neo4j
 import pytest
 from neo4j import exceptions as driver_errors
 
-from tenure.schema.errors import Forbidden, InvalidInput, TenureError, Unavailable
+from tenure.schema.errors import (
+    Forbidden,
+    InvalidInput,
+    TenureError,
+    Unavailable,
+)
 from tenure.store.neo4j.connect import (
     Component,
     DriverSettings,
@@ -23,7 +28,7 @@ from tenure.store.neo4j.connect import (
     translated,
     version_numbers,
 )
-from tenure.store.targets import Target
+from tenure.store.port.targets import Target
 from tenure.tests.neo4j_process import DATABASE, LocalServer, free_port
 from tenure.tests.neo4j_server import Server
 

@@ -11,7 +11,7 @@ import pytest
 
 from tenure.schema.errors import TenureError
 from tenure.store.neo4j.store import open_store
-from tenure.store.port import Store
+from tenure.store.port.store import Store
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server

@@ -12,8 +12,8 @@ import pytest
 
 from tenure import Write, connect
 from tenure.schema.principal import OWNER
-from tenure.store.neo4j import candidate_statements
 from tenure.store.neo4j.connect import version_numbers
+from tenure.store.neo4j.cypher import candidates as candidate_statements
 from tenure.store.neo4j.store import open_store
 from tenure.store.neo4j.vector_index import FILTERS_FROM, Indexes
 from tenure.tests.neo4j_fixtures import wipe

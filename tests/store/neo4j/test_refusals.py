@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from tenure import connect
 from tenure.schema.errors import Unavailable
 from tenure.schema.principal import OWNER
-from tenure.service.cli import app
-from tenure.service.cli_frame import FINDINGS
+from tenure.service.cli.frame import FINDINGS
+from tenure.service.cli.main import app
 from tenure.store.neo4j.calls import Limits
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.tests.neo4j_fixtures import strict_settings, wipe

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from tenure import connect
 from tenure.schema.errors import Unavailable
-from tenure.service.cli import app
-from tenure.store.neo4j import schema_statements
+from tenure.service.cli.main import app
+from tenure.store.neo4j.cypher import schema as schema_statements
 from tenure.store.neo4j.schema import name_of
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.tests.neo4j_fixtures import strict_settings

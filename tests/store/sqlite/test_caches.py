@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.store.halves import Halves
+from tenure.store.search.two_generation_cache import Halves
 from tenure.store.sqlite.caches import Caches
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tenure.schema.interval import INF_US
-from tenure.store.overlaps import overlapping
 from tenure.store.sqlite import SqliteStore
+from tenure.store.timeline.overlaps import overlapping
 from tenure.tests.store.builders import TENANT, Say
 from tenure.tests.store.contract.test_port_transfer import lived_in
 

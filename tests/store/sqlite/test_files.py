@@ -15,11 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from tenure.schema.errors import Fault, Forbidden, InvalidInput, NotFound, TenureError, Unavailable
-from tenure.store.port import Point
+from tenure.schema.errors import (
+    Fault,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    TenureError,
+    Unavailable,
+)
+from tenure.store.port.store import Point
 from tenure.store.sqlite import SqliteStore, open_store
 from tenure.store.sqlite.connection import Tuning, meaning
-from tenure.store.sqlite.schema_sql import MIGRATIONS
+from tenure.store.sqlite.sql.schema import MIGRATIONS
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 from tenure.tests.store.contract.test_port_versions import OFFICE
 

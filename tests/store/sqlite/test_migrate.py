@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from tenure.schema.errors import Fault, NotFound, Unavailable
-from tenure.service.cli import app
+from tenure.service.cli.main import app
 from tenure.store.sqlite import SqliteStore
-from tenure.store.sqlite.schema_sql import MIGRATIONS, SCHEMA_VERSION
+from tenure.store.sqlite.sql.schema import MIGRATIONS, SCHEMA_VERSION
 from tenure.tests.store.builders import TENANT, Say, commit
 
 NEXT = ("CREATE TABLE later (x INTEGER) STRICT;\nCREATE INDEX later_x ON later (x);\n",)

@@ -11,8 +11,11 @@ import pytest
 
 from tenure.schema.interval import Interval
 from tenure.schema.principal import Scope
-from tenure.store.port import Ask, Point, SlotRead
-from tenure.store.sqlite import SqliteStore, check_sql, register_sql, statements
+from tenure.store.port.store import Ask, Point, SlotRead
+from tenure.store.sqlite import SqliteStore
+from tenure.store.sqlite.sql import checks as check_sql
+from tenure.store.sqlite.sql import core as statements
+from tenure.store.sqlite.sql import register as register_sql
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 SCANS_ON_PURPOSE = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.store.port import RecordKind, TxEvent
+from tenure.store.port.store import RecordKind, TxEvent
 from tenure.store.sqlite import SqliteStore
 from tenure.tests.store.builders import TENANT
 

@@ -1,0 +1,1 @@
+"""Pure mathematics: division between sections, selection within one, shares of profiles."""

@@ -1,0 +1,245 @@
+"""From a profile's shares and a task's signals to the sections that the allocator divides.
+
+Slack is taken first and the percentages apply to the rest, so a profile whose layers add up to
+more than the whole is refused (source 001's own example adds up to 110 %). Shares become floors,
+caps and starting weights; they never divide the budget by themselves. Signals arrive as ratios,
+counts, levels and days; each is brought to 0..1 by its declared clamp and the weighted sum only
+scales a section's weight.
+
+Numbers are permille throughout. Source 001, "Window-proportional budgeting", "Budget floors" and
+"Task profiles"; checklist C-226 to C-230; R15, R16.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Final
+
+from ...schema.errors import InvalidInput, unknown
+
+_WHOLE: Final = 1000
+
+
+class Layer(StrEnum):
+    """The parts of a budget that source 001 gives shares to."""
+
+    SYSTEM = "system"
+    TASK = "task"
+    TOOLS = "tools"
+    EVIDENCE = "evidence"
+    MEMORY = "memory"
+    CONVERSATION = "conversation"
+
+
+_WEIGHTED: Final[tuple[Layer, ...]] = (Layer.EVIDENCE, Layer.MEMORY, Layer.CONVERSATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The least and the most of the budget that a layer takes, in permille of it."""
+
+    least: int
+    most: int
+
+
+SLACK: Final = Share(100, 150)
+"""Kept free; the compile takes the lower end, for the answer's reserve is taken apart (R13)."""
+
+FLOORS: Final[Mapping[Layer, Share]] = MappingProxyType(
+    {Layer.SYSTEM: Share(60, 80), Layer.TASK: Share(60, 100), Layer.TOOLS: Share(40, 60)}
+)
+"""Shares of the window for the stable layers (C-228)."""
+
+PROFILES: Final[Mapping[str, Mapping[Layer, Share]]] = MappingProxyType(
+    {
+        "research": MappingProxyType(
+            {
+                Layer.EVIDENCE: Share(550, 650),
+                Layer.MEMORY: Share(200, 250),
+                Layer.CONVERSATION: Share(100, 150),
+            }
+        ),
+        "requirements": MappingProxyType(
+            {
+                Layer.EVIDENCE: Share(450, 550),
+                Layer.MEMORY: Share(250, 300),
+                Layer.CONVERSATION: Share(150, 200),
+            }
+        ),
+        "test_cases": MappingProxyType(
+            {
+                Layer.EVIDENCE: Share(500, 600),
+                Layer.MEMORY: Share(200, 250),
+                Layer.CONVERSATION: Share(100, 150),
+            }
+        ),
+    }
+)
+"""Shares of what the stable layers leave, by kind of task (C-229)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a layer may take of one budget, in tokens."""
+
+    t_min: int
+    t_max: int
+
+
+def profile(name: str) -> Mapping[Layer, Share]:
+    """Return the shares of a profile.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, naming the nearest profiles.
+    """
+    if name not in PROFILES:
+        raise unknown("profile", name, PROFILES)
+    return PROFILES[name]
+
+
+def check_shares(shares: Mapping[Layer, Share], *, slack_permille: int = SLACK.least) -> None:
+    """Refuse shares whose floors, with the slack, come to more than the whole.
+
+    >>> check_shares({Layer.EVIDENCE: Share(700, 700), Layer.MEMORY: Share(220, 220)})
+    Traceback (most recent call last):
+    tenure.schema.errors.InvalidInput: the shares add up to 920 permille with a slack of 100: ...
+
+    Raises:
+        InvalidInput: `bad_share`.
+    """
+    for layer, share in shares.items():
+        if not 0 <= share.least <= share.most <= _WHOLE:
+            raise InvalidInput(
+                f"share of {layer.value!r} must rise within 0..1000 permille, got "
+                f"{share.least}..{share.most}",
+                code="bad_share",
+            )
+    total = sum(share.least for share in shares.values())
+    if total + slack_permille > _WHOLE:
+        raise InvalidInput(
+            f"the shares add up to {total} permille with a slack of {slack_permille}: together "
+            "at most 1000",
+            code="bad_share",
+            total_permille=total,
+        )
+
+
+def limits(
+    shares: Mapping[Layer, Share], budget_tokens: int, *, slack_permille: int = SLACK.least
+) -> dict[Layer, Limits]:
+    """Return floor and cap of each layer: slack is taken first, shares apply to the rest.
+
+    Floors round down and caps up, so that the floors together never pass the budget.
+
+    Raises:
+        InvalidInput: `bad_share`, for a slack outside 0..1000 or floors above the whole.
+    """
+    if not 0 <= slack_permille <= _WHOLE:
+        raise InvalidInput(
+            f"slack must be within 0..1000 permille, got {slack_permille}", code="bad_share"
+        )
+    check_shares(shares, slack_permille=0)
+    rest = budget_tokens - -(-budget_tokens * slack_permille // _WHOLE)
+    return {
+        layer: Limits(rest * share.least // _WHOLE, -(-rest * share.most // _WHOLE))
+        for layer, share in shares.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """How one signal is read: the section it speaks for, and the value that counts as 1."""
+
+    layer: Layer
+    full: Fraction
+    """At or above this value the signal is at its end of the scale."""
+    falling: bool = False
+    """Whether a small value is the strong one (an age in days)."""
+    weight_permille: int = 300
+    """How much of a weight of 1 it can add; the base weight is 1."""
+
+
+SIGNALS: Final[Mapping[str, Signal]] = MappingProxyType(
+    {
+        "checklist_evidence_ratio": Signal(Layer.EVIDENCE, Fraction(1)),
+        # Five calls fill a turn; more say nothing further about how much evidence is wanted.
+        "expected_tool_calls": Signal(Layer.EVIDENCE, Fraction(5)),
+        "risk_weight": Signal(Layer.EVIDENCE, Fraction(1)),
+        "retrieval_hit_rate": Signal(Layer.MEMORY, Fraction(1)),
+        "similarity": Signal(Layer.MEMORY, Fraction(1)),
+        # Days since the memory was confirmed: after a month it earns no bonus.
+        "freshness": Signal(Layer.MEMORY, Fraction(30), falling=True),
+        "unresolved_questions": Signal(Layer.CONVERSATION, Fraction(5)),
+        # Twenty turns are the span of the progressive history before it folds.
+        "dialogue_depth": Signal(Layer.CONVERSATION, Fraction(20)),
+    }
+)
+"""The eight signals of the allocator (C-227)."""
+
+RISK_LEVELS: Final[Mapping[str, float]] = MappingProxyType({"low": 0.0, "medium": 0.5, "high": 1.0})
+"""Values of `risk_weight` where it is stated as a word."""
+
+
+def section_weights(
+    signals: Mapping[str, float], rules: Mapping[str, Signal] = SIGNALS
+) -> dict[Layer, int]:
+    """Return the weights of evidence, memory and conversation, normalised to 1000 together.
+
+    `rules` is policy: a pack may weigh the signals otherwise. A signal that is absent adds
+    nothing. What rounding leaves goes to the largest remainder,
+    ties to the layer that is named first.
+
+    >>> section_weights({"checklist_evidence_ratio": 1, "dialogue_depth": 20})
+    {<Layer.EVIDENCE: 'evidence'>: 361, <Layer.MEMORY: 'memory'>: 278, \
+<Layer.CONVERSATION: 'conversation'>: 361}
+
+    Raises:
+        InvalidInput: `unknown_vocabulary` for a signal nobody declared, `bad_share` for a value
+            that is not a finite number of at least 0.
+    """
+    raw: dict[Layer, Fraction] = dict.fromkeys(_WEIGHTED, Fraction(1))
+    for name in sorted(signals):
+        if name not in rules:
+            raise unknown("signal", name, rules)
+        rule = rules[name]
+        raw[rule.layer] += clamped(name, signals[name], rule) * Fraction(
+            rule.weight_permille, _WHOLE
+        )
+    total = sum(raw.values())
+    exact = {layer: weight * _WHOLE / total for layer, weight in raw.items()}
+    weights = {layer: math.floor(weight) for layer, weight in exact.items()}
+    by_rest = sorted(exact, key=lambda layer: weights[layer] - exact[layer])
+    for layer in by_rest[: _WHOLE - sum(weights.values())]:
+        weights[layer] += 1
+    return weights
+
+
+def clamped(name: str, value: float, rule: Signal) -> Fraction:
+    """Return a signal's value on the scale 0..1.
+
+    Raises:
+        InvalidInput: `bad_share`, for a value that is not a finite number of at least 0.
+    """
+    if not math.isfinite(value) or value < 0:
+        raise InvalidInput(
+            f"signal {name!r} must be a finite number of at least 0, not {value!r}",
+            code="bad_share",
+        )
+    part = min(Fraction(1), Fraction(value) / rule.full)
+    return 1 - part if rule.falling else part
+
+
+def risk_weight(level: str) -> float:
+    """Return the signal value of a risk level.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`.
+    """
+    if level not in RISK_LEVELS:
+        raise unknown("risk level", level, RISK_LEVELS)
+    return RISK_LEVELS[level]

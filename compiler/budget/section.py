@@ -1,0 +1,171 @@
+"""What the allocator is told about a section, and what it answers.
+
+A `Section` states a logarithmic utility `w * (base + alpha * ln(1 + (t - t_min) / beta))`, or
+in its place a concave `curve` that was measured on real items (`select.concave_envelope`).
+Everything is checked when the value is made, so the solver never meets a malformed section.
+
+>>> Section("memory", w=1, alpha=2, beta=50, t_min=0, t_max=400).t_max
+400
+
+Source 000, 6.2.2 and 6.2.3; checklist C-118, C-119.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final, cast
+
+from ...schema.errors import InvalidInput, did_you_mean
+
+_MOST: Final = 1e12  # of any number; beyond it the solver's products could leave the floats
+_SIZES: Final = range(10**12 + 1)
+_LEAST_BETA: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One claimant of the token budget.
+
+    Raises:
+        InvalidInput: `bad_section`, for a number that is not finite, a negative weight, limits
+            in the wrong order or a curve that is not concave.
+    """
+
+    id: str
+    """Unique in one call; equal gains go to the smaller id."""
+    w: float
+    """Weight of the whole section, at least 0; 0 keeps the section at its floor."""
+    alpha: float
+    """Scale of the logarithmic utility, at least 0."""
+    beta: float
+    """Tokens above the floor after which a further token has lost half its worth; above 0."""
+    t_min: int
+    """Floor in tokens, for a section that is included."""
+    t_max: int
+    """Cap in tokens, at least `t_min`."""
+    cost: float = 0.0
+    """Cost of one token, in the unit that `mu` turns into utility; at least 0."""
+    base: float = 0.0
+    """Utility of reaching the floor, before the weight; it decides over optional sections."""
+    required: bool = True
+    """Whether the section must be included."""
+    curve: tuple[tuple[int, float], ...] = ()
+    """Measured (tokens, utility) points of a concave curve; stated, it replaces alpha and beta."""
+
+    def __post_init__(self) -> None:
+        for name in ("w", "alpha", "beta", "cost", "base"):
+            _check_number(self.id, name, getattr(self, name))
+        for name in ("t_min", "t_max"):
+            _check_tokens(self.id, name, getattr(self, name))
+        if self.t_min > self.t_max:
+            raise bad_section(self.id, f"t_min {self.t_min} is above t_max {self.t_max}")
+        if self.beta < _LEAST_BETA:
+            raise bad_section(self.id, f"beta must be at least {_LEAST_BETA}, not {self.beta!r}")
+        if self.curve:
+            _check_curve(self.id, self.curve)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """The best division of the budget; the same sections in any order give the same answer."""
+
+    tokens: Mapping[str, int]
+    """Tokens of every section by id, in the order of the ids; 0 for one that is left out."""
+    included: tuple[str, ...]
+    """Ids of the included sections, sorted."""
+    used: int
+    """Sum of all tokens, never above the budget."""
+    objective: float
+    """Utility less cost of the whole, to 12 significant digits."""
+    shadow_price: float
+    """Utility of one more token (lambda), to 12 significant digits; 0 when tokens stay unused."""
+
+
+def allocation(tokens: Mapping[str, int], included: Iterable[str], **values: float) -> Allocation:
+    """Return an allocation with its tokens in the order of their ids."""
+    ordered = {name: tokens[name] for name in sorted(tokens)}
+    return Allocation(
+        tokens=MappingProxyType(ordered),
+        included=tuple(sorted(included)),
+        used=sum(ordered.values()),
+        objective=values["objective"],
+        shadow_price=values["shadow_price"],
+    )
+
+
+def read_sections(sections: Iterable[Section | Mapping[str, object]]) -> tuple[Section, ...]:
+    """Return the sections by id, reading plain mappings too.
+
+    Raises:
+        InvalidInput: `bad_section`, for an unknown or missing field or an id stated twice.
+    """
+    read = [item if isinstance(item, Section) else _from_mapping(item) for item in sections]
+    read.sort(key=lambda section: section.id)
+    for one, other in pairwise(read):
+        if one.id == other.id:
+            raise bad_section(one.id, "the id is stated twice")
+    return tuple(read)
+
+
+def significant(number: float) -> float:
+    """Round to 12 significant digits, so that no last bit of a float decides anything.
+
+    >>> significant(0.1 + 0.2) == significant(0.3)
+    True
+    """
+    return float(f"{number:.11e}")
+
+
+def bad_section(section_id: object, what: str) -> InvalidInput:
+    """Return the error that names the section and what is wrong with it."""
+    return InvalidInput(f"section {section_id!r}: {what}", code="bad_section", section=section_id)
+
+
+def _from_mapping(raw: Mapping[str, object]) -> Section:
+    known = [field.name for field in fields(Section)]
+    name = raw.get("id")
+    for key in raw:
+        if key not in known:
+            raise bad_section(name, f"unknown field {key!r}; {did_you_mean(key, known)}")
+    missing = [key for key in known[:6] if key not in raw]
+    if missing:
+        raise bad_section(name, "missing " + ", ".join(missing))
+    if not isinstance(name, str):
+        raise bad_section(name, "the id must be a text")
+    stated = dict(raw)
+    curve = stated.get("curve", ())
+    if not isinstance(curve, list | tuple):
+        raise bad_section(name, "the curve must be a list of (tokens, utility) points")
+    stated["curve"] = tuple(map(tuple, cast("Iterable[Iterable[object]]", curve)))
+    return Section(**stated)  # type: ignore[arg-type]  # the section checks every field itself
+
+
+def _check_number(section_id: str, name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise bad_section(section_id, f"{name} must be a finite number, not {value!r}")
+    if value < 0 and name != "base":
+        raise bad_section(section_id, f"{name} must not be negative, got {value!r}")
+    if abs(value) > _MOST:
+        raise bad_section(section_id, f"{name} must be at most {_MOST:g}, got {value!r}")
+
+
+def _check_tokens(section_id: str, name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value not in _SIZES:
+        raise bad_section(section_id, f"{name} must be a whole number of tokens, not {value!r}")
+
+
+def _check_curve(section_id: str, curve: tuple[tuple[int, float], ...]) -> None:
+    if curve[0] != (0, 0) or any(len(point) != 2 for point in curve):
+        raise bad_section(section_id, "a curve starts at (0, 0) and has pairs for points")
+    last = math.inf
+    for (left, low), (right, high) in pairwise(curve):
+        _check_tokens(section_id, "a size of the curve", right)
+        _check_number(section_id, "a utility of the curve", high)
+        slope = (high - low) / (right - left) if right > left else math.inf
+        if not 0 <= slope <= last or right <= left:
+            raise bad_section(section_id, "a curve rises, ever more slowly, with its size")
+        last = slope

@@ -1,0 +1,1 @@
+"""How an object becomes words: the ladder, its section, an untrusted tool."""

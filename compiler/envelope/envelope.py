@@ -1,0 +1,173 @@
+"""The envelope: what a compile returns, frozen.
+
+`text` is what a model reads; everything else says what it is made of. `blocks` are what the text
+parses to, `trace` says why, `manifest` pins the inputs, `sidecar` holds what depends on the
+run (run id, wall time, latency) and is part of no hash. Trace and quality follow from what the
+stages said, and are worked out when asked for.
+Sources: API "Compiling"; DESIGN 7; settled 6 and 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from ...schema.errors import InvalidInput, unknown
+from ..explain.charts import budget_svg, treemap_svg
+from ..explain.diagnosis import Suspicion, diagnosis
+from ..explain.lineage import Descent, descents, lineage_svg
+from ..explain.page import fragment, page
+from ..format.block import Block
+from ..ir.verdicts import Gap
+from ..render.adk import render_adk
+from ..render.anthropic import render_anthropic
+from ..render.cache_plan import Plan, hit_status
+from ..render.media import Originals, native_parts
+from ..render.openai import render_openai
+from ..trace.accounting import StageAccount, accounting
+from ..trace.manifest import Manifest
+from ..trace.metrics import Quality
+from ..trace.trace import SectionUse, Trace
+from .checks import CheckReport, HardConstraint, check_output
+
+NOTHING_BESIDE: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """A compiled context."""
+
+    envelope_id: str
+    text: str
+    tokens: int
+    """The counter's estimate of the text."""
+    tokens_upper: int
+    """The counter's upper bound; never above the budget."""
+    digest: str
+    """SHA-256 of the text in UTF-8."""
+    blocks: tuple[Block, ...]
+    """What `parse_envelope(text)` returns."""
+    sections: tuple[SectionUse, ...]
+    """In wire order."""
+    constraints: tuple[HardConstraint, ...]
+    manifest: Manifest
+    gaps: tuple[Gap, ...]
+    plan: Plan
+    """What renderers work from."""
+    sidecar: Mapping[str, Any] = field(default_factory=lambda: NOTHING_BESIDE)
+    """Run id, wall time and latency, laid beside it by the service."""
+    _tell: Callable[[], Trace] = field(repr=False, compare=False)
+    _measure: Callable[[], Quality] = field(repr=False, compare=False)
+    _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def trace(self) -> Trace:
+        """Return what went in and what stayed out, and why: worked out when first asked."""
+        return self._tell()
+
+    @property
+    def next(self) -> Envelope | None:
+        """Return the next page of a paginated compile, None when there is none."""
+        return self._turn() if self._turn is not None else None
+
+    @property
+    def quality(self) -> Quality:
+        """Return the eight quality metrics with their alerts, worked out when asked."""
+        return self._measure()
+
+    @property
+    def diagnosis(self) -> tuple[Suspicion, ...]:
+        """Return what in it can have made an answer wrong, and which part to look at first."""
+        return diagnosis(self.trace, self.quality)
+
+    @property
+    def stages(self) -> tuple[StageAccount, ...]:
+        """Return how many objects each stage met and left out, and why."""
+        return accounting(self.trace)
+
+    @property
+    def lineage(self) -> tuple[Descent, ...]:
+        """Return where each object came from and which block holds it, in the order of the text."""
+        return descents(self)
+
+    def to_html(self) -> str:
+        """Return a page that shows it whole: self-contained, without scripts, the same bytes."""
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        return fragment(self)
+
+    def treemap_svg(self) -> str:
+        """Return where the tokens went, by section and block, as an SVG picture."""
+        return treemap_svg(self)
+
+    def budget_svg(self) -> str:
+        """Return the budget as a stacked bar, as an SVG picture."""
+        return budget_svg(self)
+
+    def lineage_svg(self) -> str:
+        """Return origins, objects and blocks as a graph, as an SVG picture."""
+        return lineage_svg(self)
+
+    def check(self, output: object) -> CheckReport:
+        """Return which hard constraints a model's output breaks.
+
+        `output` is its text, or a mapping with `text` and `tool_calls`.
+        """
+        return check_output(self.constraints, output)
+
+    def render(self, target: str, **options: Any) -> Any:
+        """Return the request for a provider: a dict, or for `text` the text itself.
+
+        `media` maps the address of each picture, recording and film that the envelope sends to
+        its bytes, its URL or a `SentMedia`, as `memory.media(envelope)` makes them; without it
+        the request is text alone. The other options are those of the target's renderer.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary` for a target that does not exist; `bad_media` for
+                media that this target cannot send as planned.
+        """
+        if target not in _RENDERERS:
+            raise unknown("render target", target, _RENDERERS)
+        return _RENDERERS[target](self.plan, **options)
+
+    def reported(self, *, cached_tokens: int, retries: int = 0) -> Envelope:
+        """Return the same envelope with what its provider reported, once it was sent.
+
+        `cached_tokens` is what the usage of the answer says was read from a cache. The trace
+        then has the cache status: a full hit reads at least the prefix that was expected.
+
+        Raises:
+            InvalidInput: `bad_request`, for a number below 0.
+        """
+        if min(cached_tokens, retries) < 0:
+            raise InvalidInput("give what was reported, at least 0", code="bad_request")
+        expected = int(self.trace.cache_metadata["expected_cached_tokens"])
+        trace = replace(
+            self.trace,
+            cache_hit_status=hit_status(cached_tokens, expected),
+            cached_tokens_read=cached_tokens,
+            downstream_retries_triggered=retries,
+        )
+        return replace(self, _tell=lambda: trace)
+
+    def beside(self, **measured: Any) -> Envelope:
+        """Return the same envelope with more in its sidecar."""
+        return replace(self, sidecar=MappingProxyType({**self.sidecar, **measured}))
+
+
+def _render_text(plan: Plan, *, media: Originals | None = None) -> str:
+    native_parts(plan, "text", media)
+    return "".join(segment.text for segment in plan.segments)
+
+
+_RENDERERS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
+    {
+        "anthropic": render_anthropic,
+        "openai": render_openai,
+        "adk": render_adk,
+        "text": _render_text,
+    }
+)

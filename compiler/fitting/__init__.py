@@ -1,0 +1,1 @@
+"""How pieces are made to fit a budget and become text."""

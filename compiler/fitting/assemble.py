@@ -1,0 +1,185 @@
+"""Wire: chosen pieces as blocks and text, in the one wire order.
+
+Sections stand by (stability class, authority, ordinal); inside a section the shared block of
+rows comes first and the blocks that stand alone follow, each in stable key order. Anchors
+count up in the order of the text, so that nothing behind a cached prefix can change it. An
+anchor leads to the object id in the trace.
+
+Invariant: the text reads back as exactly these blocks. Sources: R3; settled 10 ("Order", "Every
+block stands between keyed lines"); checklist C-085, C-136, C-207.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from ...schema.compile_terms import SectionName, wire_key
+from ..format.block import HEADINGS, Block
+from ..format.grammar import Seal, render_blocks
+from ..format.header import short_origin
+from ..format.rows import fact_rows
+from ..ir.context import Setting
+from ..ir.piece import Piece
+from ..tokens.counting import TokenCounter
+from .entity_rows import row_text
+
+_UNNAMED = "unknown://"
+_SAMPLE = "5QXKABCD2EFGHIJ7KLMNOPQR3S"
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """An envelope's text with its parts."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    pieces: tuple[tuple[Piece, ...], ...]
+    """The pieces of each block, in the same order."""
+    anchors: Mapping[str, str]
+    """Object id by anchor."""
+    spans: tuple[tuple[int, int], ...]
+    """Where each block begins, its section's heading included, and ends."""
+
+    @property
+    def in_order(self) -> tuple[Piece, ...]:
+        """Return all pieces, in the order of the text."""
+        return tuple(chain.from_iterable(self.pieces))
+
+
+def seal_of(setting: Setting) -> Seal:
+    """Return what keys the boundaries of this compile."""
+    return Seal(
+        key=setting.keys[setting.epoch], epoch=setting.epoch, policy_hash=setting.policy_hash
+    )
+
+
+def assemble(pieces: Iterable[Piece], seal: Seal) -> Assembled:
+    """Return the text of pieces."""
+    grouped = [group for section in _by_section(pieces) for group in _groups(section)]
+    anchors: dict[str, str] = {}
+    blocks: list[Block] = []
+    for group in grouped:
+        for piece in group:
+            for object_id in visible_ids(piece):
+                anchors.setdefault(object_id, str(len(anchors) + 1))
+        blocks.append(_block(group, anchors))
+    ids = {anchor: object_id for object_id, anchor in anchors.items()}
+    text = render_blocks(blocks, seal, ids=ids)
+    return Assembled(text, tuple(blocks), tuple(grouped), ids, spans_of(text, blocks))
+
+
+def spans_of(text: str, blocks: Sequence[Block]) -> tuple[tuple[int, int], ...]:
+    """Return the span of each block in a text that was rendered from these blocks.
+
+    A heading belongs to the block it stands before. Only a block's own boundary ends it: text
+    inside may look like a heading or a closing line, but cannot hold the boundary.
+    """
+    spans: list[tuple[int, int]] = []
+    at, section = 0, ""
+    for block in blocks:
+        start = at
+        if block.section != section:
+            section = block.section
+            at += len(f"=== {HEADINGS[section]}\n")
+        line_end = text.index("\n", at)
+        token = text[at:line_end].split(" ", 3)[2]
+        closing = f"\n=== {block.kind.value} {token} end\n"
+        at = text.index(closing, line_end) + len(closing)
+        spans.append((start, at))
+    return tuple(spans)
+
+
+def _by_section(pieces: Iterable[Piece]) -> list[list[Piece]]:
+    sections: dict[SectionName, list[Piece]] = {}
+    for piece in pieces:
+        sections.setdefault(piece.section, []).append(piece)
+    return [
+        sorted(sections[name], key=lambda piece: piece.key)
+        for name in sorted(sections, key=wire_key)
+    ]
+
+
+def _groups(section: Sequence[Piece]) -> list[tuple[Piece, ...]]:
+    """Return the blocks of a section: our own text, then the shared rows, then the rest."""
+    rows = tuple(piece for piece in section if not piece.alone)
+    ours = [(piece,) for piece in section if piece.alone and piece.placed is None]
+    alone = [(piece,) for piece in section if piece.alone and piece.placed is not None]
+    return [*ours, *([rows] if rows else []), *alone]
+
+
+def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
+    first = group[0]
+    named = tuple(anchors[object_id] for piece in group for object_id in visible_ids(piece))
+    level = max(piece.level for piece in group)
+    return Block(
+        section=first.section.value,
+        kind=first.kind,
+        object_ids=named,
+        origin=_origin(group),
+        authority=level,
+        text=first.text if first.alone else _rows(group, anchors),
+    )
+
+
+def visible_ids(piece: Piece) -> tuple[str, ...]:
+    """Return the objects a reader is led to: a row's own, of a block all that it stands for."""
+    if piece.placed is None:
+        return ()
+    return piece.object_ids if piece.alone else piece.object_ids[:1]
+
+
+def _origin(group: tuple[Piece, ...]) -> str:
+    origins = {piece.origin for piece in group}
+    if len(origins) == 1:
+        return short_origin(group[0].origin) or _UNNAMED
+    schemes = {origin.partition("://")[0] for origin in origins}
+    return f"{schemes.pop()}://" if len(schemes) == 1 else "tenure://"
+
+
+def _rows(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> str:
+    """Return the rows of a shared block: one for each entity, one for each other text."""
+    labels: dict[str, list[Piece]] = {}
+    for piece in group:
+        if piece.cell:
+            labels.setdefault(piece.label, []).append(piece)
+    lines: list[str] = []
+    for piece in group:
+        if not piece.cell:
+            lines.append(fact_rows([(anchors[piece.object_id], piece.text)]))
+        elif piece.label in labels:
+            members = labels.pop(piece.label)
+            lines.append(row_text(piece.label, ((p.cell, anchors[p.object_id]) for p in members)))
+    return "\n".join(lines)
+
+
+def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
+    """Return about how many tokens a piece takes, its own frame included."""
+    if piece.cell:
+        return _counted(f" | {piece.cell} [100]", counter)
+    if not piece.alone:
+        return _counted(f"[100] {piece.text}\n", counter)
+    return _counted(piece.text, counter) + frame_tokens(piece, counter)
+
+
+def frame_tokens(piece: Piece, counter: TokenCounter) -> int:
+    """Return about how many tokens the lines around a block take."""
+    kind, origin = piece.kind.value, short_origin(piece.origin)
+    return _counted(
+        f"=== {kind} {_SAMPLE} [100] L4 {origin}\n\n=== {kind} {_SAMPLE} end\n", counter
+    )
+
+
+def heading_tokens(section: SectionName, counter: TokenCounter) -> int:
+    """Return the tokens of a section's heading."""
+    return _counted(f"=== {HEADINGS[section.value]}\n", counter)
+
+
+def label_tokens(label: str, counter: TokenCounter) -> int:
+    """Return the tokens of the head of a row."""
+    return _counted(label + "\n", counter)
+
+
+def _counted(text: str, counter: TokenCounter) -> int:
+    return counter.upper_bound(text)

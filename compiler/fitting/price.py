@@ -1,0 +1,67 @@
+"""What tokens cost: the price that a section's tokens must be worth, and that of an envelope.
+
+The cost of a token is its price against the base price of an input token, from the dated
+capability table: the history is a cached prefix, so its tokens are read at the price of a
+cached read; what the turn brings is paid in full. A policy may state other coefficients, for a
+section that is slow to fetch. `cost_weight` is mu: at 0, the default, tokens are used as long
+as they bring anything at all; above it, what brings less than it costs stays out.
+Source 000, 6.2.5; checklist C-122.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ...schema.compile_terms import SectionName
+from ..ir.context import Setting
+from ..ir.piece import Piece
+from ..render.cache_plan import Plan, expected_cached_tokens
+from ..text.relevance import FULL
+from ..tokens.capabilities import capability
+
+_THOUSAND: Final = 1000
+_MILLION: Final = 1_000_000
+
+
+def token_cost(section: SectionName, setting: Setting) -> float:
+    """Return the cost of one token of a section, 1 for a token at the base price."""
+    stated = dict(setting.rules.section_costs).get(section.value)
+    if stated is not None:
+        return stated
+    row = capability(setting.request.model)
+    return row.read_permille / _THOUSAND if section is SectionName.HISTORY else 1.0
+
+
+def mu(setting: Setting) -> float:
+    """Return the utility that one token at the base price must bring."""
+    return setting.rules.cost_weight / _THOUSAND
+
+
+def worth_its_price(piece: Piece, size: Callable[[Piece], int], setting: Setting) -> bool:
+    """Tell whether a piece brings at least what its tokens cost; always, where mu is 0."""
+    weight = round(_MILLION * setting.weights.get(piece.section.value, 0.5))
+    price = round(_MILLION * mu(setting) * token_cost(piece.section, setting) * size(piece))
+    return piece.value * weight // FULL >= price
+
+
+def cost_of(plan: Plan, tokens: int, setting: Setting) -> dict[str, Any]:
+    """Return what an envelope costs, in tokens at the base price, and in money where stated.
+
+    `first` is its price as a new conversation, with what is written to the provider's cache;
+    `next` that of the following request, which should read the cached part.
+    """
+    row, cached = plan.capability, expected_cached_tokens(plan)
+    write = row.write_permille[0] if cached else _THOUSAND
+    first = tokens - cached + cached * write / _THOUSAND
+    following = tokens - cached + cached * row.read_permille / _THOUSAND
+    found: dict[str, Any] = {
+        "cost_weight": setting.rules.cost_weight,
+        "first": round(first, 3),
+        "next": round(following, 3),
+    }
+    if setting.rules.token_price:
+        per_token = setting.rules.token_price / _MILLION
+        found["price_first"] = round(first * per_token, 9)
+        found["price_next"] = round(following * per_token, 9)
+    return found

@@ -1,0 +1,170 @@
+"""Shortening: the forms a piece may take when its whole does not fit.
+
+`excerpt` keeps the sentences of a text that answer the query best and say what is not said yet,
+verbatim and in order, with a mark where something is missing. `fold` puts old turns into one
+data block of one line each, head and tail. Fidelity is the token-weighted share of propositions
+whose numbers, names, dates and negations stand verbatim in the result (settled 10); it grades
+the result in the trace. Nothing is rephrased. Checklist C-130, C-149, C-153, C-155,
+C-156; R28, R31.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...schema.compile_terms import BlockKind, Conversion
+from ..conversion.ladder import one_line
+from ..distil import (
+    Statement,
+    novelty,
+    of,
+    ranked,
+)
+from ..gathering.gather import question
+from ..ir.context import Setting
+from ..ir.piece import Piece
+from ..request.request import Media
+from ..text.sentences import facts_of, subunits
+from ..tokens.counting import TokenCounter
+
+MISSING: Final = "[…]"
+_HEAD: Final = 80
+_TAIL: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A shorter form of one piece or of several turns."""
+
+    piece: Piece
+    object_ids: tuple[str, ...]
+    """What it stands for."""
+    conversion: Conversion
+    original_tokens: int
+    compressed_tokens: int
+    fidelity: float
+    """0 to 1, rounded to 3 digits."""
+
+
+def fidelity(original: str, result: str, counter: TokenCounter) -> float:
+    """Return the token-weighted share of propositions whose facts stand in the result.
+
+    A proposition without any number, name, date or negation counts as kept when its words are.
+    """
+    kept = total = 0
+    for proposition in subunits(original):
+        tokens = counter.count(proposition)
+        facts = facts_of(proposition)
+        held = facts <= facts_of(result) if facts else proposition in result
+        total += tokens
+        kept += tokens if held else 0
+    return round(kept / total, 3) if total else 1.0
+
+
+def grade(fidelity: float, setting: Setting) -> str:
+    """Return `faithful`, `lossy`, or `partial` for what is only a marked part (R28)."""
+    rules = setting.rules
+    if fidelity >= rules.fidelity_pass:
+        return "faithful"
+    return "lossy" if fidelity >= rules.fidelity_lossy else "partial"
+
+
+def excerpt(
+    piece: Piece, *, room: int, setting: Setting, said: Sequence[Statement] = ()
+) -> Short | None:
+    """Return the best sentences of a text that fit a room; None when none does.
+
+    `said` is what the envelope says already: a sentence that adds nothing to it is left out.
+    The line that names a media item stays.
+    """
+    units = subunits(piece.text)
+    if len(units) < 2:
+        return None
+    counter, known = setting.counter, list(said)
+    kept: list[int] = []
+    left = room - counter.upper_bound(MISSING) * 2
+    if _names_media(piece):  # whatever is left out, its original can be asked for
+        kept.append(0)
+        left -= counter.upper_bound(units[0]) + 4
+    for place, _ in ranked(units, question(setting), known):
+        tokens, statement = counter.upper_bound(units[place]) + 4, of(units[place])
+        if place not in kept and tokens <= left and novelty(statement, known):
+            left -= tokens
+            kept.append(place)
+            known.append(statement)
+    if not kept:
+        return None
+    text = _joined(units, sorted(kept))
+    short = piece._replace(text=text)
+    return Short(
+        short,
+        piece.object_ids,
+        Conversion.TRUNCATED,
+        counter.count(piece.text),
+        counter.count(text),
+        fidelity(piece.text, text, counter),
+    )
+
+
+def _names_media(piece: Piece) -> bool:
+    given = None if piece.placed is None else piece.placed.candidate.given
+    return given is not None and isinstance(given.item, Media)
+
+
+def _joined(units: Sequence[str], kept: Sequence[int]) -> str:
+    lines: list[str] = []
+    last = -1
+    for place in kept:
+        if place != last + 1:
+            lines.append(MISSING)
+        lines.append(units[place])
+        last = place
+    if last != len(units) - 1:
+        lines.append(MISSING)
+    return "\n".join(lines)
+
+
+def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short | None:
+    """Return old turns as one line each in one data block, the newest that fit; None for none."""
+    lines: list[tuple[Piece, str]] = []
+    used = 80
+    for turn in sorted(turns, key=lambda piece: piece.key, reverse=True):
+        line = folded_line(turn)
+        used += counter.upper_bound(line) + 1
+        if used > room:
+            break
+        lines.append((turn, line))
+    if not lines:
+        return None
+    lines.reverse()
+    kept = [turn for turn, _ in lines]
+    text = "\n".join(line for _, line in lines)
+    original = "\n".join(turn.text for turn in kept)
+    piece = kept[0]._replace(
+        object_ids=tuple(turn.object_id for turn in kept),
+        kind=BlockKind.DATA,
+        level=max(turn.level for turn in kept),
+        origin="tenure://folded",
+        text=text,
+        pair="",
+    )
+    return Short(
+        piece,
+        piece.object_ids,
+        Conversion.FOLDED,
+        counter.count(original),
+        counter.count(text),
+        fidelity(original, text, counter),
+    )
+
+
+def folded_line(turn: Piece) -> str:
+    """Return a turn as one line: who, the head, and the tail when it is long."""
+    text = one_line(turn.text)
+    who = turn.origin.partition("://")[0]
+    if len(text) > _HEAD + _TAIL + 5:
+        head, tail = text[:_HEAD].rpartition(" ")[0], text[-_TAIL:].partition(" ")[2]
+        text = f"{head or text[:_HEAD]} {MISSING} {tail or text[-_TAIL:]}"
+    return f"{who}: {text}"

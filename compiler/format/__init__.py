@@ -1,0 +1,1 @@
+"""The wire format: grammar, header, escape, blocks, rows. Knows nothing of stages."""

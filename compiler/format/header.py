@@ -1,0 +1,132 @@
+"""The opening line of a block: boundary, anchors, authority level, origin, in few tokens.
+
+    === data 5QXKABCDEFGHIJKLMNOPQRSTUV [1:3 7] L4 web://example.org
+
+Ids stand between brackets, runs of three or more consecutive numbers as `first:last`; both ids
+and origin are percent-encoded, so neither can end the line, close the bracket or show a reader
+anything but plain ASCII without spaces. Reading is strict: the line a header came from is the
+only line it can be written as. Checklist C-207; style of the visible header: settled points 10.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, unquote
+
+from ...schema.artifact import is_address
+
+MAX_IDS: Final = 100_000
+"""The most ids one envelope may name: a bound for what a forged range can make a parser do."""
+
+_OPENING: Final = re.compile(
+    r"=== (instruction|data|dialogue) ([A-Z2-7]{26})(?: \[([^\]]*)\])? L([0-4])"
+    r"(?: ([!-~]+))?",
+    re.ASCII,
+)
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
+_RANGE: Final = re.compile(r"([1-9][0-9]{0,8}|0):([1-9][0-9]{0,8})", re.ASCII)
+_SHORTEST_RANGE: Final = 3
+_ORIGIN_SAFE: Final = "!#$&'()*+,/:;=?@~-._"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What an opening line says."""
+
+    kind: str
+    """`instruction`, `data` or `dialogue`."""
+    token: str
+    """The boundary, 26 characters of base32."""
+    object_ids: tuple[str, ...]
+    """The visible ids."""
+    authority: int
+    """Level 0 to 4."""
+    origin: str
+    """Origin, decoded; may be empty."""
+
+
+def opening_line(
+    mark: tuple[str, str], object_ids: Sequence[str], *, authority: int, origin: str
+) -> str:
+    """Return the opening line of a block; `mark` is (kind, boundary).
+
+    >>> opening_line(("data", "A" * 26), ("1", "2", "3"), authority=4, origin="web://x y")
+    '=== data AAAAAAAAAAAAAAAAAAAAAAAAAA [1:3] L4 web://x%20y'
+    """
+    kind, token = mark
+    ids = f" [{' '.join(_shortened(object_ids))}]" if object_ids else ""
+    return f"=== {kind} {token}{ids} L{authority}" + (
+        f" {quote(origin, safe=_ORIGIN_SAFE)}" if origin else ""
+    )
+
+
+def read_opening(line: str) -> Header | None:
+    """Return what an opening line says; None when it is none, or not the one written for it."""
+    match = _OPENING.fullmatch(line)
+    if match is None:
+        return None
+    kind, token, ids, level, origin = match.groups()
+    object_ids = _expanded(ids)
+    if object_ids is None:
+        return None
+    try:
+        where = unquote(origin or "", errors="strict")
+    except UnicodeDecodeError:
+        return None
+    header = Header(kind, token, object_ids, int(level), where)
+    again = opening_line((kind, token), object_ids, authority=header.authority, origin=where)
+    return header if again == line else None
+
+
+def short_origin(origin: str, limit: int = 80) -> str:
+    """Return an origin fit for a visible header: no query, no fragment, at most `limit` chars.
+
+    A query may hold a secret, and a long address is a place for a payload. The trace keeps
+    the whole origin. The address of an artifact stays whole, because it is a pointer to follow.
+
+    >>> short_origin("https://example.org/a?token=abc#top")
+    'https://example.org/a'
+    """
+    if is_address(origin):
+        return origin
+    bare = re.split(r"[?#]", origin, maxsplit=1)[0]
+    return bare if len(bare) <= limit else bare[: limit - 1] + "~"
+
+
+def _shortened(object_ids: Sequence[str]) -> Iterator[str]:
+    at = 0
+    while at < len(object_ids):
+        end = at + 1
+        if _NUMBER.fullmatch(object_ids[at]):
+            while end < len(object_ids) and _follows(object_ids[end], object_ids[end - 1]):
+                end += 1
+        if end - at >= _SHORTEST_RANGE:
+            yield f"{object_ids[at]}:{object_ids[end - 1]}"
+        else:
+            end = at + 1
+            yield quote(object_ids[at], safe="")
+        at = end
+
+
+def _follows(later: str, earlier: str) -> bool:
+    return _NUMBER.fullmatch(later) is not None and int(later) == int(earlier) + 1
+
+
+def _expanded(ids: str | None) -> tuple[str, ...] | None:
+    """Return the ids of a bracket; None when they are not decodable or too many."""
+    if ids is None:
+        return ()
+    out: list[str] = []
+    for part in ids.split(" "):
+        span = _RANGE.fullmatch(part)
+        first, last = (int(span[1]), int(span[2])) if span else (0, 0)
+        if last - first >= MAX_IDS - len(out):
+            return None
+        try:
+            out += map(str, range(first, last + 1)) if span else (unquote(part, errors="strict"),)
+        except UnicodeDecodeError:
+            return None
+    return tuple(out)

@@ -1,0 +1,1 @@
+"""The one step that reads the store, with what belongs to it."""

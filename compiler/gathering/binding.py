@@ -1,0 +1,52 @@
+"""Binding the mentions of a request: by id, identifier or exact visible alias, in one look-up.
+
+The default of `BindMentions`. A compile is a read, so it never scores and never creates
+(settled 7); what a name may mean is decided by `resolution.locate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...resolution.bind import lookup_of
+from ...resolution.locate import locate
+from ...resolution.register import Register
+from ...schema.entity import MAX_NAME
+from ...schema.vocabulary import EntityState
+from ...store.port.store import IdentityReads
+from ..ir.snapshot import Bound
+
+
+def bindable(mentions: Sequence[str]) -> list[str]:
+    """Return the mentions that can name anything."""
+    return [m for m in mentions if m.strip() and len(m) <= MAX_NAME]
+
+
+@dataclass(frozen=True, slots=True)
+class ExactBinder:
+    """Binds mentions over what a reader knows at a tx."""
+
+    reader: IdentityReads
+    scopes: frozenset[str]
+    """Canonical ids of the scopes whose aliases are visible."""
+    tx_us: int
+
+    def __call__(self, mentions: Sequence[str]) -> tuple[Bound, ...]:
+        """Return what each mention means, in order."""
+        named = bindable(mentions)
+        if not named:
+            return tuple(Bound(mention, ()) for mention in mentions)
+        known = self.reader.known(lookup_of(named), scopes=sorted(self.scopes), tx_us=self.tx_us)
+        register = Register(known)
+        fit = set(named)
+        return tuple(
+            self._bound(mention, register) if mention in fit else Bound(mention, ())
+            for mention in mentions
+        )
+
+    def _bound(self, mention: str, register: Register) -> Bound:
+        found = locate(mention, register, self.scopes)
+        entities = [register.entity(entity) for entity in found]
+        waits = any(e is not None and e.state is EntityState.PENDING for e in entities)
+        return Bound(mention, found, waits)

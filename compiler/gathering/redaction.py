@@ -1,0 +1,50 @@
+"""Redaction before retrieval: what is masked is not searched, scored or quoted either.
+
+A caller to whom personal data is shown as `[masked]` must not find out a value by asking for it.
+So an object that is masked for this caller is found by its condition and by what its slot is
+about, never by its text, its value or their vector; what only those would have found counts as
+never retrieved, in the trace and in its numbers too. With the policy's `personal = "omit"` such
+an object stays out altogether. Checklist C-133, C-233, C-235; vocabulary 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...schema.claim import Details, Version
+from ...schema.principal import EVERYONE, Principal
+from ...schema.vocabulary import Sensitivity
+from ..ir.context import Setting
+from ..ir.snapshot import Via
+from ..text.relevance import terms_of
+
+_PERSONAL = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
+_BY_CONTENT = Via.TEXT | Via.VECTOR
+
+
+def masks(details: Details, setting: Setting) -> bool:
+    """Tell whether personal data is hidden from this caller."""
+    return masked_for(setting.principal, details, roles=setting.rules.mask_personal_for)
+
+
+def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
+    """Tell whether personal data is hidden from a caller; without `roles` none is."""
+    if not details.sensitivity or _PERSONAL.isdisjoint(details.sensitivity):
+        return False
+    authorised = frozenset(roles)
+    return bool(authorised) and authorised.isdisjoint({EVERYONE, *principal.roles})
+
+
+def public_terms(version: Version, setting: Setting) -> frozenset[str]:
+    """Return the terms by which a masked object may be found: its condition and its slot."""
+    content = version.content
+    why = content.why_it_matters if content is not None else ""
+    slot = setting.vocabulary.slots.get(version.details.slot or "")
+    return terms_of(why) | terms_of(slot.description if slot is not None else "")
+
+
+def guessed(version: Version, via: int, asked: frozenset[str], setting: Setting) -> bool:
+    """Tell whether only the masked words or their vector led to an object."""
+    if via & ~_BY_CONTENT or not masks(version.details, setting):
+        return False
+    return asked.isdisjoint(public_terms(version, setting))

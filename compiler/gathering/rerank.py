@@ -1,0 +1,79 @@
+"""Re-ranking: a second opinion on the best candidates, from a scorer that reads both texts.
+
+A cross-encoder is slow and outside of tenure, so it is an extension point: whoever connects
+hands one in. It is asked once, while candidates are gathered, about the few that share most
+with the question; its scores are kept as whole numbers in the manifest, so that a replay never
+asks again. What is masked, or bears any label of sensitivity, is never sent to it.
+
+Invariant: without a scorer nothing changes. Sources: source 001, "enhanced path"; checklist
+C-234; rule R33.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from ...schema.errors import InvalidInput
+from ..ir.context import Setting
+from ..ir.snapshot import NO_SCORES, Proposed
+from ..text.relevance import FULL, micro, terms_of
+
+
+class Reranker(Protocol):
+    """Scores texts against a question."""
+
+    id: str
+    """Names the model and its version; it is part of an envelope's identity."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return how well each text answers the question, 0 to 1, in order."""
+        ...
+
+
+def reranked(
+    reranker: Reranker | None, rows: Iterable[Proposed], asked: frozenset[str], setting: Setting
+) -> Mapping[str, int]:
+    """Return the scores of the best candidates in millionths, by object id.
+
+    Raises:
+        InvalidInput: `bad_reranker`, for scores that are not one number of 0 to 1 a text.
+    """
+    query = setting.request.query or setting.request.wish
+    if reranker is None or not query:
+        return NO_SCORES
+    chosen = _best(rows, asked, setting.rules.rerank_items)
+    if not chosen:
+        return NO_SCORES
+    found = list(reranker.scores(query, [text for _, text in chosen]))
+    sound = all(math.isfinite(score) and 0 <= score <= 1 for score in found)
+    if len(found) != len(chosen) or not sound:
+        raise InvalidInput(
+            f"reranker {reranker.id!r} must give one number from 0 to 1 for each of "
+            f"{len(chosen)} texts",
+            code="bad_reranker",
+        )
+    return {object_id: micro(score) for (object_id, _), score in zip(chosen, found, strict=True)}
+
+
+def _best(rows: Iterable[Proposed], asked: frozenset[str], most: int) -> list[tuple[str, str]]:
+    """Return (object id, text) of the rows that share most with the question."""
+    texts: dict[str, str] = {}
+    for version, _, _ in rows:
+        content = version.content
+        if content is not None and version.row.look.head and not version.details.sensitivity:
+            texts[version.row.claim.object_id] = content.text or content.normalized_claim
+    shared = {object_id: len(asked & terms_of(text)) for object_id, text in texts.items()}
+    order = sorted((i for i in texts if shared[i]), key=lambda i: (-shared[i], i))
+    return [(object_id, texts[object_id]) for object_id in order[:most]]
+
+
+def blended(relevance: int, score: int | None, share: float) -> int:
+    """Return a relevance with the scorer's opinion; without one it keeps its own share.
+
+    >>> blended(400_000, 900_000, 0.5), blended(400_000, None, 0.5)
+    (650000, 200000)
+    """
+    weight = round(1000 * share)
+    return ((1000 - weight) * relevance + weight * min(score or 0, FULL)) // 1000

@@ -1,0 +1,1 @@
+"""What the stages hand on: context, snapshot, candidate, piece, verdict, and every output."""

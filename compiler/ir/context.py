@@ -1,0 +1,177 @@
+"""The setting of one compile: everything a stage may look at beside its input.
+
+Built once by the driver and passed to every stage unchanged. Time, principal, keys and policy
+are values here; nothing in the compiler reads a clock or an environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from ...schema.errors import Forbidden, InvalidInput
+from ...schema.policy import CompilePolicy, Policy
+from ...schema.principal import Principal, only_project, visible_scopes
+from ...schema.slots import Vocabulary
+from ...store.port.store import Point
+from ..budget.profiles import Layer, profile, section_weights
+from ..media.plan import MediaPlan, Shown
+from ..request.request import CompileRequest
+from ..tokens.counting import TokenCounter
+from .variation import NO_VARIATION, Variation
+
+COMPILER_VERSION: Final = "1"
+"""Raised whenever the same inputs would give other bytes; a manifest of another is refused."""
+
+
+NO_MEDIA: Final = MediaPlan()
+
+
+class SectionShare(NamedTuple):
+    """What a section takes of the budget, in thousandths."""
+
+    least: int
+    most: int
+
+
+_SECTION_OF_LAYER: Final = {
+    Layer.EVIDENCE: "evidence",
+    Layer.MEMORY: "turn_memory",
+    Layer.CONVERSATION: "history",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """The fixed circumstances of a compile."""
+
+    request: CompileRequest
+    principal: Principal
+    vocabulary: Vocabulary
+    policy: Policy
+    point: Point
+    keys: tuple[bytes, ...]
+    """The tenant's keys, one an epoch, oldest first."""
+    epoch: int
+    """The key that seals this envelope, as a place in `keys`."""
+    counter: TokenCounter
+    budget: int
+    """B: the most tokens of the text, by the counter's upper bound."""
+    reserve: int
+    """R: tokens kept for the answer."""
+    project: str | None
+    """The one project whose scopes are read."""
+    scopes: frozenset[str]
+    """Canonical ids of the visible scopes."""
+    task_types: tuple[str, ...]
+    """The active task type and its parent."""
+    shares: Mapping[str, SectionShare]
+    """Least and greatest share of the budget by section."""
+    weights: Mapping[str, float]
+    """Weight of the turn's sections in the allocation."""
+    encoder_id: str | None = None
+    reranker_id: str | None = None
+    skip: frozenset[str] = frozenset()
+    """Objects that earlier pages have shown."""
+    page: int = 1
+    without: frozenset[str] = frozenset()
+    """Object ids and sections that an ablation leaves out."""
+    variation: Variation = NO_VARIATION
+    """Shapes of the turn's own texts."""
+    media: MediaPlan = NO_MEDIA
+    """How the media of the request enter."""
+    policy_hash: str = field(init=False)
+    request_json: str = field(init=False)
+    """The request as canonical JSON."""
+
+    def __post_init__(self) -> None:
+        # both are asked for several times, and neither is cheap
+        object.__setattr__(self, "policy_hash", self.policy.digest)
+        object.__setattr__(self, "request_json", self.request.to_json())
+
+    @property
+    def rules(self) -> CompilePolicy:
+        """Return the compiler's part of the policy."""
+        return self.policy.compile
+
+    def shown(self, place: int) -> Shown:
+        """Return how the media item at a place of the evidence enters; media follow its texts."""
+        return self.media.shown[place - len(self.request.evidence)]
+
+
+def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionShare]:
+    """Return the shares of the sections: the policy's, over them those of a named profile.
+
+    A profile speaks of evidence, memory and conversation; its memory is the turn's, since what
+    stands in a cached zone must not depend on the kind of task.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary` for a profile that does not exist.
+    """
+    shares = {name: SectionShare(0, round(1000 * share)) for name, share in rules.section_shares}
+    if profile_name == "default":
+        return shares
+    stated = profile(profile_name)
+    for layer, section in _SECTION_OF_LAYER.items():
+        shares[section] = SectionShare(stated[layer].least, stated[layer].most)
+    return shares
+
+
+def weights_of(request: CompileRequest, rules: CompilePolicy) -> Mapping[str, float]:
+    """Return the weights of the turn's sections: the policy's, scaled by the request's signals.
+
+    Without signals nothing is scaled; with them evidence, memory and history keep their sum.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, `bad_share`.
+    """
+    weights = dict(rules.section_weights)
+    if not request.signals:
+        return weights
+    for layer, weight in section_weights(dict(request.signals)).items():
+        section = _SECTION_OF_LAYER[layer]
+        weights[section] = round(weights.get(section, 0.5) * 3 * weight / 1000, 6)
+    return weights
+
+
+def project_of(request: CompileRequest, principal: Principal) -> str | None:
+    """Return the project of a compile: the stated one, else the principal's only one.
+
+    Raises:
+        Forbidden: `scope_not_yours`.
+    """
+    if request.project is None:
+        return only_project(principal)
+    if request.project not in principal.projects and not principal.privileged:
+        raise Forbidden(
+            f"project {request.project!r} is not among this caller's projects; "
+            "name one of them or none",
+            code="scope_not_yours",
+        )
+    return request.project
+
+
+def scopes_of(principal: Principal, project: str | None) -> frozenset[str]:
+    """Return the visible scopes, with at most one project among them."""
+    if project is None:
+        return visible_scopes(replace(principal, projects=frozenset()))
+    return visible_scopes(principal, project=project)
+
+
+def sealing_epoch(keys: Sequence[bytes], epoch: int | None) -> int:
+    """Return the epoch whose key seals: the stated one, else the newest.
+
+    Raises:
+        InvalidInput: `bad_manifest`, for an epoch the tenant never had; `no_key` without keys.
+    """
+    if not keys:
+        raise InvalidInput("a compile needs the tenant's key; the store holds it", code="no_key")
+    if epoch is None:
+        return len(keys) - 1
+    if not 0 <= epoch < len(keys):
+        raise InvalidInput(
+            f"the manifest names key epoch {epoch}; this tenant has {len(keys)}",
+            code="bad_manifest",
+        )
+    return epoch

@@ -1,0 +1,145 @@
+"""The snapshot a compile works on: everything fetched, as one value.
+
+`gather` fills it from a store and `replay` from a manifest; the ten stages read nothing else.
+Candidates stand in order of (object id, row), so that no store's order reaches a byte.
+
+This module also states what the compiler needs from above: `BindMentions`, which binds words
+to entities without scoring, and `VectorIndex`, which searches vectors exactly.
+Sources: settled 7 and 8; DESIGN 7, stage 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from types import MappingProxyType
+from typing import Final, NamedTuple, Protocol
+
+from ...resolution.known import Known
+from ...schema.claim import Version
+from ...store.port.store import Ask
+from ...store.port.vectors import VectorScore
+
+
+class Via(IntEnum):
+    """How a candidate was found: bits that add up to a plain whole number."""
+
+    TEXT = 1
+    VECTOR = 2
+    STANDING = 4
+    SLOT = 8
+    """A slot of an entity that the request names."""
+    NEIGHBOUR = 16
+    TEMPLATE = 32
+    """A slot that an instruction template asks for."""
+    RIVAL = 64
+    """The head of a candidate's slot in another visible scope."""
+    PINNED = 128
+    OUTDATED = 256
+    """No way of finding: a passage from which claims were extracted that all ceased to hold."""
+
+
+class Proposed(NamedTuple):
+    """A row that may enter the envelope."""
+
+    version: Version
+    via: int
+    """`Via` flags."""
+    hop: int = 0
+    """Steps from an entity that the request names; 0 for none."""
+
+
+class Bound(NamedTuple):
+    """What a mention means."""
+
+    mention: str
+    entities: tuple[str, ...]
+    """Canonical ids: one when bound, several when ambiguous, none when unknown."""
+    pending: bool = False
+    """Whether the entity waits for a review."""
+
+
+class BindMentions(Protocol):
+    """Binds by entity id, identifier or exact visible alias as known at the compile's tx.
+
+    It never scores, never creates, and answers for each mention in order.
+    """
+
+    def __call__(self, mentions: Sequence[str]) -> Sequence[Bound]:
+        """Return what each mention means; unknown ones with no entities."""
+        ...
+
+
+class Near(NamedTuple):
+    """The answer of a vector search."""
+
+    scores: Sequence[VectorScore]
+    """Best first, ties by object id."""
+    versions: Sequence[Version]
+    """Every row of these claims, of any status, that is known at the tx."""
+
+
+class VectorIndex(Protocol):
+    """The exact vector search over one tenant and encoder, limited to what is visible."""
+
+    def expected(self, query: Sequence[int], *, limit: int) -> Ask | None:
+        """Return what `nearest` will ask the store first; None when it asks nothing."""
+        ...
+
+    def nearest(self, query: Sequence[int], *, limit: int) -> Near:
+        """Return the best visible claims with their rows known at the compile's tx."""
+        ...
+
+    def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
+        """Return the scores of these claims, as far as they have vectors."""
+        ...
+
+
+NO_SCORES: Final[Mapping[str, int]] = MappingProxyType({})
+NO_VECTORS: Final[Mapping[str, VectorScore]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What was fetched."""
+
+    proposed: tuple[Proposed, ...]
+    """In order of (object id, vid)."""
+    named: tuple[Bound, ...] = ()
+    """The request's own entities, in order."""
+    spoken: tuple[Bound, ...] = ()
+    """Mentions found in the query that name at least one entity."""
+    own: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`."""
+    expansion: tuple[str, ...] = ()
+    """Other names of the named entities that were searched for, sorted."""
+    known: Known = field(default_factory=Known)
+    """The entities of the candidates, as known at the compile's tx."""
+    vectors: Mapping[str, VectorScore] = field(default_factory=lambda: NO_VECTORS)
+    reranked: Mapping[str, int] = field(default_factory=lambda: NO_SCORES)
+    """What a re-ranker said of the best candidates, in millionths by object id."""
+    texts: Mapping[str, int] | None = None
+    """Of a replay: recorded text relevance in millionths by object id."""
+    gates: Mapping[tuple[str, int], str] | None = None
+    """Of a replay: what the gate said of each row then, by (object id, vid); empty: it passed."""
+    withheld: tuple[tuple[str, int], ...] = ()
+    """How many objects the store withheld, by source of candidates."""
+    cut: bool = False
+    """Whether a limit cut the candidates."""
+    capped: tuple[str, ...] = ()
+    """Objects that a cap of the walk left out, sorted."""
+    round_trips: int = 0
+    """Calls of the reader; for the sidecar, never in the bytes."""
+
+
+def root_of(known: Known, entity_id: str) -> str:
+    """Return the canonical id of a raw id; itself when nothing is merged."""
+    return known.canonical.get(entity_id, entity_id)
+
+
+def members_of(known: Known, entity_id: str) -> tuple[str, ...]:
+    """Return the raw ids of the cluster an entity belongs to, sorted."""
+    root = root_of(known, entity_id)
+    merged = {raw for raw, top in known.canonical.items() if top == root}
+    return tuple(sorted(merged | {root, entity_id}))

@@ -1,0 +1,1 @@
+"""Pictures, sound, film, tables: what they cost, and what stands in for them."""

@@ -1,0 +1,124 @@
+"""How the media of a request stand in an envelope: what is sent, what stands in, what is named.
+
+Every item is named in the text, whatever became of it, so that its original can be asked for.
+Parts of an original are named as media fragments (`a.wav#t=12,30.5`, `a.png#xywh=0,0,300,200`;
+W3C Media Fragments URI 1.0), which whoever holds the bytes cuts out.
+Source 000, 6.12; checklist C-193 to C-196.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..request.request import Box, Media, Segment
+from ..tokens.modality import MediaItem, Modality, evidence_split
+
+POINTER: Final = "pointer"
+"""The method of an item that is only named."""
+SENT: Final = frozenset({"original", "cropped", "downsampled", "segments", "fewer_frames"})
+"""Methods by which an original, or a part of it, is sent beside the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """How one media item enters the envelope."""
+
+    media: Media
+    text: str
+    """What stands in the evidence section, before containment."""
+    item: MediaItem
+    """What is sent beside the text, or the text that stands in; a table's tokens are its text's."""
+    saved_tokens: int = 0
+    size: tuple[int, int] | None = None
+    """Width and height to resize a picture or film to; None when its size stays."""
+    region: Box | None = None
+    """The part of a picture to cut out, before it is resized."""
+    segments: tuple[Segment, ...] = ()
+    """Of a recording or film: what is sent of it; empty: all."""
+    frames: int = 0
+    """Of a film: how many frames are taken from it; 0 when none is left out."""
+    form: str = ""
+    """Of a table: how its records are written."""
+    note: str = ""
+    """What was left out."""
+    reference: str = ""
+    """The cross-modal link of a stand-in to its original."""
+
+    @property
+    def beside(self) -> int:
+        """Return the tokens that are sent beside the text."""
+        sent = self.item.method in SENT and self.item.modality is not Modality.STRUCTURED
+        return self.item.tokens if sent else 0
+
+    @property
+    def withheld(self) -> bool:
+        """Tell whether nothing but its name goes in."""
+        return self.item.method == POINTER
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the addresses of the parts that are sent."""
+        if self.region is not None:
+            left, top, right, bottom = self.region
+            return (f"{self.media.uri}#xywh={left},{top},{right - left},{bottom - top}",)
+        spans = (f"{seconds(each.start)},{seconds(each.end)}" for each in self.segments)
+        return tuple(f"{self.media.uri}#t={span}" for span in spans)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the item as the trace lists it, empty fields left out."""
+        listed = {
+            "uri": self.media.uri,
+            "modality": self.item.modality.value,
+            "sent_as": self.item.method,
+            "tokens": self.item.tokens,
+            "saved_tokens": self.saved_tokens,
+            "size": None if self.size is None else list(self.size),
+            "parts": list(self.parts),
+            "frames": self.frames,
+            "form": self.form,
+            "note": self.note,
+            "reference": self.reference,
+        }
+        return {name: value for name, value in listed.items() if value or name == "tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class MediaPlan:
+    """All media of a request, in its order."""
+
+    shown: tuple[Shown, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens that are sent beside the text."""
+        return sum(each.beside for each in self.shown)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return what stands in the text for each item."""
+        return tuple(each.text for each in self.shown)
+
+    def split(self) -> dict[str, int]:
+        """Return the tokens by modality of what is shown; stand-ins count as text."""
+        found = evidence_split(each.item for each in self.shown)
+        return {modality.value: tokens for modality, tokens in found.items()}
+
+
+def seconds(number: float) -> str:
+    """Return seconds as addresses write them, to a millisecond.
+
+    >>> seconds(30.5), seconds(86400.0)
+    ('30.5', '86400')
+    """
+    return f"{number:.3f}".rstrip("0").rstrip(".")
+
+
+def media_text(media: Media, *, said: Sequence[str] = ()) -> str:
+    """Return what names a media item in the text, and `said`: what was done to it."""
+    size = f" {media.width}x{media.height}" if media.width and media.height else ""
+    length = f" {media.seconds:g}s" if media.seconds else ""
+    address = f" {media.uri}" if media.uri else ""
+    lines = [f"[{media.kind.value}{size}{length}{address}]", *said, media.description]
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,1 @@
+"""The requests of providers, and the cache plan they share."""

@@ -1,0 +1,106 @@
+"""Render for Google's ADK: a dict of the shape of its `LlmRequest`.
+
+ADK keeps a static instruction prefix apart from dynamic instructions; the static zone is the
+first, the scope zone the second. Contents are the session zone, the turns of the history as
+`user` and `model`, and the turn zone in the last user content. Gemini takes no system message
+in mid-conversation, so a system turn stays a framed block of the user's. Pictures, sound and
+films are parts of their own inside the frame of the text that names them; of a film Gemini itself
+takes stretches and frames. `service.adk` lays these parts over a live request.
+Sources: compiler page 1.1, rule 8 (google-adk 2.13.0); checklist C-198, C-221.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...schema.compile_terms import Stability
+from ..media.entry import seconds
+from .cache_plan import Plan, in_system
+from .media import (
+    NativePart,
+    Originals,
+    interleaved,
+    native_parts,
+)
+from .tools import tools_of
+
+
+def render_adk(
+    plan: Plan, *, contract: str = "system", media: Originals | None = None
+) -> dict[str, Any]:
+    """Return `model`, `config`, `contents` and `_dynamic_instructions`.
+
+    `media` is what is sent of pictures, recordings and films; without it none is. Bytes stay
+    bytes, as Google's types take them.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, for a contract that is not `system` or `payload`;
+            `bad_media` for what cannot be sent as planned.
+    """
+    tools = tools_of(segment.block for segment in plan.segments)
+    config: dict[str, Any] = {
+        "system_instruction": plan.text_of(Stability.STATIC, tools=tools is None)
+    }
+    if tools:
+        declared = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters_json_schema": dict(tool.input_schema),
+            }
+            for tool in tools
+        ]
+        config["tools"] = [{"function_declarations": declared}]
+    rules = [segment for segment in plan.of(Stability.SCOPE) if in_system(segment, contract)]
+    scope = "".join(segment.text for segment in rules)
+    zones = (Stability.SESSION,) if scope else (Stability.SCOPE, Stability.SESSION)
+    contents = [_content("user", plan.text_of(*zones))]
+    for segment in plan.of(Stability.HISTORY):
+        if segment.speaker == "assistant":
+            contents.append(_content("model", segment.said_by("assistant")))
+        else:
+            contents.append(_content("user", segment.said_by("user")))
+    contents.append({"role": "user", "parts": turn_parts(plan, media)})
+    return {
+        "model": plan.model,
+        "config": config,
+        "contents": [content for content in contents if content["parts"] != [{"text": ""}]],
+        "_dynamic_instructions": [scope] if scope else [],
+    }
+
+
+def _content(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"text": text}]}
+
+
+def turn_parts(plan: Plan, media: Originals | None = None) -> list[dict[str, Any]]:
+    """Return the parts of the turn: its text, and what is sent of its media in between.
+
+    Raises:
+        InvalidInput: `bad_media`.
+    """
+    beside = native_parts(plan, "adk", media)
+    turn = (
+        (number, segment, segment.text)
+        for number, segment in enumerate(plan.segments)
+        if segment.stability is Stability.TURN
+    )
+    return [
+        {"text": part} if isinstance(part, str) else _native(part)
+        for part in interleaved(turn, beside)
+    ]
+
+
+def _native(part: NativePart) -> dict[str, Any]:
+    named = {"mime_type": part.word}
+    if part.sent.url:
+        made: dict[str, Any] = {"file_data": {"file_uri": part.sent.url, **named}}
+    else:
+        made = {"inline_data": {"data": part.sent.data, **named}}
+    taken: dict[str, Any] = {}
+    if part.clip is not None:
+        taken["start_offset"] = f"{seconds(part.clip.start)}s"
+        taken["end_offset"] = f"{seconds(part.clip.end)}s"
+    if part.fps:
+        taken["fps"] = part.fps
+    return {**made, **({"video_metadata": taken} if taken else {})}

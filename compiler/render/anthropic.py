@@ -1,0 +1,127 @@
+"""Render for Anthropic's Messages API: tools, system, messages, with cache marks by zone.
+
+The system field holds the static and the scope zone; the session zone opens the first user
+message; history follows as native turns; the turn zone ends the last user message. At most
+four `cache_control` marks, each behind a zone and only where the prefix reaches the model's
+minimum by the lower bound. Tools are sent as tools, so the mark of a zone that ends with them
+stands on the zone's last system block, which follows the tools in the provider's prefix, or on
+the last tool. A system turn of the history becomes a system message where the model takes one
+behind a user turn (C-088); elsewhere it stays a framed block of the user's. Pictures are parts
+of their own inside the frame of the text that names them, behind every cache mark.
+Sources: settled 10 ("Order"); compiler page 1.1; C-087, C-088, C-198.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..tokens.capabilities import Capability, Provider
+from .cache_plan import (
+    Plan,
+    Segment,
+    capability_for,
+    in_system,
+    marks,
+    ttl_place,
+)
+from .media import NativePart, Originals, native_parts
+from .tools import marked_shown, tools_of
+
+_TTLS = {300: "5m", 3600: "1h"}
+
+
+def render_anthropic(
+    plan: Plan,
+    *,
+    expected_reads: float = 1.0,
+    ttl_s: int = 300,
+    contract: str = "system",
+    media: Originals | None = None,
+) -> dict[str, Any]:
+    """Return the request's `tools`, `system` and `messages`; `model` as it was asked for.
+
+    `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
+    `contract` where the tenant's rules stand (`system` or `payload`), `media` what is sent of
+    the pictures; without it none is.
+
+    Raises:
+        InvalidInput: `bad_request`, for a lifetime that the model does not offer;
+            `unknown_vocabulary` for a contract; `bad_media` for what cannot be sent as planned.
+    """
+    beside = native_parts(plan, "anthropic", media)
+    row = capability_for(plan, Provider.ANTHROPIC)
+    place = ttl_place(row, ttl_s)
+    tools = tools_of(segment.block for segment in plan.segments)
+    found = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
+    marked = marked_shown(plan, found, native_tools=tools is not None)
+    system: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
+    for number, segment in enumerate(plan.segments):
+        if tools is not None and segment.block.section == "tools":
+            continue
+        role = _role(segment, messages, row)
+        mark = _mark(ttl_s) if number in marked else {}
+        if in_system(segment, contract):
+            system.append({**_text(segment.said_by(role)), **mark})
+        elif number in beside:
+            before, behind = segment.around_media()
+            parts = [_text(before), *map(_image, beside[number]), _text(behind)]
+            _say(messages, role, parts)
+        else:
+            _say(messages, role, [{**_text(segment.said_by(role)), **mark}])
+    request: dict[str, Any] = {"model": plan.model, "system": system, "messages": messages}
+    if tools:
+        request["tools"] = [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "input_schema": dict(tool.input_schema),
+            }
+            for tool in tools
+        ]
+        request["tools"][-1].update(_mark(ttl_s) if -1 in marked else {})
+    return request
+
+
+def _role(segment: Segment, messages: Sequence[dict[str, Any]], row: Capability) -> str:
+    """Return who says a segment: a system message must follow a user's."""
+    if segment.speaker != "system":
+        return segment.speaker or "user"
+    follows = bool(messages) and messages[-1]["role"] == "user"
+    return "system" if row.mid_conversation_system and follows else "user"
+
+
+def _mark(ttl_s: int) -> dict[str, Any]:
+    lifetime = {} if ttl_s == 300 else {"ttl": _TTLS[ttl_s]}
+    return {"cache_control": {"type": "ephemeral", **lifetime}}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _image(part: NativePart) -> dict[str, Any]:
+    if part.sent.url:
+        return {"type": "image", "source": {"type": "url", "url": part.sent.url}}
+    data = base64.b64encode(part.sent.data).decode("ascii")
+    source = {"type": "base64", "media_type": part.word, "data": data}
+    return {"type": "image", "source": source}
+
+
+def _say(messages: list[dict[str, Any]], role: str, parts: Iterable[dict[str, Any]]) -> None:
+    """Add parts to the last message when the same role speaks, else open one."""
+    if not messages and role == "assistant":
+        messages.append({"role": "user", "content": [_text("(earlier turns)")]})
+    if messages and messages[-1]["role"] == role:
+        messages[-1]["content"].extend(parts)
+    else:
+        messages.append({"role": role, "content": list(parts)})
+
+
+def marked_parts(request: dict[str, Any]) -> Sequence[dict[str, Any]]:
+    """Return the parts of a request that carry a cache mark, in the order of the prefix."""
+    said = (part for message in request["messages"] for part in message["content"])
+    parts = [*request.get("tools", ()), *request["system"], *said]
+    return [part for part in parts if "cache_control" in part]

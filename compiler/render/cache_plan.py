@@ -1,0 +1,271 @@
+"""The cache plan: an envelope's blocks as provider-neutral segments with their zones.
+
+A segment is the text of one block, its section's heading included, with its stability and with
+who says it. `marks` tells after which segments a cache boundary is worth setting: at the end
+of each of the four zones, when the prefix up to there is long enough by the lower bound of the
+count and its expected reads pay for the write. Provider rules come from the capability table.
+
+Invariant: the segments joined are the envelope's text. Sources: compiler page 1.1, rules 1 to
+4; checklist C-087, C-319.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from types import MappingProxyType
+from typing import Final
+
+from ...schema.compile_terms import (
+    SECTIONS,
+    CacheHitStatus,
+    SectionName,
+    Stability,
+)
+from ...schema.errors import InvalidInput, unknown
+from ..format.block import Block
+from ..media.entry import Shown
+from ..tokens.capabilities import GENERIC, Capability, Provider
+from ..tokens.counting import TokenCounter
+
+ZONES: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
+LOOKBACK_MARGIN: Final = 5
+"""Blocks of a provider's lookback that are left unused, so that a mark is always found."""
+CONTRACTS: Final[Mapping[str, tuple[Stability, ...]]] = MappingProxyType(
+    {"system": (Stability.STATIC, Stability.SCOPE), "payload": (Stability.STATIC,)}
+)
+"""Zones of the system text by contract option: A, all rules; B, the platform's alone."""
+NOTHING_SHOWN: Final[Mapping[int, Shown]] = MappingProxyType({})
+SPEAKERS: Final = frozenset({"user", "assistant", "system"})
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One block as it stands in the text."""
+
+    text: str
+    """With heading, boundary lines and final newline."""
+    block: Block
+    shown: Shown | None = None
+    """The media item that the block names, if any."""
+
+    @property
+    def stability(self) -> Stability:
+        """Return how long its bytes stay."""
+        return SECTIONS[SectionName(self.block.section)].stability
+
+    @property
+    def speaker(self) -> str:
+        """Return `user`, `assistant` or `system` for a turn of dialogue, else empty."""
+        scheme = self.block.origin.partition("://")[0]
+        dialogue = self.block.kind.value == "dialogue" and self.block.section == "history"
+        return scheme if dialogue and scheme in SPEAKERS else ""
+
+    def said_by(self, role: str) -> str:
+        """Return a turn's own words for a message of its speaker, else the framed block.
+
+        A turn without words is framed too: providers refuse an empty text.
+        """
+        own = self.speaker == role and self.block.text.strip()
+        return self.block.text if own else self.text
+
+    def around_media(self) -> tuple[str, str]:
+        """Return the text before and behind what is sent for its media item.
+
+        That is laid before the closing line: untrusted data of any kind stands between the
+        boundary lines of its block.
+        """
+        before, _, closing = self.text[:-1].rpartition("\n")
+        return f"{before}\n", f"{closing}\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a renderer works from."""
+
+    segments: tuple[Segment, ...]
+    model: str
+    capability: Capability
+    counter: TokenCounter
+    cache_key: str
+
+    @property
+    def media_tokens(self) -> int:
+        """Return the tokens of the pictures, recordings and films that are sent beside the text."""
+        return sum(segment.shown.beside for segment in self.segments if segment.shown)
+
+    def of(self, *stabilities: Stability) -> tuple[Segment, ...]:
+        """Return the segments of some zones, in order."""
+        return tuple(s for s in self.segments if s.stability in stabilities)
+
+    def text_of(self, *stabilities: Stability, tools: bool = True) -> str:
+        """Return the text of some zones, with or without the tools."""
+        kept = (s for s in self.of(*stabilities) if tools or s.block.section != "tools")
+        return "".join(s.text for s in kept)
+
+
+def segments_of(
+    text: str,
+    blocks: Sequence[Block],
+    spans: Sequence[tuple[int, int]],
+    *,
+    shown: Mapping[int, Shown] = NOTHING_SHOWN,
+) -> tuple[Segment, ...]:
+    """Return the segments of a text from the spans of its blocks; `shown` is media by place."""
+    return tuple(
+        Segment(text[start:end], block, shown.get(place))
+        for place, (block, (start, end)) in enumerate(zip(blocks, spans, strict=True))
+    )
+
+
+def capability_for(plan: Plan, provider: Provider) -> Capability:
+    """Return the plan's capability when its model is of this provider, else that of no provider.
+
+    A request may be rendered for a gateway that speaks another provider's protocol; what the
+    model itself cannot do is then not asked for.
+    """
+    return plan.capability if plan.capability.provider is provider else GENERIC
+
+
+def in_system(segment: Segment, contract: str) -> bool:
+    """Tell whether a segment belongs to the request's system text (C-198, C-208).
+
+    Contract `system` (option A) puts the rules of tenant and project there too; `payload`
+    (option B) sends them at the head of the payload, so that one system text serves many
+    tenants. The order of the text is the same, so both cache alike.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, for another word.
+    """
+    if contract not in CONTRACTS:
+        raise unknown("contract", contract, CONTRACTS)
+    return segment.stability in CONTRACTS[contract]
+
+
+def marks(plan: Plan, *, expected_reads: float = 1.0, ttl: int = 0) -> tuple[int, ...]:
+    """Return the places of the segments after which a cache mark stands, rising.
+
+    `ttl` is the place of a lifetime in the capability's list. None are set for a provider that
+    takes none, before a prefix that is too short, or where reads would not pay for the write.
+    """
+    row = plan.capability
+    if not row.breakpoints or not pays(row, expected_reads=expected_reads, ttl=ttl):
+        return ()
+    ends = _within_lookback(_zone_ends(plan), plan)
+    return tuple([end for end in ends if _long_enough(plan, end)][-row.breakpoints :])
+
+
+def ttl_place(row: Capability, ttl_s: int) -> int:
+    """Return the place of a lifetime in a capability's list; 0 where none are on offer.
+
+    Raises:
+        InvalidInput: `bad_request`, naming the lifetimes of the model.
+    """
+    if not row.ttls_s:
+        return 0
+    if ttl_s not in row.ttls_s:
+        offered = " or ".join(map(str, row.ttls_s))
+        raise InvalidInput(
+            f"{row.pattern} caches for {offered} seconds, not {ttl_s}", code="bad_request"
+        )
+    return row.ttls_s.index(ttl_s)
+
+
+def pays(row: Capability, *, expected_reads: float, ttl: int = 0) -> bool:
+    """Tell whether so many expected reads of a prefix pay for writing it to the cache."""
+    write = row.write_permille[min(ttl, len(row.write_permille) - 1)]
+    return write - 1000 < expected_reads * (1000 - row.read_permille)
+
+
+def expected_cached_tokens(plan: Plan) -> int:
+    """Return the tokens that the next request of the same conversation should read from a cache.
+
+    That is the longest prefix which stays and which the provider keeps: up to the last mark
+    where it takes marks, else all four zones, rounded down to its steps. By the lower bound of
+    the count; 0 without a provider or for a prefix that is too short.
+    """
+    row = plan.capability
+    if row.min_cacheable_tokens is None:
+        return 0
+    ends = marks(plan) if row.breakpoints else tuple(_zone_ends(plan))
+    if not ends:
+        return 0
+    tokens = _prefix_tokens(plan, ends[-1])
+    if tokens < row.min_cacheable_tokens:
+        return 0
+    return tokens - tokens % row.granularity_tokens
+
+
+def hit_status(cached: int, expected: int) -> CacheHitStatus:
+    """Return what a provider's report of cached tokens means beside what was expected (C-111).
+
+    >>> hit_status(1_024, 4_096).value
+    'PARTIAL_HIT'
+    """
+    if not cached:
+        return CacheHitStatus.NONE
+    return CacheHitStatus.FULL_HIT if cached >= expected else CacheHitStatus.PARTIAL_HIT
+
+
+def tokens_read(before: Plan, now: Plan) -> int:
+    """Return the tokens of a request that its provider should still hold from the one before.
+
+    Where marks are taken: the longest prefix that the earlier request marked, that stands
+    unchanged, and that a mark of this request still looks back on. Else all leading segments
+    that stand unchanged, rounded down to the provider's steps. By the lower bound of the count.
+    """
+    row = now.capability
+    if row.min_cacheable_tokens is None:
+        return 0
+    pairs = zip(before.segments, now.segments, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0].text == pair[1].text, pairs))
+    if row.breakpoints:
+        reach = row.lookback_blocks or len(now.segments)
+        ends = [
+            end
+            for end in marks(before)
+            if end < same and any(0 <= mark - end <= reach for mark in marks(now))
+        ]
+    else:
+        ends = [same - 1]
+    tokens = _prefix_tokens(now, max(ends, default=-1))
+    if tokens < row.min_cacheable_tokens:
+        return 0
+    return tokens - tokens % row.granularity_tokens
+
+
+def _zone_ends(plan: Plan) -> list[int]:
+    ends: dict[Stability, int] = {}
+    for place, segment in enumerate(plan.segments):
+        if segment.stability in ZONES:
+            ends[segment.stability] = place
+    return [ends[zone] for zone in ZONES if zone in ends]
+
+
+def _within_lookback(ends: list[int], plan: Plan) -> list[int]:
+    """Move the last mark but one into the history when one turn outgrows the lookback."""
+    lookback = plan.capability.lookback_blocks
+    if lookback is None or len(ends) < plan.capability.breakpoints:
+        return ends
+    reach = lookback - LOOKBACK_MARGIN
+    if added_blocks(plan) > reach:
+        return [*ends[:-2], ends[-1] - reach, ends[-1]]
+    return ends
+
+
+def added_blocks(plan: Plan) -> int:
+    """Return how many blocks of the history its last turn added: from the user's words on."""
+    history = plan.of(Stability.HISTORY)
+    for number, segment in enumerate(reversed(history), start=1):
+        if segment.speaker == "user":
+            return number
+    return len(history)
+
+
+def _long_enough(plan: Plan, end: int) -> bool:
+    return _prefix_tokens(plan, end) >= (plan.capability.min_cacheable_tokens or 0)
+
+
+def _prefix_tokens(plan: Plan, end: int) -> int:
+    return plan.counter.lower_bound("".join(s.text for s in plan.segments[: end + 1]))

@@ -1,0 +1,167 @@
+"""Render for OpenAI's chat requests: stable prefix first, one cache key a tenant and prefix.
+
+A system message holds the static and the scope zone, the session zone is the first user
+message, history follows as native turns, the turn zone is the last user message. A turn that
+was sent is never edited, so the messages of one request are the beginning of the next one's.
+The `prompt_cache_key` is keyed, so tenants never share one.
+
+Models that take explicit breakpoints (from GPT-5.6) get them behind the zones, in `explicit`
+mode: then no implicit one is written, and where reads would not pay for a write, none at all.
+Pictures and sound are parts of their own inside the frame of the text that names them; only the
+message of the turn has such parts.
+Sources: C-089; R35; compiler page 1.1; SDK 3.54.0 types.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...schema.compile_terms import Stability
+from ..tokens.capabilities import Provider
+from ..tokens.modality import Modality
+from .cache_plan import (
+    Plan,
+    Segment,
+    capability_for,
+    in_system,
+    marks,
+    ttl_place,
+)
+from .media import (
+    NativePart,
+    Originals,
+    interleaved,
+    native_parts,
+)
+from .tools import marked_shown, tools_of
+
+_TTLS = {1_800: "30m", 43_200: "12h"}
+Mark = Mapping[str, str] | None
+_Beside = Mapping[int, tuple[NativePart, ...]]
+_Groups = list[tuple[str, list[tuple[int, Segment]]]]
+
+
+def render_openai(
+    plan: Plan,
+    *,
+    expected_reads: float = 1.0,
+    ttl_s: int = 1_800,
+    contract: str = "system",
+    media: Originals | None = None,
+) -> dict[str, Any]:
+    """Return `model`, `messages`, `tools`, `prompt_cache_key` and what the model's cache takes.
+
+    `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
+    `contract` where the tenant's rules stand (`system` or `payload`), `media` what is sent of
+    pictures and recordings; without it none is.
+
+    Raises:
+        InvalidInput: `bad_request`, for a lifetime that the model does not offer;
+            `unknown_vocabulary` for a contract; `bad_media` for what cannot be sent as planned.
+    """
+    beside = native_parts(plan, "openai", media)
+    tools = tools_of(segment.block for segment in plan.segments)
+    row = capability_for(plan, Provider.OPENAI)
+    place = ttl_place(row, ttl_s)
+    found = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
+    marked = marked_shown(plan, found, native_tools=tools is not None)
+    ttl = {} if place == 0 else {"ttl": _TTLS[ttl_s]}
+    mark = {"mode": "explicit", **ttl} if row.breakpoints else None
+    request: dict[str, Any] = {
+        "model": plan.model,
+        "messages": [
+            {
+                "role": role,
+                "content": _with_media(role, said, beside)
+                if any(number in beside for number, _ in said)
+                else _content(role, said, marked, mark),
+            }
+            for role, said in _grouped(plan, contract, native_tools=tools is not None)
+        ],
+        "prompt_cache_key": plan.cache_key,
+    }
+    if row.breakpoints:
+        request["prompt_cache_options"] = {"mode": "explicit", "ttl": "30m"}
+    if tools:
+        request["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.input_schema),
+                },
+            }
+            for tool in tools
+        ]
+    return request
+
+
+def _grouped(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:
+    """Return the messages as (role, segments): the zones as one each, the turns by themselves."""
+    found: _Groups = []
+    zone = ""
+    for number, segment in enumerate(plan.segments):
+        if native_tools and segment.block.section == "tools":
+            continue
+        here, role = _message_of(segment, contract)
+        if here == zone and segment.stability is not Stability.HISTORY:
+            found[-1][1].append((number, segment))
+        else:
+            found.append((role, [(number, segment)]))
+        zone = here
+    return found
+
+
+def _message_of(segment: Segment, contract: str) -> tuple[str, str]:
+    """Return the zone that shares a message, and its role."""
+    if in_system(segment, contract):
+        return "system", "system"
+    if segment.stability is Stability.SCOPE:
+        return Stability.SESSION.value, "user"
+    return segment.stability.value, segment.speaker or "user"
+
+
+def _content(
+    role: str, said: Sequence[tuple[int, Segment]], marked: frozenset[int], mark: Mark
+) -> str | list[dict[str, Any]]:
+    """Return the text of a message; as parts, cut behind each mark, where marks are taken."""
+    if mark is None:
+        return "".join(segment.said_by(role) for _, segment in said)
+    parts: list[dict[str, Any]] = []
+    fresh = True
+    for number, segment in said:
+        if fresh:
+            parts.append({"type": "text", "text": ""})
+        parts[-1]["text"] += segment.said_by(role)
+        fresh = number in marked
+        if fresh:
+            parts[-1]["prompt_cache_breakpoint"] = dict(mark)
+    return parts
+
+
+def _with_media(
+    role: str, said: Sequence[tuple[int, Segment]], beside: _Beside
+) -> list[dict[str, Any]]:
+    """Return the parts of the turn's message, which no mark ever follows."""
+    words = ((number, segment, segment.said_by(role)) for number, segment in said)
+    return [
+        {"type": "text", "text": part} if isinstance(part, str) else _native(part)
+        for part in interleaved(words, beside)
+    ]
+
+
+def _native(part: NativePart) -> dict[str, Any]:
+    data = base64.b64encode(part.sent.data).decode("ascii")
+    if part.modality is Modality.AUDIO:
+        return {"type": "input_audio", "input_audio": {"data": data, "format": part.word}}
+    url = part.sent.url or f"data:{part.word};base64,{data}"
+    return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
+
+
+def breakpoint_parts(request: dict[str, Any]) -> Sequence[dict[str, Any]]:
+    """Return the parts of a request that carry an explicit breakpoint, in order."""
+    listed = (m["content"] for m in request["messages"] if isinstance(m["content"], list))
+    return [part for content in listed for part in content if "prompt_cache_breakpoint" in part]

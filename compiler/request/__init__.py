@@ -1,0 +1,1 @@
+"""What a caller asks, and how it is read."""

@@ -1,0 +1,374 @@
+"""Reading a compile request at the edge: plain texts and mappings become typed items.
+
+What cannot be read is refused with the field's name and the nearest known words; nothing is
+guessed. The same readers rebuild a request from the JSON of a manifest.
+Source: API "Compiling".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, TypeVar, cast
+
+from ...schema.compile_terms import TimeoutClass, ToolProtocol
+from ...schema.errors import InvalidInput, did_you_mean, unknown
+from ...schema.interval import INF_US, MIN_US
+from ...schema.values import canonical_json, micros
+from ...schema.vocabulary import Enforcement, parse, parse_level
+from ..budget.profiles import SIGNALS, risk_weight
+from ..json_values import fields_of, items_of
+from .request import (
+    MAX_ITEMS,
+    MAX_TEXT,
+    CompileRequest,
+    Constraint,
+    Evidence,
+    Media,
+    MediaKind,
+    Note,
+    Role,
+    RowFilter,
+    RowTest,
+    Segment,
+    StandIn,
+    Tool,
+    Turn,
+    bad_request,
+    quantised,
+)
+
+Reader = Callable[[str, object], Any]
+"""Reads a field: its name for errors, and what was given."""
+
+
+def request_from_json(text: str) -> CompileRequest:
+    """Return the request of a canonical JSON.
+
+    Raises:
+        InvalidInput: `bad_manifest`, when the text is no request.
+    """
+    try:
+        stored = json.loads(text)
+        return _rebuilt(stored)
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise InvalidInput(
+            f"the request of the manifest cannot be read: {error}", code="bad_manifest"
+        ) from error
+
+
+def parse_request(task: str, **given: Any) -> CompileRequest:
+    """Return a checked request from what a caller passed to `compile`.
+
+    Raises:
+        InvalidInput: `bad_request`, `too_large`, `naive_datetime`, `unknown_vocabulary`.
+    """
+    known = (*_READERS, "valid", "tx")
+    for name in given:
+        if name not in known:
+            raise bad_request(name, f"no such parameter; {did_you_mean(name, known)}")
+    read: dict[str, Any] = {
+        name: _READERS[name](name, raw)
+        for name, raw in given.items()
+        if name in _READERS and raw is not None
+    }
+    evidence = read.pop("evidence", ())
+    pinned = read.pop("pinned", ())
+    return CompileRequest(
+        task=_text("task", task),
+        evidence=tuple(item for item in evidence if isinstance(item, Evidence)),
+        media=tuple(item for item in evidence if isinstance(item, Media)),
+        pinned=tuple(item for item in pinned if isinstance(item, Evidence)),
+        pinned_ids=tuple(item for item in pinned if isinstance(item, str)),
+        valid_us=_instant("valid", given.get("valid")),
+        tx_us=_instant("tx", given.get("tx")),
+        **read,
+    )
+
+
+_LONE: Final = re.compile("[\ud800-\udfff]")
+_Kind = TypeVar("_Kind")
+
+
+def _text(where: str, raw: object) -> str:
+    if not isinstance(raw, str):
+        raise bad_request(where, f"give a text, not {type(raw).__name__}")
+    if len(raw) > MAX_TEXT:
+        raise InvalidInput(
+            f"{where} has {len(raw)} characters, the limit is {MAX_TEXT}; "
+            "ingest it as a document and let the compile find its parts",
+            code="too_large",
+            field=where,
+        )
+    if (lone := _LONE.search(raw)) is not None:
+        raise bad_request(where, f"a lone surrogate at character {lone.start()}; decode it anew")
+    return raw
+
+
+def _listed(where: str, raw: object) -> tuple[object, ...]:
+    if isinstance(raw, list | tuple | set | frozenset):
+        items = tuple(cast("Sequence[object]", raw))
+    else:
+        items = (raw,)
+    if len(items) > MAX_ITEMS:
+        raise InvalidInput(f"{where} has more than {MAX_ITEMS} items", code="too_large")
+    return items
+
+
+def _item(kind: type[_Kind], where: str, raw: object) -> _Kind:
+    if isinstance(raw, kind):
+        return raw
+    if isinstance(raw, str):
+        raw = {"name" if kind is Tool else "text": raw}
+    if not isinstance(raw, Mapping):
+        raise bad_request(where, f"give a text, a mapping or a {kind.__name__}")
+    names = [field.name for field in fields(cast("Any", kind))]
+    stated: dict[str, Any] = {}
+    for name, value in cast("Mapping[str, Any]", raw).items():
+        if name not in names:
+            raise bad_request(where, f"unknown field {name!r}; {did_you_mean(name, names)}")
+        stated[name] = _FIELDS.get(name, _text)(f"{where}.{name}", value)
+    try:
+        return kind(**stated)
+    except TypeError as error:
+        raise bad_request(where, str(error)) from error
+
+
+def _json_text(where: str, raw: object) -> str:
+    try:
+        return canonical_json(json.loads(raw) if isinstance(raw, str) else raw)
+    except (TypeError, ValueError) as error:
+        raise bad_request(where, f"it is no JSON: {error}") from error
+
+
+def _json_value(where: str, raw: object) -> str:
+    """Return a value as canonical JSON; a plain text is itself unless it is JSON already."""
+    try:
+        return _json_text(where, raw)
+    except InvalidInput:
+        return canonical_json(raw)
+
+
+def _signals(where: str, raw: object) -> tuple[tuple[str, float], ...]:
+    stated = fields_of(raw)
+    if raw and not stated:
+        raise bad_request(where, "give a mapping of signal names to numbers")
+    for name in stated:
+        if name not in SIGNALS:
+            raise unknown("signal", name, SIGNALS)
+    return tuple(
+        (name, risk_weight(value) if isinstance(value, str) else _number(where, value))
+        for name, value in sorted(stated.items())
+    )
+
+
+def _records(where: str, raw: object) -> str:
+    text = _json_text(where, raw)
+    held: object = json.loads(text)
+    rows = items_of(held)
+    if not isinstance(held, list) or not all(isinstance(row, dict) for row in rows):
+        raise bad_request(where, "give a list of objects")
+    if len(rows) > MAX_ITEMS:
+        raise InvalidInput(f"{where} has more than {MAX_ITEMS} rows", code="too_large")
+    return text
+
+
+def _regions(where: str, raw: object) -> tuple[tuple[int, ...], ...]:
+    boxes = tuple(
+        tuple(_whole(where, edge) for edge in _listed(where, box)) for box in _listed(where, raw)
+    )
+    if any(len(box) != 4 for box in boxes):
+        raise bad_request(where, "give a list of [left, top, right, bottom] in pixels")
+    return boxes
+
+
+def _whole(where: str, raw: object) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
+        raise bad_request(where, f"give a whole number of at least 0, not {raw!r}")
+    return raw
+
+
+def _number(where: str, raw: object) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not 0 <= raw < math.inf:
+        raise bad_request(where, f"give a number of at least 0, not {raw!r}")
+    return float(raw)
+
+
+def _share(where: str, raw: object) -> float | None:
+    if raw is None:
+        return None
+    if _number(where, raw) > 1:
+        raise bad_request(where, f"give a number from 0 to 1, not {raw!r}")
+    return _number(where, raw)
+
+
+def _flag(where: str, raw: object) -> bool:
+    if not isinstance(raw, bool):
+        raise bad_request(where, f"give true or false, not {raw!r}")
+    return raw
+
+
+def _level(_where: str, raw: object) -> int | None:
+    return None if raw is None else int(parse_level(raw))
+
+
+def _texts(where: str, raw: object) -> tuple[str, ...]:
+    return tuple(_text(where, item) for item in _listed(where, raw))
+
+
+def _instant(where: str, raw: object) -> int | None:
+    if raw is None or (isinstance(raw, int) and not isinstance(raw, bool)):
+        instant = raw
+    elif raw in ("infinity", "-infinity"):
+        instant = INF_US if raw == "infinity" else MIN_US
+    elif isinstance(raw, datetime):
+        instant = micros(raw)
+    else:
+        try:
+            instant = micros(datetime.fromisoformat(_text(where, raw)))
+        except InvalidInput:
+            raise
+        except ValueError as error:
+            raise bad_request(where, f"{raw!r} is no ISO 8601 instant with a zone") from error
+    if instant is not None and not MIN_US <= instant <= INF_US:
+        raise bad_request(where, "the instant leaves the years 1 to 9999")
+    return instant
+
+
+def _vector(where: str, raw: object) -> tuple[int, ...]:
+    values = tuple(cast("Sequence[object]", raw)) if isinstance(raw, Sequence) else ()
+    if values and all(isinstance(x, int) and not isinstance(x, bool) for x in values):
+        return cast("tuple[int, ...]", values)
+    return quantised([_signed(where, x) for x in values])
+
+
+def _signed(where: str, raw: object) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        raise bad_request(where, f"give numbers, not {raw!r}")
+    return float(raw)
+
+
+def _items(kind: type[Any]) -> Reader:
+    def read(where: str, raw: object) -> tuple[Any, ...]:
+        items = enumerate(_listed(where, raw))
+        return tuple(_item(kind, f"{where}[{place}]", item) for place, item in items)
+
+    return read
+
+
+def _evidence(where: str, raw: object) -> tuple[Evidence | Media, ...]:
+    read: list[Evidence | Media] = []
+    for place, item in enumerate(_listed(where, raw)):
+        name = f"{where}[{place}]"
+        media = isinstance(item, Media) or "kind" in fields_of(item)
+        read.append(_item(Media, name, item) if media else _item(Evidence, name, item))
+    return tuple(read)
+
+
+def _pinned(where: str, raw: object) -> tuple[Evidence | str, ...]:
+    read: list[Evidence | str] = []
+    for place, item in enumerate(_listed(where, raw)):
+        pin = isinstance(item, str) and _is_id(item)
+        read.append(str(item) if pin else _item(Evidence, f"{where}[{place}]", item))
+    return tuple(read)
+
+
+def _is_id(text: str) -> bool:
+    return len(text) == 36 and text.count("-") == 4 and not text.strip("0123456789abcdef-")
+
+
+def _word(kind: type[StrEnum]) -> Reader:
+    def read(_where: str, raw: object) -> StrEnum:
+        return parse(kind, raw)
+
+    return read
+
+
+def _word_or_none(kind: type[StrEnum]) -> Reader:
+    def read(_where: str, raw: object) -> str:
+        return "" if raw in (None, "") else parse(kind, raw).value
+
+    return read
+
+
+_FIELDS: Final[Mapping[str, Reader]] = {
+    "protocol": _word_or_none(ToolProtocol),
+    "timeout_class": _word_or_none(TimeoutClass),
+    "role": _word(Role),
+    "kind": _word(MediaKind),
+    "enforcement": _word(Enforcement),
+    "input_schema": _json_text,
+    "output_schema": _json_text,
+    "spec": _json_text,
+    "records": _records,
+    "stand_ins": _items(StandIn),
+    "regions": _regions,
+    "segments": _items(Segment),
+    "where": _items(RowFilter),
+    "start": _number,
+    "end": _number,
+    "test": _word(RowTest),
+    "value": _json_value,
+    "beyond_text": _share,
+    "columns": _texts,
+    "aggregates": _texts,
+    "utility": _share,
+    "confidence": _share,
+    "authority_level": _level,
+    "source_authority": _share,
+    "lineage": _texts,
+    "covers": _texts,
+    "width": _whole,
+    "height": _whole,
+    "seconds": _number,
+    "hard": _flag,
+    "positive": _flag,
+    "explicit": _flag,
+    "uncertain": _flag,
+}
+_READERS: Final[Mapping[str, Reader]] = {
+    **dict.fromkeys(
+        ("query", "user_request", "hypothesis", "goal", "step", "project", "model", "profile"),
+        _text,
+    ),
+    **dict.fromkeys(("budget_tokens", "reserve_tokens"), _whole),
+    "acceptance": _items(Constraint),
+    "constraints": _items(Constraint),
+    "entities": _texts,
+    "tools": _items(Tool),
+    "history": _items(Turn),
+    "evidence": _evidence,
+    "skills": _items(Note),
+    "pinned": _pinned,
+    "progress": _items(Note),
+    "errors": _items(Note),
+    "query_vector": _vector,
+    "signals": _signals,
+}
+_ITEM_KINDS: Final[Mapping[str, type[Any]]] = {
+    "acceptance": Constraint,
+    "constraints": Constraint,
+    "tools": Tool,
+    "history": Turn,
+    "evidence": Evidence,
+    "media": Media,
+    "skills": Note,
+    "pinned": Evidence,
+    "progress": Note,
+    "errors": Note,
+}
+
+
+def _rebuilt(stored: dict[str, Any]) -> CompileRequest:
+    read = dict(stored)
+    for name, kind in _ITEM_KINDS.items():
+        read[name] = tuple(_item(kind, name, item) for item in read[name])
+    read["signals"] = tuple((str(name), value) for name, value in read["signals"])
+    for name in ("entities", "pinned_ids", "query_vector"):
+        read[name] = None if read[name] is None else tuple(read[name])
+    return CompileRequest(**read)

@@ -1,0 +1,1 @@
+"""What a text hides or tries."""

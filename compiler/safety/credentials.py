@@ -1,0 +1,195 @@
+"""Credentials in text: what a write must refuse as `secret_in_content`.
+
+Providers' keys have a form of their own; a password has none, so it is only reported where the
+text assigns it and the value is too random for a word. Findings name kind and place and never
+repeat the secret.
+
+>>> [finding.code for finding in find_credentials("key AKIAIOSFODNN7REALKEY1 leaked")]
+['aws_access_key']
+>>> find_credentials("password: <your password>")
+()
+
+The bias is towards silence: a refusal of honest text loses it, so examples and placeholders
+pass. Vocabulary 2.3, label `credential`; settled points, section 10.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from .canonical_text import canonicalise
+from .finding import Finding
+
+_SEVERITY: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    code: str
+    needs: tuple[str, ...]
+    pattern: re.Pattern[str]
+    holds: Callable[[str], bool]
+
+
+def _form(code: str, needs: str, pattern: str, holds: Callable[[str], bool] | None = None) -> _Form:
+    return _Form(code, tuple(needs.split()), re.compile(pattern), holds or _has_form)
+
+
+_PLACEHOLDER: Final = re.compile(
+    r"(?i)your|example|placeholder|dummy|sample|redacted|changeme|xxx|\*{3}|\.{3}|[<>{}$%\[\]]"
+    r"|insert|replace|fake|todo"
+)
+# `config.db.password1`, `string(8..200)`: words joined by signs name a value, they are none.
+_BLANK: Final = re.compile(r"(?i)your|xxxx|placeholder|redacted")
+_JOINTS: Final = re.compile(r"[._/:()\[\]-]+")
+_CALL: Final = re.compile(r"[A-Za-z_][\w.]*\(")
+_WORD: Final = re.compile(r"[A-Za-z]?[a-z]*\d?|[A-Z]+\d?|\d{1,4}")
+_ENTROPY_PER_MILLE: Final = 3000
+_SHORT_SLACK: Final = 450
+_FEWEST_DIFFERENT: Final = 7
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[A-Za-z]")
+
+
+def _has_form(value: str) -> bool:
+    """Tell whether a value in a provider's own form is filled in; its documented examples are."""
+    return _BLANK.search(value) is None and len(set(value)) >= _FEWEST_DIFFERENT
+
+
+def _is_random(value: str) -> bool:
+    """Tell whether a value is too mixed for a word: letters, digits, and 3 bits a character."""
+    if _PLACEHOLDER.search(value) or not _DIGIT.search(value) or not _LETTER.search(value):
+        return False
+    return not _is_name(value) and _has_entropy(value)
+
+
+def _is_name(value: str) -> bool:
+    parts = _JOINTS.split(value)
+    if len(parts) > 1 and all(_WORD.fullmatch(part) for part in parts):
+        return True
+    return _CALL.match(value) is not None
+
+
+def _has_entropy(value: str) -> bool:
+    size = len(value)
+    bits = -sum(n / size * math.log2(n / size) for n in sorted(Counter(value).values()))
+    # A short value cannot reach 3 bits: log2(8) is the most that 8 characters can have.
+    enough = min(_ENTROPY_PER_MILLE, round(1000 * math.log2(size)) - _SHORT_SLACK)
+    return round(bits * 1000) >= enough
+
+
+def _is_no_word(value: str) -> bool:
+    return not _PLACEHOLDER.search(value) and not (value.isalpha() and value.islower())
+
+
+def _is_model_key(value: str) -> bool:
+    mixed = _DIGIT.search(value) and _LETTER.search(value)
+    return bool(mixed) and _has_form(value) and not _is_name(value)
+
+
+def _is_jwt(value: str) -> bool:
+    head = value.split(".", 1)[0]
+    try:
+        header = json.loads(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+    except (binascii.Error, ValueError):
+        return False
+    return isinstance(header, dict) and "alg" in header
+
+
+def _always(_value: str) -> bool:
+    return True
+
+
+_VALUE: Final = r"[\"'`]?(?P<value>[^\s\"'`,;]{8,200})"
+_NAMED: Final = (
+    r"(?:pass(?:word|wd|phrase)|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|api[_ -]?key"
+    r"|(?:access|auth|bearer|refresh)[_ -]?token|client[_ -]?secret)"
+)
+_FORMS: Final = (
+    _form(
+        "private_key",
+        "-----begin",
+        r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:\s*\n|\\n)\s*[A-Za-z0-9+/=]{4}",
+        _always,
+    ),
+    _form("aws_access_key", "akia asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16,17}\b"),
+    _form(
+        "aws_secret_key",
+        "secret",
+        r"(?i:aws.{0,20}secret.{0,20}?)[=:\s\"']{1,5}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
+    ),
+    _form(
+        "github_token",
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{40,255})\b",
+    ),
+    _form("gitlab_token", "glpat-", r"\bglpat-[A-Za-z0-9_-]{20,64}"),
+    _form("slack_token", "xox", r"\bxox[abeoprs]-[A-Za-z0-9-]{16,255}"),
+    _form("stripe_key", "k_live_ k_test_", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}\b"),
+    _form("google_key", "aiza", r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    _form(
+        "model_provider_key",
+        "sk-",
+        r"\bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{24,255}",
+        _is_model_key,
+    ),
+    _form("hugging_face_token", "hf_", r"\bhf_[A-Za-z0-9]{30,64}\b"),
+    _form("package_token", "npm_ pypi-", r"\b(?:npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{60,255})\b"),
+    _form("tenure_key", "tnr_", r"\btnr_[A-Za-z0-9_-]{16,255}"),
+    _form(
+        "jwt",
+        "eyj",
+        r"\beyJ[A-Za-z0-9_-]{8,400}\.[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{10,2000}",
+        _is_jwt,
+    ),
+    _form(
+        "url_password",
+        "://",
+        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<value>[^\s/@]{6,128})@",
+        _is_no_word,
+    ),
+    _form(
+        "assigned_secret",
+        "pass pwd secret key token",
+        rf"(?i){_NAMED}[\"'`*]{{0,3}}\s{{0,3}}(?:[:=]{{1,2}}|\bis\b:?)>?\s{{0,3}}"
+        rf"{_VALUE}",
+        _is_random,
+    ),
+)
+
+
+def find_credentials(text: str) -> tuple[Finding, ...]:
+    """Return one finding for each key, token or password in `text`, by place.
+
+    Hidden characters are taken out first. A place is a character offset in the visible text.
+    """
+    visible = canonicalise(text).text
+    covered = 0
+    out: list[Finding] = []
+    for start, order, end in sorted(_found(visible)):
+        if start >= covered:
+            detail = f"{end - start} characters at {start}"
+            out.append(Finding(_FORMS[order].code, _SEVERITY, detail, ""))
+            covered = end
+    return tuple(out)
+
+
+def _found(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield (start, row of the table, end) of every secret, some more than once."""
+    lowered = text.lower()
+    for order, form in enumerate(_FORMS):
+        if not any(word in lowered for word in form.needs):
+            continue
+        for match in form.pattern.finditer(text):
+            group = "value" if "value" in form.pattern.groupindex else 0
+            if form.holds(match[group]):
+                yield match.start(group), order, match.end(group)

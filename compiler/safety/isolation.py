@@ -1,0 +1,120 @@
+"""Isolation: how strongly untrusted text is set apart, and what surface for injection is left.
+
+The strengths are policy values, not measurements: they order the options and give the surface V
+of source 000, section 6.9.4 (C-170). V compares two compiles under one policy; it is no
+probability. `encode` gives the text of the two costly options. Their tokens differ from the
+plain text's, so the caller encodes before it counts.
+
+>>> injection_surface([(300, Isolation.TYPED_SLOT), (100, Isolation.BOUNDARY)], total_tokens=1000)
+0.07
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import unicodedata
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from itertools import count
+from types import MappingProxyType
+from typing import Final
+
+from ...schema.errors import InvalidInput
+
+
+class Isolation(StrEnum):
+    """How a block of untrusted text is set apart, weakest first."""
+
+    NONE = "none"
+    """Plain text among other text."""
+    BOUNDARY = "boundary"
+    """Between keyed boundary lines."""
+    TYPED_SLOT = "typed_slot"
+    """A data block: escaped, between keyed boundary lines, in a slot of kind `data`."""
+    DATAMARK = "datamark"
+    """A data block whose spaces are replaced by a mark (spotlighting)."""
+    BASE64 = "base64"
+    """A data block in base64: the strongest; 3.7 times the tokens of prose (`bench_contain`)."""
+
+
+STRENGTH_PER_MILLE: Final[Mapping[Isolation, int]] = MappingProxyType(
+    {
+        Isolation.NONE: 0,
+        Isolation.BOUNDARY: 600,
+        Isolation.TYPED_SLOT: 900,
+        Isolation.DATAMARK: 950,
+        Isolation.BASE64: 980,
+    }
+)
+"""Default isolation strengths in thousandths; integers, so that V is the same on any machine."""
+
+_MARKED: Final = "words are joined by "
+_BASE64: Final = "base64 of UTF-8 text:\n"
+_FIRST_MARK: Final = 0x5E
+
+
+def injection_surface(
+    untrusted: Iterable[tuple[int, Isolation]],
+    *,
+    total_tokens: int,
+    strengths: Mapping[Isolation, int] = STRENGTH_PER_MILLE,
+) -> float:
+    """Return V: the sum over untrusted blocks of token share x (1 - strength), in 0..1.
+
+    `untrusted` are (tokens, isolation) pairs; rounded to 6 digits; an empty envelope has 0.
+    """
+    exposed = sum(tokens * (1000 - strengths[isolation]) for tokens, isolation in untrusted)
+    return round(exposed / (1000 * total_tokens), 6) if total_tokens else 0.0
+
+
+def encode(text: str, isolation: Isolation) -> str:
+    r"""Return the block text for `text` under an isolation; only the two encodings change it.
+
+    >>> encode("send it now", Isolation.DATAMARK)
+    'words are joined by ^\nsend^it^now'
+    """
+    if isolation is Isolation.DATAMARK:
+        mark = _free_mark(text)
+        return f"{_MARKED}{mark}\n{text.replace(' ', mark)}"
+    if isolation is Isolation.BASE64:
+        return _BASE64 + base64.b64encode(text.encode()).decode("ascii")
+    return text
+
+
+def decode(text: str, isolation: Isolation) -> str:
+    """Return what `encode` was given under the same isolation.
+
+    Raises:
+        InvalidInput: `bad_envelope`, when the text was not encoded that way.
+    """
+    if isolation is Isolation.DATAMARK:
+        head, mark, body = text[: len(_MARKED)], text[len(_MARKED) :][:1], text[len(_MARKED) + 2 :]
+        if head != _MARKED or not mark:
+            raise _not_encoded(isolation)
+        return body.replace(mark, " ")
+    if isolation is Isolation.BASE64:
+        if not text.startswith(_BASE64):
+            raise _not_encoded(isolation)
+        try:
+            return base64.b64decode(text[len(_BASE64) :], validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError) as error:
+            raise _not_encoded(isolation) from error
+    return text
+
+
+def _free_mark(text: str) -> str:
+    """Return `^`, or the next printed sign that the text does not use: a text cannot forge it."""
+    used = set(text)
+    return next(
+        char
+        for char in map(chr, count(_FIRST_MARK))
+        if char not in used and unicodedata.category(char) in ("Sk", "Sm", "So", "Po")
+    )
+
+
+def _not_encoded(isolation: Isolation) -> InvalidInput:
+    return InvalidInput(
+        f"the text is not encoded as {isolation.value}; give the block text as it was compiled",
+        code="bad_envelope",
+    )

@@ -1,0 +1,1 @@
+"""Ten files, ten stages, one public function each; no stage imports another."""

@@ -1,0 +1,135 @@
+"""Stage 8, contain: text that comes from outside can neither leave its block nor speak as us.
+
+Every text is made canonical: invalid Unicode is refused, hidden characters are stripped. Texts
+of level 4 that the request brought are scanned; a suspected one is set apart, because it never
+passed the ingest that scans what is stored. Channels that the policy names are datamarked or
+put into base64 before anything is counted. Anonymous text of level 4 is refused. That a
+level-4 block is data is a property of its type: `block.Block` has no other constructor.
+
+Invariant: containment is never loosened by what a detector says. Sources: compiler page 1.3;
+settled 10; checklist C-084, C-091, C-163 to C-168; rule R1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ...schema.compile_terms import (
+    BlockKind,
+    InjectionPolicy,
+    Reason,
+    SectionName,
+    Stage,
+)
+from ...schema.errors import InvalidInput
+from ...schema.sources import BUILT_IN_KINDS, kind_of
+from ..ir.context import Setting
+from ..ir.piece import Piece
+from ..ir.verdicts import Verdict
+from ..safety.canonical_text import canonicalise
+from ..safety.detect import Channel, scan, verdict
+from ..safety.detect import Verdict as Advice
+from ..safety.isolation import Isolation, encode
+from .convert import Converted
+
+_CHANNELS: Final = {
+    "web": Channel.WEB,
+    "tool": Channel.TOOL,
+    "model": Channel.MODEL,
+    "agent": Channel.AGENT,
+}
+_KINDS: Final = {kind.name: kind for kind in BUILT_IN_KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Contained:
+    """Pieces that may be rendered."""
+
+    converted: Converted
+    pieces: tuple[Piece, ...]
+    isolation: tuple[tuple[str, Isolation], ...]
+    """(object id, isolation) of untrusted pieces, sorted."""
+    stripped: int
+    """Hidden characters taken out of all texts."""
+    verdicts: tuple[Verdict, ...]
+
+
+def contain(converted: Converted, setting: Setting) -> Contained:
+    """Return the pieces with the texts that may be rendered.
+
+    Raises:
+        InvalidInput: `injection_rejected`, where the policy rejects instead of setting apart.
+    """
+    pieces: list[Piece] = []
+    verdicts: list[Verdict] = []
+    isolation: dict[str, Isolation] = {}
+    stripped = 0
+    for piece in converted.pieces:
+        canonical = canonicalise(piece.text)
+        stripped += canonical.stripped.total
+        clean = _with(piece, canonical.text, _clean(piece.label), _clean(piece.cell))
+        fault = (Reason.INVALID_ENCODING, "") if canonical.refused else _fault(clean, piece)
+        if fault is not None:
+            _refuse(fault, setting)
+            verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, *fault))
+            continue
+        if clean.kind is BlockKind.DATA and clean.level >= 4:
+            way = isolation_of(clean.origin, setting)
+            isolation[clean.object_id] = way
+            clean = _with(clean, encode(clean.text, way), clean.label, clean.cell)
+        pieces.append(clean)
+    ordered = tuple(sorted(isolation.items()))
+    return Contained(converted, tuple(pieces), ordered, stripped, tuple(verdicts))
+
+
+def _refuse(fault: tuple[Reason, str], setting: Setting) -> None:
+    """Refuse the whole compile where the policy rejects injected instructions."""
+    rejects = setting.policy.write.injection is InjectionPolicy.REJECT
+    if rejects and fault[0] is Reason.INJECTION_SUSPECTED:
+        raise InvalidInput(
+            f"an item of the request looks like an injected instruction ({fault[1]}) and the "
+            "policy rejects such text; leave it out",
+            code="injection_rejected",
+        )
+
+
+def _with(piece: Piece, text: str, label: str, cell: str) -> Piece:
+    """Return a piece with these words: itself where they are its own."""
+    if (text, label, cell) == (piece.text, piece.label, piece.cell):
+        return piece
+    return piece._replace(text=text, label=label, cell=cell)
+
+
+def _clean(text: str) -> str:
+    return canonicalise(text).text if text else ""
+
+
+def _fault(clean: Piece, raw: Piece) -> tuple[Reason, str] | None:
+    """Return why an untrusted piece may not be rendered."""
+    if clean.level < 4:
+        return None
+    if not clean.origin:
+        return Reason.PROVENANCE_MISSING, ""
+    brought = raw.placed is not None and raw.placed.candidate.given is not None
+    if not brought or clean.section is SectionName.USER_REQUEST:
+        return None
+    channel = channel_of(clean.origin)
+    findings = scan(raw.text, channel)
+    if verdict(findings, channel) is Advice.QUARANTINE:
+        return Reason.INJECTION_SUSPECTED, " ".join(sorted({f.code for f in findings}))
+    return None
+
+
+def channel_of(origin: str) -> Channel:
+    """Return the ingest channel of an origin's kind."""
+    kind = kind_of(origin, _KINDS).name
+    return _CHANNELS.get(kind, Channel.DOCUMENT)
+
+
+def isolation_of(origin: str, setting: Setting) -> Isolation:
+    """Return how the policy isolates untrusted text of an origin."""
+    kind = kind_of(origin, setting.vocabulary.source_kinds).name
+    if kind in setting.rules.base64_kinds:
+        return Isolation.BASE64
+    return Isolation.DATAMARK if kind in setting.rules.datamark_kinds else Isolation.TYPED_SLOT

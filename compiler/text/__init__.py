@@ -1,0 +1,1 @@
+"""Sentences, relevance, duplicates, templates."""

@@ -1,0 +1,1 @@
+"""What models can do, how tokens are counted, what the window leaves."""

@@ -1,0 +1,1 @@
+"""What is said of a compile: verdicts, metrics, provenance, lint, manifest."""

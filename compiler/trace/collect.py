@@ -1,0 +1,369 @@
+"""Tracing: the verdicts of ten stages collected into the trace.
+
+An object that stands in the text under one row may have lost with another; the trace lists an
+object as compiled once, and as omitted by its first verdict. Whatever the gate withheld is
+counted by reason and named for an auditor alone. Checklist C-104 to C-113.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...schema.compile_terms import (
+    SECTIONS,
+    GapCode,
+    Reason,
+    SectionName,
+    Stability,
+    Stage,
+    ValidationStatus,
+    wire_key,
+)
+from ...schema.crosswalk import layer_tokens
+from ...schema.errors import Forbidden
+from ...schema.principal import AUDIT, Principal
+from ...schema.vocabulary import Authority
+from ..fitting.price import cost_of
+from ..fitting.shorten import grade
+from ..ir.context import Setting
+from ..ir.piece import Piece
+from ..ir.verdicts import Change, Gap, Verdict
+from ..media.entry import Shown
+from ..metrics import core_metrics
+from ..render.cache_plan import Plan, expected_cached_tokens
+from ..request.request import Media
+from ..stages.order import Ordered
+from .lint import LintFinding, lint
+from .provenance import provenance
+from .trace import (
+    CompiledObject,
+    SectionUse,
+    Trace,
+    omitted,
+    quarantined,
+)
+
+_CACHED = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What an envelope and its trace say alike."""
+
+    compiled: tuple[str, ...]
+    """Object ids, in the order of the text."""
+    verdicts: tuple[Verdict, ...]
+    changes: tuple[Change, ...]
+    gaps: tuple[Gap, ...]
+    sections: tuple[SectionUse, ...]
+    section_of: Mapping[str, str]
+    """Section by object id, of every piece."""
+    tokens: int
+
+
+def findings(ordered: Ordered, setting: Setting) -> Findings:
+    """Return what was found, collected once."""
+    laid = ordered.assembled.in_order
+    compiled = tuple(piece.object_id for piece in laid if piece.placed is not None)
+    pieces = ordered.contained.pieces
+    sections = {piece.object_id: piece.section.value for piece in pieces}
+    verdicts = tuple(_first(all_verdicts(ordered), {*compiled}))
+    converted = ordered.contained.converted
+    return Findings(
+        compiled=compiled,
+        verdicts=verdicts,
+        changes=(*converted.changes, *ordered.changes),
+        gaps=tuple(sorted({*_gaps(ordered, setting)})),
+        sections=tuple(_sections(ordered, setting)),
+        section_of=sections,
+        tokens=setting.counter.count(ordered.assembled.text),
+    )
+
+
+def all_verdicts(ordered: Ordered) -> tuple[Verdict, ...]:
+    """Return the verdicts of all stages in order, the gate's apart."""
+    contained = ordered.contained
+    rescued = contained.converted.rescued
+    validated = rescued.ranking.validated
+    return (
+        *validated.gated.resolved.verdicts,
+        *validated.verdicts,
+        *rescued.ranking.verdicts,
+        *rescued.verdicts,
+        *contained.converted.verdicts,
+        *contained.verdicts,
+        *ordered.verdicts,
+    )
+
+
+def _first(verdicts: Iterable[Verdict], here: set[str]) -> Iterable[Verdict]:
+    """Yield one verdict an object, none for what is compiled but for the rest of a source."""
+    seen: set[str] = set()
+    for verdict in verdicts:
+        rest = verdict.reason is Reason.PARENT_REMAINDER
+        if verdict.object_id in seen or (verdict.object_id in here and not rest):
+            continue
+        seen.add(verdict.object_id)
+        yield verdict
+
+
+def _compiled(ordered: Ordered) -> Iterable[CompiledObject]:
+    anchors = {object_id: anchor for anchor, object_id in ordered.assembled.anchors.items()}
+    for group in ordered.assembled.pieces:
+        level = max(piece.level for piece in group)
+        trust = Authority(level).trust.value
+        for piece in group:
+            if piece.placed is not None:
+                yield _object(piece, anchors[piece.object_id], trust)
+
+
+def _object(piece: Piece, anchor: str, trust: str) -> CompiledObject:
+    assert piece.placed is not None  # what the compiler says itself is no object
+    candidate = piece.placed.candidate
+    version = candidate.version
+    details = version.details if version is not None else candidate.own
+    claim = version.row.claim if version is not None else None
+    return CompiledObject(
+        object_id=piece.object_id,
+        object_type=details.object_type.value,
+        authority_level=candidate.level,
+        source_origin=candidate.origin,
+        source_authority=claim.source_authority / 1000 if claim else 1.0,
+        confidence_score=claim.confidence / 1000 if claim else 1.0,
+        security_classification=(
+            version.permissions.classification.value if version is not None else "public"
+        ),
+        contradiction_status="clean",
+        priority_tier=piece.tier.value,
+        compiled_as=piece.ladder.compiled_as.value,
+        section=piece.section.value,
+        anchor=anchor,
+        score=piece.value,
+        integrity=trust,
+        content_hash=hashlib.sha256((piece.cell or piece.text).encode()).hexdigest()[:16],
+        merged=piece.object_ids[1:],
+        stands_for=tuple(sorted(each.object_id for each in piece.placed.beaten)),
+    )
+
+
+def _gaps(ordered: Ordered, setting: Setting) -> Iterable[Gap]:
+    rescued = ordered.contained.converted.rescued
+    validated = rescued.ranking.validated
+    yield from validated.gated.resolved.gaps
+    yield from validated.gaps
+    yield from ordered.gaps
+    request = setting.request
+    if request.step and not request.acceptance:
+        yield Gap(GapCode.ACCEPTANCE_MISSING, request.step)
+    covered = {entry for evidence in request.evidence for entry in evidence.covers}
+    if covered:
+        for item in request.acceptance:
+            if item.text not in covered:
+                yield Gap(GapCode.EVIDENCE_NEEDED, item.text)
+    unsent = (each for each in setting.media.shown if each.withheld)
+    yield from (Gap(GapCode.RETRIEVAL_PENDING, each.media.uri, each.note) for each in unsent)
+    erased = (v for v in validated.verdicts if v.reason is Reason.ERASED)
+    yield from (Gap(GapCode.ERASED, verdict.object_id) for verdict in erased)
+
+
+def _sections(ordered: Ordered, setting: Setting) -> Iterable[SectionUse]:
+    allocated = dict(ordered.allocated)
+    spans = section_spans(ordered)
+    for name in sorted(spans, key=wire_key):
+        start, end = spans[name]
+        blocks = [b for b in ordered.assembled.blocks if b.section == name]
+        yield SectionUse(
+            name.value,
+            SECTIONS[name].stability,
+            setting.counter.count(ordered.assembled.text[start:end]),
+            len(blocks),
+            sum(len(block.object_ids) for block in blocks),
+            allocated.get(name.value),
+        )
+
+
+def section_spans(ordered: Ordered) -> dict[SectionName, tuple[int, int]]:
+    """Return where each section's part of the text begins and ends."""
+    found: dict[SectionName, tuple[int, int]] = {}
+    assembled = ordered.assembled
+    for block, (start, end) in zip(assembled.blocks, assembled.spans, strict=True):
+        name = SectionName(block.section)
+        found[name] = found.get(name, (start, end))[0], end
+    return found
+
+
+def trace_of(
+    ordered: Ordered, setting: Setting, found: Findings, *, plan: Plan, envelope_id: str
+) -> Trace:
+    """Return the trace of an envelope."""
+    gated = ordered.contained.converted.rescued.ranking.validated.gated
+    request, principal = setting.request, setting.principal
+    auditor = _may(principal)
+    faulty = any(use.tokens > (use.allocated or use.tokens) for use in found.sections)
+    metrics = core_metrics(ordered, setting, found.verdicts)
+    doubts = _lint(ordered, setting)
+    warned = bool(found.gaps or doubts) or faulty or any(v.quarantines for v in found.verdicts)
+    failed = bool(doubts) and setting.rules.safety_critical
+    status = ValidationStatus.WARNINGS if warned else ValidationStatus.CLEAN
+    return Trace(
+        trace_id=envelope_id,
+        request_id=hashlib.sha256(
+            setting.request_json.encode("utf-8", "backslashreplace")
+        ).hexdigest(),
+        session_id=principal.session,
+        tenant_id=principal.tenant,
+        user_id=principal.user,
+        project_id=setting.project,
+        active_task=f"{request.task}: {request.step}" if request.step else request.task,
+        prompt_tokens=found.tokens,
+        compiled_objects=tuple(_compiled(ordered)),
+        omitted_objects=tuple(omitted(v) for v in found.verdicts if not v.quarantines),
+        quarantined_objects=tuple(quarantined(v) for v in found.verdicts if v.quarantines),
+        withheld=_withheld(ordered),
+        withheld_objects=tuple(omitted(v) for v in gated.withheld) if auditor else (),
+        retrieval_metadata=_retrieval(ordered, setting, found, metrics["context_precision"]),
+        cache_metadata=_cache(plan, found),
+        budget={
+            **_budget(ordered, setting, found),
+            "cost": cost_of(plan, found.tokens + setting.media.tokens, setting),
+        },
+        provenance=provenance(ordered.assembled.in_order),
+        conversions=found.changes,
+        gaps=found.gaps,
+        metrics=metrics,
+        validation_status=ValidationStatus.FAILED if failed else status,
+        lint=doubts,
+        variation=setting.variation.choices,
+        key_epoch=setting.epoch,
+        counter=setting.counter.identity,
+    )
+
+
+def _lint(ordered: Ordered, setting: Setting) -> tuple[LintFinding, ...]:
+    return lint(ordered.assembled.in_order, extraction="data_extraction" in setting.task_types)
+
+
+def _may(principal: Principal) -> bool:
+    try:
+        principal.require(AUDIT)
+    except Forbidden:
+        return False
+    return True
+
+
+def _withheld(ordered: Ordered) -> dict[str, int]:
+    gated = ordered.contained.converted.rescued.ranking.validated.gated
+    counts = {f"store_{name}": count for name, count in gated.resolved.snapshot.withheld}
+    if gated.withheld:
+        counts[Stage.GATE.value] = len(gated.withheld)
+    return counts
+
+
+def _retrieval(
+    ordered: Ordered, setting: Setting, found: Findings, precision: float
+) -> dict[str, Any]:
+    ranking = ordered.contained.converted.rescued.ranking
+    snapshot = ranking.validated.gated.resolved.snapshot
+    asked = f"{setting.request.query}\n{setting.request.user_request}"
+    return {
+        "query_hash": hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest(),
+        "retrieved_candidate_count": len(snapshot.proposed),
+        "relevant_candidate_count": len(ranking.items),
+        "compiled_candidate_count": len(found.compiled),
+        "candidates_cut": snapshot.cut,
+        "context_precision_estimate": precision,
+        "entities": sorted(ranking.validated.gated.resolved.active),
+    }
+
+
+def _cache(plan: Plan, found: Findings) -> dict[str, Any]:
+    tokens = dict.fromkeys((stability.value for stability in _CACHED), 0)
+    for use in found.sections:
+        if use.stability in _CACHED:
+            tokens[use.stability.value] += use.tokens
+    prefix = sum(tokens.values())
+    return {
+        "prompt_cache_key": plan.cache_key,
+        "static_prefix_tokens": min(prefix, found.tokens),
+        "dynamic_suffix_tokens": max(0, found.tokens - prefix),
+        "zones": tokens,
+        "provider": plan.capability.provider.value,
+        "expected_cached_tokens": expected_cached_tokens(plan),
+    }
+
+
+def cache_key(ordered: Ordered, setting: Setting) -> str:
+    """Return the provider's routing key: one for a tenant and static prefix (C-089)."""
+    spans = section_spans(ordered)
+    ends = [
+        end
+        for name, (_, end) in spans.items()
+        if SECTIONS[name].stability in (Stability.STATIC, Stability.SCOPE)
+    ]
+    prefix = ordered.assembled.text[: max(ends, default=0)]
+    body = hashlib.sha256(prefix.encode()).hexdigest()
+    key, message = setting.keys[setting.epoch], f"cache-v1 {setting.policy_hash} {body}"
+    return hmac.digest(key, message.encode(), "sha256").hex()[:32]
+
+
+def _evidence_text(setting: Setting, found: Findings) -> int:
+    """Return the tokens of the evidence that are text, tables left out (C-196)."""
+    evidence = sum(use.tokens for use in found.sections if use.name == SectionName.EVIDENCE.value)
+    return max(0, evidence - setting.media.split()["structured"])
+
+
+def media_named(ordered: Ordered, setting: Setting) -> dict[int, Shown]:
+    """Return the media items that blocks name, by the place of the block."""
+    shown: dict[int, Shown] = {}
+    if not setting.media.shown:
+        return shown
+    for place, group in enumerate(ordered.assembled.pieces):
+        placed = group[0].placed
+        given = None if placed is None else placed.candidate.given
+        if given is not None and isinstance(given.item, Media):
+            shown[place] = setting.shown(given.place)
+    return shown
+
+
+def _media(ordered: Ordered, setting: Setting) -> list[dict[str, Any]]:
+    """Return the media as the trace lists them: what the text does not name is not sent."""
+    named = {id(each) for each in media_named(ordered, setting).values()}
+    return [
+        {**each.to_dict(), **({} if id(each) in named else {"left_out": True})}
+        for each in setting.media.shown
+    ]
+
+
+def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, Any]:
+    return {
+        "budget_tokens": setting.budget,
+        "asked_tokens": setting.request.budget_tokens,
+        "reserve_tokens": setting.reserve,
+        "used_tokens": ordered.tokens,
+        "shadow_price": ordered.shadow_price,
+        "layers": layer_tokens(
+            {use.name: use.tokens for use in found.sections},
+            slack=setting.budget - ordered.tokens,
+        ),
+        "weights": dict(setting.weights),
+        "sections": {
+            use.name: {"allocated": use.allocated, "used": use.tokens} for use in found.sections
+        },
+        "media": _media(ordered, setting),
+        "modalities": {**setting.media.split(), "text": _evidence_text(setting, found)},
+        "compression": [
+            {
+                "object_ids": list(short.object_ids),
+                "conversion": short.conversion.value,
+                "original_tokens": short.original_tokens,
+                "compressed_tokens": short.compressed_tokens,
+                "fidelity": short.fidelity,
+                "grade": grade(short.fidelity, setting),
+            }
+            for short in ordered.shortened
+        ],
+    }

@@ -1,0 +1,210 @@
+"""Lint: does the payload contradict the rules it is sent under, or force an invented answer?
+
+Rules are what stands as instruction in the cached system zones; the payload is the contract, the
+guidance, the acceptance and the user's request. Four findings, all by plain rules, no model:
+
+    opposite_directive   one forbids what the other asks for, in largely the same words
+    exclusive_choice     two languages, formats or lengths for one answer
+    pattern_clash        a pattern that one constraint requires and another forbids
+    schema_clash         two output schemas of different types
+    forced_fabrication   an extraction whose schema has no way to say unknown
+
+Nothing is rewritten: the user's words stay verbatim. A finding names the effective instruction,
+by the hierarchy S > D > U > T: the stronger authority, and of equals the system text. Every
+finding is a warning, in a safety-critical policy a failure. What the lint does not see, it does
+not vouch for. Source 000, 6.5; source 001, "Guidelines"; checklist C-095, C-142 to C-144, C-211.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, islice
+from typing import Any, Final, NamedTuple
+
+from ...schema.compile_terms import (
+    SECTIONS,
+    BlockKind,
+    SectionName,
+    Stability,
+)
+from ...schema.uncertainty import forced_fields
+from ...schema.vocabulary import Enforcement
+from ..ir.piece import Piece
+from ..json_values import fields_of, items_of
+from ..text.relevance import terms_of
+from ..text.sentences import subunits
+
+_S: Final = SectionName
+_RULES: Final = (Stability.STATIC, Stability.SCOPE)
+_SENTENCES: Final = 200
+"""Sentences of one text that are looked at: a longer one is a document, no set of rules."""
+_LEAST_SHARED: Final = 2
+_SHARED_PERMILLE: Final = 750
+"""Content words that two directives share before one can deny the other: three in four."""
+_NEGATIVE: Final = re.compile(
+    r"\b(?:never|must not|mustn't|do not|don't|may not|shall not|should not|avoid|forbidden"
+    r"|prohibited|not allowed|without)\b",
+    re.IGNORECASE,
+)
+_DIRECTIVE_WORDS: Final = terms_of(
+    "never must not do don't may shall should avoid forbidden prohibited allowed without always "
+    "please constraint wish goal only ever"
+)
+_CHOICES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        "english german french spanish italian portuguese dutch chinese japanese korean russian "
+        "arabic hindi polish turkish".split(),
+        "language",
+    ),
+    **dict.fromkeys("json xml yaml csv markdown html prose".split(), "format"),
+}
+_CHOICE: Final = re.compile(
+    r"\b(?:answer|reply|respond|output|return|write|format|explain|speak)\b[^.!?\n]{0,60}?"
+    r"\b(?:in|as)\s+(?:valid |plain |simple |pure )?(" + "|".join(_CHOICES) + r")\b",
+    re.IGNORECASE,
+)
+_LENGTHS: Final = tuple(
+    (name, re.compile(words, re.IGNORECASE))
+    for name, words in (
+        ("short", r"\b(?:be|answer|reply|keep it)\s+(?:brief|concise|short)"),
+        ("long", r"\b(?:be|answer|reply)\s+(?:detailed|verbose|in detail|at length)"),
+    )
+)
+
+
+class LintFinding(NamedTuple):
+    """A contradiction, or a demand that cannot be met honestly."""
+
+    code: str
+    rule: str
+    """Object id of the rule."""
+    against: str
+    """Object id of what contradicts it; the rule itself where it stands alone."""
+    effective: str
+    """Object id of the instruction that counts."""
+    detail: str
+
+
+class _Sentence(NamedTuple):
+    piece: Piece
+    text: str
+    negative: bool
+    terms: frozenset[str]
+
+
+def lint(pieces: Iterable[Piece], *, extraction: bool) -> tuple[LintFinding, ...]:
+    """Return what an envelope's pieces contradict, sorted; `extraction` is the kind of task."""
+    kept = list(pieces)
+    rules = [p for p in kept if _is_rule(p)]
+    payload = [p for p in kept if _is_payload(p)]
+    found = {
+        *_opposites(rules, payload),
+        *_exclusive(rules, payload),
+        *_carriers(rules + payload, extraction=extraction),
+    }
+    return tuple(sorted(found))
+
+
+def _is_rule(piece: Piece) -> bool:
+    return _zone(piece) in _RULES and piece.kind is BlockKind.INSTRUCTION and bool(piece.placed)
+
+
+def _is_payload(piece: Piece) -> bool:
+    asks = piece.kind is BlockKind.INSTRUCTION or piece.section is _S.USER_REQUEST
+    return asks and _zone(piece) not in _RULES and bool(piece.placed)
+
+
+def _zone(piece: Piece) -> Stability:
+    return SECTIONS[piece.section].stability
+
+
+def _sentences(pieces: Iterable[Piece]) -> Iterator[_Sentence]:
+    for piece in pieces:
+        for text in islice(subunits(piece.text), _SENTENCES):
+            terms = terms_of(text) - _DIRECTIVE_WORDS
+            yield _Sentence(piece, text, bool(_NEGATIVE.search(text)), terms)
+
+
+def _opposites(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[LintFinding]:
+    """Yield pairs of directives where one forbids what the other asks for."""
+    if not rules:
+        return
+    asked = [s for s in _sentences(payload) if len(s.terms) >= _LEAST_SHARED]
+    where: dict[str, list[int]] = {}
+    for place, sentence in enumerate(asked):
+        for term in sentence.terms:
+            where.setdefault(term, []).append(place)
+    for rule in _sentences(rules):
+        near = sorted({place for term in rule.terms for place in where.get(term, ())})
+        for place in near:
+            other = asked[place]
+            shared = len(rule.terms & other.terms)
+            least = min(len(rule.terms), len(other.terms))
+            close = shared >= _LEAST_SHARED and 1000 * shared >= _SHARED_PERMILLE * least
+            if close and rule.negative != other.negative:
+                yield _finding("opposite_directive", rule.piece, other.piece, other.text)
+
+
+def _exclusive(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[LintFinding]:
+    """Yield pairs that choose differently where an answer can only be one of them."""
+    chosen = [(piece, group, word) for piece in payload for group, word in _choices(piece.text)]
+    for rule in rules:
+        for group, word in _choices(rule.text):
+            for piece, other_group, other in chosen:
+                if group == other_group and word != other:
+                    detail = f"{group}: {word} or {other}"
+                    yield _finding("exclusive_choice", rule, piece, detail)
+
+
+def _choices(text: str) -> set[tuple[str, str]]:
+    """Return (group, choice) for each group in which a text makes exactly one choice."""
+    found = {(_CHOICES[m.lower()], m.lower()) for m in _CHOICE.findall(text)}
+    found |= {("length", word) for word, pattern in _LENGTHS if pattern.search(text)}
+    groups = [group for group, _ in found]
+    return {(group, word) for group, word in found if groups.count(group) == 1}
+
+
+def _carriers(pieces: Sequence[Piece], *, extraction: bool) -> Iterator[LintFinding]:
+    """Yield clashes between constraints that code enforces."""
+    carried = [
+        (piece, piece.carrier.enforcement, fields_of(json.loads(piece.carrier.spec)))
+        for piece in pieces
+        if piece.carrier is not None
+    ]
+    for (one, way, spec), (other, other_way, other_spec) in combinations(carried, 2):
+        if way is other_way is Enforcement.PATTERN:
+            both = _patterns(spec, "required") & _patterns(other_spec, "forbidden")
+            both |= _patterns(spec, "forbidden") & _patterns(other_spec, "required")
+            if both:
+                yield _finding("pattern_clash", one, other, " ".join(sorted(both)))
+        elif way in _SHAPED and other_way in _SHAPED:
+            types = _type(spec), _type(other_spec)
+            if all(types) and types[0] != types[1]:
+                yield _finding("schema_clash", one, other, f"{types[0]} or {types[1]}")
+    for piece, way, spec in carried if extraction else ():
+        closed = forced_fields(_schema(spec)) if way in _SHAPED else ()
+        if closed:
+            yield _finding("forced_fabrication", piece, piece, " ".join(closed))
+
+
+_SHAPED: Final = frozenset({Enforcement.SCHEMA, Enforcement.GRAMMAR})
+
+
+def _patterns(spec: Mapping[str, Any], name: str) -> set[str]:
+    stated = spec.get(name)
+    return {stated} if isinstance(stated, str) else {str(each) for each in items_of(stated)}
+
+
+def _type(spec: Mapping[str, Any]) -> str:
+    return str(_schema(spec).get("type", ""))
+
+
+def _schema(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    return fields_of(spec.get("schema", spec))
+
+
+def _finding(code: str, rule: Piece, against: Piece, detail: str) -> LintFinding:
+    effective = against if against.level < rule.level else rule
+    return LintFinding(code, rule.object_id, against.object_id, effective.object_id, detail[:160])

@@ -1,0 +1,243 @@
+"""The manifest: everything a replay needs, pinned, and the identity of an envelope.
+
+The envelope id is the hash of the pins: request, principal, valid, tx, policy hash, vocabulary
+version, encoder id, counter identity, key epoch, compiler version and page. Beside them stand
+the candidates in order with their integer scores, so that a replay never searches or scores
+anew and later embeddings change nothing. No wall clock and no random number is in it.
+Sources: settled 6; checklist C-137, C-201 to C-203; rule R34.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from ...schema.errors import InvalidInput
+from ...schema.principal import Principal
+from ...schema.terms import TERMS_VERSION
+from ...schema.values import canonical_json
+from ...schema.vocabulary import Authority, Classification
+from ..ir.context import COMPILER_VERSION, Setting
+
+
+class Recorded(NamedTuple):
+    """A candidate with its scores."""
+
+    object_id: str
+    vid: int
+    """The row; 0 for an item of the request."""
+    via: int
+    hop: int
+    text: int
+    """Lexical relevance, in millionths of the best."""
+    content: int | None
+    """Integer cosine of its content."""
+    why: int | None
+    """Integer cosine of its condition."""
+    withheld: str
+    """What the gate held against it; empty when it passed."""
+    opinion: int | None = None
+    """What a re-ranker said of it, in millionths."""
+
+
+class TruncationEvent(NamedTuple):
+    """Content that a limit left out (C-203)."""
+
+    layer: str
+    reason: str
+    dropped_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The pinned inputs of one envelope."""
+
+    envelope_id: str
+    compiler_version: str
+    terms_version: int
+    request: str
+    """Canonical JSON."""
+    principal: str
+    """Canonical JSON."""
+    valid_us: int
+    tx_us: int
+    policy_hash: str
+    vocabulary_version: int
+    encoder_id: str | None
+    reranker_id: str | None
+    counter: str
+    key_epoch: int
+    page: int
+    skip: tuple[str, ...]
+    """Objects that earlier pages have shown, sorted."""
+    without: tuple[str, ...]
+    """Objects and sections that an ablation left out, sorted."""
+    candidates: tuple[Recorded, ...]
+    named: tuple[tuple[str, tuple[str, ...], bool], ...]
+    """The request's entities: (mention, canonical ids, pending)."""
+    spoken: tuple[tuple[str, tuple[str, ...], bool], ...]
+    own: tuple[tuple[str, str], ...]
+    expansion: tuple[str, ...]
+    """Other names of the named entities that were searched for, sorted."""
+    withheld: tuple[tuple[str, int], ...]
+    cut: bool
+    capped: tuple[str, ...]
+    compiled: tuple[str, ...]
+    """Stored objects and request items in the envelope, in the order of the text."""
+    digest: str
+    """SHA-256 of the text."""
+    valid: bool
+    """False when a step was asked for without acceptance."""
+    model: str
+    window: int | None
+    layer_budgets: tuple[tuple[str, int], ...]
+    """Tokens of each section of the text, in the order of the names."""
+    truncation_events: tuple[TruncationEvent, ...]
+    artifact_uris: tuple[str, ...]
+
+    @property
+    def pack_id(self) -> str:
+        """Return the envelope id under the name of source 001."""
+        return self.envelope_id
+
+    @property
+    def checksum(self) -> str:
+        """Return the digest under the name of source 001."""
+        return self.digest
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the manifest as plain JSON values."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        plain["pack_id"], plain["checksum"] = self.envelope_id, self.digest
+        plain["layer_budgets"] = dict(self.layer_budgets)
+        plain["truncation_events"] = [event._asdict() for event in self.truncation_events]
+        return cast("dict[str, Any]", json.loads(canonical_json(plain)))
+
+    def to_json(self) -> str:
+        """Return the manifest as canonical JSON, the form that is stored."""
+        return canonical_json(self.to_dict())
+
+
+def envelope_id(setting: Setting) -> str:
+    """Return the hash of the pins of a compile."""
+    return _hash(_pins(setting))
+
+
+def _hash(pins: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical_json(pins).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _pins(setting: Setting) -> dict[str, Any]:
+    return {
+        "compiler_version": COMPILER_VERSION,
+        "terms_version": TERMS_VERSION,
+        "request": setting.request_json,
+        "principal": principal_json(setting.principal),
+        "valid_us": setting.point.valid_us,
+        "tx_us": setting.point.tx_us,
+        "policy_hash": setting.policy_hash,
+        "vocabulary_version": setting.vocabulary.version,
+        "encoder_id": setting.encoder_id,
+        "reranker_id": setting.reranker_id,
+        "counter": setting.counter.identity,
+        "key_epoch": setting.epoch,
+        "page": setting.page,
+        "skip": sorted(setting.skip),
+        "without": sorted(setting.without),
+    }
+
+
+def pinned(setting: Setting, **rest: Any) -> Manifest:
+    """Return the manifest of a compile from its pins and what the stages found."""
+    pins = _pins(setting)
+    stated = {**pins, **{name: tuple(pins[name]) for name in ("skip", "without")}}
+    return Manifest(envelope_id=_hash(pins), **stated, **rest)
+
+
+def principal_json(principal: Principal) -> str:
+    """Return a principal as canonical JSON."""
+    return canonical_json(
+        {
+            "tenant": principal.tenant,
+            "user": principal.user,
+            "roles": sorted(principal.roles),
+            "projects": sorted(principal.projects),
+            "session": principal.session,
+            "clearance": principal.clearance.value,
+            "authority_level": int(principal.authority_level),
+            "origins": sorted(principal.origins),
+            "source_kinds": sorted(principal.source_kinds),
+        }
+    )
+
+
+def principal_of(manifest: Manifest) -> Principal:
+    """Return the principal a manifest was compiled for.
+
+    Raises:
+        InvalidInput: `bad_manifest`.
+    """
+    try:
+        held = json.loads(manifest.principal)
+        return Principal(
+            tenant=held["tenant"],
+            user=held["user"],
+            roles=frozenset(held["roles"]),
+            projects=frozenset(held["projects"]),
+            session=held["session"],
+            clearance=Classification(held["clearance"]),
+            authority_level=Authority(held["authority_level"]),
+            origins=frozenset(held["origins"]),
+            source_kinds=frozenset(held["source_kinds"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise bad_manifest(f"its principal cannot be read: {error}") from error
+
+
+def manifest_from_json(text: str) -> Manifest:
+    """Return a manifest from its stored form.
+
+    Raises:
+        InvalidInput: `bad_manifest`, for a text that is none, and for one of another compiler.
+    """
+    try:
+        held = json.loads(text)
+        held = {name: held[name] for name in Manifest.__slots__}
+        held["candidates"] = tuple(Recorded(*each) for each in held["candidates"])
+        for name in ("named", "spoken"):
+            held[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in held[name])
+        held["layer_budgets"] = held["layer_budgets"].items()
+        for name in ("own", "withheld", "layer_budgets"):
+            held[name] = tuple((key, value) for key, value in held[name])
+        held["truncation_events"] = tuple(
+            TruncationEvent(event["layer"], event["reason"], tuple(event["dropped_ids"]))
+            for event in held["truncation_events"]
+        )
+        for name in ("skip", "without", "expansion", "capped", "compiled", "artifact_uris"):
+            held[name] = tuple(held[name])
+        manifest = Manifest(**held)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise bad_manifest(f"it cannot be read: {error}") from error
+    return checked(manifest)
+
+
+def checked(manifest: Manifest) -> Manifest:
+    """Return a manifest when this compiler can replay it.
+
+    Raises:
+        InvalidInput: `bad_manifest`.
+    """
+    if (manifest.compiler_version, manifest.terms_version) != (COMPILER_VERSION, TERMS_VERSION):
+        raise bad_manifest(
+            f"it was made by compiler {manifest.compiler_version} with terms "
+            f"{manifest.terms_version}; this is compiler {COMPILER_VERSION} with terms "
+            f"{TERMS_VERSION}. Compile anew, or replay with the version that made it"
+        )
+    return manifest
+
+
+def bad_manifest(why: str) -> InvalidInput:
+    """Return the error of a manifest that cannot be replayed."""
+    return InvalidInput(f"the manifest cannot be replayed: {why}", code="bad_manifest")

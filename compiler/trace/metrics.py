@@ -1,0 +1,143 @@
+"""The eight quality metrics of an envelope, with their thresholds and alerts.
+
+| metric | meaning | target |
+|---|---|---|
+| budget_utilisation | upper bound of the text by the budget B | 0.85 to 0.95; less where all fits |
+| signal_density | share of tokens that are content of objects, not frames | >= 0.70 |
+| provenance_coverage | share of blocks with an origin | 1.0 |
+| constraint_density | share of tokens in instructions of ladder 4 and 5 | <= 0.15 |
+| duplication_rate | share of five-word shingles that occur again | <= 0.05 |
+| staleness_index | token-weighted share of strength that decay has taken | <= 0.20 |
+| injection_surface | V of the untrusted tokens | <= 0.10 |
+| compression_fidelity | token-weighted fidelity of shortened texts | >= 0.90 |
+
+Sources: source 000, 6.11.5; checklist C-148, C-179 to C-187; R14, R28.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from ...schema.compile_terms import Ladder, Reason
+from ..ir.context import Setting
+from ..ir.piece import Piece
+from ..safety.isolation import Isolation, injection_surface
+from ..stages.order import Ordered
+from ..stages.rank import freshness
+from ..text.duplicates import shingle_list
+from ..text.relevance import FULL
+
+
+class Target(NamedTuple):
+    """What a metric should be."""
+
+    least: float
+    most: float
+    mandatory: bool = False
+    """Whether falling short fails a safety-critical envelope."""
+
+
+TARGETS: Final[Mapping[str, Target]] = {
+    "budget_utilisation": Target(0.85, 0.95),
+    "signal_density": Target(0.70, 1.0),
+    "provenance_coverage": Target(1.0, 1.0, True),
+    "constraint_density": Target(0.0, 0.15),
+    "duplication_rate": Target(0.0, 0.05),
+    "staleness_index": Target(0.0, 0.20, True),
+    "injection_surface": Target(0.0, 0.10, True),
+    "compression_fidelity": Target(0.90, 1.0, True),
+}
+
+
+_WANTING: Final = frozenset({Reason.OVER_BUDGET, Reason.SECTION_DROPPED})
+"""Reasons to leave out what a better use of the budget might have held."""
+
+
+class Quality(NamedTuple):
+    """The metrics of an envelope."""
+
+    metrics: Mapping[str, float]
+    """Rounded to 4 digits."""
+    alerts: tuple[str, ...]
+    """Names of metrics outside their target, in the order of the table."""
+    failed: bool
+    """Whether a mandatory one is outside: a safety-critical deployment rejects the envelope."""
+
+
+def quality(ordered: Ordered, setting: Setting) -> Quality:
+    """Return the eight metrics of an assembled envelope."""
+    sizes = [(piece, setting.counter.count(piece.text)) for piece in ordered.assembled.in_order]
+    whole = max(1, setting.counter.count(ordered.assembled.text))
+    blocks = ordered.assembled.blocks
+    metrics = {
+        "budget_utilisation": _share(ordered.tokens, setting.budget),
+        "signal_density": min(1.0, _share(sum(size for _, size in sizes), whole)),
+        "provenance_coverage": _share(sum(bool(b.origin) for b in blocks), len(blocks)),
+        "constraint_density": _share(sum(size for p, size in sizes if _instructs(p)), whole),
+        "duplication_rate": _repeated(ordered, setting),
+        "staleness_index": _stale(sizes, setting),
+        "injection_surface": _surface(ordered, sizes, whole),
+        "compression_fidelity": _fidelity(ordered),
+    }
+    missed = [
+        name for name, target in TARGETS.items() if not target.least <= metrics[name] <= target.most
+    ]
+    room = metrics["budget_utilisation"] < TARGETS["budget_utilisation"].least
+    if room and not any(verdict.reason in _WANTING for verdict in ordered.verdicts):
+        missed.remove("budget_utilisation")
+    return Quality(metrics, tuple(missed), any(TARGETS[name].mandatory for name in missed))
+
+
+def stands(name: str, found: Quality) -> str:
+    """Return in a word how a metric stands to its target, for tables."""
+    if name in found.alerts:
+        return "outside"
+    return "all fits" if found.metrics[name] < TARGETS[name].least else "within"
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 1.0
+
+
+def _instructs(piece: Piece) -> bool:
+    return piece.ladder >= Ladder.BEHAVIORAL_GUIDANCE and piece.placed is not None
+
+
+def _repeated(ordered: Ordered, setting: Setting) -> float:
+    """Return the share of shingles that an earlier piece already has."""
+    seen: set[tuple[str, ...]] = set()
+    total = again = 0
+    for piece in ordered.assembled.in_order:
+        if piece.placed is None:
+            continue
+        mine = shingle_list(piece.text, setting.rules.shingle_words)
+        total += len(mine)
+        again += sum(shingle in seen for shingle in mine)
+        seen.update(mine)
+    return round(again / total, 4) if total else 0.0
+
+
+def _stale(sizes: list[tuple[Piece, int]], setting: Setting) -> float:
+    aged = total = 0
+    for piece, size in sizes:
+        if piece.placed is not None and piece.placed.candidate.version is not None:
+            total += size
+            aged += size * (FULL - freshness(piece.placed, setting))
+    return round(aged / total / FULL, 4) if total else 0.0
+
+
+def _surface(ordered: Ordered, sizes: list[tuple[Piece, int]], whole: int) -> float:
+    ways = dict(ordered.contained.isolation)
+    untrusted = [
+        (size, ways.get(piece.object_id, Isolation.TYPED_SLOT))
+        for piece, size in sizes
+        if piece.level >= 4
+    ]
+    return round(injection_surface(untrusted, total_tokens=max(whole, 1)), 4)
+
+
+def _fidelity(ordered: Ordered) -> float:
+    total = sum(short.original_tokens for short in ordered.shortened)
+    kept = sum(short.original_tokens * short.fidelity for short in ordered.shortened)
+    return round(kept / total, 4) if total else 1.0

@@ -1,0 +1,1 @@
+"""Originals, and media made ready to send."""

@@ -1,0 +1,356 @@
+"""`memory.artifacts`: originals kept beside the facts, and `memory.rehydrate`.
+
+Large tool outputs, documents and media stay out of a prompt; what the prompt holds is a short
+text whose origin is the address of the original. Whoever may read the original gets it back
+by that address. An artifact is stored with a scope and permissions, as an object is, and a
+caller whom no grant admits cannot tell it from one that is not there.
+Sources: source 001 ("Evidence-only rule"); checklist C-174, C-206, C-220.
+"""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...compiler.gathering.redaction import masked_for
+from ...compiler.safety.credentials import find_credentials
+from ...schema.artifact import (
+    SCHEME,
+    Artifact,
+    Original,
+    address_of,
+    artifact_from_json,
+    decoded,
+    digest_of,
+    is_address,
+)
+from ...schema.claim import Permissions
+from ...schema.errors import (
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    TenureError,
+    Unavailable,
+)
+from ...schema.principal import (
+    ERASE,
+    EVERYONE,
+    Principal,
+    Scope,
+    Sight,
+    write_scope,
+)
+from ...schema.values import canonical_json, iso, stamped
+from ...schema.vocabulary import (
+    Classification,
+    ObjectType,
+    StateLayer,
+    parse,
+)
+from ...store.port.store import Ask, Point, WriteTx
+from ...store.transfer.artifact_files import ArtifactFiles
+from ..backend.backend import Backend
+from ..reading.envelopes import request_items
+
+if TYPE_CHECKING:
+    from ...compiler.envelope.envelope import Envelope
+
+_TEXT = "text/plain"
+_BYTES = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifacts:
+    """The artifacts of one tenant, as one caller sees them."""
+
+    backend: Backend
+    principal: Principal
+
+    def put(
+        self,
+        data: bytes | str,
+        *,
+        name: str = "",
+        media_type: str | None = None,
+        origin: str = "",
+        scope: Scope | Mapping[str, str] | None = None,
+        security_classification: str | None = None,
+        allow_roles: Sequence[str] = (),
+        deny_roles: Sequence[str] = (),
+        object_ids: Sequence[str] = (),
+    ) -> Artifact:
+        """Keep bytes, or a text in UTF-8, and return its artifact; the same again is the same.
+
+        Without a scope it is the caller's session, else the user, else the tenant. Erasing one
+        of `object_ids` erases the artifact too.
+
+        Raises:
+            InvalidInput: `too_large`, `secret_in_content`, `missing_value`, `unknown_vocabulary`.
+            Forbidden: `scope_not_yours`.
+            Conflict: `erased`, for bytes that were erased.
+            Unavailable: `no_artifact_store`, `artifacts_unreachable`.
+        """
+        held = data.encode() if isinstance(data, str) else bytes(data)
+        if not held:
+            raise InvalidInput("there is nothing to keep in no bytes", code="missing_value")
+        text = _text_of(held)
+        _check_secrets(text or "")
+        guessed = mimetypes.guess_type(name)[0] or (_BYTES if text is None else _TEXT)
+        if text is not None and "\0" not in text and guessed.startswith(("audio/", "video/")):
+            guessed = _TEXT  # a program in TypeScript, by its name a film
+        artifact = Artifact(
+            address=address_of(held),
+            size=len(held),
+            media_type=media_type or guessed,
+            name=name,
+            origin=origin,
+            scope=self._scope(scope),
+            permissions=self._permissions(security_classification, allow_roles, deny_roles),
+            actor=self.principal.user or "service",
+            at=stamped(self.backend.now_us()),
+            object_ids=tuple(sorted(set(object_ids))),
+        )
+        self._files.put(self._tenant, artifact, held)
+        return artifact
+
+    def get(self, address: str, *, scope: Scope | Mapping[str, str] | None = None) -> bytes:
+        """Return the bytes of an artifact, checked against its address.
+
+        With `scope` it is looked for in that scope alone.
+
+        Raises:
+            InvalidInput: `bad_artifact`.
+            NotFound: `unknown_artifact`, also for what the caller may not see; `erased`.
+            Unavailable: `artifact_damaged`, `no_artifact_store`, `artifacts_unreachable`.
+        """
+        found = self.info(address, scope=scope)
+        return self._files.read(self._tenant, found.digest)
+
+    def text(self, address: str) -> str:
+        """Return an artifact as text.
+
+        Raises:
+            InvalidInput: `invalid_encoding`, when it is no UTF-8; and what `get` raises.
+        """
+        return decoded(self.get(address), address)
+
+    def info(self, address: str, *, scope: Scope | Mapping[str, str] | None = None) -> Artifact:
+        """Return what an artifact is and who may read it.
+
+        Raises:
+            NotFound: `unknown_artifact`, `erased`.
+        """
+        digest, sight = digest_of(address), self._sight(scope)
+        found = [a for a in self._files.grants(self._tenant, digest) if a.admits(sight)]
+        if found:
+            return found[0]
+        gone = self._files.tombstone(self._tenant, digest)
+        if gone is not None and any(a.admits(sight) for a in _granted(gone)):
+            stated = json.loads(gone)
+            raise NotFound(
+                f"{address} was erased on {stated['at']} by {stated['actor']}: {stated['reason']}",
+                code="erased",
+                address=address,
+            )
+        raise NotFound(
+            f"there is no artifact {address}; list them with memory.artifacts.list()",
+            code="unknown_artifact",
+            address=address,
+        )
+
+    def exists(self, address: str) -> bool:
+        """Tell whether the caller could read an artifact."""
+        sight = self._sight(None)
+        grants = self._files.grants(self._tenant, digest_of(address))
+        return any(grant.admits(sight) for grant in grants)
+
+    def list(self, limit: int = 100) -> tuple[Artifact, ...]:
+        """Return the artifacts that the caller may read, newest first, each once."""
+        sight = self._sight(None)
+        found: dict[str, Artifact] = {}
+        for artifact in reversed(self._files.every(self._tenant)):
+            if artifact.admits(sight):
+                found.setdefault(artifact.address, artifact)
+        return tuple(found.values())[:limit]
+
+    def erase(self, address: str, *, reason: str) -> None:
+        """Remove the bytes for ever, with every envelope that was compiled from them.
+
+        A tombstone (who, when, why) stays. It cannot be undone.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `bad_artifact`, `missing_reason`.
+            NotFound: `unknown_artifact`.
+        """
+        self.principal.require(ERASE)
+        if not reason.strip():
+            raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
+        digest = digest_of(address)
+        if not self._files.grants(self._tenant, digest):
+            raise NotFound(f"there is no artifact {address}", code="unknown_artifact")
+        self._gone(digest, address, reason)
+
+    def erase_with(self, object_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
+        """Erase the artifacts that hold the words of erased objects; return their addresses."""
+        if self.backend.artifacts is None:
+            return ()
+        found = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
+        kept = sorted(d for d in found if self._files.grants(self._tenant, d))
+        for digest in kept:
+            self._gone(digest, SCHEME + digest, reason)
+        return tuple(SCHEME + digest for digest in kept)
+
+    def _gone(self, digest: str, address: str, reason: str) -> None:
+        grants = self._files.grants(self._tenant, digest)
+        tombstone = {
+            "at": iso(self.backend.now_us()),
+            "actor": self.principal.user or "service",
+            "reason": reason,
+            "grants": [_nameless(grant) for grant in grants],
+        }
+        self.backend.settle()
+        self._files.erase(self._tenant, digest, canonical_json(tombstone).encode())
+        done = self.backend.alone(self._tenant, lambda tx: _emptied(tx, address))
+        if isinstance(done, TenureError):
+            raise done
+
+    def refuse_erased(self, addresses: Sequence[str]) -> None:
+        """Refuse a replay that holds the text of an erased artifact.
+
+        Raises:
+            NotFound: `erased`.
+        """
+        if self.backend.artifacts is None:
+            return
+        for address in filter(is_address, addresses):
+            if self._files.tombstone(self._tenant, digest_of(address)) is not None:
+                raise NotFound(
+                    f"the envelope holds {address}, which was erased",
+                    code="erased",
+                    address=address,
+                )
+
+    def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original:
+        """Return what a pointer stands for, whole: an artifact, or the text of an object.
+
+        With `envelope` it may be a number that the text shows, such as `[7]`, and an item of its
+        request.
+
+        Raises:
+            NotFound: `unknown_artifact`, `unknown_object`, `erased`.
+            Forbidden: `privilege_required`, for personal data that is masked for the caller.
+        """
+        if envelope is not None:
+            pointer = _meant(pointer, envelope)
+            given = request_items(envelope.manifest).get(pointer)
+            if given is not None and not is_address(given.origin):
+                data = given.text.encode("utf-8", "surrogatepass")
+                return Original(pointer=pointer, origin=given.origin, media_type=_TEXT, data=data)
+            pointer = given.origin if given is not None else pointer
+        if not pointer.startswith("artifact://"):
+            return self._object(pointer)
+        found = self.info(pointer)
+        data = self._files.read(self._tenant, found.digest)
+        return Original(
+            pointer=pointer, origin=found.origin, media_type=found.media_type, data=data
+        )
+
+    def _object(self, object_id: str) -> Original:
+        ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
+        with self.backend.store.reading(self._tenant) as reader:
+            point = Point(self.backend.now_us(), reader.clock().last_us)
+            found = reader.versions(ask, sight=self.principal.sight(), point=point).versions
+        seen = [version for version in found if version.visible]
+        if not seen:
+            raise NotFound(f"there is no object {object_id}", code="unknown_object")
+        version = seen[-1]
+        if version.erased or version.content is None:
+            raise NotFound(f"object {object_id} was erased", code="erased", object_id=object_id)
+        roles = self.backend.policy.compile.mask_personal_for
+        if masked_for(self.principal, version.details, roles=roles):
+            raise Forbidden(
+                f"object {object_id} holds personal data that is masked for this caller",
+                code="privilege_required",
+            )
+        said = version.content.text or version.content.normalized_claim
+        origin = version.details.source_origin
+        return Original(pointer=object_id, origin=origin, media_type=_TEXT, data=said.encode())
+
+    @property
+    def _tenant(self) -> str:
+        return self.principal.tenant
+
+    @property
+    def _files(self) -> ArtifactFiles:
+        if self.backend.artifacts is None:
+            raise Unavailable(
+                "a server keeps no artifacts by itself; open it with artifacts='s3://bucket/path' "
+                "or another URL of fsspec (setting artifacts.url)",
+                code="no_artifact_store",
+            )
+        return self.backend.artifacts
+
+    def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
+        if scope is None:
+            return self.principal.sight()
+        return self.principal.sight([self._scope(scope).scope_id])
+
+    def _scope(self, stated: Scope | Mapping[str, str] | None) -> Scope:
+        given = Scope(**stated) if isinstance(stated, Mapping) else stated
+        layer = StateLayer.SESSION if self.principal.session else StateLayer.USER
+        kind = ObjectType.RETRIEVED_PASSAGE
+        return write_scope(self.principal, layer, stated=given, object_type=kind)
+
+    def _permissions(
+        self, classification: str | None, allow: Sequence[str], deny: Sequence[str]
+    ) -> Permissions:
+        words = self.backend.vocabulary(self._tenant)
+        return Permissions(
+            classification=Classification.PUBLIC
+            if classification is None
+            else parse(Classification, classification),
+            allow=tuple(sorted(words.check("role", tuple(allow)))) or (EVERYONE,),
+            deny=tuple(sorted(words.check("role", tuple(deny)))),
+        )
+
+
+def _meant(pointer: str, envelope: Envelope) -> str:
+    """Return the id of the object that a number of an envelope's text stands for."""
+    number = pointer.strip("[] ")
+    objects = envelope.trace.compiled_objects
+    return next((each.object_id for each in objects if each.anchor == number), pointer)
+
+
+def _text_of(data: bytes) -> str | None:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _check_secrets(text: str) -> None:
+    if find_credentials(text):
+        raise InvalidInput(
+            "the artifact holds a key, token or password; tenure never stores one. Remove it and "
+            "put it again",
+            code="secret_in_content",
+        )
+
+
+def _nameless(grant: Artifact) -> str:
+    """Return a grant without what it says about the bytes: who may know that they are gone."""
+    held = json.loads(grant.to_json())
+    return canonical_json({**held, "name": "", "origin": "", "media_type": "", "object_ids": []})
+
+
+def _granted(tombstone: bytes) -> list[Artifact]:
+    return [artifact_from_json(text) for text in json.loads(tombstone)["grants"]]
+
+
+def _emptied(tx: WriteTx, address: str) -> None:
+    tx.lock()
+    tx.empty((address,), ())

@@ -1,0 +1,1 @@
+"""What all use-cases share: store, queue, clock, ids, vocabulary, times."""

@@ -1,0 +1,205 @@
+"""What every caller of one store shares: the store, its queues, its words and its clock.
+
+A `Backend` is made by `connect` and never changed by a request: tenant, principal and as-of
+times travel in values. Writes of the threads of a process meet in one commit queue a tenant;
+vocabulary is cached by its version and asked for anew on every use, so that a definition made
+by another process is seen.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...resolution.bind import Scorer
+from ...schema.errors import Conflict, TenureError
+from ...schema.policy import Policy
+from ...schema.slots import Vocabulary
+from ...schema.values import canonical_json
+from ...store.commit.admission import Submission
+from ...store.commit.queue import CommitQueue
+from ...store.port.store import Reader, Store, WriteTx
+from .definitions import defined
+from .ids import Clock, Ids, read
+
+if TYPE_CHECKING:
+    from ...compiler.gathering.rerank import Reranker
+    from ...resolution.mention import MentionExtractor
+    from ...store.commit.commit import Result
+    from ...store.transfer.artifact_files import ArtifactFiles
+    from ..encoders.embedding import Embedding
+    from ..encoders.encoder import Encoder
+    from ..extraction.rules import Extractor
+
+Work = Callable[[WriteTx], Any]
+"""Something that has a write transaction to itself."""
+
+
+@dataclass(slots=True)
+class Backend:
+    """A store with everything the client needs around it."""
+
+    store: Store
+    policy: Policy
+    clock: Clock
+    ids: Ids
+    extractor: Extractor | None = None
+    mentions: MentionExtractor | None = None
+    """Finds names beside the known ones and the rules."""
+    scorer: Scorer | None = None
+    encoder: Encoder | None = None
+    reranker: Reranker | None = None
+    tenant_key: bytes | None = None
+    artifacts: ArtifactFiles | None = None
+    """Where originals are kept; None for a server that was not told where."""
+    _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
+    _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
+        default_factory=dict[str, "CommitQueue[Submission | Work, Any]"]
+    )
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _worker: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="tenure")
+    )
+    _pending: list[Future[None]] = field(default_factory=list[Future[None]])
+    _embedding: Embedding | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoder is not None:
+            from ..encoders.embedding import Embedding
+
+            self._embedding = Embedding(self.store, self.encoder)
+
+    @property
+    def embedding(self) -> Embedding | None:
+        """Return what makes and searches vectors; None without an encoder."""
+        return self._embedding
+
+    def now_us(self) -> int:
+        """Return what the clock says in microseconds UTC."""
+        return read(self.clock)
+
+    def open(self, tenant: str) -> None:
+        """Make a tenant when it is not there, and its queue."""
+        with self._lock:
+            if tenant not in self._queues:
+                self.store.ensure(tenant, key=self.tenant_key)
+                self._queues[tenant] = CommitQueue(lambda jobs: self._run(tenant, jobs))
+
+    def submit(self, tenant: str, submission: Submission) -> Result:
+        """Return the receipts of a write, which shares a transaction with its neighbours."""
+        self.open(tenant)
+        result: Result = self._queues[tenant].submit(submission)
+        return result
+
+    def alone(self, tenant: str, work: Work) -> Any:
+        """Return what a piece of work returns, with a write transaction to itself."""
+        self.open(tenant)
+        return self._queues[tenant].submit(work)
+
+    def _run(self, tenant: str, jobs: Sequence[Submission | Work]) -> Sequence[Any]:
+        writes = [job for job in jobs if isinstance(job, Submission)]
+        results: dict[int, Any] = {}
+        if writes:
+            done = self.store.transact(tenant, lambda tx: self._commit(tx, writes))
+            results.update({id(job): result for job, result in zip(writes, done, strict=True)})
+        for job in jobs:
+            if not isinstance(job, Submission):
+                results[id(job)] = self._run_alone(tenant, job)
+        return [results[id(job)] for job in jobs]
+
+    def _commit(self, tx: WriteTx, writes: Sequence[Submission]) -> list[Result]:
+        from ...store.commit.commit import commit
+
+        return commit(tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer)
+
+    def _run_alone(self, tenant: str, work: Work) -> Any:
+        try:
+            return self.store.transact(tenant, work)
+        except TenureError as refusal:
+            return refusal
+
+    def vocabulary(self, tenant: str) -> Vocabulary:
+        """Return the tenant's newest vocabulary."""
+        self.open(tenant)
+        with self.store.reading(tenant) as reader:
+            return self.words(tenant, reader)
+
+    def words(self, tenant: str, reader: Reader) -> Vocabulary:
+        """Return the tenant's vocabulary as a snapshot holds it."""
+        known = self._words.get(tenant, Vocabulary())
+        for _, definition in reader.definitions(known.version):
+            known = defined(known, json.loads(definition))
+        self._words[tenant] = known
+        return known
+
+    def vocabulary_at(self, tenant: str, version: int) -> Vocabulary:
+        """Return the tenant's vocabulary as it was at a version."""
+        known = Vocabulary()
+        with self.store.reading(tenant) as reader:
+            for number, definition in reader.definitions(0):
+                if number <= version:
+                    known = defined(known, json.loads(definition))
+        return known
+
+    def define(self, tenant: str, definition: dict[str, Any]) -> Vocabulary:
+        """Append a definition when it changes something, and return the new vocabulary.
+
+        Raises:
+            InvalidInput: for a definition that is malformed or breaks a fixed property.
+        """
+        for _ in range(8):
+            known = self.vocabulary(tenant)
+            wanted = defined(known, definition, used=self._used(tenant, definition))
+            if wanted == known:
+                return known
+            text = canonical_json(definition)
+            if self.store.define(tenant, after=known.version, definition=text):
+                return self.vocabulary(tenant)
+        raise Conflict(
+            "the vocabulary keeps changing under this definition; try again",
+            code="stale_version",
+        )
+
+    def _used(self, tenant: str, definition: dict[str, Any]) -> bool:
+        if definition.get("define") != "slot":
+            return False
+        with self.store.reading(tenant) as reader:
+            return reader.slot_in_use(str(definition.get("name")))
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Do something after the call returns, in order; `settle` and `close` wait for it."""
+        with self._lock:
+            self._pending = [job for job in self._pending if not job.done() or job.exception()]
+            self._pending.append(self._worker.submit(work))
+
+    def settle(self) -> None:
+        """Wait for all that was put off; raise what the first failure raised."""
+        with self._lock:
+            waiting, self._pending = self._pending, []
+        for job in waiting:
+            job.result()
+
+    def flush(self) -> None:
+        """Wait for all that was put off, vectors included."""
+        self.settle()
+        if self._embedding is not None:
+            self._embedding.flush()
+
+    def close(self) -> None:
+        """Finish what is queued and put off, and close the store, whatever fails on the way."""
+        try:
+            self.settle()
+        finally:
+            self._worker.shutdown()
+            with self._lock:
+                for queue in self._queues.values():
+                    queue.close()
+            try:
+                if self._embedding is not None:
+                    self._embedding.close()
+            finally:
+                self.store.close()

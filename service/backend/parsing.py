@@ -1,0 +1,89 @@
+"""Small parsers of the edge: shares, entity references, decay rules and enforcement.
+
+Each takes what a caller may write and returns a checked value, or refuses with a sentence
+that says what to do. Source: API "Writing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, cast
+
+from ...schema.entity import EntityRef
+from ...schema.errors import InvalidInput
+from ...schema.layers import DecayRule
+from ...schema.values import Value, canonical_json
+from ...schema.vocabulary import Enforcement, parse
+
+
+def share(value: object, what: str) -> float:
+    """Return a number of 0 to 1."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    raise InvalidInput(f"{what} {value!r} must lie in 0 to 1", code="out_of_range", field=what)
+
+
+def entity_ref(given: Mapping[str, Any]) -> EntityRef:
+    """Return the reference of a mapping."""
+    unknown = set(given) - {f.name for f in fields(EntityRef)}
+    if unknown or "name" not in given:
+        raise InvalidInput(
+            f"an entity has name, type, aliases and external_ids; got {sorted(map(str, given))}",
+            code="bad_entity",
+        )
+    return EntityRef(**given)
+
+
+def mention(value: object) -> EntityRef | str:
+    """Return what names an entity: a name, an id or a reference."""
+    if isinstance(value, Mapping):
+        return entity_ref(cast("Mapping[str, Any]", value))
+    if isinstance(value, EntityRef):
+        return value
+    if isinstance(value, str) and value.strip():
+        return value
+    raise InvalidInput(
+        f"{value!r} names no entity; give a name, an id or an EntityRef",
+        code="value_type_mismatch",
+        value_type="entity",
+    )
+
+
+def spoken(named: object) -> str:
+    """Return the name by which a caller named an entity."""
+    if isinstance(named, EntityRef):
+        return named.name
+    if isinstance(named, Mapping):
+        return str(cast("Mapping[str, Any]", named).get("name", ""))
+    return str(named or "")
+
+
+def shown(value: Value | None) -> str:
+    """Return a value as it reads in a sentence."""
+    if value is None:
+        return "none"
+    plain = value.plain
+    return plain if isinstance(plain, str) else value.json
+
+
+def decay(given: DecayRule | Mapping[str, float] | None) -> DecayRule | None:
+    """Return a decay rule, None for none."""
+    if given is None or isinstance(given, DecayRule):
+        return given
+    try:
+        return DecayRule(**given)
+    except TypeError as error:
+        raise InvalidInput(
+            "decay_rule has half_life_days and minimum_threshold", code="bad_decay_rule"
+        ) from error
+
+
+def enforcement(given: Mapping[str, Any] | None) -> str | None:
+    """Return the carrier of a hard constraint as canonical JSON (settled 10)."""
+    if given is None:
+        return None
+    if set(given) - {"kind", "spec"} or "kind" not in given:
+        raise InvalidInput("enforcement has kind and spec", code="bad_enforcement")
+    kind = parse(Enforcement, given["kind"])
+    return canonical_json({"kind": kind.value, "spec": given.get("spec")})

@@ -1,0 +1,232 @@
+"""`tenure compile` and `tenure replay`: an envelope for a task, and the same bytes again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import mimetypes
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...compiler.media.measures import measures, media_type_of
+from ...compiler.request.request import MediaKind
+from ...schema.artifact import SCHEME
+from ..artifacts.files import kind_of_file
+from .explain import (
+    Drawn,
+    Explain,
+    Html,
+    Picture,
+    Svg,
+    explanation,
+    show_explanation,
+    write_pages,
+)
+from .files import (
+    envelope_named,
+    read_bytes,
+    read_text,
+    write_bytes,
+)
+from .frame import examples, note, opened
+from .read import Tx, Valid
+from .show import answer, plain
+from .summaries import said
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ...compiler.envelope.envelope import Envelope
+    from ...compiler.render.media import Originals
+
+app = typer.Typer()
+
+_Texts = list[str] | None
+_Evidence = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="A text, a picture, a recording, a film, or an artifact, as untrusted evidence; "
+        "repeat it.",
+    ),
+]
+_Media = Annotated[
+    bool, typer.Option(help="Put pictures, recordings and films into the request of --render.")
+]
+
+
+@app.command(
+    "compile",
+    epilog=examples(
+        [
+            "tenure compile --task code_generation --query 'deployment window' --budget 2000",
+            "tenure compile --task code_generation --query office --explain",
+            "tenure compile --task code_generation --query office --html envelope.html",
+            "tenure compile --task data_extraction --query prices --evidence page.txt \\",
+            "    --manifest envelope.json",
+            "tenure compile --task data_extraction --query total --evidence invoice.png \\",
+            "    --model claude-opus-4-8 --render anthropic > request.json",
+        ]
+    ),
+)
+def compile_envelope(
+    context: typer.Context,
+    task: Annotated[str, typer.Option(help="A task type, such as code_generation.")],
+    query: Annotated[str, typer.Option(help="What to look for in the memory.")] = "",
+    request: Annotated[str, typer.Option(help="What the user asks; verbatim.")] = "",
+    budget: Annotated[int, typer.Option(min=1, help="At most so many tokens.")] = 8000,
+    goal: Annotated[str | None, typer.Option(help="What it is all for.")] = None,
+    step: Annotated[str | None, typer.Option(help="The step that is done now.")] = None,
+    acceptance: Annotated[
+        _Texts, typer.Option(metavar="TEXT", help="When it is done; repeat it.")
+    ] = None,
+    constraint: Annotated[
+        _Texts, typer.Option(metavar="TEXT", help="What must hold; repeat it.")
+    ] = None,
+    entity: Annotated[
+        _Texts, typer.Option(metavar="NAME", help="Who or what it is about; repeat it.")
+    ] = None,
+    evidence: _Evidence = None,
+    model: Annotated[str, typer.Option(help="The model it is meant for.")] = "generic",
+    valid: Valid = None,
+    tx: Tx = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="Keep the manifest in this file, for a replay.")
+    ] = None,
+    render: Annotated[
+        str | None,
+        typer.Option(help="Print the request for a provider: anthropic, openai, adk or text."),
+    ] = None,
+    media: _Media = True,
+    explain: Explain = False,
+    html: Html = None,
+    svg: Svg = None,
+    picture: Drawn = Picture.TREEMAP,
+) -> None:
+    """Compile the context of a task within a budget, and print its text."""
+    items, originals = _brought(evidence or ())
+    given: dict[str, Any] = {
+        "user_request": request,
+        "goal": goal,
+        "step": step,
+        "acceptance": tuple(acceptance or ()),
+        "constraints": tuple(constraint or ()),
+        "entities": tuple(entity or ()),
+        "evidence": items,
+        "budget_tokens": budget,
+        "model": model,
+        "valid": valid,
+        "tx": tx,
+    }
+    beside = render is not None and render != "text" and media
+    with opened(context) as memory:
+        envelope = memory.compile(task, query, **given)
+        ready = memory.media(envelope, originals=originals) if beside else None
+        if manifest is not None:
+            write_bytes(manifest, (envelope.manifest.to_json() + "\n").encode())
+        write_pages(envelope, html=html, svg=svg, picture=picture)
+        text = envelope.text if render is None else _rendered(envelope, render, ready)
+        _answer(context, envelope, text, said(memory, envelope) if explain else None)
+
+
+@app.command(
+    epilog=examples(["tenure replay envelope.json", "tenure replay 0f5c… --explain"]),
+)
+def replay(
+    context: typer.Context,
+    manifest: Annotated[
+        str,
+        typer.Argument(
+            help="A manifest file, - for standard input, or an envelope id, which may be shortened."
+        ),
+    ],
+    explain: Explain = False,
+    html: Html = None,
+    svg: Svg = None,
+    picture: Drawn = Picture.TREEMAP,
+) -> None:
+    """Print the same bytes again, whatever was written since."""
+    with opened(context) as memory:
+        envelope = memory.replay(envelope_named(memory, manifest))
+        write_pages(envelope, html=html, svg=svg, picture=picture)
+        _answer(context, envelope, envelope.text, said(memory, envelope) if explain else None)
+
+
+def _brought(evidence: Iterable[str]) -> tuple[list[Mapping[str, Any]], dict[str, bytes]]:
+    """Return the evidence of a request, and the bytes of the files in it that are no text."""
+    items: list[Mapping[str, Any]] = []
+    originals: dict[str, bytes] = {}
+    for named in evidence:
+        path = Path(named)
+        origin = f"file://{path.name}"
+        data = b"" if named.startswith(SCHEME) else read_bytes(path)
+        kind = _kind(path.name, data)
+        if named.startswith(SCHEME):
+            items.append({"artifact": named})
+        elif kind is None:
+            items.append({"text": read_text(path), "origin": origin, "title": path.name})
+        else:
+            if origin in originals:
+                origin = f"file://{len(originals) + 1}/{path.name}"
+            originals[origin] = data
+            stated = {"kind": kind.value, "uri": origin, "description": path.name}
+            items.append({**stated, **measures(data, kind)})
+    return items, originals
+
+
+def _kind(name: str, data: bytes) -> MediaKind | None:
+    """Return what a file is that is no text; by its name a program in TypeScript is a film."""
+    try:
+        if "\0" not in data.decode("utf-8"):
+            return None
+    except UnicodeDecodeError:
+        pass
+    return kind_of_file(media_type_of(data) or mimetypes.guess_type(name)[0] or "")
+
+
+def _answer(
+    context: typer.Context, envelope: Envelope, text: str, words: Mapping[str, str] | None
+) -> None:
+    """Print a text of an envelope; with the words of its objects also the account of it."""
+    held = {
+        "envelope_id": envelope.envelope_id,
+        "digest": envelope.digest,
+        "tokens": envelope.tokens,
+        "tokens_upper": envelope.tokens_upper,
+        "text": text,
+        "sections": envelope.sections,
+        "gaps": [gap._asdict() if hasattr(gap, "_asdict") else plain(gap) for gap in envelope.gaps],
+        "trace": envelope.trace.to_dict(envelope.sidecar),
+        "manifest": envelope.manifest.to_dict(),
+        "sidecar": dict(envelope.sidecar),
+        **({} if words is None else {"explanation": explanation(envelope)}),
+    }
+
+    def show(out: Console) -> None:
+        print(text, end="" if text.endswith("\n") else "\n")
+        if words is not None:
+            show_explanation(out, envelope, words)
+
+    answer(context, held, show)
+    budget = envelope.trace.budget["budget_tokens"]
+    sent = envelope.plan.media_tokens
+    note(
+        f"{envelope.tokens:,} of {budget:,} tokens, {f'{sent:,} more in media, ' if sent else ''}"
+        f"{len(envelope.trace.compiled_objects)} objects "
+        f"in, {len(envelope.trace.left_out)} left out; envelope {envelope.envelope_id}"
+    )
+
+
+def _rendered(envelope: Envelope, target: str, media: Originals | None) -> str:
+    request = envelope.render(target, media=media)
+    if isinstance(request, str):
+        return request
+    return json.dumps(request, ensure_ascii=False, default=_bytes_as_text)
+
+
+def _bytes_as_text(data: bytes) -> str:
+    """Return bytes as JSON holds them for Google's API: in base64."""
+    return base64.b64encode(data).decode("ascii")

@@ -1,0 +1,209 @@
+"""The command line: `tenure [GLOBAL OPTIONS] COMMAND …`.
+
+This module holds the options before the command and the order of the commands; each command
+stands in a module named after what it is for, and imports what it needs when it runs. Errors
+become one sentence with their code, never a traceback.
+Sources: API "Command line"; ecosystem 7; settled 11.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ...schema.errors import TenureError
+from . import (
+    artifact as cli_artifact,
+)
+from . import (
+    audit as cli_audit,
+)
+from . import (
+    bench as cli_bench,
+)
+from . import (
+    compile as cli_compile,
+)
+from . import (
+    config as cli_settings,
+)
+from . import (
+    demo as cli_demo,
+)
+from . import (
+    embed as cli_embed,
+)
+from . import (
+    envelope as cli_envelope,
+)
+from . import (
+    evaluate as cli_evaluate,
+)
+from . import (
+    operate as cli_operate,
+)
+from . import (
+    read as cli_read,
+)
+from . import (
+    review as cli_review,
+)
+from . import (
+    transfer as cli_transfer,
+)
+from . import (
+    write as cli_write,
+)
+from .frame import (
+    FLAGS,
+    Frame,
+    examples,
+    fail,
+    frame_of,
+)
+
+_EPILOG = examples(
+    [
+        "tenure demo",
+        "tenure --store team.db write 'Sam Rivera' office Chicago",
+        "tenure --store team.db get 'Sam Rivera' office --json",
+        "tenure --store neo4j://localhost:7687 --tenant acme doctor",
+    ]
+) + (
+    "\n\n\b\nExit codes:\n"
+    "  0  done\n"
+    "  1  refused or invalid: the message says what to do\n"
+    "  2  wrong usage\n"
+    "  3  the store or a file is unavailable\n"
+    "  4  doctor found something"
+)
+
+
+class Guarded(TyperGroup):
+    """A group of commands whose errors are told in one sentence."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error of tenure becomes its sentence and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except TenureError as error:
+            raise typer.Exit(fail(error, frame_of(ctx))) from error
+
+
+_PARTS = (
+    cli_demo,
+    cli_write,
+    cli_read,
+    cli_audit,
+    cli_compile,
+    cli_envelope,
+    cli_artifact,
+    cli_operate,
+    cli_review,
+    cli_transfer,
+    cli_embed,
+    cli_settings,
+    cli_evaluate,
+    cli_bench,
+)
+"""Where the commands stand, in the order of `--help`."""
+
+app = typer.Typer(
+    name="tenure",
+    cls=Guarded,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog=_EPILOG,
+)
+for part in _PARTS:
+    app.add_typer(part.app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(f"tenure {version('tenure')}")
+        except PackageNotFoundError:
+            print("tenure (not installed: run from a checkout)")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="A file, a folder (a file a tenant), :memory:, or the address of a server. "
+            "[env: TENURE_STORE; default: memory.db]"
+        ),
+    ] = None,
+    tenant: Annotated[str | None, typer.Option(help="Whose data. [default: default]")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    user: Annotated[str | None, typer.Option(help="Ask and write as this user.")] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE", help="Ask with just these roles, not as the owner; repeat it."
+        ),
+    ] = None,
+    project: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PROJECT", help="A project of the caller; repeat it."),
+    ] = None,
+    session: Annotated[str | None, typer.Option(help="The session of the caller.")] = None,
+    clearance: Annotated[
+        str | None, typer.Option(help="The highest classification the caller may read.")
+    ] = None,
+    level: Annotated[
+        int | None,
+        typer.Option(help="The caller's ceiling: the strongest level it may write, 0 to 4."),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A settings file instead of tenure.toml.")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """A bitemporal knowledge store for agents, with a context compiler.
+
+    These options stand before the command. Without --role the caller is the owner of the
+    store. The password of a server comes from TENURE_AUTH__USER and TENURE_AUTH__PASSWORD.
+    """
+    given = {
+        "store": store,
+        "tenant": tenant,
+        "user": user,
+        "role": tuple(role) if role else None,
+        "project": tuple(project) if project else None,
+        "session": session,
+        "clearance": clearance,
+        "level": level,
+    }
+    flags = {FLAGS[name]: value for name, value in given.items()}
+    context.obj = Frame(flags, as_json, config)
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    sys.excepthook = _unexpected
+    typer.main.get_command(app)(prog_name="tenure")
+
+
+def _unexpected(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+    """Tell an error that is none of ours in one sentence too."""
+    print(
+        f"tenure: an unexpected {kind.__name__}: {error}. Nothing half-written stays; please "
+        "report it with the command that you ran [unexpected]",
+        file=sys.stderr,
+    )

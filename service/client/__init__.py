@@ -1,0 +1,1 @@
+"""What `import tenure` hands out: memory, its async twin, connect, answer, ablate."""

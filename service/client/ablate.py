@@ -1,0 +1,63 @@
+"""Comparing envelopes over a store: what a compile is worth without some of its objects.
+
+The snapshot is read once and compiled again for every question, so all envelopes of one
+ablation see the same state. Source: API "Compiling"; checklist C-178.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...compiler import ablation
+from ...compiler.ablation import Ablation
+from ...compiler.compile import Circumstances, compile_snapshot, setting_of
+from ...compiler.envelope.envelope import Envelope
+from ...compiler.gathering.binding import ExactBinder
+from ...compiler.gathering.gather import gather
+from ...compiler.request.parse import parse_request
+from .memory import Memory
+
+
+def ablate(
+    memory: Memory,
+    request: Mapping[str, Any],
+    *,
+    utility: Callable[[Envelope], float],
+    objects: Sequence[str] | None = None,
+    pairs: bool = False,
+) -> Ablation:
+    """Return how the utility of a compile changes without each object, and without each pair.
+
+    `request` holds the parameters of `Memory.compile`, `task` among them. `objects` are the ids
+    to leave out, or names of sections; by default every stored object that the whole envelope
+    holds. With `pairs` every two are left out too: `.synergies` need each other, of
+    `.redundancies` one would do.
+
+    Raises:
+        InvalidInput: for what `compile` would refuse.
+    """
+    given = dict(request)
+    view = memory.as_of(given.pop("valid", None), given.pop("tx", None))
+    asked = parse_request(given.pop("task", ""), **given)
+    with memory.backend.store.reading(memory.principal.tenant) as reader:
+        circumstances = Circumstances(
+            principal=memory.principal,
+            vocabulary=view.words,
+            policy=memory.policy,
+            point=view.point,
+            keys=reader.keys(),
+        )
+        setting = setting_of(asked, circumstances)
+        binder = ExactBinder(reader, setting.scopes, view.point.tx_us)
+        snapshot = gather(setting, reader, bind=binder)
+
+    def worth(without: frozenset[str]) -> float:
+        return utility(compile_snapshot(snapshot, replace(setting, without=without)))
+
+    if objects is None:
+        whole = compile_snapshot(snapshot, setting)
+        stored = {c.object_id for c in whole.manifest.candidates if c.vid}
+        objects = [i for i in whole.manifest.compiled if i in stored]
+    return ablation.ablate(objects, worth, pairs=pairs)

@@ -1,0 +1,208 @@
+"""Opening a store: a file, a folder, memory, or Neo4j servers.
+
+A server holds any number of tenants; `cells` sends tenants to servers of their own. Nothing
+heavy is imported before it is needed: the driver of a server only when a server is named.
+Source: API "Opening"; DESIGN 6 and 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...resolution.bind import Scorer
+from ...schema.artifact import MAX_BYTES
+from ...schema.errors import InvalidInput, Unavailable
+from ...schema.policy import DEFAULT, Policy
+from ...schema.principal import OWNER, Principal
+from ...store.port.store import Store
+from ...store.port.targets import (
+    DATABASE,
+    Cell,
+    Resolve,
+    Target,
+    cell_map,
+)
+from ...store.transfer.artifact_files import ArtifactFiles
+from ..backend.backend import Backend
+from ..backend.ids import (
+    Clock,
+    Ids,
+    uuid7,
+    wall_clock,
+)
+from .memory import Memory
+
+if TYPE_CHECKING:
+    from ...compiler.gathering.rerank import Reranker
+    from ...resolution.mention import MentionExtractor
+    from ...store.sqlite.store import SqliteStore
+    from ..encoders.encoder import Encoder
+    from ..extraction.rules import Extractor
+
+Cells = Sequence[Cell] | Resolve
+"""Which tenants live on servers of their own: a list, or a function asked every time."""
+
+_SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
+
+
+def connect(
+    url: str = "memory.db",
+    *,
+    principal: Principal = OWNER,
+    policy: Policy = DEFAULT,
+    auth: tuple[str, str] | None = None,
+    database: str = DATABASE,
+    cells: Cells = (),
+    vector_index: bool = False,
+    encoder: Encoder | str | None = None,
+    extractor: Extractor | None = None,
+    mentions: MentionExtractor | str | None = None,
+    reranker: Reranker | None = None,
+    scorer: Scorer | None = None,
+    clock: Clock = wall_clock,
+    ids: Ids = uuid7,
+    tenant_key: bytes | None = None,
+    artifacts: ArtifactFiles | str | None = None,
+    artifact_bytes: int = MAX_BYTES,
+) -> Memory:
+    """Open a store and return the memory of its owner, or of `principal`.
+
+    `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, or the address of a
+    Neo4j server. `cells` are servers for some tenants, or a function that returns the target of
+    each; `vector_index` lets the server propose what is near, for tenants whose vectors outgrow
+    memory, and gives up that both stores answer alike. `clock` and `ids` replace the machine's
+    time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an object
+    like `Encoder`; without one, search and compile are lexical. `extractor` finds the claims of
+    an observed text, `mentions` names beyond the known ones and the rules: an object like
+    `MentionExtractor`, or "spacy:MODEL". `reranker` scores the best candidates of a compile once
+    more. `artifacts` is where originals are kept: a folder or a URL of fsspec, by default a
+    folder beside an embedded store, and `artifact_bytes` the most that one may hold. A server
+    keeps none unless it is told where.
+
+    Raises:
+        InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings` for an option that the
+            store does not have.
+        Unavailable: when the store cannot be opened, with what to do.
+    """
+    chosen, finder = _encoder(encoder), _finder(mentions)
+    store, place = _with_originals(Place(url, auth, database, cells, vector_index), artifacts)
+    backend = Backend(
+        store=store,
+        policy=policy,
+        clock=clock,
+        ids=ids,
+        scorer=scorer or _names(),
+        extractor=extractor,
+        mentions=finder,
+        encoder=chosen,
+        reranker=reranker,
+        tenant_key=tenant_key,
+        artifacts=ArtifactFiles(place, max_bytes=artifact_bytes)
+        if isinstance(place, str)
+        else place,
+    )
+    backend.open(principal.tenant)
+    return Memory(backend, principal)
+
+
+def _with_originals(
+    place: Place, artifacts: ArtifactFiles | str | None
+) -> tuple[Store, ArtifactFiles | str | None]:
+    """Open a store, and say where originals are kept: beside an embedded one by default."""
+    if place.is_server:
+        return place.server(), artifacts
+    store = place.embedded()
+    return store, artifacts or str(store.artifacts)
+
+
+def _names() -> Scorer:
+    from ...resolution.scorer import NameScorer  # string distances load only where a store opens
+
+    return NameScorer()
+
+
+def _encoder(given: Encoder | str | None) -> Encoder | None:
+    if given is None:
+        return None
+    from ..encoders.choice import encoder_of
+
+    return encoder_of(given)
+
+
+def _finder(given: MentionExtractor | str | None) -> MentionExtractor | None:
+    if not isinstance(given, str):
+        return given
+    from ..extraction.spacy import mentions_of
+
+    return mentions_of(given)
+
+
+class Place(NamedTuple):
+    """Where a store is, and how to get in."""
+
+    url: str
+    auth: tuple[str, str] | None = None
+    database: str = DATABASE
+    cells: Cells = ()
+    vector_index: bool = False
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it is the address of a server."""
+        return self.url.startswith(_SERVER)
+
+    def open(self, *, prepare: bool = True) -> Store:
+        """Open the store; without `prepare` its schema is left as it is found.
+
+        Raises:
+            InvalidInput: `bad_settings` for an option that an embedded store does not have.
+            Unavailable: when it cannot be opened, with what to do.
+        """
+        return self.server(prepare=prepare) if self.is_server else self.embedded()
+
+    def embedded(self) -> SqliteStore:
+        """Open a file, a folder or memory.
+
+        Raises:
+            InvalidInput: `bad_settings`.
+        """
+        for name in ("cells", "vector_index"):
+            if getattr(self, name):
+                raise InvalidInput(
+                    f"{name} is an option of a Neo4j server, and {self.url!r} is embedded: leave"
+                    " it out, or give the address of a server",
+                    code="bad_settings",
+                )
+        from ...store.sqlite.store import SqliteStore
+
+        return SqliteStore(self.url)
+
+    def server(self, *, prepare: bool = True) -> Store:
+        """Open the store on a server, or on the servers of a map.
+
+        Raises:
+            InvalidInput: `bad_settings` for a tenant in two cells.
+            Unavailable: when nothing answers, with what to do.
+        """
+        try:
+            module = import_module("tenure.store.neo4j.store")
+        except ModuleNotFoundError as error:
+            if error.name != "neo4j":
+                raise
+            raise Unavailable(
+                "the driver for Neo4j is not installed; run: pip install 'tenure[neo4j]'",
+                code="store_unreachable",
+            ) from error
+        otherwise = Target(uri=self.url, database=self.database)
+        cells = self.cells
+        store: Store = module.open_store(
+            self.url,
+            auth=self.auth,
+            database=self.database,
+            resolve=cells if callable(cells) else cell_map(cells, otherwise) if cells else None,
+            vector_index=self.vector_index,
+            prepare=prepare,
+        )
+        return store

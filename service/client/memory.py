@@ -1,0 +1,469 @@
+"""`Memory`: the client of tenure, the same over every store.
+
+A memory is a store seen by one principal. It is immutable and cheap: `bind` gives the same
+store to another caller. Writes return receipts, reads are methods of a `View`, and nothing
+here holds state of a request.
+
+>>> from tenure import connect
+>>> with connect(":memory:") as memory:
+...     receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago")
+...     memory.as_of().value("Sam Rivera", "office")
+'Chicago'
+
+Sources: API; DESIGN 9; settled 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ...schema.layers import DecayRule
+from ...schema.policy import Policy
+from ...schema.principal import Principal, Scope
+from ...schema.write import Moment, Receipt, Write
+from ..backend.backend import Backend
+from ..reading.view import View, Who, pinned
+
+if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
+    from ...compiler.envelope.envelope import Envelope
+    from ...compiler.render.media import Originals, SentMedia
+    from ...compiler.trace.manifest import Manifest
+    from ...schema.answers import Change, Explanation, HistoryRow
+    from ...schema.artifact import Original
+    from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
+    from ..artifacts.artifacts import Artifacts
+    from ..reading.audit import Auditing
+    from ..reading.envelopes import Envelopes, StoredEnvelope
+    from ..reading.mentions import Linked, Stated
+    from ..stewardship.actions import Actions
+    from ..stewardship.entities import Entities
+    from ..stewardship.operations import Stewarding
+    from ..stewardship.reviews import Reviews
+    from ..stewardship.transfer import TransferReport
+    from ..writing.ingest import IngestReport, Progress
+    from ..writing.vocabulary import Words
+    from ..writing.write import Writing
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A store, seen by one caller."""
+
+    backend: Backend
+    principal: Principal
+
+    def bind(self, principal: Principal) -> Memory:
+        """Return the same store for another caller."""
+        self.backend.open(principal.tenant)
+        return Memory(self.backend, principal)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish what is queued and close the store; nothing acknowledged is lost."""
+        self.backend.close()
+
+    def flush(self) -> None:
+        """Wait until all that was written can be found by meaning too, and all logs are kept.
+
+        Raises:
+            TenureError: what making the vectors met; the claims themselves are safe, and the
+                next call tries again.
+        """
+        self.backend.flush()
+
+    @property
+    def policy(self) -> Policy:
+        """Return the policy pack in force."""
+        return self.backend.policy
+
+    @property
+    def vocabulary(self) -> Words:
+        """Return the tenant's bounded lists, to read and to extend."""
+        from ..writing.vocabulary import Words
+
+        return Words(self.backend, self.principal)
+
+    def write(
+        self,
+        subject: Who | None = None,
+        slot: str | None = None,
+        value: Any = None,
+        *,
+        op: str = "assert",
+        valid_from: Moment = None,
+        valid_until: Moment = None,
+        object_id: str | None = None,
+        content: str | None = None,
+        object_type: str | None = None,
+        layer: str | None = None,
+        scope: Scope | Mapping[str, str] | None = None,
+        source_origin: str = "user://chat",
+        source_authority: float | None = None,
+        confidence: float = 0.8,
+        authority_level: int | None = None,
+        why_it_matters: str = "",
+        applicable_task_types: Sequence[str] = (),
+        behavioral_implication: str | None = None,
+        security_classification: str | None = None,
+        sensitivity: Sequence[str] = (),
+        allow_roles: Sequence[str] = (),
+        deny_roles: Sequence[str] = (),
+        decay_rule: DecayRule | Mapping[str, float] | None = None,
+        retirement_rule: str | None = None,
+        update_path: str | None = None,
+        derived_from: Sequence[str] = (),
+        planned: bool = False,
+        enforcement: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Write one claim, or one text, and return its receipt.
+
+        The subject is a name, an entity id or an `EntityRef`; it is resolved before the
+        write. `valid_from` defaults to the write's own stamp, `valid_until` to open. With
+        `dry_run` the receipt says what would happen and nothing is written.
+
+        Raises:
+            InvalidInput: for anything malformed, unknown, too large or missing.
+            Forbidden: for a level or a scope that is not the caller's.
+            Conflict: `idempotency_mismatch`, `identifier_conflict`.
+        """
+        given = locals()
+        stated = {f.name: given[f.name] for f in fields(Write)}
+        return self._writing().write(Write(**stated), dry_run=dry_run)
+
+    def write_many(self, writes: Iterable[Write], *, dry_run: bool = False) -> list[Receipt]:
+        """Write several claims in order, in one transaction with one stamp: all or nothing."""
+        return list(self._writing().write_many(list(writes), dry_run=dry_run))
+
+    def observe(
+        self,
+        text: str,
+        speaker: Who | None = None,
+        *,
+        source_origin: str = "chat://local",
+        at: Moment = None,
+        why_it_matters: str | None = None,
+        applicable_task_types: Sequence[str] = (),
+        mentions: Stated = (),
+    ) -> list[Receipt]:
+        """Keep a text verbatim and write the claims it makes about its speaker.
+
+        The receipt of the passage comes first, then one for each claim; all share one
+        transaction. `at` is when it was said, now by default. The passage is linked to the
+        entities it names; `mentions` states some as (start, end, whom), and these win over
+        what is found. `explain` tells the links.
+
+        Raises:
+            InvalidInput: `bad_mention`, or whatever a write would refuse.
+        """
+        from ..writing.observe import Observing, Said
+
+        said = Said(
+            text=text,
+            speaker=speaker,
+            source_origin=source_origin,
+            at=at,
+            why_it_matters=why_it_matters,
+            applicable_task_types=applicable_task_types,
+            mentions=mentions,
+        )
+        return Observing(self.backend, self.principal).observe(said)
+
+    def ingest(
+        self,
+        path: str | Path,
+        *,
+        replay: bool = False,
+        keep_going: bool = False,
+        ignore_external_ids: bool = False,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Import a JSON Lines file (`.gz` too; `-` is standard input) and report what it did.
+
+        Without `keep_going` the whole file is checked before anything is written. With it,
+        refused lines go to `NAME.rejects.jsonl` beside the file. `replay` loads a history:
+        lines with one `recorded_at` are one transaction, and those stored already are skipped.
+
+        Raises:
+            TenureError: the first line that cannot be taken, with its number in front.
+        """
+        from ..writing.event_lines import Reading
+        from ..writing.ingest import Choices, Ingesting, rejects_path
+
+        choices = Choices(
+            reading=Reading(replay, ignore_external_ids),
+            keep_going=keep_going,
+            rejects=rejects_path(path),
+            progress=progress,
+        )
+        return Ingesting(self.backend, self.principal, choices).file(path)
+
+    def replay_import(self, events: Iterable[Mapping[str, Any]]) -> IngestReport:
+        """Load a history of events with explicit, rising `recorded_at`; privileged.
+
+        Raises:
+            TenureError: the first event that cannot be taken, with its place in front.
+        """
+        from ..writing.event_lines import Reading, given
+        from ..writing.ingest import Choices, Ingesting
+
+        held = [dict(event) for event in events]
+        choices = Choices(reading=Reading(replay=True))
+        return Ingesting(self.backend, self.principal, choices).run(lambda: given(held))
+
+    def export(
+        self, path: str | Path, *, keys: bool = True, replace: bool = False
+    ) -> TransferReport:
+        """Write everything of the tenant into a file (`.gz` is packed); privileged.
+
+        The file is lossless on both axes and only its owner may read it; with `keys` it holds
+        the tenant's secret keys. It appears whole or not at all.
+
+        Raises:
+            Conflict: `file_exists`, unless `replace`.
+        """
+        from ..stewardship.transfer import Transferring
+
+        self.backend.settle()
+        return Transferring(self.backend, self.principal).export(path, keys=keys, replace=replace)
+
+    def restore(self, path: str | Path) -> TransferReport:
+        """Restore an export into this tenant, which must be empty; privileged.
+
+        Raises:
+            Conflict: `tenant_not_empty`.
+            InvalidInput: `bad_export`; nothing was written.
+        """
+        from ..stewardship.transfer import Transferring
+
+        return Transferring(self.backend, self.principal).restore(path)
+
+    def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
+        """Return the view of (valid, tx); None means now.
+
+        `as_of()` is what is true now, `as_of(t, t)` what was believed at t, and `as_of(v, k)`
+        what was true at v as known at k.
+        """
+        tenant = self.principal.tenant
+        self.backend.open(tenant)
+        with self.backend.store.reading(tenant) as reader:
+            return pinned(self.backend, self.principal, reader, valid, tx)
+
+    def compile(
+        self,
+        task: str,
+        query: str = "",
+        *,
+        user_request: str = "",
+        goal: str | None = None,
+        step: str | None = None,
+        acceptance: Sequence[str] = (),
+        constraints: Sequence[Any] = (),
+        entities: Sequence[str] = (),
+        tools: Sequence[Any] = (),
+        history: Sequence[Any] = (),
+        evidence: Sequence[Any] = (),
+        skills: Sequence[Any] = (),
+        pinned: Sequence[Any] = (),
+        progress: Sequence[Any] = (),
+        errors: Sequence[Any] = (),
+        project: str | None = None,
+        query_vector: Sequence[float] | None = None,
+        hypothesis: str = "",
+        budget_tokens: int = 8000,
+        reserve_tokens: int | None = None,
+        model: str = "generic",
+        profile: str = "default",
+        signals: Mapping[str, float | str] | None = None,
+        valid: Moment = None,
+        tx: Moment = None,
+    ) -> Envelope:
+        """Compile the context envelope of a task: permission-safe, current, within budget.
+
+        `task` is a task type. The same view, request and policy give the same bytes. What
+        stayed out is in `envelope.trace`, with the stage and the reason.
+
+        Raises:
+            InvalidInput: for an unknown task type or a malformed item.
+            ContextBudgetExhausted: when required blocks alone are larger than the budget.
+        """
+        given = {k: v for k, v in locals().items() if k not in ("self", "task")}
+        from ..compilation.compile import Compiling
+
+        return Compiling(self.backend, self.principal).compile(task, given)
+
+    def replay(
+        self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
+    ) -> Envelope:
+        """Return the same bytes again, from a manifest, an envelope or an envelope id.
+
+        Raises:
+            InvalidInput: `bad_manifest`.
+            NotFound: `unknown_object`; `erased`, when something it held was erased.
+            Forbidden: when the caller may not read today all that it holds.
+        """
+        from ..compilation.compile import Compiling
+
+        self.backend.settle()
+        return Compiling(self.backend, self.principal).replay(manifest)
+
+    @property
+    def envelopes(self) -> Envelopes:
+        """Return the stored envelopes: `.list(…)`, and `.get(id)` for a manifest."""
+        from ..reading.envelopes import Envelopes
+
+        return Envelopes(self.backend, self.principal)
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """Return the originals kept beside the facts: `.put`, `.get`, `.list`, `.erase`."""
+        from ..artifacts.artifacts import Artifacts
+
+        return Artifacts(self.backend, self.principal)
+
+    def media(
+        self, envelope: Envelope, *, originals: Originals | None = None
+    ) -> dict[str, SentMedia]:
+        """Return the pictures, recordings and films of an envelope, ready for its `render`.
+
+        Artifacts are read with the caller's permissions, and cropped, resized or cut as planned;
+        what goes out whole on the web is passed on as its URL. `originals` brings the bytes of
+        anything else, by its `uri`, or by the address of a part that is cut already.
+
+        Raises:
+            NotFound: `unknown_artifact`, also for what the caller may not see; `erased`.
+            InvalidInput: `bad_media`, for what is damaged, or cannot be made as planned here.
+            Unavailable: `media_unavailable`, where Pillow is needed and not installed.
+        """
+        from ..artifacts.ready import MediaReady
+
+        return MediaReady(self.artifacts, originals or {}).of(envelope)
+
+    def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original:
+        """Return what an artifact's address, or an object's id, stands for, whole.
+
+        With `envelope` also what a number that its text shows stands for, such as `[7]`.
+
+        Raises:
+            NotFound: `unknown_artifact`, `unknown_object`, `erased`.
+        """
+        return self.artifacts.rehydrate(pointer, envelope=envelope)
+
+    def erase(
+        self, object_id: str | None = None, *, entity: Who | None = None, reason: str
+    ) -> ErasureReceipt:
+        """Empty an object, or an entity with all that is said about it; a tombstone stays.
+
+        Now the slots show what resurfaces; at an earlier tx they show `erased`.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_object`, `unknown_entity`.
+        """
+        return self._stewarding().erase(object_id, entity, reason)
+
+    def reclassify(
+        self,
+        object_id: str,
+        *,
+        security_classification: str | None = None,
+        allow_roles: Sequence[str] | None = None,
+        deny_roles: Sequence[str] | None = None,
+    ) -> ReclassifyReceipt:
+        """Change who may see an object, at all times at once; what is not stated stays.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_object`.
+        """
+        return self._stewarding().reclassify(
+            object_id, security_classification, allow_roles, deny_roles
+        )
+
+    def sweep(self, *, dry_run: bool = False, limit: int = 500) -> SweepReceipt:
+        """Retire what has decayed below its threshold, `limit` objects a transaction.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        return self._stewarding().sweep(dry_run=dry_run, limit=limit)
+
+    def close_scope(self, kind: str, scope: str) -> SweepReceipt:
+        """Retire what lived only until a `session`, `task` or `project` closed.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        return self._stewarding().close_scope(kind, scope)
+
+    def doctor(self) -> tuple[str, ...]:
+        """Check every invariant of the tenant; return a sentence for each that is broken."""
+        self.backend.settle()
+        return self.backend.store.check(self.principal.tenant)
+
+    def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
+        """Return every version of a slot on both axes, oldest transaction first."""
+        return self._auditing().history(entity, slot)
+
+    def diff(self, tx1: Moment, tx2: Moment, entity: Who | None = None) -> tuple[Change, ...]:
+        """Return the changes of belief after tx1, up to and with tx2, in order of tx."""
+        return self._auditing().diff(tx1, tx2, entity)
+
+    def explain(self, object_id: str) -> Explanation:
+        """Return where an object comes from, what it met, and what was compiled from it.
+
+        Raises:
+            NotFound: `unknown_object`, also for what the caller may not see.
+        """
+        return self._auditing().explain(object_id)
+
+    @property
+    def actions(self) -> Actions:
+        """Return the resolver queue: `actions()` lists it, `.resolve(id, …)` settles one."""
+        from ..stewardship.actions import Actions
+
+        return Actions(self.backend, self.principal)
+
+    def mentions(self, text: str) -> tuple[Linked, ...]:
+        """Return the names in a text with what each means; nothing is created."""
+        from ..reading.mentions import Mentioning
+
+        return Mentioning(self.backend, self.principal).mentions(text)
+
+    @property
+    def entities(self) -> Entities:
+        """Return the register: `.resolve`, `.get`, `.list`, `.add_alias`, `.merge`, `.unmerge`."""
+        from ..stewardship.entities import Entities
+
+        return Entities(self.backend, self.principal, self.as_of())
+
+    @property
+    def reviews(self) -> Reviews:
+        """Return the review queue: `.list`, `.get`, `.accept`, `.reject`, `.unsure`, `.undo`."""
+        from ..stewardship.reviews import Reviews
+
+        return Reviews(self.backend, self.principal, self.as_of())
+
+    def _writing(self) -> Writing:
+        from ..writing.write import Writing
+
+        return Writing(self.backend, self.principal)
+
+    def _stewarding(self) -> Stewarding:
+        from ..stewardship.operations import Stewarding
+
+        return Stewarding(self.backend, self.principal)
+
+    def _auditing(self) -> Auditing:
+        from ..reading.audit import Auditing
+
+        return Auditing(self.backend, self.principal, self.as_of())

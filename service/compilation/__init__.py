@@ -1,0 +1,1 @@
+"""The compile use-case at the edge."""

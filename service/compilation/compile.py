@@ -1,0 +1,220 @@
+"""The compile use-case: one snapshot, one envelope, and its manifest kept.
+
+The compiler is handed everything it depends on; what belongs to the run alone (run id, wall
+time, latency) is laid beside the envelope afterwards. The manifest is stored through the
+backend's worker after the call returns; closing the store waits for it.
+Sources: API "Compiling"; settled 6 and 10; R34.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ...compiler.compile import compile as compile_envelope
+from ...compiler.envelope.envelope import Envelope
+from ...compiler.gathering.binding import ExactBinder
+from ...compiler.gathering.gather import names_asked, vectors_wanted
+from ...compiler.ir.context import project_of, scopes_of
+from ...compiler.replay import replay
+from ...compiler.request.parse import parse_request
+from ...compiler.request.request import CompileRequest
+from ...compiler.trace.manifest import Manifest, manifest_from_json
+from ...schema.artifact import is_address
+from ...schema.errors import InvalidInput
+from ...schema.policy import Policy
+from ...schema.principal import Principal
+from ...schema.values import moment
+from ...store.port.store import Reader
+from ..artifacts.artifacts import Artifacts
+from ..backend.backend import Backend
+from ..backend.times import instant
+from ..packs import policy_from_json
+from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
+from ..reading.view import View, pinned
+from .originals import fetched
+
+if TYPE_CHECKING:
+    from ..reading.nearest import VisibleVectors
+
+Replayable = Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
+"""What names an envelope to replay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """The compile use-case of one caller."""
+
+    backend: Backend
+    principal: Principal
+
+    def compile(self, task: str, given: Mapping[str, Any]) -> Envelope:
+        """Return the envelope of a task at its valid and tx, and store its manifest."""
+        began = time.perf_counter()
+        with collector_held():
+            envelope = self._compiled(task, given)
+        envelope = self._measured(envelope, began)
+        self._keep(envelope)  # last: its thread would share the interpreter with what follows
+        return envelope
+
+    def _compiled(self, task: str, given: Mapping[str, Any]) -> Envelope:
+        self.backend.open(self.principal.tenant)
+        artifacts = Artifacts(self.backend, self.principal)
+        request = parse_request(task, **fetched(_moments(given), artifacts))
+        embedding = self.backend.embedding
+        asked = request.query or request.wish or request.goal
+        if self.backend.policy.compile.hyde and request.hypothesis:
+            asked = f"{asked}\n{request.hypothesis}"
+        if embedding is not None and request.query_vector is None and asked.strip():
+            request = replace(request, query_vector=embedding.query(asked))
+        names = names_asked(request, self.principal, self.backend.policy.compile)
+        with self.backend.store.reading(self.principal.tenant, names) as reader:
+            view = pinned(self.backend, self.principal, reader, given.get("valid"), given.get("tx"))
+            return compile_envelope(
+                request,
+                reader=reader,
+                principal=self.principal,
+                vocabulary=view.words,
+                policy=self.backend.policy,
+                point=view.point,
+                keys=reader.keys(),
+                resolve_mentions=self._binder(reader, self.principal, view.point.tx_us),
+                encoder_id=embedding.encoder.id if embedding else None,
+                index=self._vectors(reader, view, request),
+                reranker=self.backend.reranker,
+            )
+
+    def replay(self, manifest: Replayable) -> Envelope:
+        """Return the same bytes again from a manifest, an envelope, or an envelope id.
+
+        Raises:
+            NotFound: `unknown_object` for an envelope id that is not stored; `erased`.
+            InvalidInput: `bad_manifest`.
+            Forbidden: when the caller may not read today all that it holds.
+        """
+        began = time.perf_counter()
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            pinned = self._manifest(reader, manifest)
+            Artifacts(self.backend, self.principal).refuse_erased(pinned.artifact_uris)
+            envelope = replay(
+                pinned,
+                reader=reader,
+                caller=self.principal,
+                vocabulary=self.backend.vocabulary_at(
+                    self.principal.tenant, pinned.vocabulary_version
+                ),
+                policy=self._policy(reader, pinned.policy_hash),
+                keys=reader.keys(),
+            )
+        return self._measured(envelope, began)
+
+    def _manifest(self, reader: Reader, given: Replayable) -> Manifest:
+        if isinstance(given, Manifest):
+            return given
+        if isinstance(given, StoredEnvelope):
+            return given.manifest or manifest_of(given.envelope_id, "")
+        if isinstance(given, Envelope):
+            return given.manifest
+        if isinstance(given, Mapping):
+            return manifest_from_json(json.dumps(given))
+        if given.lstrip().startswith("{"):
+            return manifest_from_json(given)
+        stored = reader.manifest(given)
+        if stored is None:
+            raise unknown_envelope(given)
+        return manifest_of(given, stored)
+
+    def _policy(self, reader: Reader, digest: str) -> Policy:
+        if digest == self.backend.policy.digest:
+            return self.backend.policy
+        pack = reader.policy_pack(digest)
+        if pack is None:
+            raise InvalidInput(
+                f"the manifest pins policy {digest[:12]}, which this store does not hold; "
+                "connect with that policy",
+                code="bad_manifest",
+            )
+        return policy_from_json(pack)
+
+    def _binder(self, reader: Reader, principal: Principal, tx_us: int) -> ExactBinder:
+        return ExactBinder(reader, frozenset(principal.sight().scopes), tx_us)
+
+    def _vectors(
+        self, reader: Reader, view: View, request: CompileRequest
+    ) -> VisibleVectors | None:
+        """Return the vectors that a compile may see, over the scopes it reads, search begun."""
+        embedding, tenant = self.backend.embedding, self.principal.tenant
+        if embedding is None or request.query_vector is None:
+            return None
+        from ..reading.nearest import KNOWN, VectorView, VisibleVectors
+
+        scopes = scopes_of(self.principal, project_of(request, self.principal))
+        found = VisibleVectors(
+            VectorView(
+                vectors=embedding.vectors(tenant, reader),
+                reader=reader,
+                sight=self.principal.sight(scopes),
+                point=view.point,
+                exact_rows=self.backend.policy.read.vector_exact_rows,
+                ask=KNOWN,
+            )
+        )
+        found.begin(request.query_vector, limit=vectors_wanted(self.backend.policy))
+        return found
+
+    def _keep(self, envelope: Envelope) -> None:
+        """Store the manifest and the use of its objects, after the call."""
+        store, tenant, now = self.backend.store, self.principal.tenant, self.backend.now_us()
+        stored = {c.object_id for c in envelope.manifest.candidates if c.vid}
+        used = [i for i in envelope.manifest.compiled if i in stored]
+        artifacts = filter(is_address, envelope.manifest.artifact_uris)
+
+        def keep() -> None:
+            store.put_manifest(
+                tenant,
+                envelope_id=envelope.envelope_id,
+                manifest=envelope.manifest.to_json(),
+                objects=[*used, *artifacts],
+                pack=self.backend.policy.to_json(),
+            )
+            store.log_usage(tenant, used, at_us=now)
+
+        self.backend.later(keep)
+
+    def _measured(self, envelope: Envelope, began: float) -> Envelope:
+        return envelope.beside(
+            run_id=self.backend.ids(),
+            at=moment(self.backend.now_us()),
+            compilation_latency_ms=round((time.perf_counter() - began) * 1000, 3),
+        )
+
+
+@contextmanager
+def collector_held() -> Generator[None]:
+    """Let Python's collector of cycles wait until a compile is done, where it runs at all.
+
+    A compile makes no cycles, but so many values that it would set off a pass over all that the
+    caches hold, which takes several times as long as the compile. Compiles of other threads may
+    end the wait early; nothing makes it outlast the last of them.
+    """
+    held = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if held:
+            gc.enable()
+
+
+def _moments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters with valid and tx as datetimes, as the compiler takes them."""
+    stated = dict(given)
+    for name in ("valid", "tx"):
+        if stated.get(name) is not None:
+            stated[name] = moment(instant(stated[name], what=name))
+    return stated

@@ -1,0 +1,1 @@
+"""Texts to vectors: the protocol, three encoders, chunking, the worker."""

@@ -1,0 +1,1 @@
+"""What finds claims and names in a text: rules, spaCy."""

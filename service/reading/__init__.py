@@ -1,0 +1,1 @@
+"""Views, search, history, mentions, stored envelopes."""

@@ -1,0 +1,150 @@
+"""Mentions of a text: the names in it, and what each of them means.
+
+What the caller states wins overlaps, then known aliases, then the shapes of the rules, then a
+model, if one was given. Known ones are found by looking up the text's own runs of words, so the
+cost follows the text and not the register. Every mention is resolved like one of a write. Only
+a stated one may create an entity; what was found links to whom it means, or waits with the
+pending entity of its name. A pronoun names nobody: who "I" and "you" are is said by the speaker
+and the session, not by the text.
+Sources: resolution 10; settled 9; checklist C-046; abuse case 24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ...resolution.bind import Named
+from ...resolution.extract import (
+    Gazetteer,
+    Mention,
+    MentionSource,
+    RuleExtractor,
+    compose,
+)
+from ...resolution.gazetteer import words_of
+from ...resolution.keys import alias_key, is_id, is_pronoun
+from ...resolution.known import Lookup
+from ...schema.entity import MAX_NAME, EntityRef, Resolution
+from ...schema.errors import InvalidInput
+from ...schema.principal import TENANT_SCOPE, Principal
+from ...schema.slots import UNKNOWN_TYPE
+from ...schema.vocabulary import Decision
+from ...schema.write import Span
+from ...store.port.store import Reader
+from ..backend.backend import Backend
+from .resolve import Resolving
+from .view import Who, named, sight_of
+
+_WORDS = 5
+"""Longest known name that is looked for, in words."""
+_READ = 2_000
+"""Words of a text that are read for known names."""
+MOST = 100
+"""Mentions of one text that are kept, the first ones: a longer list would flood the reviews."""
+
+Stated = Sequence[tuple[int, int, Who]]
+"""What a caller knows of a text: (first character, one past the last, whom it names)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A mention and what it means; its `entity` is None where it names nothing known."""
+
+    mention: Mention
+    resolution: Resolution
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioning:
+    """The mention use-case of one caller."""
+
+    backend: Backend
+    principal: Principal
+
+    def mentions(self, text: str, scope_id: str = TENANT_SCOPE.scope_id) -> tuple[Linked, ...]:
+        """Return the mentions of a text in order, each resolved as one in this scope."""
+        resolving = Resolving(self.backend, self.principal)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return tuple(
+                Linked(found, resolving.among(reader, _ref(found), scope_id))
+                for found in self._found(reader, text)
+            )
+
+    def spans(self, text: str, scope_id: str, stated: Stated = ()) -> tuple[Span, ...]:
+        """Return the names of a text that a write may link it to, at most `MOST`, in order.
+
+        What was found and names nobody known is left out.
+
+        Raises:
+            InvalidInput: `bad_mention`.
+        """
+        own = sorted((_stated(text, one) for one in stated), key=lambda span: span.start)
+        clash = next((b for a, b in pairwise(own) if b.start < a.end), None)
+        if clash:
+            raise _bad(clash.start, clash.end, "overlaps the mention before it")
+        free = [link for link in self.mentions(text, scope_id) if _is_free(link.mention, own)]
+        found = [
+            Span(link.mention.start, link.mention.end, _ref(link.mention), stated=False)
+            for link in free
+            if link.resolution.decision is not Decision.NEW
+        ]
+        room = max(0, MOST - len(own))
+        return tuple(sorted((*own, *found[:room]), key=lambda span: span.start))
+
+    def _found(self, reader: Reader, text: str) -> tuple[Mention, ...]:
+        groups = [self._known(reader, text).extract(text), RuleExtractor().extract(text)]
+        if self.backend.mentions is not None:
+            groups.append(tuple(self.backend.mentions.extract(text)))
+        return tuple(
+            found
+            for found in compose(*groups)
+            if len(found.surface) <= MAX_NAME and not is_pronoun(found.surface)
+        )
+
+    def _known(self, reader: Reader, text: str) -> Gazetteer:
+        """Return a gazetteer of the visible aliases that stand in the text."""
+        words = list(words_of(text))[:_READ]
+        runs = {
+            alias_key(text[words[at].start : words[to].end])
+            for at in range(len(words))
+            for to in range(at, min(at + _WORDS, len(words)))
+        }
+        scopes = sight_of(self.principal, None).scopes
+        lookup = Lookup(norms=tuple(sorted(runs - {""})))
+        found = reader.known(lookup, scopes=sorted(scopes), tx_us=reader.clock().last_us)
+        return Gazetteer(
+            (a.surface, f"{a.entity_id}/{a.norm}/{a.scope_id}/{a.ordinal}", a.type)
+            for a in found.aliases
+        )
+
+
+def _ref(mention: Mention) -> EntityRef:
+    """Return a mention as a reference; a model's guess of a type is no evidence."""
+    guessed = mention.source is MentionSource.MODEL
+    return EntityRef(name=mention.surface, type=UNKNOWN_TYPE if guessed else mention.type_hint)
+
+
+def _is_free(mention: Mention, taken: Sequence[Span]) -> bool:
+    return all(mention.end <= span.start or span.end <= mention.start for span in taken)
+
+
+def _stated(text: str, given: tuple[int, int, Who]) -> Span:
+    start, end, who = given
+    if not 0 <= start < end <= len(text):
+        raise _bad(start, end, f"lies outside the text, which has {len(text)} characters")
+    wanted: Named = named(who)
+    pronoun = isinstance(wanted, str) and not is_id(wanted) and is_pronoun(wanted)
+    if pronoun:
+        raise _bad(start, end, f"is the pronoun {wanted!r}; state whom it means")
+    return Span(start, end, wanted, stated=True)
+
+
+def _bad(start: int, end: int, why: str) -> InvalidInput:
+    return InvalidInput(
+        f"the mention from {start} to {end} {why}; mentions are (start, end, whom)",
+        code="bad_mention",
+        start=start,
+        end=end,
+    )

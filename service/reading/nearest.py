@@ -1,0 +1,180 @@
+"""Nearest: the k best visible claims of a question, whichever store holds them.
+
+The matrix scores every claim exactly and is walked in that order, chunk by chunk; the store
+says of each chunk what the caller may see at the view, until enough is found. So permissions
+and times decide before anything is counted, and both stores give the same answer.
+
+`nearest` serves a search and hands out the versions it met; `VisibleVectors` is the form that
+the compiler's gather takes. Sources: settled 8; neo4j 8; ecosystem 13 and 14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final, NamedTuple
+
+from ...compiler.ir.snapshot import Near
+from ...schema.claim import Version
+from ...schema.policy import CompilePolicy
+from ...schema.principal import Sight
+from ...store.near import Vectors
+from ...store.port.store import Ask, Point, Reader
+from ...store.port.vectors import FULL, VectorScore
+
+_AT_ONCE: Final = 1_000
+"""Most objects the store is asked about in one look-up."""
+_LEAST: Final = 64
+"""Fewest of a further look-up: each may be a round trip."""
+
+HEADS: Final = Ask()
+"""The rows that decide at the point: what a search takes for visible."""
+KNOWN: Final = Ask(heads=False, at_valid=False)
+"""Rows of any status known at the view's tx: what a compile takes for visible."""
+
+Keep = Callable[[Version], bool]
+"""Tells whether a version is among those searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The answer of a vector search."""
+
+    scores: tuple[VectorScore, ...]
+    """Best first, ties in order of object id."""
+    versions: tuple[Version, ...]
+    """The visible versions of these claims, by vid."""
+    withheld: int
+    """Rows met on the way that the caller may not see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorView:
+    """The vectors of a tenant, seen by one caller at one view."""
+
+    vectors: Vectors
+    reader: Reader
+    sight: Sight
+    point: Point
+    exact_rows: int
+    """Claims up to which every one of them is scored."""
+    ask: Ask = HEADS
+    """Which rows make a claim visible."""
+
+
+@dataclass(slots=True)
+class VisibleVectors:
+    """The vector index of one compile."""
+
+    view: VectorView
+    _begun: Future[_Walk] | None = None
+    """The search that was begun, to tell what it asks first."""
+
+    def begin(self, query: Sequence[int], *, limit: int) -> None:
+        """Score the claims while the caller goes on: numpy leaves the interpreter to it."""
+        pool = ThreadPoolExecutor(1, "tenure-nearest")
+        self._begun = pool.submit(_begin, self.view, query, limit)
+        pool.shutdown(wait=False)
+
+    def expected(self, query: Sequence[int], *, limit: int) -> Ask | None:
+        """Return what `nearest` will ask the store first; None when nothing has a vector."""
+        begun = self._walk(query, limit)
+        return replace(self.view.ask, objects=begun.first) if begun.first else None
+
+    def nearest(self, query: Sequence[int], *, limit: int) -> Near:
+        """Return the best visible claims with their rows."""
+        begun = self._walk(query, limit)
+        self._begun = None  # a walk can be gone through once
+        found = _nearest(self.view, begun, keep=None)
+        return Near(found.scores, found.versions)
+
+    def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
+        """Return the scores of these claims, as far as they have vectors."""
+        return self.view.vectors.scores(query, object_ids)
+
+    def _walk(self, query: Sequence[int], limit: int) -> _Walk:
+        """Return the search that was begun; begin it when it is another, or gone through."""
+        if self._begun is None or self._begun.result().asked != (tuple(query), limit):
+            self.begin(query, limit=limit)
+        assert self._begun is not None
+        return self._begun.result()
+
+
+class _Walk(NamedTuple):
+    """A search that was begun."""
+
+    asked: tuple[tuple[int, ...], int]
+    """The query and the limit."""
+    first: tuple[str, ...]
+    """The claims that the store is asked about first."""
+    rest: Iterator[str]
+
+
+def _begin(view: VectorView, query: Sequence[int], limit: int) -> _Walk:
+    hits = _walked(view, query, limit)
+    return _Walk((tuple(query), limit), tuple(islice(hits, limit)), hits)
+
+
+def nearest(
+    view: VectorView, query: Sequence[int], *, limit: int, keep: Keep | None = None
+) -> Nearest:
+    """Return the `limit` best claims that are visible, and kept, at a view.
+
+    Raises:
+        InvalidInput: `bad_vector` for a query of another encoder.
+    """
+    return _nearest(view, _begin(view, query, limit), keep=keep)
+
+
+def _nearest(view: VectorView, begun: _Walk, *, keep: Keep | None) -> Nearest:
+    (query, limit), ids, hits = begun
+    chosen: list[str] = []
+    versions: list[Version] = []
+    withheld = 0
+    step = 2
+    while ids:
+        found = view.reader.versions(
+            replace(view.ask, objects=ids), sight=view.sight, point=view.point
+        )
+        shown = [v for v in found.versions if v.visible and (keep is None or keep(v))]
+        withheld += sum(1 for v in found.versions if not v.visible)
+        seen = {v.row.claim.object_id for v in shown}
+        chosen += [object_id for object_id in ids if object_id in seen]
+        versions += shown
+        if len(chosen) >= limit:
+            break
+        # the fewer of a chunk were visible, the more of the next one are asked for
+        size = min(_AT_ONCE, max(_LEAST, step * (limit - len(chosen))))
+        step *= 2
+        ids = tuple(islice(hits, size))
+    best = chosen[:limit]
+    held = frozenset(best)
+    return Nearest(
+        scores=view.vectors.scores(query, best),
+        versions=tuple(
+            sorted((v for v in versions if v.row.claim.object_id in held), key=lambda v: v.row.vid)
+        ),
+        withheld=withheld,
+    )
+
+
+def _walked(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:
+    for hits in view.vectors.walk(query, first=limit, exact_rows=view.exact_rows):
+        for hit in hits:
+            yield hit.object_id
+
+
+def fused(text: float, cosine: int | None, policy: CompilePolicy) -> float:
+    """Return the fused score from a share of the best text score and a whole-number cosine.
+
+    A claim without a vector keeps its text score, as in a compile.
+
+    >>> fused(1.0, 8_000_000, CompilePolicy())
+    0.75
+    """
+    if cosine is None:
+        return round(text, 6)
+    near = max(0, min(cosine, FULL)) / FULL
+    return round(policy.lexical_weight * text + (1 - policy.lexical_weight) * near, 6)

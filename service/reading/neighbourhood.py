@@ -1,0 +1,109 @@
+"""The walk: what stands around an entity, breadth first and capped.
+
+Each hop reads the clean facts about an entity or pointing at it, strongest first; the caps
+are the policy's, so a hub with a million edges costs no more than a village.
+Sources: DESIGN 6; settled 8; checklist C-076; ecosystem 9.4, case 34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ...resolution.known import Lookup
+from ...resolution.register import Register
+from ...schema.answers import EntityView, Neighbourhood
+from ...schema.claim import Version
+from ...schema.context_object import ContextObject
+from ...schema.principal import Sight
+from ...store.port.store import Point, Reader
+
+Shape = Callable[[Version, Mapping[str, str]], ContextObject]
+"""Turns a version into an object, given the canonical id of every raw id it names."""
+
+
+def walk(
+    reader: Reader,
+    roots: Sequence[str],
+    *,
+    sight: Sight,
+    point: Point,
+    hops: int,
+    limit: int,
+    shape: Shape,
+) -> Neighbourhood:
+    """Return the neighbourhood of entities, at most `limit` facts an entity."""
+    ground = _Ground(reader, point.tx_us)
+    ground.explore(roots)
+    seen = dict.fromkeys(roots)
+    frontier, withheld, cut = list(roots), 0, False
+    facts: dict[int, Version] = {}
+    edges: dict[tuple[str, str, str], None] = {}
+    for _ in range(hops):
+        if not frontier:
+            break
+        raw = sorted({m for root in frontier for m in ground.members[root]})
+        found = reader.around(raw, sight=sight, point=point, limit=limit)
+        withheld += found.withheld
+        cut = cut or found.cut
+        facts.update({v.row.vid: v for v in found.versions})
+        ends = sorted({e for v in found.versions for e in _ends(v)})
+        ground.explore(ends)
+        edges.update(dict.fromkeys(_edges(found.versions, ground.roots)))
+        frontier = [e for e in dict.fromkeys(ground.roots[e] for e in ends) if e not in seen]
+        seen.update(dict.fromkeys(frontier))
+    return Neighbourhood(
+        entities=tuple(ground.views[root] for root in seen if root in ground.views),
+        facts=tuple(shape(v, ground.roots) for v in facts.values()),
+        edges=tuple(edges),
+        truncated=cut,
+        withheld=withheld,
+    )
+
+
+class _Ground:
+    """What the walk has learned of the entities it met; each is looked up once."""
+
+    def __init__(self, reader: Reader, tx_us: int) -> None:
+        self._reader, self._tx_us = reader, tx_us
+        self.roots: dict[str, str] = {}
+        self.members: dict[str, tuple[str, ...]] = {}
+        self.views: dict[str, EntityView] = {}
+
+    def explore(self, raw: Sequence[str]) -> None:
+        """Look up the entities that were not met before."""
+        new = [entity for entity in raw if entity not in self.roots]
+        if not new:
+            return
+        lookup = Lookup(entity_ids=tuple(new))
+        known = Register(self._reader.known(lookup, scopes=(), tx_us=self._tx_us))
+        for entity in new:
+            root = known.root(entity)
+            self.roots[entity] = self.roots[root] = root
+            if root not in self.members:
+                self.members[root] = known.members(root)
+                self._describe(root, known)
+
+    def _describe(self, root: str, known: Register) -> None:
+        entity = known.entity(root)
+        if entity is not None:
+            self.views[root] = EntityView(
+                entity_id=root,
+                name=entity.name,
+                type=entity.type,
+                state=entity.state.value,
+                members=self.members[root],
+                aliases=(),
+                external_ids=dict(sorted(known.held(root).items())),
+            )
+
+
+def _ends(version: Version) -> Iterable[str]:
+    held = (version.details.subject_id, version.details.value_entity_id)
+    return (entity for entity in held if entity is not None)
+
+
+def _edges(versions: Sequence[Version], roots: dict[str, str]) -> Iterable[tuple[str, str, str]]:
+    for version in versions:
+        subject, value = version.details.subject_id, version.details.value_entity_id
+        if subject and value and version.details.slot:
+            yield roots[subject], version.details.slot, roots[value]

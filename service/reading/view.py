@@ -1,0 +1,376 @@
+"""A view: a tenant as it was true at one time and believed at another.
+
+A view is an immutable value, pinned at (valid, tx) when it is made: tx is the asked one or
+the last stamp, whichever is earlier, so nothing written later can change what it answers.
+Every read carries the caller's sight; today's permissions apply to past-time reads too.
+Sources: DESIGN 4; settled 1, 3, 7; checklist C-061 to C-064.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ...resolution.bind import Named, lookup_of
+from ...resolution.known import Known, Lookup
+from ...resolution.locate import locate
+from ...resolution.register import Register
+from ...schema.answers import (
+    EntityView,
+    Neighbourhood,
+    SearchHit,
+    SearchResult,
+    Segment,
+    SlotState,
+)
+from ...schema.claim import Version
+from ...schema.context_object import ContextObject
+from ...schema.entity import EntityRef
+from ...schema.errors import NotFound
+from ...schema.principal import Principal, Scope, Sight
+from ...schema.slots import Slot, Vocabulary
+from ...schema.values import micros, moment
+from ...schema.vocabulary import ObjectType, SlotStatus, parse
+from ...schema.write import Moment
+from ...store.port.store import (
+    Ask,
+    Names,
+    Point,
+    Reader,
+)
+from ...store.timeline.state import Shape, segments, slot_state
+from ..backend.backend import Backend
+from ..backend.parsing import entity_ref
+from ..backend.times import instant
+from .context_objects import context_object
+from .neighbourhood import walk
+
+Who = str | EntityRef | Mapping[str, Any]
+"""An entity: a name, an id, or a reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A pinned view; every read of tenure is a method of one."""
+
+    backend: Backend
+    principal: Principal
+    point: Point
+    words: Vocabulary
+    """The tenant's vocabulary when the view was made."""
+
+    @property
+    def valid(self) -> datetime | None:
+        """Return the valid time of the view."""
+        return moment(self.point.valid_us)
+
+    @property
+    def tx(self) -> datetime | None:
+        """Return the transaction time the view is pinned at; None before any write."""
+        return moment(self.point.tx_us)
+
+    def slot(
+        self, entity: Who, slot: str, scope: Scope | Mapping[str, str] | None = None
+    ) -> SlotState:
+        """Return the state of a slot; `scope` reads that scope alone.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary` for a slot that does not exist.
+        """
+        definition, sight = self._definition(slot), self._sight(scope)
+        with self._about(entity, sight) as (reader, found, known):
+            if len(found) != 1:
+                return _nobody(found)
+            members = known.members(found[0])
+            state = self._state(reader, members, definition, sight)
+            if state.status is SlotStatus.CLEAN and not definition.many:
+                return self._widened(reader, members, definition, sight, state)
+            return state
+
+    def value(self, entity: Who, slot: str, default: Any = None) -> Any:
+        """Return the clean value of a slot, or the default."""
+        definition, sight = self._definition(slot), self._sight(None)
+        with self._about(entity, sight) as (reader, found, known):
+            if len(found) != 1:
+                return default
+            members = known.members(found[0])
+            state = self._state(reader, members, definition, sight, shaped=False)
+            return state.value if state.status is SlotStatus.CLEAN else default
+
+    def facts(self, entity: Who) -> dict[str, SlotState]:
+        """Return the state of every slot of an entity that has one, by slot name."""
+        sight = self._sight(None)
+        with self._about(entity, sight) as (reader, found, known):
+            if len(found) != 1:
+                return {}
+            ask = Ask(subjects=known.members(found[0]))
+            versions = reader.versions(ask, sight=sight, point=self.point).versions
+            by_slot: dict[str, list[Version]] = {}
+            for version in versions:
+                if version.details.slot is not None:
+                    by_slot.setdefault(version.details.slot, []).append(version)
+            shape = self._shaper(reader, versions)
+            return {
+                name: slot_state(rows, many=self._definition(name).many, shape=shape)
+                for name, rows in sorted(by_slot.items())
+            }
+
+    def timeline(self, entity: Who, slot: str) -> tuple[Segment, ...]:
+        """Return the whole of valid time as stretches with one answer, oldest first."""
+        definition, sight = self._definition(slot), self._sight(None)
+        with self._about(entity, sight) as (reader, found, known):
+            if len(found) != 1:
+                return ()
+            ask = Ask(subjects=known.members(found[0]), slots=(slot,), at_valid=False)
+            versions = reader.versions(ask, sight=sight, point=self.point).versions
+            return segments(versions, many=definition.many, shape=self._shaper(reader, versions))
+
+    def entity(self, mention: Who) -> EntityView:
+        """Return an entity as known at the view's tx; a merged-away id redirects.
+
+        Raises:
+            NotFound: `unknown_entity`, also when a name is ambiguous.
+        """
+        sight = self._sight(None)
+        with self._about(mention, sight) as (reader, found, _):
+            if len(found) != 1:
+                told = (
+                    f"several entities ({', '.join(found)}); say which by its id"
+                    if found
+                    else "no entity that you may see; list those with entities.list() or "
+                    "`tenure entities`"
+                )
+                raise NotFound(
+                    f"{mention!r} names {told}",
+                    code="ambiguous_entity" if found else "unknown_entity",
+                    entities=list(found),
+                )
+            asked = mention if isinstance(mention, str) else None
+            return entity_view(reader, found[0], sight, self.point.tx_us, asked=asked)
+
+    def neighbourhood(self, entity: Who, hops: int = 2, limit: int = 50) -> Neighbourhood:
+        """Return what stands around an entity, breadth first, capped by the policy."""
+        sight = self._sight(None)
+        with self._about(entity, sight) as (reader, found, _):
+            return walk(
+                reader,
+                found[:1],
+                sight=sight,
+                point=self.point,
+                hops=hops,
+                limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
+                shape=self._shaped,
+            )
+
+    def search(
+        self,
+        text: str,
+        limit: int = 10,
+        entity: Who | None = None,
+        object_type: str | None = None,
+    ) -> SearchResult:
+        """Return the best matching shown objects; ties stand in order of object id."""
+        from .search import Question, Searching
+
+        kind = parse(ObjectType, object_type) if object_type else None
+        sight = self._sight(None)
+        with self._reading() as reader:
+            subjects: frozenset[str] | None = None
+            if entity is not None:
+                found, known = find(reader, entity, sight, self.point.tx_us)
+                subjects = frozenset(m for root in found for m in known.members(root))
+            search = Searching(self.backend, reader, sight, self.point)
+            matches = search.find(
+                self.principal.tenant,
+                Question(text=text, limit=limit, kind=kind, subjects=subjects),
+            )
+            shape = self._shaper(reader, [v for v, _ in matches.ranked])
+            return SearchResult(
+                hits=tuple(SearchHit(object=shape(v), score=score) for v, score in matches.ranked),
+                withheld=matches.withheld,
+                truncated=matches.cut,
+            )
+
+    def object(self, object_id: str) -> ContextObject:
+        """Return an object as it looks at the view.
+
+        Raises:
+            NotFound: `unknown_object`, also for what the caller may not see.
+        """
+        with self._reading() as reader:
+            ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
+            found = reader.versions(ask, sight=self._sight(None), point=self.point).versions
+            seen = [v for v in found if v.visible]
+            if not seen:
+                raise NotFound(f"there is no object {object_id}", code="unknown_object")
+            best = max(seen, key=self._closeness)
+            return self._shaper(reader, [best])(best)
+
+    def _closeness(self, version: Version) -> tuple[bool, bool, bool, int]:
+        row = version.row
+        believed = row.tx_start <= self.point.tx_us < row.tx_end
+        return believed, self.point.valid_us in row.interval, row.look.head, row.vid
+
+    def _reading(self) -> AbstractContextManager[Reader]:
+        return self.backend.store.reading(self.principal.tenant)
+
+    @contextmanager
+    def _about(
+        self, entity: Who, sight: Sight
+    ) -> Generator[tuple[Reader, tuple[str, ...], Register]]:
+        """Open a reader with the ids that an entity may mean, and what is known around them."""
+        lookup = lookup_of([named(entity)])
+        with self.backend.store.reading(
+            self.principal.tenant, Names(lookup, sight.scopes)
+        ) as reader:
+            yield reader, *found_by(reader, entity, lookup, sight, self.point.tx_us)
+
+    def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
+        return sight_of(self.principal, scope)
+
+    def _definition(self, slot: str) -> Slot:
+        return self.words.slot(slot)
+
+    def _state(
+        self,
+        reader: Reader,
+        members: tuple[str, ...],
+        slot: Slot,
+        sight: Sight,
+        *,
+        at_us: int | None = None,
+        shaped: bool = True,
+    ) -> SlotState:
+        """Return the state of a slot at the view, or at another valid time."""
+        ask = Ask(subjects=members, slots=(slot.name,))
+        point = self.point if at_us is None else Point(at_us, self.point.tx_us)
+        versions = reader.versions(ask, sight=sight, point=point).versions
+        shape = self._shaper(reader, versions) if shaped else None
+        return slot_state(versions, many=slot.many, shape=shape)
+
+    def _widened(
+        self,
+        reader: Reader,
+        members: tuple[str, ...],
+        slot: Slot,
+        sight: Sight,
+        state: SlotState,
+    ) -> SlotState:
+        """Return a clean state whose bounds reach over neighbouring rows of the same value."""
+        start, end = state.valid_from, state.valid_until
+
+        def same_at(at_us: int) -> SlotState | None:
+            found = self._state(reader, members, slot, sight, at_us=at_us, shaped=False)
+            same = found.status is SlotStatus.CLEAN and found.values == state.values
+            return found if same else None
+
+        while start is not None and (before := same_at(micros(start) - 1)):
+            start = before.valid_from
+        while end is not None and (after := same_at(micros(end))):
+            end = after.valid_until
+        return replace(state, valid_from=start, valid_until=end)
+
+    def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Shape:
+        """Return a function from versions to objects that reads their entities once."""
+        raw = sorted(
+            {
+                e
+                for v in versions
+                for e in (v.details.subject_id, v.details.value_entity_id)
+                if e is not None
+            }
+        )
+        lookup = Lookup(entity_ids=tuple(raw))
+        held = reader.known(lookup, scopes=(), tx_us=self.point.tx_us) if raw else Known()
+        known = Register(held)
+        roots = {entity: known.root(entity) for entity in raw}
+        return lambda version: self._shaped(version, roots)
+
+    def _shaped(self, version: Version, roots: Mapping[str, str]) -> ContextObject:
+        held = (version.details.subject_id, version.details.value_entity_id)
+        entities = tuple(dict.fromkeys(roots[e] for e in held if e is not None))
+        return context_object(version, tenant=self.principal.tenant, entities=entities)
+
+
+def pinned(
+    backend: Backend, principal: Principal, reader: Reader, valid: Moment, tx: Moment
+) -> View:
+    """Return the view of (valid, tx) from a reader; None means now."""
+    last = reader.clock().last_us
+    words = backend.words(principal.tenant, reader)
+    asked = last if tx is None else min(instant(tx, what="tx"), last)
+    at = max(backend.now_us(), last) if valid is None else instant(valid, what="valid")
+    return View(backend, principal, Point(at, asked), words)
+
+
+def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:
+    """Return what a principal may read, or that of one stated scope."""
+    if scope is None:
+        return principal.sight()
+    stated = scope if isinstance(scope, Scope) else Scope(**scope)
+    if not principal.privileged and stated.scope_id not in principal.sight().scopes:
+        return principal.sight(())
+    return principal.sight([stated.scope_id])
+
+
+def named(entity: Who) -> Named:
+    """Return how a caller names an entity as a mention."""
+    return entity_ref(entity) if isinstance(entity, Mapping) else entity
+
+
+def find(reader: Reader, entity: Who, sight: Sight, tx_us: int) -> tuple[tuple[str, ...], Register]:
+    """Return the canonical ids an entity may mean, and what is known around them."""
+    return found_by(reader, entity, lookup_of([named(entity)]), sight, tx_us)
+
+
+def found_by(
+    reader: Reader, entity: Who, lookup: Lookup, sight: Sight, tx_us: int
+) -> tuple[tuple[str, ...], Register]:
+    """Return what `find` does, by the look-up of the entity."""
+    known = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us)
+    register = Register(known)
+    return locate(named(entity), register, frozenset(sight.scopes)), register
+
+
+def entity_view(
+    reader: Reader, entity_id: str, sight: Sight, tx_us: int, *, asked: str | None = None
+) -> EntityView:
+    """Return an entity of the register as known at a tx, with its visible names."""
+    known = reader.entities([entity_id], tx_us=tx_us)
+    root = known.canonical.get(entity_id, entity_id)
+    if root not in known.entities:
+        raise NotFound(f"there is no entity {entity_id}", code="unknown_entity")
+    (found,) = entity_views(known, [root], sight.scopes)
+    moved = asked is not None and asked in found.members and asked != root
+    return replace(found, redirected_from=asked) if moved else found
+
+
+def entity_views(
+    known: Known, roots: Iterable[str], scopes: Sequence[str]
+) -> tuple[EntityView, ...]:
+    """Return known entities by canonical id, with their names in these scopes."""
+    register = Register(known)
+    names: dict[str, dict[str, None]] = {}
+    for alias in known.aliases:
+        if alias.scope_id in scopes:
+            names.setdefault(register.root(alias.entity_id), {})[alias.surface] = None
+    return tuple(
+        EntityView(
+            entity_id=root,
+            name=known.entities[root].name,
+            type=known.entities[root].type,
+            state=known.entities[root].state.value,
+            members=register.members(root),
+            aliases=tuple(names.get(root, ())),
+            external_ids=dict(sorted(register.held(root).items())),
+        )
+        for root in roots
+    )
+
+
+def _nobody(found: tuple[str, ...]) -> SlotState:
+    reason = "ambiguous_entity" if found else "unknown_entity"
+    return SlotState(status=SlotStatus.UNKNOWN, reason=reason, entities=found)

@@ -1,0 +1,1 @@
+"""What needs a privilege or a person: reviews, merges, actions, erasure, export."""

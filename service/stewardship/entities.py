@@ -1,0 +1,313 @@
+"""Entities at the edge: look up, list, name, merge, un-merge, export.
+
+`get` is the page of an entity for programs: its names with who taught them and when, facts,
+neighbours, judgements and history. Merging and naming decide identity, so they need a steward;
+reading needs only membership. The export draws the graph that the caller may see.
+Sources: API "Entities and review"; settled 4; checklist C-053, C-056.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ...schema.answers import EntityView, Neighbourhood, SlotState
+from ...schema.entity import Alias, Judgement, Resolution
+from ...schema.errors import Conflict, Forbidden, InvalidInput
+from ...schema.operation import MergeReceipt, UnmergeReceipt
+from ...schema.principal import STEWARD, Principal, Scope
+from ...schema.values import moment
+from ...store.operations.change import Mandate
+from ...store.operations.merge import merge, unmerge
+from ...store.operations.naming import add_alias
+from ...store.port.store import (
+    Ask,
+    Point,
+    Reader,
+    WriteTx,
+)
+from ..backend.backend import Backend
+from ..reading.resolve import Resolving
+from ..reading.view import (
+    View,
+    Who,
+    entity_views,
+    sight_of,
+)
+from .operations import Stewarding
+
+_FORMATS = ("graphml", "json")
+_FIRST_CHUNK = 128
+_CHUNK = 1_024
+"""Entities that a listing reads at once: few for a first page, many for the rest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasView:
+    """A name of an entity, with who taught it."""
+
+    surface: str
+    entity: str
+    """The raw entity it names; a cluster has several."""
+    scope: str
+    learned: datetime | None
+    """The transaction that taught it."""
+    object_id: str
+    """The write or operation that taught it."""
+    merge_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgementView:
+    """A verdict about two raw entities, and what it rested on."""
+
+    judgement_id: str
+    merge_id: str | None
+    left: str
+    right: str
+    verdict: str
+    judged_by: str
+    actor: str
+    score: float | None
+    reason: str
+    since: datetime | None
+    until: datetime | None
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityPage:
+    """Everything a program or a steward may want to know of one entity."""
+
+    entity: EntityView
+    aliases: tuple[AliasView, ...]
+    facts: Mapping[str, SlotState]
+    neighbours: Neighbourhood
+    judgements: tuple[JudgementView, ...]
+    history: tuple[tuple[datetime | None, str], ...]
+    """What happened to its identity, oldest first: (transaction time, sentence)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entities:
+    """The register of one tenant, as one caller sees it."""
+
+    backend: Backend
+    principal: Principal
+    view: View
+    """Now."""
+
+    def resolve(
+        self,
+        mention: Who,
+        type: str | None = None,
+        *,
+        scope: Scope | Mapping[str, str] | None = None,
+        near: Sequence[str] = (),
+    ) -> Resolution:
+        """Return what a mention would be bound to, with every candidate's evidence.
+
+        `scope` is where the mention stands (tenant-wide by default), `near` are entity ids
+        known to stand around it. Nothing is written.
+        """
+        where = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
+        resolving = Resolving(self.backend, self.principal)
+        return resolving.resolve(mention, type, where.scope_id, near)
+
+    def get(self, entity: Who) -> EntityPage:
+        """Return the page of an entity; a merged-away id redirects.
+
+        Raises:
+            NotFound: `unknown_entity`, also when a name is ambiguous.
+        """
+        found = self.view.entity(entity)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            known = reader.entities(found.members, tx_us=self.view.point.tx_us)
+        scopes = sight_of(self.principal, None).scopes
+        aliases = tuple(_alias(a) for a in known.aliases if a.scope_id in scopes)
+        judgements = tuple(_judgement(j) for j in known.judgements)
+        return EntityPage(
+            entity=found,
+            aliases=aliases,
+            facts=self.view.facts(found.entity_id),
+            neighbours=self.view.neighbourhood(found.entity_id, hops=1),
+            judgements=judgements,
+            history=_history(found, aliases, judgements),
+        )
+
+    def list(
+        self, type: str | None = None, *, after: str = "", limit: int | None = None
+    ) -> tuple[EntityView, ...]:
+        """Return the entities whose names the caller may see, by id; merged ones once.
+
+        A large register comes in pages: `limit` entities with an id above `after`, which is
+        the `entity_id` of the last one of the page before.
+
+        Raises:
+            InvalidInput: `out_of_range` for a limit below 1, `unknown_vocabulary` for a type
+                that does not exist.
+        """
+        if type is not None:
+            self.view.words.check("entity_type", (type,))
+        if limit is not None and limit < 1:
+            raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
+        scopes = sight_of(self.principal, None).scopes
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            found = _listed(reader, type, after, scopes, self.view.point.tx_us)
+            return tuple(islice(found, limit))
+
+    def add_alias(
+        self, entity: str, alias: str, *, scope: Scope | Mapping[str, str] | None = None
+    ) -> AliasView:
+        """Teach an entity a name, in one scope or tenant-wide.
+
+        Raises:
+            Forbidden: `privilege_required`; an alias change is a way to hijack an entity.
+            NotFound: `unknown_entity`.
+        """
+        self.principal.require(STEWARD)
+        where = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
+
+        def work(tx: WriteTx, mandate: Mandate) -> Alias:
+            return add_alias(
+                tx,
+                entity,
+                alias,
+                scope_id=where.scope_id,
+                mandate=mandate,
+                scorer=self.backend.scorer,
+            )
+
+        return _alias(Stewarding(self.backend, self.principal).alone(work))
+
+    def merge(self, a: str, b: str, *, reason: str = "") -> MergeReceipt:
+        """Make two entities one; the order of the ids never matters, and it can be undone.
+
+        Raises:
+            Forbidden: `privilege_required`, `second_steward`.
+            Conflict: `standing_non_match`, `cluster_too_large`.
+            NotFound: `unknown_entity`.
+        """
+        self.principal.require(STEWARD)
+        if self.backend.policy.resolution.second_steward and "owner" not in self.principal.roles:
+            raise Forbidden(
+                "two stewards decide here: accept a review of the two, or ask the owner",
+                code="second_steward",
+            )
+
+        def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
+            return merge(tx, a, b, mandate=mandate, policy=self.backend.policy.resolution)
+
+        done = Stewarding(self.backend, self.principal).alone(work, reason)
+        if isinstance(done, Conflict):
+            raise done
+        return done
+
+    def unmerge(self, merge_id: str, *, reason: str = "") -> UnmergeReceipt:
+        """Take a merge back, however long ago; writes made since stay with their own side.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_merge`.
+            Conflict: `still_connected`, with the merges that hold the sides together.
+        """
+        self.principal.require(STEWARD)
+        return Stewarding(self.backend, self.principal).alone(
+            lambda tx, mandate: unmerge(tx, merge_id, mandate=mandate), reason
+        )
+
+    def export(self, path: str | Path | None = None, *, format: str = "graphml") -> str:
+        """Return the graph of entities and clean relations as GraphML or JSON.
+
+        With `path` it is written there too. Nodes carry name, type and state, edges the slot.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary` for another format.
+        """
+        if format not in _FORMATS:
+            raise InvalidInput(
+                f"format {format!r}: known: {', '.join(_FORMATS)}", code="unknown_vocabulary"
+            )
+        from ..graph_export import drawn
+
+        text = drawn(self.list(), self.relations(), format)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def relations(self) -> tuple[tuple[str, str, str], ...]:
+        """Return (from, slot, to) of the clean relations that the caller may see, sorted."""
+        view, found = self.view, dict[tuple[str, str, str], None]()
+        roots = [entity.entity_id for entity in self.list()]
+        limit = self.backend.policy.read.neighbourhood_fanout
+        for root in roots:
+            found.update(dict.fromkeys(view.neighbourhood(root, hops=1, limit=limit).edges))
+        return tuple(sorted(found))
+
+
+def _listed(
+    reader: Reader, type: str | None, after: str, scopes: Sequence[str], tx_us: int
+) -> Iterator[EntityView]:
+    """Yield entities by canonical id, read as far as they are asked for."""
+    size = _FIRST_CHUNK
+    while raw := reader.entity_ids(type=type, after=after, most=size):
+        known = reader.entities(raw, tx_us=tx_us)
+        roots = [one for one in raw if one in known.entities
+                 and known.canonical.get(one, one) == one]  # fmt: skip
+        yield from (one for one in entity_views(known, roots, scopes) if one.aliases)
+        after, size = raw[-1], _CHUNK
+
+
+def facts_of(
+    reader: Reader, members: Sequence[str], principal: Principal, now_us: int
+) -> Counter[str]:
+    """Return how many current facts stand about each raw entity, as far as the caller sees."""
+    last = reader.clock().last_us
+    ask, point = Ask(subjects=tuple(members)), Point(max(now_us, last), last)
+    found = reader.versions(ask, sight=sight_of(principal, None), point=point)
+    return Counter(v.details.subject_id for v in found.versions if v.details.subject_id)
+
+
+def _alias(alias: Alias) -> AliasView:
+    return AliasView(
+        surface=alias.surface,
+        entity=alias.entity_id,
+        scope=alias.scope_id,
+        learned=moment(alias.tx_start),
+        object_id=alias.object_id,
+        merge_id=alias.merge_id,
+    )
+
+
+def _judgement(row: Judgement) -> JudgementView:
+    return JudgementView(
+        judgement_id=row.judgement_id,
+        merge_id=row.merge_id,
+        left=row.left_id,
+        right=row.right_id,
+        verdict=row.verdict.value,
+        judged_by=row.judged_by.value,
+        actor=row.actor,
+        score=row.score,
+        reason=row.reason,
+        since=moment(row.tx_start),
+        until=moment(row.tx_end),
+        evidence=json.loads(row.evidence),
+    )
+
+
+def _history(
+    entity: EntityView, aliases: Sequence[AliasView], judgements: Sequence[JudgementView]
+) -> tuple[tuple[datetime | None, str], ...]:
+    told = [(a.learned, f"named {a.surface!r} in {a.scope}") for a in aliases]
+    told += [
+        (j.since, f"{j.verdict} of {j.left} and {j.right} by {j.judged_by} {j.actor}")
+        for j in judgements
+    ]
+    return tuple(sorted(told, key=lambda event: (str(event[0]), event[1])))

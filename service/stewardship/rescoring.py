@@ -1,0 +1,77 @@
+"""Rescoring: which automatic binds the current model would not make again.
+
+A new model never rewrites old judgements; it only says which of them deserve a look. Names are
+scored as they were, with the context that the judgement kept; identifiers and people's
+verdicts are not questioned. Source: resolution 8 and 11.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from ...resolution.context import PairContext, PersonContext
+from ...resolution.model import default_model
+from ...resolution.normalize import normalize
+from ...resolution.score import score_pair
+from ...schema.entity import Entity, Judgement
+from ...schema.policy import ResolutionPolicy
+from ...schema.slots import UNKNOWN_TYPE
+from ...schema.vocabulary import JudgedBy, JudgementVerdict
+from ...store.port.store import Reader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescored:
+    """An automatic bind that the current model doubts."""
+
+    merge_id: str
+    left: str
+    right: str
+    names: tuple[str, str]
+    was: float | None
+    """The score it was bound with."""
+    now: float
+    vetoes: tuple[str, ...]
+    model_version: str
+    """The model that made it."""
+
+
+def rescored(reader: Reader, bands: ResolutionPolicy) -> tuple[Rescored, ...]:
+    """Return the standing binds by rule that score below the bind band now, lowest first."""
+    known = reader.entities(reader.entity_ids(), tx_us=reader.clock().last_us)
+    found = (
+        (
+            known.entities[row.left_id],
+            _rated(row, known.entities[row.left_id], known.entities[row.right_id]),
+        )
+        for row in known.judgements
+        if row.verdict is JudgementVerdict.MATCH and row.judged_by is JudgedBy.RULE
+    )
+    doubted = (
+        one for left, one in found if one.now < bands.of_type(left.type).bind_at or one.vetoes
+    )
+    return tuple(sorted(doubted, key=lambda one: (one.now, one.merge_id)))
+
+
+def _rated(row: Judgement, left: Entity, right: Entity) -> Rescored:
+    lines = {line[0] for line in json.loads(row.evidence).get("features", ())}
+    context = PairContext(
+        same_handle="same_handle" in lines,
+        same_scope="same_scope" in lines,
+        mentioned_together="mentioned_together" in lines,
+        person_context=PersonContext.TENANT,
+    )
+    kind = right.type if left.type == UNKNOWN_TYPE else left.type
+    form, other = normalize(left.name, kind), normalize(right.name, kind)
+    pair = score_pair(form, (other,), kind, context, default_model())
+    return Rescored(
+        merge_id=row.merge_id or row.judgement_id,
+        left=row.left_id,
+        right=row.right_id,
+        names=(left.name, right.name),
+        was=row.score,
+        now=pair.score,
+        vetoes=pair.vetoes,
+        model_version=row.model_version,
+    )

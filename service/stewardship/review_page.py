@@ -1,0 +1,142 @@
+"""The page of a review: what a person is shown to decide, as values and sentences.
+
+Evidence comes line by line with its weight, vetoes as sentences, sources with the name marked,
+and beside them what would tip the scale: the evidence that is absent and would weigh enough.
+Nothing here reads a store or decides. Source: resolution 9 ("Review", points 1 to 6).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ...resolution.model import default_model
+from ...schema.answers import EntityView
+from ...schema.entity import EntityCandidate, Review
+from ...schema.policy import ResolutionPolicy
+from ...schema.values import stamped
+from ...schema.vocabulary import ReviewState
+
+_SNIPPET = 200
+_WORDS = {
+    "same_handle": "the same e-mail address or handle",
+    "neighbour_overlap": "neighbours in common",
+    "same_scope": "an earlier mention in the same project, user or session",
+    "mentioned_together": "both names for one thing in one source",
+}
+_LIFTS = {
+    "person_without_context": "an identifier, an address, a narrower scope or common neighbours",
+    "acronym_only": "the same address, or neighbours in common",
+    "nickname_only": "the same address",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What accepting would do."""
+
+    moves: int
+    """Objects that would be about the candidate's entity."""
+    slots: tuple[str, ...]
+    """Slots that both have and that would be planned anew."""
+    conflicts: tuple[str, ...]
+    """`slot: mine / theirs` where clean values differ."""
+    surviving: str
+    """The id that would survive."""
+    members: int
+    """Raw ids of the cluster after it."""
+    standing: tuple[str, ...] = ()
+    """Judgements across the two sides that say they differ, with who said so."""
+    common: tuple[str, ...] = ()
+    """Names of the neighbours that both have, sorted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPage:
+    """One case with what a person needs to decide it."""
+
+    review: Review
+    entity: EntityView
+    candidates: tuple[EntityView, ...]
+    waterfall: tuple[str, ...]
+    """Lines of the best candidate: weight, comparison, both raw values."""
+    vetoes: tuple[str, ...]
+    """Why it was not bound, in sentences."""
+    impact: Impact | None
+    """Of accepting the best candidate; None where there is none."""
+    snippets: tuple[str, ...]
+    """Texts that named it, newest first: origin, day, the name in brackets."""
+    groups: tuple[tuple[str, ...], ...]
+    """Of namesakes: the claims of each story, by object id."""
+    priority: float
+    tips: tuple[str, ...] = ()
+    """What would have bound it: evidence that is absent."""
+    bind_at: float
+    """Score from which its type binds."""
+    review_above: float
+    """Score above which its type comes to a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueState:
+    """How far the stewards are."""
+
+    waiting: int
+    oldest: str | None
+    """The day the oldest waiting case was opened, `YYYY-MM-DD`."""
+    decided: int
+    agreement: float | None
+    """Share of the decided cases in which the proposed candidate was right; None before any."""
+
+
+def best_of(case: Review) -> EntityCandidate | None:
+    """Return the candidate that accepting means by default."""
+    return min(case.candidates, key=lambda c: (-c.score, -c.log_odds, c.entity), default=None)
+
+
+def waterfall(candidate: EntityCandidate) -> tuple[str, ...]:
+    """Return the evidence line by line, the strongest first; `+` speaks for, `-` against."""
+    lines = sorted(candidate.features, key=lambda f: (-abs(f.weight), f.name))
+    return tuple(f"{f.weight:+.2f}  {f.name}: {f.detail}" for f in lines)
+
+
+def tips(candidate: EntityCandidate, bands: ResolutionPolicy) -> tuple[str, ...]:
+    """Return what would bind a pair: what lifts its vetoes, then evidence that weighs enough."""
+    present = {feature.name for feature in candidate.features}
+    lifts = [f"{_LIFTS[code]} lifts {code}" for code in candidate.vetoes if code in _LIFTS]
+    bar = math.inf if bands.bind_at >= 1 else math.log(bands.bind_at / (1 - bands.bind_at))
+    missing = bar - candidate.log_odds
+    weights = default_model().context
+    enough = [
+        f"{words} (+{weights[name]:.1f})"
+        for name, words in _WORDS.items()
+        if name not in present and 0 < missing <= weights[name]
+    ]
+    return (*lifts, *enough)
+
+
+def marked(text: str, mention: str) -> str:
+    """Return the words around a mention, the mention in brackets.
+
+    >>> marked("We met Sam Rivera in Rome.", "Sam Rivera")
+    'We met [Sam Rivera] in Rome.'
+    """
+    at = text.find(mention)
+    if at < 0 or not mention:
+        return text[:_SNIPPET]
+    start, end = max(0, at - _SNIPPET // 2), at + len(mention)
+    return f"{text[start:at]}[{mention}]{text[end : end + _SNIPPET // 2]}"
+
+
+def queue_state(waiting: Sequence[Review], cases: Iterable[Review]) -> QueueState:
+    """Return how far the stewards are, over what waits and every blocking case."""
+    said = [case.state for case in cases if case.blocking]
+    right, wrong = said.count(ReviewState.ACCEPTED), said.count(ReviewState.REJECTED)
+    oldest = min((case.opened_tx for case in waiting), default=None)
+    return QueueState(
+        waiting=len(waiting),
+        oldest=None if oldest is None else str(stamped(oldest).date()),
+        decided=right + wrong,
+        agreement=round(right / (right + wrong), 3) if right + wrong else None,
+    )

@@ -1,0 +1,499 @@
+"""Reviews at the edge: what waits for a person, with everything needed to decide it.
+
+Blocking cases come by priority, impact x uncertainty: facts that wait times closeness to a
+threshold. Suggestions and audits are listed apart and close when the pair is judged. A page
+shows the evidence line by line, the veto that fired, what a merge would move and which
+conflicts it would raise, the surviving id, and the texts that named it. Every decision is one
+transaction with an optimistic version, so two people never both decide.
+Sources: API "Entities and review"; resolution 9; settled 4 and 9; abuse cases 21 to 27.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ...resolution.clusters import WAITING, across, canonical_id
+from ...resolution.register import Register
+from ...resolution.vetoes import sentence_of
+from ...schema.answers import EntityView
+from ...schema.claim import Version
+from ...schema.entity import (
+    AUDIT,
+    NAMESAKES,
+    SUGGESTION,
+    EntityCandidate,
+    Review,
+)
+from ...schema.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+)
+from ...schema.operation import ReviewReceipt
+from ...schema.principal import STEWARD, Principal
+from ...schema.values import stamped
+from ...schema.vocabulary import ReviewState, parse
+from ...store.operations.change import Mandate
+from ...store.operations.review import (
+    Remember,
+    accept,
+    reject,
+    undo,
+    unsure,
+)
+from ...store.operations.split import stories
+from ...store.port.store import (
+    Ask,
+    Point,
+    Reader,
+    WriteTx,
+)
+from ..backend.backend import Backend
+from ..reading.view import View, entity_view, sight_of
+from .entities import facts_of
+from .operations import Stewarding
+from .rescoring import Rescored, rescored
+from .review_groups import (
+    BY,
+    CaseGroup,
+    grouped,
+    sources_of,
+)
+from .review_page import (
+    Impact,
+    QueueState,
+    ReviewPage,
+    best_of,
+    marked,
+    queue_state,
+    tips,
+    waterfall,
+)
+
+BULK_CAP = 100
+"""Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
+_SNIPPETS = 3
+_AT_ONCE = 500
+"""Cases whose entities and facts are looked up together."""
+
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """The review queue of one tenant, as one caller sees it."""
+
+    backend: Backend
+    principal: Principal
+    view: View
+
+    def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]:
+        """Return cases, the most pressing first.
+
+        `status` is `open` (with undone ones), `unsure`, `accepted`, `rejected` or `all`;
+        `kind` is `blocking`, `possible_same_as`, `audit` or `all`.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary`.
+        """
+        states = _states(status)
+        if kind not in ("blocking", SUGGESTION, AUDIT, "all"):
+            raise InvalidInput(
+                f"kind {kind!r}: known: blocking, {SUGGESTION}, {AUDIT}, all",
+                code="unknown_vocabulary",
+            )
+        scopes = frozenset(sight_of(self.principal, None).scopes)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            found = [
+                case
+                for state in sorted(states)
+                for case in reader.reviews(state=state)
+                if case.scope_id in scopes
+                and (
+                    kind == "all" or (case.blocking if kind == "blocking" else case.reason == kind)
+                )
+            ]
+            settled = _settled(reader, found)
+            found = [case for case in found if case.review_id not in settled]
+            weight = self._priorities(reader, found)
+        return tuple(sorted(found, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))
+
+    def get(self, review_id: str) -> ReviewPage:
+        """Return the page of a case.
+
+        Raises:
+            NotFound: `unknown_review`.
+        """
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            case = self._case(reader, review_id)
+            sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
+            mine = entity_view(reader, case.entity_id, sight, tx_us)
+            others = [entity_view(reader, c.entity, sight, tx_us) for c in case.candidates]
+            best = best_of(case)
+            priority = self._priorities(reader, [case])[review_id]
+            snippets = self._snippets(reader, case, mine.members)
+            impact = self._impact(reader, case, mine, best) if best else None
+        parts: tuple[tuple[str, ...], ...] = ()
+        if case.reason == NAMESAKES and case.state in WAITING:
+            parts = self._alone(lambda tx, _: _stories(tx, case))
+        bands = self.backend.policy.resolution.of_type(case.type)
+        return ReviewPage(
+            review=case,
+            entity=mine,
+            candidates=tuple(others),
+            waterfall=waterfall(best) if best else (),
+            vetoes=tuple(map(sentence_of, best.vetoes)) if best else (),
+            impact=impact,
+            snippets=snippets,
+            groups=parts,
+            priority=priority,
+            tips=tips(best, bands) if best else (),
+            bind_at=bands.bind_at,
+            review_above=bands.review_above,
+        )
+
+    def accept(
+        self,
+        review_id: str,
+        *,
+        entity: str | None = None,
+        remember: str = "scope",
+        version: int | None = None,
+        reason: str = "",
+    ) -> ReviewReceipt:
+        """Say that the entity is its best candidate, or `entity`; the merge can be undone.
+
+        `remember`: `scope` (the name keeps meaning it there), `all` scopes, or `no`. Where the
+        policy asks for a second steward, the first word is a proposal and the case stays open.
+
+        Raises:
+            Forbidden: `privilege_required`, `own_submission`, `second_steward`.
+            Conflict: `stale_version`, `already_decided`, `standing_non_match`.
+            NotFound: `unknown_review`.
+        """
+        kept = parse(Remember, remember)
+        return self._decide(
+            review_id,
+            lambda tx, mandate: accept(
+                tx,
+                review_id,
+                mandate=mandate,
+                policy=self.backend.policy.resolution,
+                entity=entity,
+                remember=kept,
+                version=version,
+                alone="owner" in self.principal.roles,
+            ),
+            reason,
+        )
+
+    def reject(
+        self,
+        review_id: str,
+        *,
+        parts: Sequence[Sequence[str]] = (),
+        version: int | None = None,
+        reason: str = "",
+    ) -> ReviewReceipt:
+        """Say that it is none of its candidates.
+
+        Of namesakes: split the claims between people, by `parts` (object ids) or as they
+        contradict each other. Of an audit: take the automatic bind back.
+
+        Raises:
+            Forbidden: `privilege_required`, `own_submission`.
+            Conflict: `stale_version`, `already_decided`.
+            NotFound: `unknown_review`.
+        """
+        return self._decide(
+            review_id,
+            lambda tx, mandate: reject(
+                tx, review_id, mandate=mandate, version=version, parts=parts
+            ),
+            reason,
+        )
+
+    def unsure(
+        self, review_id: str, *, version: int | None = None, reason: str = ""
+    ) -> ReviewReceipt:
+        """Record that somebody looked and could not say.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            Conflict: `stale_version`, `already_decided`.
+        """
+        return self._decide(
+            review_id,
+            lambda tx, mandate: unsure(tx, review_id, mandate=mandate, version=version),
+            reason,
+        )
+
+    def undo(
+        self, review_id: str, *, version: int | None = None, reason: str = ""
+    ) -> ReviewReceipt:
+        """Take the last decision back, however long ago it was.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            Conflict: `stale_version`, `not_decided`, `still_connected`.
+        """
+        return self._decide(
+            review_id,
+            lambda tx, mandate: undo(tx, review_id, mandate=mandate, version=version),
+            reason,
+        )
+
+    def progress(self) -> QueueState:
+        """Return how many cases wait since when, and how often the proposal was right."""
+        waiting = self.list()
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return queue_state(waiting, reader.reviews())
+
+    def below(self) -> tuple[Rescored, ...]:
+        """Score every standing automatic bind with the current model, by names alone.
+
+        Return those that would not bind today, the least likely first; nothing changes.
+        Context that was known then is taken as given: a scope once shared is still shared.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        self.principal.require(STEWARD)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return rescored(reader, self.backend.policy.resolution)
+
+    def matching(
+        self,
+        *,
+        mention: str | None = None,
+        scope: str | None = None,
+        type: str | None = None,
+        source: str | None = None,
+    ) -> tuple[Review, ...]:
+        """Return the open blocking cases of an explicit filter: the preview of a bulk decision.
+
+        Raises:
+            InvalidInput: `missing_filter` when nothing is stated.
+        """
+        if mention is None and scope is None and type is None and source is None:
+            raise InvalidInput(
+                "a bulk decision needs a filter: mention=, scope=, type= or source=",
+                code="missing_filter",
+            )
+        cases = self.list()
+        origin: Mapping[str, str] = {} if source is None else self._sources(cases)
+        return tuple(
+            case
+            for case in cases
+            if mention in (None, case.mention)
+            and scope in (None, case.scope_id)
+            and type in (None, case.type)
+            and source in (None, origin.get(case.review_id))
+        )
+
+    def groups(self, by: str = "mention") -> tuple[CaseGroup, ...]:
+        """Return the open blocking cases in groups, the largest first.
+
+        `by` is `mention`, `source` (the origin of the write that opened it), `scope`, `type`
+        or `reason`.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary`.
+        """
+        if by not in BY:
+            raise InvalidInput(
+                f"group by {by!r}: known: {', '.join(BY)}", code="unknown_vocabulary"
+            )
+        cases = self.list()
+        return grouped(cases, by, self._sources(cases) if by == "source" else {})
+
+    def _sources(self, cases: Sequence[Review]) -> Mapping[str, str]:
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return sources_of(reader, cases, sight_of(self.principal, None))
+
+    def decide_all(
+        self, cases: Sequence[Review], decision: str, *, reason: str = ""
+    ) -> tuple[ReviewReceipt, ...]:
+        """Decide the cases of a preview alike: `accept`, `reject` or `unsure`, each at its version.
+
+        Raises:
+            InvalidInput: `too_large` beyond 100 cases, `unknown_vocabulary`.
+            Conflict: `stale_version` at the first case that changed since the preview.
+        """
+        known: Mapping[str, Callable[..., ReviewReceipt]] = {
+            "accept": self.accept,
+            "reject": self.reject,
+            "unsure": self.unsure,
+        }
+        if decision not in known:
+            raise InvalidInput(
+                f"decision {decision!r}: known: {', '.join(known)}", code="unknown_vocabulary"
+            )
+        if len(cases) > BULK_CAP:
+            raise InvalidInput(
+                f"{len(cases)} cases in one decision, at most {BULK_CAP}; narrow the filter",
+                code="too_large",
+            )
+        decide = known[decision]
+        return tuple(decide(case.review_id, version=case.version, reason=reason) for case in cases)
+
+    def _decide(
+        self,
+        review_id: str,
+        work: Callable[[WriteTx, Mandate], ReviewReceipt | Conflict],
+        reason: str,
+    ) -> ReviewReceipt:
+        self.principal.require(STEWARD)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            self._check_separate(reader, self._case(reader, review_id))
+        done = self._alone(work, reason)
+        if isinstance(done, Conflict):
+            raise done
+        return done
+
+    def _alone(self, work: Callable[[WriteTx, Mandate], Done], reason: str = "") -> Done:
+        return Stewarding(self.backend, self.principal).alone(work, reason)
+
+    def _check_separate(self, reader: Reader, case: Review) -> None:
+        """Refuse a steward's decision on an own submission, unless the policy allows it."""
+        user = self.principal.user
+        exempt = self.backend.policy.resolution.own_reviews or "owner" in self.principal.roles
+        if user is None or exempt:
+            return
+        ask = Ask(objects=(case.object_id,), heads=False, at_valid=False, at_tx=False)
+        point = Point(self.view.point.valid_us, reader.clock().last_us)
+        found = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
+        if any(v.details.actor == user for v in found.versions):
+            raise Forbidden(
+                f"{user} submitted what review {case.review_id} is about; another steward "
+                "decides it, or policy.resolution.own_reviews allows it",
+                code="own_submission",
+            )
+
+    def _case(self, reader: Reader, review_id: str) -> Review:
+        found = reader.review(review_id)
+        scopes = sight_of(self.principal, None).scopes
+        if found is None or found.scope_id not in scopes:
+            raise NotFound(f"there is no review {review_id}", code="unknown_review")
+        return found
+
+    def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
+        """Return impact x uncertainty by case, rounded so that no float decides an order."""
+        found: dict[str, float] = {}
+        for part in _parts(cases):
+            asked = tuple(dict.fromkeys(case.entity_id for case in part))
+            known = Register(reader.entities(asked, tx_us=reader.clock().last_us))
+            members = tuple(sorted({m for one in asked for m in known.members(one)}))
+            facts = facts_of(reader, members, self.principal, self.view.point.valid_us)
+            for case in part:
+                moved = sum(facts[m] for m in known.members(case.entity_id))
+                found[case.review_id] = self._priority(case, moved)
+        return found
+
+    def _priority(self, case: Review, facts: int) -> float:
+        best, bands = best_of(case), self.backend.policy.resolution.of_type(case.type)
+        score = best.score if best else bands.review_above
+        away = min(abs(score - bands.review_above), abs(score - bands.bind_at))
+        width = bands.bind_at - bands.review_above
+        return round((1 + facts) * (1 - min(away / width, 1.0) / 2), 6)
+
+    def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
+        """Return the texts about the entity and the one that named it, dated and marked."""
+        about = Ask(subjects=tuple(members), heads=False, at_valid=False)
+        named = Ask(objects=(case.object_id,), heads=False, at_valid=False)
+        point = Point(self.view.point.valid_us, reader.clock().last_us)
+        sight = sight_of(self.principal, None)
+        found = {
+            v.row.vid: v
+            for ask in (named, about)
+            for v in reader.versions(ask, sight=sight, point=point).versions
+        }
+        texts = [
+            f"{v.details.source_origin} {stamped(v.row.claim.tx).date()}: "
+            + marked(_text(v), case.mention)
+            for _, v in sorted(found.items(), reverse=True)
+            if v.visible and _text(v)
+        ]
+        return tuple(dict.fromkeys(texts))[:_SNIPPETS]
+
+    def _impact(
+        self, reader: Reader, case: Review, mine: EntityView, best: EntityCandidate
+    ) -> Impact:
+        sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
+        other = entity_view(reader, best.entity, sight, tx_us)
+        known = reader.entities((*mine.members, *other.members), tx_us=tx_us)
+        left, right = self.view.facts(mine.entity_id), self.view.facts(other.entity_id)
+        shared = tuple(sorted(left.keys() & right.keys()))
+        differing = tuple(
+            f"{slot}: {left[slot].values} / {right[slot].values}"
+            for slot in shared
+            if left[slot].values != right[slot].values
+        )
+        members = sorted({*mine.members, *other.members})
+        return Impact(
+            moves=sum(len(state.candidates) for state in left.values()),
+            slots=shared,
+            conflicts=differing,
+            surviving=canonical_id([known.entities[m] for m in members if m in known.entities]),
+            members=len(members),
+            standing=tuple(
+                f"{row.actor} ({row.judged_by.value}): {row.left_id} and {row.right_id} differ"
+                for row in across(known.judgements, mine.members, other.members)
+                if row.merge_id is None or row.merge_id != case.merge_id  # its own may be lifted
+            ),
+            common=tuple(sorted(self._around(mine) & self._around(other))),
+        )
+
+    def _around(self, entity: EntityView) -> set[str]:
+        """Return the names of what stands one step from an entity."""
+        found = self.view.neighbourhood(entity.entity_id, hops=1)
+        return {one.name for one in found.entities if one.entity_id != entity.entity_id}
+
+
+def _parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
+    for first in range(0, len(cases), _AT_ONCE):
+        yield cases[first : first + _AT_ONCE]
+
+
+def _settled(reader: Reader, cases: Sequence[Review]) -> set[str]:
+    """Return the suggestions that have been answered elsewhere: their pair is judged."""
+    asked = [c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state in WAITING]
+    found: set[str] = set()
+    for part in _parts(asked):
+        ids = {
+            one for case in part for one in (case.entity_id, *(c.entity for c in case.candidates))
+        }
+        known = reader.entities(sorted(ids), tx_us=reader.clock().last_us)
+        judged = {frozenset((j.left_id, j.right_id)) for j in known.judgements}
+        for case in part:
+            mine = known.canonical.get(case.entity_id, case.entity_id)
+            best = best_of(case)
+            other = known.canonical.get(best.entity, best.entity) if best else ""
+            if mine == other or frozenset((case.entity_id, other)) in judged:
+                found.add(case.review_id)
+    return found
+
+
+def _states(status: str) -> frozenset[str]:
+    if status == "all":
+        return frozenset(state.value for state in ReviewState)
+    if status not in {state.value for state in ReviewState}:
+        words = ", ".join(("all", *sorted(state.value for state in ReviewState)))
+        raise InvalidInput(f"status {status!r}: known: {words}", code="unknown_vocabulary")
+    state = ReviewState(status)
+    both = {ReviewState.OPEN, ReviewState.UNDONE} if state is ReviewState.OPEN else {state}
+    return frozenset(one.value for one in both)
+
+
+def _stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
+    tx.lock()
+    return stories(tx, case)
+
+
+def _text(version: Version) -> str:
+    if version.content is None:
+        return ""
+    return version.content.text or version.content.normalized_claim

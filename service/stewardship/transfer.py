@@ -1,0 +1,111 @@
+"""Export and restore of a tenant as a file, for those who may operate it.
+
+The file holds everything on both axes, and by default the tenant's secret keys, so that
+signatures and boundaries stay valid: it is made readable for its owner alone. It appears
+whole under its name or not at all. A name that ends in `.gz` is packed; `-` is standard
+output or input. What is in the file is the store's business (`store.transfer`).
+Sources: settled 4 and 6; API "Command line".
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from ...schema.errors import Conflict, Unavailable
+from ...schema.principal import OPERATE, Principal
+from ...store.transfer.transfer import export_lines, restore
+from ...store.transfer.whole_file import whole_file
+from ..backend.backend import Backend
+from ..writing.event_lines import STDIN, opened
+
+
+@dataclass(frozen=True, slots=True)
+class TransferReport:
+    """What an export or a restore moved."""
+
+    path: str
+    tenant: str
+    records: int
+    """Lines between the header and the footer."""
+    keys: bool
+    """Whether an export holds the tenant's secret keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transferring:
+    """The export use-case of one caller."""
+
+    backend: Backend
+    principal: Principal
+
+    def export(self, path: str | Path, *, keys: bool, replace: bool) -> TransferReport:
+        """Write the tenant into a file and report what was written.
+
+        Raises:
+            Conflict: `file_exists`, unless `replace`.
+            Forbidden: `privilege_required`.
+            Unavailable: `file_unwritable`.
+        """
+        self.principal.require(OPERATE)
+        tenant, count = self.principal.tenant, 0
+        with _written(path, replace=replace) as target, self.backend.store.reading(tenant) as held:
+            for line in export_lines(held, tenant=tenant, keys=keys):
+                target.write(line + "\n")
+                count += 1
+        return TransferReport(str(path), tenant, max(count - 2, 0), keys)
+
+    def restore(self, path: str | Path) -> TransferReport:
+        """Restore an export into this tenant, which must be empty.
+
+        Raises:
+            Conflict: `tenant_not_empty`.
+            Forbidden: `privilege_required`.
+            InvalidInput: `bad_export`, with the number of the line; nothing was written.
+        """
+        self.principal.require(OPERATE)
+        tenant, count = self.principal.tenant, 0
+
+        def counted(lines: Iterator[str]) -> Iterator[str]:
+            nonlocal count
+            for line in lines:
+                count += 1
+                yield line
+
+        with opened(path) as lines:
+            restore(counted(line.text for line in lines), self.backend.store, tenant)
+        return TransferReport(str(path), tenant, max(count - 2, 0), keys=False)
+
+
+@contextmanager
+def _written(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
+    """Give a text file that takes its name only when all of it is written."""
+    if str(path) == STDIN:
+        yield sys.stdout
+        return
+    if Path(path).exists() and not replace:
+        raise Conflict(
+            f"{path} is there already; name another file, or say that it may be replaced",
+            code="file_exists",
+        )
+    try:
+        with whole_file(path) as raw, _text(raw, packed=str(path).endswith(".gz")) as text:
+            yield text
+    except OSError as error:
+        raise Unavailable(
+            f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
+        ) from error
+
+
+@contextmanager
+def _text(raw: IO[bytes], *, packed: bool) -> Generator[IO[str]]:
+    # Without a time in the header the same tenant gives the same bytes.
+    below = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
+    with io.TextIOWrapper(cast("IO[bytes]", below), encoding="utf-8", newline="\n") as text:
+        yield text

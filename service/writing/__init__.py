@@ -1,0 +1,1 @@
+"""From what a caller wrote to a draft, and import."""

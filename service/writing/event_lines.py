@@ -1,0 +1,294 @@
+"""Event lines: the import format, read line by line, refused with number and reason.
+
+A line is a JSON object: a definition (`{"define": "slot", …}`) or an event, whose fields are
+those of a write, and `recorded_at` in a replay. Nothing is guessed: an unknown field, a
+repeated key, a wrong type or text that is no JSON refuses the line. This module reads and
+checks; `ingest` decides and writes.
+Sources: API "Import format"; settled 1 and 2.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final, NoReturn, cast
+
+from ...schema.errors import (
+    InvalidInput,
+    NotFound,
+    TenureError,
+    Unavailable,
+    did_you_mean,
+)
+from ...schema.write import Write
+from ..backend.times import instant
+
+STDIN: Final = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of an import file that is not blank."""
+
+    number: int
+    """Counted from 1."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A line that defines vocabulary."""
+
+    line: Line
+    held: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A line that writes."""
+
+    line: Line
+    held: Mapping[str, Any]
+    """The event as it was given; a replay derives the object id from it."""
+    write: Write
+    recorded_us: int | None
+    """Of a replay: when it was recorded, microseconds UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How lines are read."""
+
+    replay: bool = False
+    ignore_external_ids: bool = False
+    """Leave identifiers out, so that names alone decide who is who."""
+
+
+@contextmanager
+def opened(path: str | Path) -> Generator[Iterator[Line]]:
+    """Open an import file, `.gz` or plain, or standard input as `-`.
+
+    Raises:
+        NotFound: `unknown_file`.
+        Unavailable: `file_unreadable`.
+        InvalidInput: `bad_file` for a `.gz` that is none, `bad_json` for text that is no UTF-8.
+    """
+    if str(path) == STDIN:
+        yield _lines(sys.stdin.buffer)
+        return
+    try:
+        with Path(path).open("rb") as raw:
+            if str(path).endswith(".gz"):
+                with gzip.open(raw) as unpacked:
+                    yield _lines(unpacked)
+            else:
+                yield _lines(raw)
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no file {path}", code="unknown_file") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InvalidInput(
+            f"{path} is no intact gzip file ({error}); fetch or pack it again", code="bad_file"
+        ) from error
+    except OSError as error:
+        raise Unavailable(
+            f"{path} cannot be read: {error.strerror or error}", code="file_unreadable"
+        ) from error
+
+
+def _lines(raw: Iterable[bytes]) -> Iterator[Line]:
+    for number, held in enumerate(raw, start=1):
+        try:
+            text = held.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError as error:
+            # A mark keeps the line refusable on its own, with its number.
+            text = f"{_NOT_UTF8} at byte {error.start + 1}"
+        if text:
+            yield Line(number, text)
+
+
+_NOT_UTF8: Final = "\ufffd not UTF-8"
+
+
+def given(events: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
+    """Yield events that stand in memory as lines; the number is their place."""
+    for number, event in enumerate(events, start=1):
+        try:
+            text = json.dumps(event, ensure_ascii=False, allow_nan=False, default=_time)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"event {number} is no JSON: {error}", code="bad_json") from error
+        yield Line(number, text)
+
+
+def _time(value: Any) -> str:
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def read(line: Line, reading: Reading) -> Definition | Event:
+    """Return what a line says.
+
+    Raises:
+        InvalidInput: `bad_json`, `unknown_field`, `bad_field`, `bad_time` and its kin.
+    """
+    held = json_object(line.text)
+    if "define" in held:
+        return Definition(line, held)
+    recorded_us = _recorded(held, reading)
+    stated = checked({name: value for name, value in held.items() if name != "recorded_at"})
+    if reading.ignore_external_ids:
+        stated = {name: _anonymous(value) for name, value in stated.items()}
+    return Event(line, held, Write(**stated), recorded_us)
+
+
+def checked(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a write that have a value, each of the right JSON type.
+
+    Raises:
+        InvalidInput: `unknown_field`, `bad_field`.
+    """
+    for name, value in stated.items():
+        _check(name, value)
+    return {name: value for name, value in stated.items() if value is not None}
+
+
+def at_line(error: TenureError, number: int) -> TenureError:
+    """Return the same error with the number of its line in front."""
+    return at_lines(error, number, number)
+
+
+def at_lines(error: TenureError, first: int, last: int) -> TenureError:
+    """Return the same error with the numbers of its lines in front."""
+    if "line" in error.data:
+        return error
+    where = f"line {first}" if first == last else f"lines {first} to {last}"
+    data: dict[str, Any] = {**error.data, "line": first}
+    return type(error)(f"{where}: {error}", code=error.code, **data)
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object of a line.
+
+    Raises:
+        InvalidInput: `bad_json` for anything else, a repeated key or a number that is none.
+    """
+    if text.startswith(_NOT_UTF8):
+        raise InvalidInput(f"the line is{text[1:]}; save the file as UTF-8", code="bad_json")
+    try:
+        held = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise InvalidInput(
+            f"this is no JSON: {error.msg} at column {error.colno}", code="bad_json"
+        ) from error
+    except RecursionError as error:
+        raise InvalidInput("the JSON is nested too deeply", code="bad_json") from error
+    if not isinstance(held, dict):
+        raise InvalidInput("a line holds one JSON object, in braces", code="bad_json")
+    return cast("dict[str, Any]", held)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise InvalidInput(f"a key stands twice: {', '.join(twice)}", code="bad_json")
+    return held
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise InvalidInput(f"{name} is no number of JSON", code="bad_json")
+
+
+def _recorded(held: Mapping[str, Any], reading: Reading) -> int | None:
+    stated = held.get("recorded_at")
+    if not reading.replay:
+        if stated is not None:
+            raise InvalidInput(
+                "recorded_at belongs to a replay: the store stamps what it is told now. Load a "
+                "history with --replay (replay=True), or leave recorded_at out",
+                code="unknown_field",
+                field="recorded_at",
+            )
+        return None
+    if not isinstance(stated, str):
+        raise InvalidInput(
+            "in a replay every event says when it was recorded: recorded_at", code="bad_field"
+        )
+    if stated in ("infinity", "-infinity"):
+        raise InvalidInput("recorded_at is a moment, not an open end", code="bad_time")
+    return instant(stated, what="recorded_at")
+
+
+_TEXTS: Final = frozenset(
+    {"applicable_task_types", "sensitivity", "allow_roles", "deny_roles", "derived_from"}
+)
+_OBJECTS: Final = frozenset({"scope", "decay_rule", "enforcement"})
+_NUMBERS: Final = frozenset({"source_authority", "confidence"})
+_FIELDS: Final = frozenset(item.name for item in fields(Write))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, cast("list[object]", value)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_entity(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return _is_text(value)
+    held = cast("dict[str, Any]", value)
+    ids = held.get("external_ids", {})
+    return (
+        _is_text(held.get("name"))
+        and _is_text(held.get("type", ""))
+        and _is_texts(held.get("aliases", []))
+        and isinstance(ids, dict)
+        and all(map(_is_text, cast("dict[str, Any]", ids).values()))
+    )
+
+
+_Shape = tuple[Callable[[Any], bool], str]
+"""What a field must look like, and how to say it."""
+
+_TEXT: Final[_Shape] = (_is_text, "a text")
+_SHAPES: Final[Mapping[str, _Shape]] = {
+    **dict.fromkeys(_FIELDS, _TEXT),
+    **dict.fromkeys(_TEXTS, (_is_texts, "a list of texts")),
+    **dict.fromkeys(_NUMBERS, (_is_number, "a number")),
+    **dict.fromkeys(_OBJECTS, (lambda v: isinstance(v, dict), "an object")),
+    "value": (lambda v: True, "anything"),
+    "planned": (lambda v: isinstance(v, bool), "true or false"),
+    "authority_level": (lambda v: _is_number(v) and v == int(v), "a whole number"),
+    "subject": (_is_entity, "a name, an id, or {name, type, aliases, external_ids}"),
+}
+
+
+def _check(name: str, value: Any) -> None:
+    if name not in _FIELDS:
+        raise InvalidInput(
+            f"there is no field {name!r}: {did_you_mean(name, _FIELDS)}",
+            code="unknown_field",
+            field=name,
+        )
+    fits, wanted = _SHAPES[name]
+    if value is not None and not fits(value):
+        raise InvalidInput(f"{name} must be {wanted}", code="bad_field", field=name)
+
+
+def _anonymous(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {k: v for k, v in cast("dict[str, Any]", value).items() if k != "external_ids"}

@@ -1,0 +1,436 @@
+"""Ingest: an import file becomes writes, all of it or a stated part, never half.
+
+A plain import is a series of writes made now: each line has a stamp of its own. The whole
+file is checked before anything is written; then up to `BATCH` lines share one transaction, so
+a file of that size is taken as a whole or not at all. If only the store can tell that a line
+is wrong, the transaction it stands in is undone and the error says what is stored.
+
+A replay loads a history: consecutive lines with one `recorded_at` are one write with that
+stamp. Groups that are stored already are skipped, so an interrupted replay is simply run
+again. A definition holds from its place on, and for the whole of the group it stands in.
+
+With `keep_going` a refused line goes to a rejects file with its number and its reason.
+Sources: API "Import format"; settled 1; bitemporal 5.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ...schema.errors import InvalidInput, TenureError, Unavailable
+from ...schema.interval import MIN_US
+from ...schema.principal import (
+    DEFINE,
+    OPERATE,
+    Principal,
+    visible_scopes,
+)
+from ...schema.slots import Vocabulary
+from ...schema.write import Draft, Receipt
+from ...store.commit.admission import Submission
+from ...store.commit.commit import Result, commit
+from ...store.port.store import WriteTx
+from ..backend.backend import Backend
+from ..backend.definitions import defined
+from .event_lines import (
+    STDIN,
+    Definition,
+    Event,
+    Line,
+    Reading,
+    at_line,
+    at_lines,
+    opened,
+    read,
+)
+from .sanitize import sanitize
+from .trust import Desk, Referred
+from .write import Writing
+
+BATCH: Final = 1_000
+"""Lines of a plain import that share a transaction: what one statement of a server takes."""
+
+Lines = Callable[[], Iterator[Line]]
+"""Gives the lines of a source from the start, as often as it is called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A line that was not taken."""
+
+    line: int
+    code: str
+    reason: str
+    text: str
+    """The line as it stood; empty when it held a secret."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestReport:
+    """What an import did."""
+
+    events: int
+    """Events written now."""
+    skipped: int
+    """Events that were stored before: a replay, or an idempotency key, met again."""
+    definitions: int
+    transactions: int
+    """Transactions written now; in a replay, groups."""
+    skipped_groups: int
+    """Groups of a replay that were stored before."""
+    outcomes: dict[str, int]
+    """How many receipts had which outcome."""
+    reviews: int
+    actions: int
+    rejected: tuple[Rejected, ...]
+    rejects_file: str | None
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Return events a second, those skipped among them."""
+        return (self.events + self.skipped) / self.seconds if self.seconds else 0.0
+
+
+Progress = Callable[[int, int], None]
+"""Called after each transaction with the number of the last line and the events so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """How an import is to be made."""
+
+    reading: Reading = field(default_factory=Reading)
+    keep_going: bool = False
+    rejects: Path | None = None
+    """Where refused lines go."""
+    progress: Progress | None = None
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What an import has done so far; lives for one call."""
+
+    started: float = field(default_factory=time.perf_counter)
+    events: int = 0
+    skipped: int = 0
+    definitions: int = 0
+    transactions: int = 0
+    skipped_groups: int = 0
+    reviews: int = 0
+    actions: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    rejected: list[Rejected] = field(default_factory=list[Rejected])
+
+    def take(self, receipts: Iterable[Receipt]) -> None:
+        for receipt in receipts:
+            if receipt.replayed:
+                self.skipped += 1
+                continue
+            self.events += 1
+            self.outcomes[receipt.outcome.value] += 1
+            self.reviews += len(receipt.reviews)
+            self.actions += len(receipt.actions)
+
+    def report(self, rejects: Path | None) -> IngestReport:
+        return IngestReport(
+            events=self.events,
+            skipped=self.skipped,
+            definitions=self.definitions,
+            transactions=self.transactions,
+            skipped_groups=self.skipped_groups,
+            outcomes=dict(sorted(self.outcomes.items())),
+            reviews=self.reviews,
+            actions=self.actions,
+            rejected=tuple(self.rejected),
+            rejects_file=str(rejects) if rejects and self.rejected else None,
+            seconds=time.perf_counter() - self.started,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ingesting:
+    """The import use-case of one caller."""
+
+    backend: Backend
+    principal: Principal
+    choices: Choices
+
+    def file(self, path: str | Path) -> IngestReport:
+        """Import a file, or standard input as `-`.
+
+        Raises:
+            TenureError: the first line that cannot be taken, with its number in front.
+        """
+        with _rereadable(path) as kept:
+
+            def lines() -> Iterator[Line]:
+                with opened(kept) as found:
+                    yield from found
+
+            return self.run(lines)
+
+    def run(self, lines: Lines) -> IngestReport:
+        """Import lines that can be read twice: once to check them, once to write them."""
+        if self.choices.reading.replay:
+            self.principal.require(OPERATE)
+        tally = _Tally()
+        if not self.choices.keep_going:
+            self._check(lines())
+        write = self._replay if self.choices.reading.replay else self._write
+        write(self._items(lines(), tally), tally)
+        return tally.report(_write_rejects(tally.rejected, self.choices.rejects))
+
+    def _check(self, lines: Iterator[Line]) -> None:
+        """Refuse the file at its first line that no store could take."""
+        words, before = self._words(), MIN_US
+        for line in lines:
+            try:
+                item = read(line, self.choices.reading)
+                if isinstance(item, Definition):
+                    self.principal.require(DEFINE)
+                    words = defined(words, dict(item.held))
+                    continue
+                before = _rising(before, item.recorded_us)
+                if not _refers(item):
+                    self._draft(item, words, _UNWRITTEN)
+            except TenureError as error:
+                raise at_line(error, line.number) from error
+
+    def _items(self, lines: Iterator[Line], tally: _Tally) -> Iterator[Definition | Event]:
+        for line in lines:
+            try:
+                yield read(line, self.choices.reading)
+            except TenureError as error:
+                self._refuse(error, [line], tally)
+
+    def _refuse(self, error: TenureError, lines: Sequence[Line], tally: _Tally) -> None:
+        """Note refused lines, or stop the import."""
+        told = at_lines(error, lines[0].number, lines[-1].number)
+        if not self.choices.keep_going or isinstance(error, Unavailable):
+            raise told from error
+        secret = error.code == "secret_in_content"
+        tally.rejected.extend(
+            Rejected(
+                line=line.number,
+                code=error.code,
+                reason=str(error) if len(lines) == 1 else str(told),
+                text="" if secret else line.text,
+            )
+            for line in lines
+        )
+
+    def _define(self, item: Definition, tally: _Tally) -> None:
+        try:
+            self.principal.require(DEFINE)
+            self.backend.define(self.principal.tenant, dict(item.held))
+        except TenureError as error:
+            self._refuse(error, [item.line], tally)
+        else:
+            tally.definitions += 1
+
+    def _write(self, items: Iterator[Definition | Event], tally: _Tally) -> None:
+        held: list[Event] = []
+        for item in items:
+            if isinstance(item, Definition):
+                self._write_batch(held, tally)
+                self._define(item, tally)
+                held = []
+                continue
+            held.append(item)
+            if len(held) == BATCH:
+                self._write_batch(held, tally)
+                held = []
+        self._write_batch(held, tally)
+
+    def _write_batch(self, events: Sequence[Event], tally: _Tally) -> None:
+        drafts = self._drafted(events, tally)
+        if not drafts:
+            return
+        results = self.backend.alone(self.principal.tenant, lambda tx: self._commit(tx, drafts))
+        if isinstance(results, TenureError):
+            raise results
+        writing = Writing(self.backend, self.principal)
+        for (event, draft), result in zip(drafts, results, strict=True):
+            if isinstance(result, TenureError):
+                self._refuse(result, [event.line], tally)
+            else:
+                tally.take(result)
+                writing.embed([draft], result)
+        tally.transactions += 1
+        self._tell(events[-1], tally)
+
+    def _commit(self, tx: WriteTx, drafts: Sequence[tuple[Event, Draft]]) -> Sequence[Result]:
+        """Write drafts under one lock, a stamp each; without `keep_going` all or none."""
+        results = commit(
+            tx,
+            [self._submission(draft) for _, draft in drafts],
+            now_us=self.backend.now_us(),
+            policy=self.backend.policy,
+            scorer=self.backend.scorer,
+        )
+        if not self.choices.keep_going:
+            for (event, _), result in zip(drafts, results, strict=True):
+                if isinstance(result, TenureError):
+                    raise at_line(result, event.line.number)
+        return results
+
+    def _submission(self, draft: Draft) -> Submission:
+        return Submission(
+            drafts=(draft,),
+            scopes=visible_scopes(self.principal) | {draft.details.scope.scope_id},
+            actor=self.principal.user or "service",
+            writer=self.principal,
+        )
+
+    def _drafted(self, events: Sequence[Event], tally: _Tally) -> list[tuple[Event, Draft]]:
+        writing, words = Writing(self.backend, self.principal), self._words()
+        drafts: list[tuple[Event, Draft]] = []
+        for event in events:
+            try:
+                if _refers(event):
+                    draft = writing.drafts([event.write])[0]
+                else:
+                    draft = self._draft(event, words, writing.object_id(event.write))
+            except TenureError as error:
+                self._refuse(error, [event.line], tally)
+            else:
+                drafts.append((event, draft))
+        return drafts
+
+    def _words(self) -> Vocabulary:
+        return self.backend.vocabulary(self.principal.tenant)
+
+    def _draft(self, event: Event, words: Vocabulary, object_id: str) -> Draft:
+        desk = Desk(self.principal, words, self.backend.policy)
+        return sanitize(event.write, desk, object_id=object_id, referred=Referred())
+
+    def _replay(self, items: Iterator[Definition | Event], tally: _Tally) -> None:
+        held: list[Event] = []
+        for item in items:
+            if isinstance(item, Definition):
+                self._define(item, tally)
+                continue
+            if held and item.recorded_us != held[0].recorded_us:
+                self._replay_group(held, tally)
+                held = []
+            held.append(item)
+        self._replay_group(held, tally)
+
+    def _replay_group(self, events: Sequence[Event], tally: _Tally) -> None:
+        if self.choices.keep_going:
+            events = self._sound(events, tally)
+        if not events or events[0].recorded_us is None:
+            return
+        try:
+            receipts = Writing(self.backend, self.principal).replay(
+                [event.write for event in events],
+                recorded_us=events[0].recorded_us,
+                events=[event.held for event in events],
+            )
+        except TenureError as error:
+            self._refuse(error, [event.line for event in events], tally)
+            return
+        tally.take(receipts)
+        if all(receipt.replayed for receipt in receipts):
+            tally.skipped_groups += 1
+        else:
+            tally.transactions += 1
+        self._tell(events[-1], tally)
+
+    def _sound(self, events: Sequence[Event], tally: _Tally) -> list[Event]:
+        """Leave out the lines of a group that no store could take."""
+        words = self._words()
+        sound: list[Event] = []
+        for event in events:
+            try:
+                if not _refers(event):
+                    self._draft(event, words, _UNWRITTEN)
+            except TenureError as error:
+                self._refuse(error, [event.line], tally)
+            else:
+                sound.append(event)
+        return sound
+
+    def _tell(self, last: Event, tally: _Tally) -> None:
+        if self.choices.progress is not None:
+            self.choices.progress(last.line.number, tally.events + tally.skipped)
+
+
+_UNWRITTEN: Final = "00000000-0000-0000-0000-000000000000"
+"""The object id of a draft that is made only to be checked."""
+
+
+def _rising(before_us: int, recorded_us: int | None) -> int:
+    """Return the later of two recording times; a history never runs backwards."""
+    if recorded_us is None:
+        return before_us
+    if recorded_us < before_us:
+        raise InvalidInput(
+            "recorded_at is earlier than in the line before; sort the file by recorded_at",
+            code="tx_backwards",
+        )
+    return recorded_us
+
+
+def _refers(event: Event) -> bool:
+    """Tell whether a line names objects that an earlier line may have yet to make."""
+    return bool(event.write.object_id or event.write.derived_from)
+
+
+@contextmanager
+def _rereadable(path: str | Path) -> Generator[str | Path]:
+    """Give a path that can be read twice; standard input is kept in a temporary file."""
+    if str(path) != STDIN:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="tenure-") as folder:
+        kept = Path(folder) / "stdin.jsonl"
+        with kept.open("wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target)
+        yield kept
+
+
+def rejects_path(path: str | Path) -> Path:
+    """Return where the refused lines of a file go, in the folder of the file.
+
+    >>> rejects_path("data/events.jsonl.gz").as_posix()
+    'data/events.rejects.jsonl'
+    """
+    if str(path) == STDIN:
+        return Path("stdin.rejects.jsonl")
+    stem = Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
+    return Path(path).with_name(f"{stem}.rejects.jsonl")
+
+
+def _write_rejects(rejected: Sequence[Rejected], path: Path | None) -> Path | None:
+    if not rejected or path is None:
+        return None
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(number, "w", encoding="utf-8") as target:
+            for one in rejected:
+                held: Mapping[str, Any] = {
+                    "line": one.line,
+                    "code": one.code,
+                    "reason": one.reason,
+                    "text": one.text,
+                }
+                target.write(json.dumps(held, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise Unavailable(
+            f"the rejects file {path} cannot be written: {error.strerror or error}",
+            code="file_unreadable",
+        ) from error
+    return path

@@ -1,0 +1,338 @@
+"""Sanitising: from what a caller wrote to a draft that may meet the store.
+
+Every bounded word, time, scope, permission and number is checked here, every aspect of
+tenure gets its value (stated, else from the slot, the object type, the layer, else refused),
+and authority comes from the authenticated channel, never from the payload. Nothing is read
+or written; what a write refers to is handed in as `Referred`.
+Sources: DESIGN 3; settled 2 to 5; vocabulary 2 and 3; checklist C-001, C-018, C-035, C-036.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import Any, cast
+
+from ...schema.claim import Details, milli
+from ...schema.entity import EntityRef
+from ...schema.errors import InvalidInput
+from ...schema.interval import INF_US, Interval
+from ...schema.layers import (
+    LAYERS,
+    OBJECT_TYPES,
+    DecayRule,
+    object_type_of,
+)
+from ...schema.principal import Scope, only_project, write_scope
+from ...schema.slots import Slot
+from ...schema.sources import Channel, channel
+from ...schema.values import (
+    NOTHING,
+    Value,
+    canonical_json,
+    canonical_value,
+)
+from ...schema.vocabulary import (
+    Authority,
+    ObjectType,
+    Op,
+    RetirementRule,
+    Sensitivity,
+    StateLayer,
+    ValueType,
+    parse,
+    parse_level,
+)
+from ...schema.write import Draft, Write
+from ..backend.parsing import (
+    decay,
+    entity_ref,
+    mention,
+    share,
+)
+from ..backend.times import optional
+from .content import content_of, inspect
+from .trust import (
+    Case,
+    Desk,
+    Referred,
+    levels_of,
+    permissions_of,
+    trust_of,
+)
+
+
+def sanitize(write: Write, desk: Desk, *, object_id: str, referred: Referred) -> Draft:
+    """Return the draft of a write.
+
+    Raises:
+        InvalidInput: for whatever is malformed, unknown, too large or missing.
+        Forbidden: `authority_above_ceiling`, `scope_not_yours`.
+    """
+    return _Sanitising(Case(write, desk, object_id, referred)).draft()
+
+
+def fingerprint(write: Write) -> str:
+    """Return the SHA-256 of a write's canonical request, its idempotency key apart."""
+    held = {
+        name: _plain(value)
+        for name, unset in _UNSET
+        if (value := getattr(write, name)) is not unset and value != unset
+    }
+    return hashlib.sha256(canonical_json(held).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_UNSET = tuple((f.name, f.default) for f in fields(Write) if f.name != "idempotency_key")
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {k: _plain(v) for k, v in asdict(value).items()}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, cast("set[Any]", value)))
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return list(map(_plain, cast("list[Any]", value)))
+    return value if isinstance(value, str | int | bool | None) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sanitising:
+    """One write on its way to a draft."""
+
+    case: Case
+
+    @property
+    def write(self) -> Write:
+        return self.case.write
+
+    @property
+    def desk(self) -> Desk:
+        return self.case.desk
+
+    @property
+    def referred(self) -> Referred:
+        return self.case.referred
+
+    def draft(self) -> Draft:
+        write, target = self.write, self.referred.target
+        self._sizes()
+        op, slot = parse(Op, write.op), self._slot()
+        source = self._source()
+        level, effective = levels_of(self.case, source, slot)
+        valid_from, valid_until = self._times()
+        value, mention = self._value(op, slot)
+        details = self._details(source, level, slot)
+        content = content_of(self.case, slot, value, details)
+        quarantine, warnings = inspect(self.case, content, source, value)
+        return Draft(
+            object_id=self.case.object_id,
+            op=op,
+            slot=slot,
+            slot_key=target.claim.slot_key if target else None,
+            subject=None if target else self._subject(op, slot),
+            value_key=value.key if value else NOTHING,
+            value_mention=mention,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            whole_extent=op is Op.RETRACT and valid_from is None and valid_until == INF_US,
+            level=effective,
+            source_authority=milli(trust_of(self.case, source)),
+            confidence=milli(share(write.confidence, "confidence")),
+            details=details,
+            content=content,
+            permissions=permissions_of(self.case, details.sensitivity),
+            quarantine=quarantine,
+            warnings=(*source.warnings, *warnings),
+            idempotency_key=write.idempotency_key,
+            fingerprint=fingerprint(write),
+        )
+
+    def _sizes(self) -> None:
+        limit = self.desk.policy.write.max_text_chars
+        for name in ("content", "value", "why_it_matters", "behavioral_implication"):
+            text = getattr(self.write, name)
+            if isinstance(text, str) and len(text) > limit:
+                raise InvalidInput(
+                    f"{name} has {len(text)} characters, the policy allows {limit}; "
+                    "split it, or keep it as a document and write what it says",
+                    code="too_large",
+                    field=name,
+                )
+        if len(self.write.derived_from) > self.desk.policy.write.max_sources:
+            raise InvalidInput("derived_from names too many objects", code="too_large")
+
+    def _slot(self) -> Slot | None:
+        target = self.referred.target
+        name = target.details.slot if target else self.write.slot
+        if target and self.write.slot not in (None, name):
+            raise InvalidInput(
+                f"object {target.claim.object_id} belongs to slot {name!r}, "
+                f"not {self.write.slot!r}; state only one of object_id and slot",
+                code="target_mismatch",
+            )
+        return None if name is None else self.desk.vocabulary.slot(name)
+
+    def _source(self) -> Channel:
+        write, principal = self.write, self.desk.principal
+        stated = None if write.authority_level is None else parse_level(write.authority_level)
+        origin = write.source_origin
+        if not isinstance(origin, str) or "://" not in origin or len(origin) > 2048:
+            raise InvalidInput(
+                f"source_origin {origin!r:.80} is no URI; write user://chat or record://crm/7",
+                code="bad_origin",
+            )
+        trust = write.source_authority
+        return channel(
+            origin,
+            kinds=self.desk.vocabulary.source_kinds,
+            granted=principal.source_kinds,
+            ceiling=principal.authority_level,
+            stated=stated,
+            stated_trust=None if trust is None else share(trust, "source_authority"),
+        )
+
+    def _times(self) -> tuple[int | None, int]:
+        start = optional(self.write.valid_from, what="valid_from")
+        end = optional(self.write.valid_until, what="valid_until")
+        end = INF_US if end is None else end
+        if start is not None:
+            Interval(start, end)
+        return start, end
+
+    def _subject(self, op: Op, slot: Slot | None) -> EntityRef | str | None:
+        subject = self.write.subject
+        if isinstance(subject, Mapping):
+            subject = entity_ref(subject)
+        if isinstance(subject, EntityRef):
+            self.desk.vocabulary.entity_type(subject.type)
+            return subject
+        if isinstance(subject, str):
+            return subject if subject.strip() else EntityRef(name=subject)
+        if slot is not None:
+            raise InvalidInput(
+                f"a claim about slot {slot.name!r} needs a subject; give a name, an entity id "
+                "or an EntityRef",
+                code="missing_subject",
+            )
+        if op not in (Op.ASSERT,):
+            raise InvalidInput(
+                f"{op.value} of a text without a slot addresses it by object_id=",
+                code="missing_subject",
+            )
+        return None
+
+    def _value(self, op: Op, slot: Slot | None) -> tuple[Value | None, EntityRef | str | None]:
+        given, target = self.write.value, self.referred.target
+        if slot is None:
+            return self._text_value(op), None
+        if given is None and target and op in (Op.RETRACT, Op.DENY):
+            return Value(target.claim.value_key, target.content.value_json), None
+        if given is None:
+            if op is Op.DELETE:
+                return None, None
+            raise InvalidInput(
+                f"{op.value} on slot {slot.name!r} needs a value", code="missing_value"
+            )
+        if slot.relates:
+            return None, mention(given)
+        if op is Op.DELETE and not slot.many:
+            return None, None
+        return canonical_value(given, slot.value_type), None
+
+    def _text_value(self, op: Op) -> Value | None:
+        target = self.referred.target
+        if op is Op.DELETE:
+            return None
+        if op in (Op.RETRACT, Op.DENY) and target:
+            return Value(target.claim.value_key, target.content.value_json)
+        if not self.write.content:
+            raise InvalidInput(
+                "a write without a slot needs content; give content=, or a slot and a value",
+                code="missing_value",
+            )
+        return canonical_value(self.write.content, ValueType.TEXT)
+
+    def _details(self, source: Channel, level: Authority, slot: Slot | None) -> Details:
+        write, vocabulary, target = self.write, self.desk.vocabulary, self.referred.target
+        object_type = self._object_type(level, slot)
+        layer = self._layer(object_type)
+        decay, retirement = self._tenure(object_type, layer, slot, level)
+        stated_types = tuple(write.applicable_task_types) or (
+            slot.applicable_task_types if slot else ()
+        )
+        origins = {
+            write.source_origin,
+            *(o for s in self.referred.sources for o in s.details.origins),
+        }
+        return Details(
+            scope=target.details.scope if target else self._scope(layer, object_type),
+            slot=slot.name if slot else None,
+            subject_id=target.details.subject_id if target else None,
+            value_entity_id=target.details.value_entity_id if target else None,
+            authority_level=level,
+            source_origin=write.source_origin,
+            source_kind=source.kind.name,
+            object_type=object_type,
+            layer=layer,
+            applicable_task_types=vocabulary.check("task_type", stated_types),
+            sensitivity=self._sensitivity(slot),
+            decay_rule=decay,
+            retirement_rule=retirement,
+            update_path=write.update_path or write.source_origin,
+            derived_from=tuple(s.claim.object_id for s in self.referred.sources),
+            origins=tuple(sorted(origins)),
+            planned=bool(write.planned),
+            actor=self.desk.principal.user or "service",
+            resolved_via="object_id" if target else "",
+        )
+
+    def _object_type(self, level: Authority, slot: Slot | None) -> ObjectType:
+        if self.write.object_type is not None:
+            return parse(ObjectType, self.write.object_type)
+        if self.referred.target:
+            return self.referred.target.details.object_type
+        return object_type_of(slot.kind if slot else None, level)
+
+    def _layer(self, object_type: ObjectType) -> StateLayer:
+        if self.write.layer is not None:
+            return parse(StateLayer, self.write.layer)
+        if self.referred.target:
+            return self.referred.target.details.layer
+        layer = OBJECT_TYPES[object_type].layer
+        unbound = layer is StateLayer.PROJECT and self.write.scope is None
+        if unbound and only_project(self.desk.principal) is None:
+            return StateLayer.TENANT
+        return layer
+
+    def _scope(self, layer: StateLayer, object_type: ObjectType) -> Scope:
+        stated = self.write.scope
+        if isinstance(stated, Mapping):
+            unknown = set(stated) - {"user", "project", "session"}
+            if unknown:
+                raise InvalidInput(
+                    f"scope has user, project and session, not {sorted(unknown)}",
+                    code="bad_scope",
+                )
+            stated = Scope(**stated)
+        return write_scope(self.desk.principal, layer, stated=stated, object_type=object_type)
+
+    def _tenure(
+        self, object_type: ObjectType, layer: StateLayer, slot: Slot | None, level: Authority
+    ) -> tuple[DecayRule | None, RetirementRule]:
+        """Return decay and retirement: stated, else the slot's, the type's, the layer's."""
+        write, kind = self.write, OBJECT_TYPES[object_type]
+        rule = decay(write.decay_rule) or (slot.decay_rule if slot else None)
+        if rule is None and level > Authority.DEVELOPER:
+            rule = kind.decay or LAYERS[layer].decay
+        if write.retirement_rule is not None:
+            return rule, parse(RetirementRule, write.retirement_rule)
+        return rule, (slot.retirement_rule if slot else None) or kind.retirement
+
+    def _sensitivity(self, slot: Slot | None) -> tuple[Sensitivity, ...]:
+        stated = {parse(Sensitivity, word) for word in self.write.sensitivity}
+        stated.update(slot.sensitivity if slot else ())
+        stated.update(label for s in self.referred.sources for label in s.details.sensitivity)
+        return tuple(sorted(stated))

@@ -1,0 +1,113 @@
+"""The lattice: a derived object is never more trusted or more open than its sources.
+
+Authority is the weakest of the sources, classification the highest, permission the
+intersection, origins the union, so that laundering cannot raise trust.
+Sources: DESIGN 3 ("Derived objects"); checklist C-090, C-099; ecosystem 9.4, case 19.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ...schema.claim import Assertion, Permissions
+from ...schema.policy import Policy
+from ...schema.principal import EVERYONE, Principal
+from ...schema.slots import Slot, Vocabulary
+from ...schema.sources import Channel, SourceKind, effective_level
+from ...schema.vocabulary import (
+    Authority,
+    Classification,
+    Precedence,
+    Sensitivity,
+    parse,
+)
+from ...schema.write import Write
+
+
+@dataclass(frozen=True, slots=True)
+class Referred:
+    """What a write refers to, as the caller may see it."""
+
+    target: Assertion | None = None
+    """The object that is addressed instead of subject and slot."""
+    sources: tuple[Assertion, ...] = ()
+    """What it is derived from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What sanitising knows beside the write."""
+
+    principal: Principal
+    vocabulary: Vocabulary
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One write on the desk."""
+
+    write: Write
+    desk: Desk
+    object_id: str
+    referred: Referred
+
+
+def trust_of(case: Case, source: Channel) -> float:
+    """Return the trust, which an untrusted channel cannot state above its kind's."""
+    open_kind = source.kind.default_level == Authority.RETRIEVED
+    capped = open_kind and not case.desk.principal.privileged
+    own = min(source.source_authority, source.kind.source_authority) if capped else None
+    shares = [s.claim.source_authority / 1000 for s in case.referred.sources]
+    return min([source.source_authority if own is None else own, *shares])
+
+
+def levels_of(case: Case, source: Channel, slot: Slot | None) -> tuple[Authority, int]:
+    """Return level and effective level, never stronger than any source's (lattice)."""
+    sources = case.referred.sources
+    level = max([source.authority, *(s.details.authority_level for s in sources)])
+    precedence = slot.precedence if slot else Precedence.AUTHORITY
+    kinds = case.desk.vocabulary.source_kinds
+    ranks = [source.kind.rank, *(_rank(s, kinds) for s in sources)]
+    return level, effective_level(level, max(ranks), precedence)
+
+
+def permissions_of(case: Case, sensitivity: Iterable[Sensitivity]) -> Permissions:
+    """Return who may see the object: the highest class and the common roles (lattice)."""
+    write, sources = case.write, case.referred.sources
+    allow = set(case.desk.vocabulary.check("role", tuple(write.allow_roles))) or {EVERYONE}
+    deny = set(case.desk.vocabulary.check("role", tuple(write.deny_roles)))
+    classes = [s.permissions.classification for s in sources]
+    if write.security_classification is not None:
+        classes.append(parse(Classification, write.security_classification))
+    if {Sensitivity.SPECIAL_PERSONAL, Sensitivity.FINANCIAL} & set(sensitivity):
+        classes.append(Classification.CONFIDENTIAL)
+    for held in (s.permissions for s in sources):
+        deny.update(held.deny)
+        allow = _both(allow, set(held.allow))
+    if case.referred.target and not write.allow_roles and not write.deny_roles:
+        held = case.referred.target.permissions
+        classes.append(held.classification)
+        allow, deny = _both(allow, set(held.allow)), deny | set(held.deny)
+    return Permissions(
+        classification=max(classes, key=lambda c: c.rank, default=Classification.PUBLIC),
+        allow=tuple(sorted(allow)),
+        deny=tuple(sorted(deny)),
+    )
+
+
+def _rank(source: Assertion, kinds: Mapping[str, SourceKind]) -> int:
+    kind = kinds.get(source.details.source_kind)
+    return kind.rank if kind else max(k.rank for k in kinds.values())
+
+
+def _both(allow: set[str], other: set[str]) -> set[str]:
+    """Return the roles that two allow lists share; `*` is everyone."""
+    if EVERYONE in allow:
+        return other
+    return allow if EVERYONE in other else (allow & other) or {_NOBODY}
+
+
+_NOBODY = "owner"
+"""Whom an empty intersection leaves: the owner of the tenant."""

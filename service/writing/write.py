@@ -1,0 +1,220 @@
+"""The write use-case: sanitise, resolve, reconcile, apply.
+
+Sanitising happens here, on the caller's thread; resolution, reconciliation and the apply run
+under the tenant's write lock in `store.commit`, shared with whoever writes at the same time.
+Sources: DESIGN 3 and 9; settled 1, 2, 6; checklist C-055.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...schema.claim import Assertion, Claim, Version
+from ...schema.errors import InvalidInput, NotFound, TenureError
+from ...schema.interval import ALWAYS, INF_US
+from ...schema.principal import OPERATE, Principal, visible_scopes
+from ...schema.values import canonical_json
+from ...schema.vocabulary import Outcome
+from ...schema.write import Draft, Receipt, Write
+from ...store.commit.admission import Submission
+from ...store.commit.commit import commit
+from ...store.port.store import Ask, Point, WriteTx
+from ..backend.backend import Backend
+from ..backend.ids import keyed, replayed
+from .sanitize import sanitize
+from .trust import Desk, Referred
+
+_FAR = INF_US - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The write use-case of one caller."""
+
+    backend: Backend
+    principal: Principal
+
+    def write(self, write: Write, *, dry_run: bool) -> Receipt:
+        """Return the receipt of one write."""
+        return self.write_many([write], dry_run=dry_run)[0]
+
+    def write_many(
+        self, writes: Sequence[Write], *, dry_run: bool = False, ids: Sequence[str] = ()
+    ) -> tuple[Receipt, ...]:
+        """Return the receipts of writes that share one transaction and one stamp.
+
+        Raises:
+            TenureError: what the first write that cannot be taken raises; nothing is written.
+        """
+        self._check_size(len(writes))
+        if not writes:
+            return ()
+        return self.submit(self.drafts(writes, ids), dry_run=dry_run)
+
+    def replay(
+        self, writes: Sequence[Write], *, recorded_us: int, events: Sequence[Mapping[str, Any]]
+    ) -> tuple[Receipt, ...]:
+        """Return the receipts of a replayed group: one stated stamp, ids from the events.
+
+        Raises:
+            InvalidInput: `tx_backwards`.
+        """
+        self.principal.require(OPERATE)
+        self._check_size(len(writes))
+        tenant = self.principal.tenant
+        ids = [
+            replayed(tenant, recorded_us, number, canonical_json(event))
+            for number, event in enumerate(events)
+        ]
+        return self.submit(self.drafts(writes, ids), stated_tx=recorded_us)
+
+    def submit(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        dry_run: bool = False,
+        stated_tx: int | None = None,
+    ) -> tuple[Receipt, ...]:
+        """Return the receipts of drafts that share one transaction and one stamp."""
+        submission = Submission(
+            drafts=tuple(drafts),
+            scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},
+            actor=self.principal.user or "service",
+            stated_tx=stated_tx,
+            writer=self.principal,
+        )
+        tenant = self.principal.tenant
+        if dry_run:
+            result = self.backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
+        else:
+            result = self.backend.submit(tenant, submission)
+        if isinstance(result, TenureError):
+            raise result
+        if not dry_run:
+            self.embed(drafts, result)
+        return tuple(result)
+
+    def embed(self, drafts: Iterable[Draft], receipts: Iterable[Receipt]) -> None:
+        """Have vectors made for what was stored; the caller does not wait for them."""
+        embedding = self.backend.embedding
+        if embedding is None:
+            return
+        stored = (
+            (draft.object_id, draft.content)
+            for draft, receipt in zip(drafts, receipts, strict=True)
+            if receipt.outcome is not Outcome.REFUSED and not receipt.replayed
+        )
+        embedding.later(self.principal.tenant, stored)
+
+    def _rehearse(self, tx: WriteTx, submission: Submission) -> Any:
+        done = commit(
+            tx,
+            [submission],
+            now_us=self.backend.now_us(),
+            policy=self.backend.policy,
+            scorer=self.backend.scorer,
+            dry_run=True,
+        )
+        return done[0]
+
+    def _check_size(self, count: int) -> None:
+        limit = self.backend.policy.write.max_batch
+        if count > limit:
+            raise InvalidInput(
+                f"{count} writes in one transaction, the policy allows {limit}; split them, or "
+                "raise policy.write.max_batch",
+                code="too_large",
+            )
+
+    def object_id(self, write: Write) -> str:
+        """Return the id the object of a write takes: that of its key, else a new one.
+
+        Raises:
+            InvalidInput: `bad_key`.
+        """
+        if write.idempotency_key is None:
+            return self.backend.ids()
+        if not 1 <= len(write.idempotency_key) <= 256:
+            raise InvalidInput("an idempotency key has 1 to 256 characters", code="bad_key")
+        return keyed(self.principal.tenant, write.idempotency_key)
+
+    def drafts(self, writes: Sequence[Write], ids: Sequence[str] = ()) -> list[Draft]:
+        """Return the checked drafts of writes; what they refer to is read once.
+
+        Raises:
+            TenureError: what the first write that cannot be taken raises.
+        """
+        ids = ids or [self.object_id(write) for write in writes]
+        tenant = self.principal.tenant
+        desk = Desk(self.principal, self.backend.vocabulary(tenant), self.backend.policy)
+        referred = self._referred(writes)
+        drafts: list[Draft] = []
+        own: dict[str, Draft] = {}
+        for write, object_id in zip(writes, ids, strict=True):
+            draft = sanitize(
+                write, desk, object_id=object_id, referred=self._refer(write, referred, own)
+            )
+            own[object_id] = draft
+            drafts.append(draft)
+        return drafts
+
+    def _referred(self, writes: Sequence[Write]) -> dict[str, Version]:
+        """Return what the writes refer to, as the caller may see it, by object id."""
+        wanted = {str(i) for w in writes for i in (w.object_id, *w.derived_from) if i}
+        if not wanted:
+            return {}
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            ask = Ask(objects=tuple(sorted(wanted)), heads=False, at_valid=False, at_tx=False)
+            point = Point(_FAR, reader.clock().last_us)
+            found = reader.versions(ask, sight=self.principal.sight(), point=point)
+        return {v.row.claim.object_id: v for v in found.versions if v.visible and v.content}
+
+    def _refer(
+        self, write: Write, held: Mapping[str, Version], own: Mapping[str, Draft]
+    ) -> Referred:
+        target = _assertion(held, write.object_id) if write.object_id else None
+        sources = [
+            _of_draft(own[str(i)]) if str(i) in own else _assertion(held, str(i))
+            for i in write.derived_from
+        ]
+        return Referred(target, tuple(sources))
+
+
+def _assertion(held: Mapping[str, Version], object_id: str) -> Assertion:
+    version = held.get(object_id)
+    if version is None or version.content is None:
+        raise NotFound(
+            f"there is no object {object_id}; take the id from a receipt or a search",
+            code="unknown_object",
+            object_id=object_id,
+        )
+    return Assertion(
+        claim=version.row.claim,
+        details=version.details,
+        content=version.content,
+        permissions=version.permissions,
+    )
+
+
+def _of_draft(draft: Draft) -> Assertion:
+    """Return a draft of the same call as a source of a later one."""
+    return Assertion(
+        claim=Claim(
+            object_id=draft.object_id,
+            slot_key="",
+            op=draft.op,
+            value_key=draft.value_key,
+            interval=ALWAYS,
+            since_us=ALWAYS.start_us,
+            level=draft.level,
+            source_authority=draft.source_authority,
+            confidence=draft.confidence,
+            tx=0,
+            ordinal=0,
+        ),
+        details=draft.details,
+        content=draft.content,
+        permissions=draft.permissions,
+    )

@@ -1,0 +1,1 @@
+"""One group of writes, from the lock to the batch."""

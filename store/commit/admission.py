@@ -1,0 +1,489 @@
+"""Admission: from a sanitised draft to a resolved claim, under the tenant's write lock.
+
+Mentions are bound against the register as it stands under the lock, so that sixteen writers
+naming one new entity make one. A claim without a resolved subject cannot be stated: only an
+`Admitted` reaches the planner. A write that cannot be admitted raises and leaves nothing.
+Sources: DESIGN 3 and 5; settled 1, 2, 6, 9; checklist C-050 to C-055.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...resolution.bind import (
+    SCORED,
+    Named,
+    Rules,
+    Scorer,
+    as_ref,
+    bind,
+)
+from ...resolution.clusters import pair
+from ...resolution.keys import (
+    alias_key,
+    entity_id,
+    free_ordinal,
+    is_description,
+)
+from ...resolution.register import Register
+from ...schema.claim import (
+    Assertion,
+    Claim,
+    MentionLink,
+    slot_key,
+    text_key,
+)
+from ...schema.entity import (
+    AUDIT,
+    SUGGESTION,
+    Alias,
+    Entity,
+    EntityRef,
+    Identifier,
+    Judgement,
+    Resolution,
+    Review,
+)
+from ...schema.errors import InvalidInput
+from ...schema.interval import (
+    ALWAYS,
+    INF_US,
+    MIN_US,
+    Interval,
+)
+from ...schema.policy import ResolutionPolicy
+from ...schema.principal import TENANT_SCOPE, Principal
+from ...schema.slots import UNKNOWN_TYPE, compatible
+from ...schema.values import canonical_value
+from ...schema.vocabulary import (
+    Authority,
+    Decision,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+    ReviewState,
+    ValueType,
+)
+from ...schema.write import Draft, Span
+from ..port.store import SlotRecord
+from ..timeline.ledger import PlanningSlot
+from .namesakes import (
+    Line,
+    Subject,
+    namesakes,
+    subject_of,
+    torn,
+)
+from .naming import typed
+from .surroundings import Circle, Surroundings, neighbours_of
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The drafts of one write, admitted or refused together under one stamp."""
+
+    drafts: tuple[Draft, ...]
+    scopes: frozenset[str]
+    """Scope ids whose aliases the writer may use."""
+    actor: str
+    stated_tx: int | None = None
+    """Of a replay: the transaction time it recorded."""
+    writer: Principal | None = None
+    """Whose sight decides what may count as standing around a mention; None: nothing does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A draft with everything bound."""
+
+    draft: Draft
+    assertion: Assertion
+    slot: SlotRecord
+    planning: PlanningSlot
+    slot_keys: tuple[str, ...]
+    """The slot of every member of the subject's cluster."""
+    resolution: Resolution | None
+    root: str | None
+    """Canonical id of the subject."""
+    pending: bool
+    reviews: tuple[Review, ...]
+    """Cases that subject, entity value and mentions have opened, suggestions included."""
+    mentions: tuple[MentionLink, ...] = ()
+
+    def settled(self, register: Register) -> Admitted:
+        """Return it under the clusters that the whole write has made."""
+        raw = self.slot.subject_id
+        if raw is None or self.slot.slot is None:
+            return self
+        root, name, scope_id = register.root(raw), self.slot.slot, self.slot.scope_id
+        keys = tuple(slot_key(m, name, scope_id) for m in register.members(raw))
+        return replace(self, root=root, planning=(root, name, scope_id), slot_keys=keys)
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    raw: str
+    resolution: Resolution
+    pending: bool
+    review: Review | None = None
+
+
+def admit(
+    submission: Submission,
+    register: Register,
+    *,
+    tx: int,
+    bands: ResolutionPolicy,
+    scorer: Scorer | None,
+    circle: Circle | None = None,
+) -> tuple[Admitted, ...]:
+    """Return the admitted claims of a submission, teaching the register what they create.
+
+    `circle` has what stands around its mentions, where some of them must be scored.
+
+    Raises:
+        TenureError: whatever the first draft that cannot be admitted raises.
+    """
+    admitted: list[Admitted] = []
+    torn_apart = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
+    around = _surroundings(submission, register, bands, circle)
+    for ordinal, draft in enumerate(submission.drafts):
+        rules = Rules(
+            scopes=submission.scopes,
+            scope_id=draft.details.scope.scope_id,
+            bands=bands,
+            authority=draft.details.authority_level,
+        )
+        one = _Admission(draft, register, rules, scorer, tx, torn_apart, around)
+        admitted.append(one.admit(ordinal))
+    if register.moved:
+        return tuple(one.settled(register) for one in admitted)
+    return tuple(admitted)
+
+
+def _surroundings(
+    submission: Submission, register: Register, bands: ResolutionPolicy, circle: Circle | None
+) -> Surroundings | None:
+    if circle is None:
+        return None
+    rules = Rules(submission.scopes, TENANT_SCOPE.scope_id, bands)
+    return Surroundings(circle, neighbours_of(submission.drafts, register, rules))
+
+
+@dataclass(frozen=True, slots=True)
+class _Admission:
+    """One draft on its way in."""
+
+    draft: Draft
+    register: Register
+    rules: Rules
+    scorer: Scorer | None
+    tx: int
+    torn_apart: Mapping[Subject, tuple[Line, ...]]
+    around: Surroundings | None
+
+    def admit(self, ordinal: int) -> Admitted:
+        draft = self.draft
+        subject = self._subject()
+        value = self._value(subject)
+        value_id, value_key, value_json = self._stated(value)
+        raw = subject.raw if subject else draft.details.subject_id
+        details = replace(
+            draft.details,
+            subject_id=raw,
+            value_entity_id=value_id,
+            resolved_via=subject.resolution.reason if subject else draft.details.resolved_via,
+        )
+        record = self._slot(raw)
+        claim = self._claim(record.slot_key, value_key, ordinal)
+        content = draft.content if value_json is None else replace(
+            draft.content, value_json=value_json
+        )  # fmt: skip
+        links, cases = self._links()
+        root = self.register.root(raw) if raw else None
+        return Admitted(
+            draft=draft,
+            assertion=Assertion(
+                claim=claim,
+                details=details,
+                content=content,
+                permissions=draft.permissions,
+                quarantine=draft.quarantine,
+            ),
+            slot=record,
+            planning=self._planning(record, root),
+            slot_keys=self._slot_keys(record, raw),
+            resolution=subject.resolution if subject else None,
+            root=root,
+            pending=any(one.pending for one in (subject, value) if one),
+            reviews=(*(one.review for one in (subject, value) if one and one.review), *cases),
+            mentions=links,
+        )
+
+    def _links(self) -> tuple[tuple[MentionLink, ...], tuple[Review, ...]]:
+        """Return what the names inside the text link it to, and the cases they open."""
+        links: list[MentionLink] = []
+        cases: list[Review] = []
+        for span in self.draft.mentions:
+            bound = self._mentioned(span)
+            if bound is None:
+                continue
+            if bound.review:
+                cases.append(bound.review)
+            object_id, raw = self.draft.object_id, bound.raw
+            links.append(
+                MentionLink(object_id=object_id, entity_id=raw, start=span.start, end=span.end)
+            )
+        return tuple(links), tuple(cases)
+
+    def _mentioned(self, span: Span) -> _Binding | None:
+        """Bind a name inside the text; what was only found names nobody new and teaches none."""
+        found = bind(span.who, self.register, self.rules, self.scorer)
+        if found.decision is Decision.NEW and not span.stated:
+            return None
+        if found.entity is None or found.reason == SCORED:
+            return self._create(as_ref(span.who), f"mention/{span.start}", found)
+        self.register.named_now.add(found.entity)
+        return _Binding(found.entity, found, False)
+
+    def _subject(self) -> _Binding | None:
+        draft = self.draft
+        if draft.slot_key is not None or draft.subject is None:
+            return None
+        types = draft.slot.subject_types if draft.slot else ()
+        bound = self._bind(draft.subject, "subject", types)
+        entity = self.register.entity(bound.raw)
+        if entity and types and not any(compatible(entity.type, t) for t in types):
+            raise InvalidInput(
+                f"slot {draft.slot.name if draft.slot else ''!r} is about "
+                f"{' or '.join(types)}, but {entity.name!r} is a {entity.type}",
+                code="subject_type_mismatch",
+                entity=bound.raw,
+            )
+        return bound
+
+    def _value(self, subject: _Binding | None) -> _Binding | None:
+        mention = self.draft.value_mention
+        if mention is None:
+            return None
+        related = frozenset(self.register.members(subject.raw)) if subject else frozenset[str]()
+        return self._bind(mention, "value", (), related)
+
+    def _stated(self, value: _Binding | None) -> tuple[str | None, str, str | None]:
+        """Return raw id, key and JSON of the value."""
+        draft = self.draft
+        if value is None:
+            return draft.details.value_entity_id, draft.value_key, None
+        found = canonical_value(self.register.root(value.raw), ValueType.ENTITY)
+        return value.raw, found.key, found.json
+
+    def _bind(
+        self,
+        mention: Named,
+        role: str,
+        types: Sequence[str],
+        related: frozenset[str] = frozenset(),
+    ) -> _Binding:
+        named = typed(mention, types)
+        rules = replace(self.rules, related=related) if related else self.rules
+        if self.around:
+            rules = self.around.rules(rules, named, self.register)
+        found = bind(named, self.register, rules, self.scorer)
+        story = self._story(role)
+        if story and found.decision is not Decision.REVIEW:
+            found = torn(as_ref(named), story, self.register, self.rules.scopes)
+        if found.entity is None or found.reason == SCORED:
+            return self._create(as_ref(named), role, found)
+        self.register.named_now.add(found.entity)
+        if isinstance(named, EntityRef):
+            self._teach(named, found.entity)
+        entity = self.register.entity(self.register.root(found.entity))
+        pending = entity is not None and entity.state is EntityState.PENDING
+        return _Binding(found.entity, found, pending)
+
+    def _story(self, role: str) -> tuple[Line, ...]:
+        """Return the lines of a subject that this write says two things about at once."""
+        if role != "subject" or not self.torn_apart:
+            return ()
+        subject = subject_of(self.draft, self.register)
+        return self.torn_apart.get(subject, ()) if subject else ()
+
+    def _create(self, ref: EntityRef, role: str, found: Resolution) -> _Binding:
+        pending = found.decision is Decision.REVIEW
+        new = Entity(
+            entity_id=entity_id(self.draft.object_id, role, ref.name),
+            name=ref.name,
+            type=ref.type,
+            state=EntityState.PENDING if pending else EntityState.ACTIVE,
+            scope_id=self.rules.scope_id,
+            tx_start=self.tx,
+            created_by=self.draft.object_id,
+            recorded=self._of_record(ref),
+        )
+        self.register.learn(entities=[new])
+        self.register.named_now.add(new.entity_id)
+        if found.decision is Decision.BIND:
+            self.register.join(self._match(new.entity_id, found))
+        self._learn_names(ref, new)
+        done = replace(found, entity=new.entity_id)
+        return _Binding(new.entity_id, done, pending, self._case(ref, new.entity_id, found))
+
+    def _match(self, raw: str, found: Resolution) -> Judgement:
+        """Return the row that ties a surface bound by score to its entity: a star."""
+        assert found.entity is not None  # the decision is to bind
+        best, (left, right) = found.candidates[0], pair(raw, found.entity)
+        return Judgement(
+            judgement_id=entity_id(self.draft.object_id, "judgement", raw),
+            merge_id=entity_id(self.draft.object_id, "merge", raw),
+            left_id=left,
+            right_id=right,
+            verdict=JudgementVerdict.MATCH,
+            judged_by=JudgedBy.RULE,
+            actor="resolution",
+            score=best.score,
+            log_odds=best.log_odds,
+            evidence=best.evidence,
+            model_version=found.model_version,
+            reason=found.reason,
+            tx_start=self.tx,
+        )
+
+    def _case(self, ref: EntityRef, raw: str, found: Resolution) -> Review | None:
+        """Return the case a person should see: one that waits, a suggestion, or an audit."""
+        reason = found.reason
+        if found.decision is not Decision.REVIEW:
+            if not found.candidates or reason not in (SCORED, SUGGESTION):
+                return None
+            if is_sampled(raw, self.rules.bands.audit_share):
+                reason = AUDIT
+            elif reason == SCORED:
+                return None
+        return Review(
+            review_id=entity_id(self.draft.object_id, "review", raw),
+            entity_id=raw,
+            mention=ref.name,
+            type=ref.type,
+            scope_id=self.rules.scope_id,
+            candidates=found.candidates,
+            reason=reason,
+            object_id=self.draft.object_id,
+            state=ReviewState.OPEN,
+            version=1,
+            opened_tx=self.tx,
+        )
+
+    def _of_record(self, ref: EntityRef) -> bool:
+        return bool(ref.external_ids) and self.draft.details.source_kind == "system_of_record"
+
+    def _teach(self, ref: EntityRef, raw: str) -> None:
+        """Let a bound entity learn names, identifiers and its type from a trusted write."""
+        entity = self.register.entity(raw)
+        if entity is None or self.draft.details.authority_level > Authority.USER:
+            return
+        better_type = entity.type == UNKNOWN_TYPE and ref.type != UNKNOWN_TYPE
+        now_recorded = self._of_record(ref) and not entity.recorded
+        if better_type or now_recorded:
+            entity = replace(
+                entity,
+                type=ref.type if better_type else entity.type,
+                recorded=entity.recorded or now_recorded,
+            )
+            self.register.learn(entities=[entity])
+            self.register.settle(raw)
+            entity = self.register.entity(raw) or entity
+        self._learn_names(ref, entity)
+
+    def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
+        family = set(self.register.members(entity.entity_id))
+        reach = {self.rules.scope_id, TENANT_SCOPE.scope_id}
+        for surface in dict.fromkeys((ref.name, *self._further(ref))):
+            norm = alias_key(surface)
+            same = self.register.named(norm)
+            if not norm or any(a.entity_id in family and a.scope_id in reach for a in same):
+                continue
+            ordinal = free_ordinal(a.ordinal for a in same if a.scope_id == self.rules.scope_id)
+            if self.scorer and all(a.type != entity.type for a in same):
+                self.register.block(norm, self.scorer.stored_keys(surface, entity.type))
+            self.register.learn(aliases=[self._alias(surface, norm, entity, ordinal)])
+        held = self.register.held(entity.entity_id)
+        self.register.learn(
+            identifiers=[
+                Identifier(entity_id=entity.entity_id, scheme=s, value=v, tx_start=self.tx)
+                for s, v in sorted(ref.external_ids.items())
+                if s not in held
+            ]
+        )
+
+    def _further(self, ref: EntityRef) -> list[str]:
+        """Return the other names a write may teach: an alias is a way to hijack an entity.
+
+        Retrieved text and tools teach none, and a description ("the boss") names nobody.
+        """
+        if self.draft.details.authority_level > Authority.USER:
+            return []
+        return [name for name in ref.aliases if not is_description(name)]
+
+    def _alias(self, surface: str, norm: str, entity: Entity, ordinal: int) -> Alias:
+        return Alias(
+            entity_id=entity.entity_id,
+            surface=surface,
+            norm=norm,
+            type=entity.type,
+            scope_id=self.rules.scope_id,
+            ordinal=ordinal,
+            valid_from=MIN_US,
+            valid_until=INF_US,
+            tx_start=self.tx,
+            object_id=self.draft.object_id,
+        )
+
+    def _slot(self, raw: str | None) -> SlotRecord:
+        draft, scope_id = self.draft, self.rules.scope_id
+        name = draft.slot.name if draft.slot else None
+        many = bool(draft.slot and draft.slot.many)
+        if draft.slot_key is not None:
+            return SlotRecord(draft.slot_key, raw, name, scope_id, many)
+        if draft.slot is None or raw is None:
+            return SlotRecord(text_key(draft.object_id), raw, None, scope_id, False)
+        return SlotRecord(slot_key(raw, draft.slot.name, scope_id), raw, name, scope_id, many)
+
+    def _claim(self, key: str, value_key: str, ordinal: int) -> Claim:
+        draft = self.draft
+        since = self.tx if draft.valid_from is None else draft.valid_from
+        interval = ALWAYS if draft.whole_extent else Interval(since, draft.valid_until)
+        return Claim(
+            object_id=draft.object_id,
+            slot_key=key,
+            op=draft.op,
+            value_key=value_key,
+            interval=interval,
+            since_us=interval.start_us,
+            level=draft.level,
+            source_authority=draft.source_authority,
+            confidence=draft.confidence,
+            tx=self.tx,
+            ordinal=ordinal,
+        )
+
+    def _planning(self, record: SlotRecord, root: str | None) -> PlanningSlot:
+        if record.slot is None or root is None:
+            return record.slot_key, "", record.scope_id
+        return root, record.slot, record.scope_id
+
+    def _slot_keys(self, record: SlotRecord, raw: str | None) -> tuple[str, ...]:
+        if record.slot is None or raw is None:
+            return (record.slot_key,)
+        members = self.register.members(raw)
+        return tuple(slot_key(m, record.slot, record.scope_id) for m in members)
+
+
+def is_sampled(raw: str, share: float) -> bool:
+    """Tell whether an automatic decision is drawn for the audit: by its id, so always the same.
+
+    >>> is_sampled("x", 1.0), is_sampled("x", 0.0)
+    (True, False)
+    """
+    drawn = int.from_bytes(hashlib.sha256(raw.encode()).digest()[:4])
+    return drawn < round(share * 2**32)

@@ -1,0 +1,116 @@
+"""What a commit raises beside rows: actions for people, and marks on what was derived.
+
+A tie opens an action and its end closes it. A quarantined claim waits for a review. When an
+object loses what it showed, all that was derived from it is flagged stale in the same
+transaction: beliefs are to be verified again, summaries to be made anew.
+Sources: DESIGN 3; vocabulary 3.5; checklist C-012, C-072, C-090, C-098.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...schema.claim import Assertion, Edge
+from ...schema.interval import ALWAYS, INF_US, Interval
+from ...schema.values import canonical_json
+from ...schema.vocabulary import ActionKind, EdgeKind, ObjectType
+from ..port.store import ActionRecord, Flag
+from ..timeline.reconcile import Tie
+from .admission import Admitted
+
+
+def action_id(object_id: str, kind: ActionKind, interval: Interval) -> str:
+    """Return the id of an action: the same for the same object, kind and interval."""
+    name = f"{kind.value}/{interval.start_us}/{interval.end_us}"
+    return str(uuid.uuid5(uuid.UUID(object_id), name))
+
+
+def tie_action(one: Admitted, tie: Tie, stamp: int) -> ActionRecord:
+    """Return the action that asks a person to settle a tie (C-072)."""
+    object_id = one.draft.object_id
+    return ActionRecord(
+        action_id=action_id(object_id, ActionKind.SETTLE_TIE, tie.interval),
+        kind=ActionKind.SETTLE_TIE,
+        object_id=object_id,
+        slot_key=one.slot.slot_key,
+        interval=tie.interval,
+        members=tie.members,
+        detail=canonical_json({"slot": one.slot.slot, "entity": one.root}),
+        tx_start=stamp,
+        tx_end=INF_US,
+    )
+
+
+def hold_action(one: Admitted, stamp: int) -> ActionRecord:
+    """Return the action that asks a person to accept or reject a quarantined claim."""
+    object_id, interval = one.draft.object_id, one.assertion.claim.interval
+    return ActionRecord(
+        action_id=action_id(object_id, ActionKind.REVIEW_QUARANTINE, interval),
+        kind=ActionKind.REVIEW_QUARANTINE,
+        object_id=object_id,
+        slot_key=one.slot.slot_key,
+        interval=interval,
+        members=(object_id,),
+        detail=canonical_json({"reason": one.assertion.quarantine, "entity": one.root}),
+        tx_start=stamp,
+        tx_end=INF_US,
+    )
+
+
+def stands(action: ActionRecord, ties: Iterable[Tie]) -> bool:
+    """Tell whether the tie of an action is still among these."""
+    return any(
+        set(action.members) <= set(tie.members) and action.interval.overlaps(tie.interval)
+        for tie in ties
+    )
+
+
+def derivations(assertion: Assertion, stamp: int) -> list[Edge]:
+    """Return the edges from an object to what it was derived from."""
+    return [
+        Edge(
+            kind=EdgeKind.DERIVED_FROM,
+            src=assertion.claim.object_id,
+            dst=source,
+            interval=ALWAYS,
+            reason="",
+            relation="",
+            tx=stamp,
+        )
+        for source in assertion.details.derived_from
+    ]
+
+
+def staleness(
+    dependants: Sequence[str], held: Mapping[str, Assertion], stamp: int
+) -> tuple[list[Flag], list[ActionRecord]]:
+    """Return the flags and actions for what was derived from changed objects (C-098)."""
+    flags = [Flag(object_id, "stale", True, stamp) for object_id in dependants]
+    actions = [
+        _anew(object_id, held[object_id].details.object_type, stamp)
+        for object_id in dependants
+        if object_id in held
+    ]
+    return flags, actions
+
+
+def _anew(object_id: str, object_type: ObjectType, stamp: int) -> ActionRecord:
+    belief = object_type is ObjectType.INFERRED_BELIEF
+    kind = ActionKind.REVERIFY_BELIEF if belief else ActionKind.REGENERATE_SUMMARY
+    return due_action(object_id, kind, stamp)
+
+
+def due_action(object_id: str, kind: ActionKind, stamp: int) -> ActionRecord:
+    """Return an action that has come due for one object; another stamp asks anew."""
+    return ActionRecord(
+        action_id=str(uuid.uuid5(uuid.UUID(object_id), f"{kind.value}/{stamp}")),
+        kind=kind,
+        object_id=object_id,
+        slot_key=None,
+        interval=ALWAYS,
+        members=(object_id,),
+        detail=canonical_json({}),
+        tx_start=stamp,
+        tx_end=INF_US,
+    )

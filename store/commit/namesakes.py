@@ -1,0 +1,174 @@
+"""Namesakes: one name that, in one write, is said two things at once that only two could be.
+
+Two values for one slot of cardinality one, from one source, with one start, about a person
+named without an identifier, and neither by `correct`: that is a sign of two people, and a tie
+of values would hide it. Every line of that name in that write then waits under one pending
+entity, whose review lists the groups of values. `groups` is the same rule for what is stored,
+so that a steward sees today's claims and splits by them.
+
+Pure; decides nothing about identity, only who must be asked. Source: settled 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...resolution.bind import Named, as_ref
+from ...resolution.keys import alias_key, is_id
+from ...resolution.register import Register
+from ...schema.entity import (
+    NAMESAKES,
+    EntityCandidate,
+    EntityRef,
+    Feature,
+    Resolution,
+)
+from ...schema.vocabulary import CandidateSource, Decision, Op
+from ...schema.write import Draft
+
+PERSON = "person"
+
+
+class Subject(NamedTuple):
+    """A bare name in a scope."""
+
+    norm: str
+    scope_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What one claim says, as far as two lines can contradict each other."""
+
+    object_id: str
+    slot: str
+    value: str
+    """Equal for equal values only."""
+    shown: str
+    """The value as a person reads it."""
+    since_us: int | None
+    """None: the stamp of the write."""
+    until_us: int
+    source: str
+    plain: bool
+    """An assert on a slot of cardinality one."""
+
+
+def contradict(a: Line, b: Line) -> bool:
+    """Tell whether two lines cannot both be true of one person."""
+    if not (a.plain and b.plain) or (a.slot, a.source) != (b.slot, b.source):
+        return False
+    return a.since_us == b.since_us and a.value != b.value
+
+
+def groups(lines: Sequence[Line]) -> tuple[tuple[Line, ...], ...]:
+    """Return lines in groups that do not contradict themselves, in order of writing.
+
+    A line joins the newest group that it does not contradict, so that a source's run of lines
+    about one person stays together.
+    """
+    found: list[list[Line]] = []
+    for line in lines:
+        fit = next((g for g in reversed(found) if not any(contradict(line, o) for o in g)), None)
+        if fit is None:
+            found.append([line])
+        else:
+            fit.append(line)
+    return tuple(tuple(group) for group in found)
+
+
+def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tuple[Line, ...]]:
+    """Return the lines of each subject of a write that seems to be several people."""
+    by_subject: dict[Subject, list[Line]] = {}
+    for draft in drafts:
+        subject = subject_of(draft, register)
+        if subject and draft.slot:
+            by_subject.setdefault(subject, []).append(_line(draft))
+    return {s: tuple(lines) for s, lines in by_subject.items() if _is_torn(lines)}
+
+
+def _is_torn(lines: Sequence[Line]) -> bool:
+    seen: dict[tuple[str, str, int | None], str] = {}
+    for line in lines:
+        if line.plain and seen.setdefault(_place(line), line.value) != line.value:
+            return True
+    return False
+
+
+def _place(line: Line) -> tuple[str, str, int | None]:
+    return line.slot, line.source, line.since_us
+
+
+def subject_of(draft: Draft, register: Register) -> Subject | None:
+    """Return the bare person's name that a draft is about, None for any other subject."""
+    mention = draft.subject
+    if mention is None or draft.slot_key is not None:
+        return None
+    if isinstance(mention, str) and is_id(mention):
+        return None
+    ref = as_ref(mention)
+    types = draft.slot.subject_types if draft.slot else ()
+    if ref.external_ids or not _is_person(ref, types, register):
+        return None
+    return Subject(alias_key(ref.name), draft.details.scope.scope_id)
+
+
+def _is_person(ref: EntityRef, types: Sequence[str], register: Register) -> bool:
+    known = {a.type for a in register.named(alias_key(ref.name))}
+    return ref.type == PERSON or tuple(types) == (PERSON,) or PERSON in known
+
+
+def _line(draft: Draft) -> Line:
+    one = draft.slot is not None and not draft.slot.many
+    return Line(
+        object_id=draft.object_id,
+        slot=draft.slot.name if draft.slot else "",
+        value=draft.value_key or _named(draft.value_mention),
+        shown=draft.content.normalized_claim or draft.content.text,
+        since_us=draft.valid_from,
+        until_us=draft.valid_until,
+        source=draft.details.source_origin,
+        plain=draft.op is Op.ASSERT and one,
+    )
+
+
+def _named(mention: Named | None) -> str:
+    if mention is None:
+        return ""
+    return (
+        mention if isinstance(mention, str) and is_id(mention) else alias_key(as_ref(mention).name)
+    )
+
+
+def torn(
+    ref: EntityRef, lines: Sequence[Line], register: Register, scopes: frozenset[str]
+) -> Resolution:
+    """Return the decision on a name that seems to be several people: ask, with both stories."""
+    stories = tuple(
+        Feature(f"group {number}", 1.0, 0.0, "; ".join(dict.fromkeys(line.shown for line in group)))
+        for number, group in enumerate(groups(lines), 1)
+    )
+    hits = [a for a in register.named(alias_key(ref.name)) if a.scope_id in scopes]
+    roots = sorted({register.root(a.entity_id) for a in hits})
+    found = (register.entity(root) for root in roots)
+    return Resolution(
+        decision=Decision.REVIEW,
+        entity=None,
+        score=0.94,
+        reason=NAMESAKES,
+        candidates=tuple(
+            EntityCandidate(
+                entity=entity.entity_id,
+                name=entity.name,
+                score=0.94,
+                log_odds=2.752,
+                source=CandidateSource.EXACT,
+                features=stories,
+                vetoes=("single_valued_conflict",),
+            )
+            for entity in found
+            if entity
+        ),
+    )

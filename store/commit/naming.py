@@ -1,0 +1,42 @@
+"""Naming: which mentions a draft makes, as resolution is asked about them.
+
+A name of unknown type takes the one type that its slot is about. A draft that addresses a
+stored object names its subject by id. Pure. Sources: DESIGN 5; settled 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ...resolution.bind import Named, as_ref
+from ...resolution.keys import is_id
+from ...schema.entity import EntityRef
+from ...schema.slots import UNKNOWN_TYPE
+from ...schema.write import Draft
+
+
+def typed(mention: Named, types: Sequence[str]) -> Named:
+    """Let a name of unknown type take the one type its slot is about."""
+    if len(types) != 1 or (isinstance(mention, EntityRef) and mention.type != UNKNOWN_TYPE):
+        return mention
+    if isinstance(mention, str) and is_id(mention):
+        return mention
+    return replace(as_ref(mention), type=types[0])
+
+
+def subject_mention(draft: Draft) -> Named | None:
+    """Return the mention or the id that a draft is about; None for text about nobody."""
+    if draft.subject is not None and draft.slot_key is None:
+        return typed(draft.subject, draft.slot.subject_types if draft.slot else ())
+    return draft.details.subject_id
+
+
+def mentions_of(drafts: Iterable[Draft]) -> list[Named]:
+    """Return every mention of drafts that binding must look up."""
+    found: list[Named] = []
+    for draft in drafts:
+        subject = subject_mention(draft)
+        found += [one for one in (subject, draft.value_mention) if one is not None]
+        found += [span.who for span in draft.mentions]
+    return found

@@ -1,0 +1,1 @@
+"""All Cypher text of the Neo4j store."""

@@ -1,0 +1,348 @@
+"""The records that stores exchange with the rest: batches, asks, and what an export holds.
+
+A `Batch` is everything one transaction writes; an `Ask` says which versions to read; the
+kinds of `RecordKind` are what a lossless export is made of, so that a restore is an `apply`.
+Nothing here decides; the guarantees stand in `port`.
+
+Sources: DESIGN 6; settled 1, 6 and 8; bitemporal 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from ...schema.claim import (
+    Assertion,
+    Edge,
+    MentionLink,
+    Permissions,
+    Row,
+    Version,
+)
+from ...schema.entity import (
+    Alias,
+    Entity,
+    Identifier,
+    Judgement,
+    Review,
+)
+from ...schema.interval import Interval
+from ...schema.vocabulary import ActionKind
+
+
+class Point(NamedTuple):
+    """A point on both axes."""
+
+    valid_us: int
+    tx_us: int
+
+
+class Clock(NamedTuple):
+    """The counters of a tenant; an empty tenant has seq 0 and last stamp `MIN_US`."""
+
+    seq: int
+    """How many writes were stamped, without gaps."""
+    last_us: int
+    """The last stamp."""
+    next_vid: int
+    """The number the next version row takes."""
+    vec_seq: int
+    """How many vector rows were ever put."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRead:
+    """The open rows that a write needs of one slot (of all members of a cluster)."""
+
+    slot_keys: tuple[str, ...]
+    span: Interval
+    full: bool
+    """Also hidden rows: for `correct`, `retract` and `delete`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRecord:
+    """A slot as it is stored."""
+
+    slot_key: str
+    subject_id: str | None
+    """None for text that asserts no slot."""
+    slot: str | None
+    scope_id: str
+    many: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The one change a row may see."""
+
+    vid: int
+    tx: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TxEvent:
+    """One stamped write in the audit log; digests chain."""
+
+    seq: int
+    tx: int
+    actor: str
+    op: str
+    object_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReceipt:
+    """A receipt by object id and, when it was given one, by idempotency key."""
+
+    object_id: str
+    tx: int
+    body: str
+    """The receipt as canonical JSON; empty once an erasure emptied it."""
+    idempotency_key: str | None
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionRecord:
+    """An entry of the resolver queue."""
+
+    action_id: str
+    kind: ActionKind
+    object_id: str
+    slot_key: str | None
+    interval: Interval
+    members: tuple[str, ...]
+    detail: str
+    """Canonical JSON; `{}` once an erasure emptied it."""
+    tx_start: int
+    tx_end: int
+    outcome: str = ""
+    closed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionClosing:
+    """How an action ended."""
+
+    action_id: str
+    tx: int
+    outcome: str
+    closed_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A recorded mark on an object: it is a log, a later one of the same kind wins.
+
+    Kinds: `stale` (a source changed), `demoted` (archival tier), `confirm_due`. `on` False
+    lifts the mark.
+    """
+
+    object_id: str
+    kind: str
+    on: bool
+    tx: int
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionChange:
+    """A recorded change of an object's permissions; acts on all times at once."""
+
+    object_id: str
+    permissions: Permissions
+    tx: int
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRow:
+    """A vector of a claim for one encoder; part is `why` or the number of a chunk."""
+
+    object_id: str
+    encoder_id: str
+    part: str
+    vec16: bytes
+    """int16, little endian, `rint(4000 x)` of the normalised vector."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """What an erasure leaves: who, when and why, and nothing of what."""
+
+    erasure_id: str
+    tx: int
+    actor: str
+    reason: str
+    object_ids: tuple[str, ...]
+    entity_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestRecord:
+    """A stored manifest and what it compiled."""
+
+    envelope_id: str
+    manifest: str
+    """Canonical JSON; empty once an erasure emptied it."""
+    object_ids: tuple[str, ...]
+    pack: str
+    """SHA-256 of the policy pack's text, in hex."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockKeys:
+    """The blocking keys of a norm, as an export holds them."""
+
+    norm: str
+    keys: tuple[tuple[str, str], ...]
+    """(key, kind) pairs, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalId:
+    """The canonical id of a raw id, as an export holds it; ids of their own are left out."""
+
+    raw_id: str
+    canonical_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often an object was used and when last; never part of an answer about time."""
+
+    object_id: str
+    uses: int
+    last_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Everything one transaction writes; applied in the order of the fields."""
+
+    clock: Clock
+    """The counters after it."""
+    events: tuple[TxEvent, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    """New ones, or known ones with another name, type or state."""
+    aliases: tuple[Alias, ...] = ()
+    closed_aliases: tuple[tuple[Alias, int], ...] = ()
+    """An open alias and the tx that closes it."""
+    identifiers: tuple[Identifier, ...] = ()
+    block_keys: Mapping[str, tuple[tuple[str, str], ...]] = field(
+        default_factory=dict[str, tuple[tuple[str, str], ...]]
+    )
+    """(key, kind) pairs by norm of a new alias; a key has one kind."""
+    slots: tuple[SlotRecord, ...] = ()
+    claims: tuple[Assertion, ...] = ()
+    mentions: tuple[MentionLink, ...] = ()
+    """Of claims and entities that are stored, or in this batch."""
+    close: tuple[Closing, ...] = ()
+    rows: tuple[Row, ...] = ()
+    """New rows with their vids; a row may be born closed."""
+    edges: tuple[Edge, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    closed_judgements: tuple[tuple[str, int], ...] = ()
+    reviews: tuple[Review, ...] = ()
+    """New cases, and decided ones with a higher version."""
+    canonical: tuple[tuple[str, str], ...] = ()
+    """(raw id, canonical id) of members whose cluster changed: a projection for look-ups."""
+    actions: tuple[ActionRecord, ...] = ()
+    closed_actions: tuple[ActionClosing, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    permissions: tuple[PermissionChange, ...] = ()
+    tombstones: tuple[Tombstone, ...] = ()
+    receipts: tuple[StoredReceipt, ...] = ()
+    definitions: tuple[str, ...] = ()
+    """This field and those below are only met in a restore; writers have calls of their own."""
+    packs: tuple[str, ...] = ()
+    """Texts of policy packs."""
+    manifests: tuple[ManifestRecord, ...] = ()
+    vectors: tuple[VectorRow, ...] = ()
+    """They raise the vector counter, which `clock` never lowers."""
+    usage: tuple[Usage, ...] = ()
+    keys: tuple[bytes, ...] = ()
+    """All secret keys, one an epoch; only into a tenant that never had a write."""
+
+
+class RecordKind(StrEnum):
+    """What an export is made of, in the order in which a restore applies it."""
+
+    EVENT = "event"
+    ENTITY = "entity"
+    ALIAS = "alias"
+    IDENTIFIER = "identifier"
+    BLOCK_KEYS = "block_keys"
+    SLOT = "slot"
+    CLAIM = "claim"
+    MENTION = "mention"
+    ROW = "row"
+    EDGE = "edge"
+    JUDGEMENT = "judgement"
+    REVIEW = "review"
+    CANONICAL = "canonical"
+    ACTION = "action"
+    FLAG = "flag"
+    PERMISSION = "permission"
+    TOMBSTONE = "tombstone"
+    RECEIPT = "receipt"
+    DEFINITION = "definition"
+    PACK = "pack"
+    MANIFEST = "manifest"
+    VECTOR = "vector"
+    USAGE = "usage"
+
+
+class Migration(NamedTuple):
+    """How a schema was, or would be, brought up to date."""
+
+    before: int
+    """The number of the schema that was found; 0 for none."""
+    after: int
+    """The number that this code reads and writes."""
+    steps: tuple[str, ...]
+    """What is made, in order, repairs included; empty where the schema is current."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Which versions to read; fields combine with AND, empty ones do not restrict."""
+
+    subjects: tuple[str, ...] = ()
+    """Raw entity ids."""
+    slots: tuple[str, ...] = ()
+    """Slot names."""
+    objects: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Objects: what was derived from them directly; stated alone."""
+    keys: tuple[str, ...] = ()
+    """Slot keys; stated alone."""
+    heads: bool = True
+    """Only rows that decide an instant; quarantined ones are never heads."""
+    at_valid: bool = True
+    """Only rows that cover the point's valid time; False: the whole of valid time."""
+    at_tx: bool = True
+    """Only rows believed at the point's tx; False: every row known by then."""
+
+
+class Related(NamedTuple):
+    """What relates entities to others."""
+
+    ends: tuple[tuple[str, str], ...]
+    """Raw (subject, value) pairs, sorted, each once."""
+    hubs: tuple[str, ...] = ()
+    """The entities with too many relations to tell anything, sorted."""
+
+
+class Found(NamedTuple):
+    """Versions in order of vid unless the read names another, and how many are withheld."""
+
+    versions: tuple[Version, ...]
+    withheld: int
+    """Rows that the read met and scope, clearance or roles hide. The versions that `versions`
+    returns with `visible=False` are among them."""
+    cut: bool = False
+    """Whether a limit cut the candidates."""

@@ -1,0 +1,451 @@
+"""The store port: what a store must do, and nothing about how.
+
+Two adapters implement it, SQLite and Neo4j, and one contract suite runs over both. A tenant
+is a partition: every method belongs to one tenant, and every read of objects carries the
+caller's `Sight` and the `Point` it is asked at, so an unscoped query cannot be written.
+
+Guarantees. A write transaction holds the tenant's one write lock from `lock` to commit, so
+commit order equals tx order. What `apply` is given becomes durable as a whole or not at all.
+A `Reader` is one consistent snapshot. Rows are never changed but for one closing of
+`tx_end`; content, permissions, usage, vectors and flags stand in tables of their own.
+Candidates are proposed generously, filtered by sight and time; scoring is the compiler's.
+
+Sources: DESIGN 6; settled 1 and 8; bitemporal 8; neo4j 2 to 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
+
+from ...resolution.known import Known, Lookup
+from ...schema.claim import (
+    Assertion,
+    Claim,
+    Edge,
+    MentionLink,
+    Row,
+    Version,
+)
+from ...schema.entity import Alias, Judgement, Review
+from ...schema.principal import Sight
+from ...schema.vocabulary import ActionKind
+from ..expected import Expected, Names
+from ..near import Vectors
+from .records import (
+    ActionClosing,
+    ActionRecord,
+    Ask,
+    Batch,
+    BlockKeys,
+    CanonicalId,
+    Clock,
+    Closing,
+    Flag,
+    Found,
+    ManifestRecord,
+    Migration,
+    PermissionChange,
+    Point,
+    RecordKind,
+    Related,
+    SlotRead,
+    SlotRecord,
+    StoredReceipt,
+    Tombstone,
+    TxEvent,
+    Usage,
+    VectorRow,
+)
+
+__all__ = [
+    "ActionClosing",
+    "ActionRecord",
+    "Ask",
+    "Batch",
+    "BlockKeys",
+    "CanonicalId",
+    "Clock",
+    "Closing",
+    "Expected",
+    "Flag",
+    "Found",
+    "IdentityReads",
+    "ManifestRecord",
+    "Migration",
+    "Names",
+    "PermissionChange",
+    "Point",
+    "Reader",
+    "RecordKind",
+    "Related",
+    "SlotRead",
+    "SlotRecord",
+    "Store",
+    "StoredReceipt",
+    "Tombstone",
+    "TxEvent",
+    "Usage",
+    "VectorRow",
+    "WriteTx",
+]
+
+Result = TypeVar("Result")
+
+
+class IdentityReads(Protocol):
+    """Look-ups that resolution needs; a writer asks them under the lock."""
+
+    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
+        """Return what is known as of a tx, over aliases of these scopes."""
+        ...
+
+    def known_each(
+        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+    ) -> Sequence[Known]:
+        """Return what is known of each look-up over aliases of its scopes, in order."""
+        ...
+
+    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
+        """Return entities with their clusters, aliases, identifiers and judgements."""
+        ...
+
+    def names_of(
+        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """Return the aliases that raw entities have in these scopes, in their order."""
+        ...
+
+    def relations(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> Related:
+        """Return the ends of the visible clean heads that relate entities to others.
+
+        An entity with more than `limit` pairs of ends is a hub: it brings none of them, and is
+        not read to its end.
+        """
+        ...
+
+
+class WriteTx(IdentityReads, Protocol):
+    """One write transaction of a tenant; leaving it cleanly commits."""
+
+    def lock(self) -> Clock:
+        """Take the tenant's write lock and return its counters; first call of all."""
+        ...
+
+    def receipts(
+        self, keys: Sequence[str], object_ids: Sequence[str] = ()
+    ) -> tuple[StoredReceipt, ...]:
+        """Return the receipts of idempotency keys and of objects."""
+        ...
+
+    def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
+        """Return, for each read, the open rows that overlap its span, by vid.
+
+        Without `full`: the heads, and denials whether they are heads or not. Rows of
+        quarantined claims are left out.
+        """
+        ...
+
+    def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
+        """Return the open rows of objects, quarantined ones included, by vid."""
+        ...
+
+    def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:
+        """Return every claim of slots that is not quarantined or erased, in order of writing."""
+        ...
+
+    def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
+        """Return the stored slots among the keys, by key."""
+        ...
+
+    def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
+        """Return the slots of subjects, by key."""
+        ...
+
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return every object that is about one of these, points at it or mentions it.
+
+        Erased ones are left out.
+        """
+        ...
+
+    def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
+        """Return the objects with open rows whose scope has this id, sorted.
+
+        `kind` is `session`, `project` or `user`, whatever other ids the scope holds.
+        """
+        ...
+
+    def decaying(self, *, point: Point) -> tuple[Version, ...]:
+        """Return the clean heads that have a decay rule, with all content, by vid."""
+        ...
+
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
+        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
+        ...
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        """Return whole claims by object id, with today's permissions; erased ones left out."""
+        ...
+
+    def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the objects derived from these, directly or not, sorted, without them."""
+        ...
+
+    def open_actions(
+        self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
+    ) -> tuple[ActionRecord, ...]:
+        """Return the open actions of slots or objects, by action id."""
+        ...
+
+    def action(self, action_id: str) -> ActionRecord | None:
+        """Return an entry of the resolver queue, open or closed."""
+        ...
+
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
+        ...
+
+    def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
+        """Return the blocking cases of raw entities in their newest version, by review id."""
+        ...
+
+    def waiting(self, actor: str, origin: str, *, limit: int) -> int:
+        """Return how many blocking cases that a source has opened still wait, `limit` at most."""
+        ...
+
+    def apply(self, batch: Batch) -> None:
+        """Write a batch."""
+        ...
+
+    def empty(self, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
+        """Empty what erasure must empty, in every table and index.
+
+        Of objects: content, terms, vectors, receipts, actions and manifests that repeat it.
+        Of entities: names, aliases, identifiers, blocking keys, reviews, judgement evidence.
+        """
+        ...
+
+
+class Reader(IdentityReads, Protocol):
+    """One consistent snapshot of a tenant.
+
+    A version that the caller may not see is returned only by `versions`, with
+    `visible=False` and no content, because it may decide a slot; everywhere else it is
+    counted in `withheld`. Rows of scopes outside the sight are never returned at all.
+    What the point's tx cannot know is not shown: a row, an alias, a judgement or an action
+    that was closed later reads as open, so no later write changes an answer.
+    """
+
+    @property
+    def home(self) -> str:
+        """Return the name of the database that the snapshot is of.
+
+        Counters of the same home may be compared; a tenant that moves has other ones.
+        """
+        ...
+
+    def expect(self, questions: Callable[[], Expected | None]) -> None:
+        """Be offered what will be asked next, None for nothing; changes no answer."""
+        ...
+
+    def clock(self) -> Clock:
+        """Return the counters at the snapshot."""
+        ...
+
+    def definitions(self, after: int = 0) -> tuple[tuple[int, str], ...]:
+        """Return (number, canonical JSON) of vocabulary definitions above a number."""
+        ...
+
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
+        """Return the versions of an ask."""
+        ...
+
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+        """Return heads at the point whose claim shares a term, the most telling ones first.
+
+        A term counts by how few claims hold it (`telling.weight`); of equals the newest claim
+        comes first; at most `limit` visible ones. What is withheld is counted up to there. A
+        term that more than `telling.common(limit)` claims hold proposes nothing, unless all are
+        so common: then the alphabetically first one does.
+        """
+        ...
+
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
+        """Return the heads that a compile fetches with no query.
+
+        They are policy rules of levels 0 and 1, tool schemas, and the preferences,
+        constraints and decisions of these scopes.
+        """
+        ...
+
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+        """Return clean heads about these entities, pointing at them or mentioning them.
+
+        At most `limit` for each entity: strongest authority, then trust, then vid first. What
+        only mentions it comes after all that is about it, the newest of equal trust first.
+        """
+        ...
+
+    def changes(
+        self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
+    ) -> Found:
+        """Return rows opened or closed in (after, until]; cost follows the changes."""
+        ...
+
+    def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
+        """Return the edges from or to objects known at a tx."""
+        ...
+
+    def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
+        """Return the names inside the texts of objects, by object id, then start."""
+        ...
+
+    def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
+        """Return the receipts of objects."""
+        ...
+
+    def actions(
+        self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
+    ) -> tuple[ActionRecord, ...]:
+        """Return actions known at a tx, of one kind or of all, oldest first."""
+        ...
+
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
+        ...
+
+    def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
+        """Return review cases in their newest version, oldest first."""
+        ...
+
+    def entity_ids(
+        self, *, type: str | None = None, after: str = "", most: int | None = None
+    ) -> tuple[str, ...]:
+        """Return raw entity ids above another one, sorted; at most so many."""
+        ...
+
+    def slot_in_use(self, name: str) -> bool:
+        """Tell whether any claim of a slot of this name was ever stored."""
+        ...
+
+    def decaying(self, *, point: Point) -> tuple[Version, ...]:
+        """Return the clean heads that have a decay rule, with all content, by vid."""
+        ...
+
+    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
+        """Return the vector counter and the rows put after a count, in order."""
+        ...
+
+    def near(self, encoder_id: str) -> Vectors | None:
+        """Return the store's own vector index; None where the shared matrix is searched.
+
+        Only a store that was opened to keep one has it. Its order is approximate, so answers
+        found through it may differ between stores and over time.
+        """
+        ...
+
+    def erased_since(self, seq: int) -> tuple[str, ...]:
+        """Return the objects erased by stamps after a sequence number."""
+        ...
+
+    def manifest(self, envelope_id: str) -> str | None:
+        """Return a stored manifest; empty text when an erasure emptied it."""
+        ...
+
+    def manifests(self, *, limit: int = 100) -> tuple[tuple[str, str], ...]:
+        """Return (envelope id, manifest) pairs, newest first."""
+        ...
+
+    def envelopes_of(self, object_id: str) -> tuple[str, ...]:
+        """Return the envelope ids an object was compiled into, oldest first."""
+        ...
+
+    def policy_pack(self, digest: str) -> str | None:
+        """Return a stored policy pack."""
+        ...
+
+    def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
+        """Return how objects were used, by object id; those never used are left out."""
+        ...
+
+    def keys(self) -> tuple[bytes, ...]:
+        """Return the tenant's secret keys, one an epoch."""
+        ...
+
+    def records(self, kind: RecordKind) -> Iterator[object]:
+        """Yield every record of a kind in a fixed order: the lossless logical export.
+
+        The records are those that `Batch` takes, so that a restore is an `apply`.
+        """
+        ...
+
+
+class Store(Protocol):
+    """A store of many tenants."""
+
+    @property
+    def url(self) -> str:
+        """Return where it is, without secrets."""
+        ...
+
+    def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
+        """Create a tenant when it is not there; `key` sets its first secret key.
+
+        Of a tenant that is there the key must be the one it has.
+        """
+        ...
+
+    def migrate(self, tenant: str, *, dry_run: bool = False) -> Migration:
+        """Bring the schema that holds a tenant up to date, and mend what of it is missing.
+
+        `dry_run` says what would be done. An interrupted migration goes on where it stopped.
+        """
+        ...
+
+    def reading(self, tenant: str, names: Names | None = None) -> AbstractContextManager[Reader]:
+        """Open a snapshot; `names` are what will be looked up first, and change no answer."""
+        ...
+
+    def writing(self, tenant: str) -> AbstractContextManager[WriteTx]:
+        """Open a write transaction; leaving it cleanly commits, an error rolls back."""
+        ...
+
+    def transact(self, tenant: str, work: Callable[[WriteTx], Result]) -> Result:
+        """Return what a piece of work returns, run in a write transaction of its own.
+
+        A server may ask for another try: the work may run several times, so it must leave
+        nothing outside its transaction; only its last run is kept.
+        """
+        ...
+
+    def define(self, tenant: str, *, after: int, definition: str) -> bool:
+        """Append a vocabulary definition when the list still has `after` entries."""
+        ...
+
+    def put_vectors(self, tenant: str, rows: Sequence[VectorRow]) -> None:
+        """Add or replace vectors; takes no stamp."""
+        ...
+
+    def put_manifest(
+        self, tenant: str, *, envelope_id: str, manifest: str, objects: Sequence[str], pack: str
+    ) -> None:
+        """Store a manifest, the objects it compiled and its policy pack; idempotent."""
+        ...
+
+    def log_usage(self, tenant: str, object_ids: Sequence[str], *, at_us: int) -> None:
+        """Record that objects were used; never part of a version, a ranking or bytes."""
+        ...
+
+    def check(self, tenant: str) -> tuple[str, ...]:
+        """Return one sentence for each broken invariant; empty when all hold."""
+        ...
+
+    def close(self) -> None:
+        """Release everything; nothing buffered is lost."""
+        ...

@@ -1,0 +1,1 @@
+"""All SQL text of the embedded store."""

@@ -1,0 +1,447 @@
+"""Reconciliation on write: the pure planner of a slot's timeline.
+
+Per valid instant, among the live claims that cover it, the one with the greatest key is
+shown. The key belongs to the claim, never to a piece, so plain asserts and denials commute.
+Equal greatest keys with different values tie: both are excluded on the intersection, and
+nothing weaker takes their place.
+
+`plan` recomputes the timeline inside the written interval and diffs it against the stored
+rows: splitting, truncating, reviving after a bounded exception and several incumbents all
+fall out of that. The Allen relation only labels the decision. Invariants: the rows of a claim
+never overlap; an unchanged row is left alone; a stronger level is never withdrawn.
+
+>>> from ...schema.vocabulary import Op
+>>> def says(id, value, start, end, tx, level=2):
+...     return Claim(object_id=id, slot_key="s", op=Op.ASSERT, value_key=value, level=level,
+...                  interval=Interval(start, end), since_us=start, source_authority=800,
+...                  confidence=800, tx=tx, ordinal=0)
+>>> rows = fold([says("a", "standard", 10, 99, 1), says("b", "premium", 15, 99, 2)])
+>>> [(r.claim.value_key, r.interval.start_us, r.look.status.value) for r in rows]
+[('standard', 10, 'clean'), ('standard', 15, 'overridden'), ('premium', 15, 'clean')]
+
+Sources: DESIGN 3; bitemporal 2 and 3; checklist C-060, C-066 to C-073; rules R7, R10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from ...schema.claim import (
+    Claim,
+    Edge,
+    Look,
+    Row,
+)
+from ...schema.errors import Fault
+from ...schema.interval import Interval, relation
+from ...schema.vocabulary import (
+    EdgeKind,
+    Op,
+    Outcome,
+    Status,
+    Verdict,
+)
+from ...schema.write import RelationMet
+from .rule import (
+    DENIED,
+    DOMINATED,
+    IDLE,
+    IN_FORCE,
+    TIED,
+    Reach,
+    adds,
+    everywhere,
+    looks,
+    loses,
+    named,
+    resolve,
+    withdrawn,
+)
+
+__all__ = [
+    "DENIED",
+    "IDLE",
+    "IN_FORCE",
+    "TIED",
+    "Plan",
+    "Reach",
+    "Tie",
+    "applied",
+    "fold",
+    "net",
+    "plan",
+    "resolve",
+    "ties_of",
+]
+
+_REASON_OF_VERB: Final = {
+    Op.CORRECT: "declared_correction",
+    Op.RETRACT: "retracted",
+    Op.DELETE: "deleted",
+}
+_REASONS: Final = frozenset(_REASON_OF_VERB.values())
+
+
+class Tie(NamedTuple):
+    """Claims that exclude each other on an interval."""
+
+    interval: Interval
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one write does to a slot."""
+
+    close: tuple[Row, ...]
+    insert: tuple[Row, ...]
+    relations: tuple[RelationMet, ...]
+    edges: tuple[Edge, ...]
+    ties: tuple[Tie, ...]
+    """Ties that the write made."""
+    outcome: Outcome
+
+
+class _Span(NamedTuple):
+    """A piece of a claim's live portion."""
+
+    start: int
+    end: int
+    claim: Claim
+
+
+class _Cell(NamedTuple):
+    """A stretch of valid time inside which nothing changes."""
+
+    start: int
+    end: int
+    looks: list[tuple[Claim, Look]]
+
+
+class _Work(NamedTuple):
+    """The timeline inside the written interval, and what it changes."""
+
+    met: list[Row]
+    """The rows that take part, by place."""
+    kept: list[Row]
+    """Those of them that the write does not withdraw."""
+    cells: list[_Cell]
+    close: list[Row]
+    insert: list[Row]
+    """Dominated pieces among them, which no store keeps."""
+
+
+def plan(rows: Sequence[Row], new: Claim, *, many: bool = False, reach: Reach = everywhere) -> Plan:
+    """Return what a claim does to the open rows of its slot.
+
+    `rows` are the open rows that overlap the claim's interval, in any order: all of them for
+    `correct`, `retract` and `delete`, else at least the heads and the denials. Rows of
+    quarantined claims take no part. `many` is the slot's cardinality. The new rows carry the
+    claim's stamp and no vid.
+
+    Raises:
+        Fault: `invariant_broken` for a `delete` of a named value where a slot holds one.
+    """
+    work = _worked(rows, new, many, reach)
+    met = [(row, _relation(row, new, work.cells, many, reach)) for row in work.met]
+    return Plan(
+        close=tuple(work.close),
+        insert=tuple(row for row in work.insert if row.look != DOMINATED),
+        relations=tuple(found for _, found in met),
+        edges=tuple(_edges(met, new)),
+        ties=_new_ties(work, many),
+        outcome=_outcome(work, new, many, reach),
+    )
+
+
+def fold(
+    claims: Iterable[Claim], *, many: bool = False, reach: Reach = everywhere
+) -> tuple[Row, ...]:
+    """Return the open rows that a slot has after its claims, planned in order of writing.
+
+    The rows have no vid and the stamp of the claim that last shaped them. Erase, merge and
+    un-merge use this, because a dominated claim has no row to come back from (settled 5):
+    here it keeps its place, so that a withdrawal which reaches only the stronger claim shows it.
+    """
+    rows: tuple[Row, ...] = ()
+    for claim in sorted(claims, key=lambda c: c.order):
+        work = _worked(rows, claim, many, reach)
+        rows = _after(rows, work.close, work.insert)
+    return tuple(sorted((row for row in rows if row.look != DOMINATED), key=_place))
+
+
+def applied(rows: Sequence[Row], done: Plan) -> tuple[Row, ...]:
+    """Return the open rows after a plan."""
+    return _after(rows, done.close, done.insert)
+
+
+def _after(rows: Sequence[Row], close: Sequence[Row], insert: Sequence[Row]) -> tuple[Row, ...]:
+    closed = {id(row) for row in close}
+    return (*(row for row in rows if id(row) not in closed), *insert)
+
+
+def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """Return the rows to close and to insert between two states of a slot.
+
+    A row that says the same in both states stays as it is, so a row that was opened and
+    replaced under one stamp is never written.
+    """
+    had, has = {row.same for row in before}, {row.same for row in after}
+    close = tuple(row for row in before if row.same not in has)
+    insert = tuple(sorted((row for row in after if row.same not in had), key=_place))
+    return close, insert
+
+
+def ties_of(rows: Iterable[Row], *, many: bool = False) -> tuple[Tie, ...]:
+    """Return the ties that stand in a slot, in order of valid time."""
+    tied = [row for row in rows if row.look == TIED]
+    points = sorted({p for r in tied for p in (r.interval.start_us, r.interval.end_us)})
+    return _joined(
+        Tie(Interval(start, end), members)
+        for start, end in pairwise(points)
+        for members in _ties((row.claim for row in tied if start in row.interval), many)
+    )
+
+
+def _ties(tied: Iterable[Claim], many: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the members of each tie at an instant: a `many` slot has one for each value."""
+    groups: dict[str, list[str]] = {}
+    for c in tied:
+        groups.setdefault(c.value_key if many else "", []).append(c.object_id)
+    return (tuple(sorted(groups[value])) for value in sorted(groups) if len(groups[value]) > 1)
+
+
+def _worked(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work:
+    if new.op is Op.DELETE and not (many or new.says_nothing):
+        raise Fault(
+            "a delete names a value only where a slot holds many; give it the key of no value",
+            code="invariant_broken",
+            object_id=new.object_id,
+        )
+    met = [
+        row
+        for row in rows
+        if row.interval.overlaps(new.interval) and row.look.status is not Status.QUARANTINED
+    ]
+    met.sort(key=_place)
+    kept = [row for row in met if not withdrawn(new, row.claim, many, reach)]
+    cells = _cells(kept, new, many)
+    return _Work(met, kept, cells, *_diff(met, cells, new))
+
+
+def _cells(kept: Sequence[Row], new: Claim, many: bool) -> list[_Cell]:
+    """Cut the written interval at every end point and resolve each stretch."""
+    first, last = new.interval.start_us, new.interval.end_us
+    spans = [
+        _Span(max(row.interval.start_us, first), min(row.interval.end_us, last), row.claim)
+        for row in kept
+    ]
+    if adds(new, many):
+        spans.append(_Span(first, last, new))
+    waiting = sorted(spans, key=lambda span: span.start, reverse=True)
+    points = {first, last, *(s.start for s in spans), *(s.end for s in spans)}
+    alive: list[_Span] = []
+    cells: list[_Cell] = []
+    for start, end in pairwise(sorted(points)):
+        alive = [span for span in alive if span.end > start]
+        while waiting and waiting[-1].start == start:
+            alive.append(waiting.pop())
+        cells.append(_Cell(start, end, _cell_looks([span.claim for span in alive], many)))
+    return cells
+
+
+def _cell_looks(alive: list[Claim], many: bool) -> list[tuple[Claim, Look]]:
+    if not many:
+        return looks(alive)
+    by_value: dict[str, list[Claim]] = {}
+    for c in alive:
+        by_value.setdefault(c.value_key, []).append(c)
+    return [look for same in by_value.values() for look in looks(same)]
+
+
+def _pieces(cells: Iterable[_Cell]) -> dict[str, list[tuple[int, int, Look]]]:
+    """Join neighbouring cells in which a claim looks the same."""
+    want: dict[str, list[tuple[int, int, Look]]] = {}
+    for cell in cells:
+        for claim, look in cell.looks:
+            mine = want.setdefault(claim.object_id, [])
+            if mine and mine[-1][1:] == (cell.start, look):
+                mine[-1] = (mine[-1][0], cell.end, look)
+            else:
+                mine.append((cell.start, cell.end, look))
+    return want
+
+
+def _diff(met: Iterable[Row], cells: Iterable[_Cell], new: Claim) -> tuple[list[Row], list[Row]]:
+    want, span = _pieces(cells), new.interval
+    close: list[Row] = []
+    insert = [
+        Row(0, new, Interval(start, end), look, new.tx)
+        for start, end, look in want.get(new.object_id, ())
+    ]
+    for row in met:
+        first, last = row.interval.start_us, row.interval.end_us
+        inner = max(first, span.start_us), min(last, span.end_us)
+        mine = [
+            (max(start, inner[0]), min(end, inner[1]), look)
+            for start, end, look in want.get(row.claim.object_id, ())
+            if start < inner[1] and inner[0] < end
+        ]
+        if mine == [(*inner, row.look)]:
+            continue
+        close.append(row)
+        rest = [(first, inner[0], row.look), (inner[1], last, row.look)]
+        insert += [
+            # a row that this stamp has cut before has no vid, but the row it came from has
+            Row(0, row.claim, Interval(*cut), look, new.tx, continues=row.vid or row.continues)
+            for *cut, look in (*rest, *mine)
+            if cut[0] < cut[1]
+        ]
+    return close, sorted(insert, key=_place)
+
+
+def _place(row: Row) -> tuple[int, int, int, str]:
+    return (row.interval.start_us, *row.claim.order, row.claim.object_id)
+
+
+def _relation(
+    row: Row, new: Claim, cells: Iterable[_Cell], many: bool, reach: Reach
+) -> RelationMet:
+    both = row.interval.intersection(new.interval)
+    assert both is not None  # met rows overlap
+    verdict, reason = _verdict(row.claim, new, many, reach)
+    denial = row.claim if row.claim.op is Op.DENY else new
+    contested = verdict not in (Verdict.APART, Verdict.CONFIRMS) and reason not in _REASONS
+    if contested and denial.op is Op.DENY and not _acts(denial, both, cells):
+        verdict, reason = Verdict.APART, ""
+    return RelationMet(
+        object_id=row.claim.object_id,
+        relation=relation(row.interval, new.interval).value,
+        verdict=verdict,
+        reason=reason,
+        interval=both,
+    )
+
+
+def _acts(denial: Claim, within: Interval, cells: Iterable[_Cell]) -> bool:
+    """Tell whether a denial meets its value as the one that leads, anywhere on an interval."""
+    return any(
+        c is denial and look not in (IDLE, DOMINATED)
+        for cell in cells
+        if cell.start in within
+        for c, look in cell.looks
+    )
+
+
+def _verdict(stored: Claim, new: Claim, many: bool, reach: Reach) -> tuple[Verdict, str]:
+    """Return how the incoming claim fares against one stored claim, and why."""
+    said = stored.says == new.says
+    if named(new, stored, many, reach):
+        if stored.level < new.level:
+            return Verdict.LOSES, "weaker_authority"
+        restated = said and adds(new, many)
+        return (Verdict.CONFIRMS if restated else Verdict.WINS), _REASON_OF_VERB[new.op]
+    if not adds(new, many) or new.target is not None:
+        return Verdict.APART, ""
+    if said:
+        return Verdict.CONFIRMS, ""
+    denial = Op.DENY in (stored.op, new.op)
+    if stored.value_key != new.value_key and (denial or many):
+        return Verdict.APART, ""
+    return _contest(stored, new)
+
+
+def _contest(stored: Claim, new: Claim) -> tuple[Verdict, str]:
+    if stored.key == new.key:
+        return Verdict.TIES, "unresolved_tie"
+    wins = new.key > stored.key
+    loser, winner = (stored, new) if wins else (new, stored)
+    reason = "denied" if winner.op is Op.DENY else loses(loser.key, winner.key).reason
+    return (Verdict.WINS if wins else Verdict.LOSES), reason
+
+
+def _edges(met: Iterable[tuple[Row, RelationMet]], new: Claim) -> Iterator[Edge]:
+    for row, found in met:
+        taken = found.reason in _REASONS
+        kind = EdgeKind.SUPERSEDES if taken else _EDGE_OF.get(found.verdict)
+        if kind is None or not (taken or row.look.head or row.look == IDLE):
+            continue
+        mine, other = new.object_id, row.claim.object_id
+        src, dst = (other, mine) if kind is EdgeKind.OVERRIDES else (mine, other)
+        yield Edge(
+            kind=kind,
+            src=src,
+            dst=dst,
+            interval=found.interval,
+            reason=found.reason,
+            relation=found.relation,
+            tx=new.tx,
+        )
+
+
+_EDGE_OF: Final = {
+    Verdict.WINS: EdgeKind.SUPERSEDES,
+    Verdict.LOSES: EdgeKind.OVERRIDES,
+    Verdict.TIES: EdgeKind.CONFLICTS_WITH,
+    Verdict.CONFIRMS: EdgeKind.CONFIRMS,
+}
+
+
+def _new_ties(work: _Work, many: bool) -> tuple[Tie, ...]:
+    before = ties_of(work.met, many=many)
+    found = (
+        Tie(Interval(cell.start, cell.end), members)
+        for cell in work.cells
+        for members in _ties((c for c, look in cell.looks if look == TIED), many)
+    )
+    return _joined(
+        tie
+        for tie in found
+        if not any(t.members == tie.members and t.interval.overlaps(tie.interval) for t in before)
+    )
+
+
+def _joined(ties: Iterable[Tie]) -> tuple[Tie, ...]:
+    """Join the neighbouring stretches of each tie."""
+    joined: list[Tie] = []
+    for tie in sorted(ties, key=lambda tie: (tie.members, tie.interval)):
+        last = joined[-1] if joined else None
+        if last and last.members == tie.members and last.interval.end_us == tie.interval.start_us:
+            joined[-1] = Tie(Interval(last.interval.start_us, tie.interval.end_us), tie.members)
+        else:
+            joined.append(tie)
+    return tuple(sorted(joined))
+
+
+def _outcome(work: _Work, new: Claim, many: bool, reach: Reach) -> Outcome:
+    if not adds(new, many):
+        if not any(named(new, row.claim, many, reach) for row in work.kept):
+            return Outcome.ACCEPTED
+        return Outcome.REFUSED if len(work.kept) == len(work.met) else Outcome.CLIPPED
+    found = [_look_of(cell, new).status for cell in work.cells]
+    if Status.DISPUTED in found:
+        return Outcome.DISPUTED
+    hidden = [status is Status.OVERRIDDEN for status in found]
+    if all(hidden):
+        return Outcome.REFUSED if new.op.withdraws else Outcome.OVERRIDDEN
+    if any(hidden):
+        return Outcome.CLIPPED
+    return Outcome.CONFIRMED if _was_shown(work, new) else Outcome.ACCEPTED
+
+
+def _look_of(cell: _Cell, new: Claim) -> Look:
+    """Return how what the claim says looks in a cell, whichever claim says it."""
+    return next(look for c, look in cell.looks if c.says == new.says and look != DOMINATED)
+
+
+def _was_shown(work: _Work, new: Claim) -> bool:
+    """Tell whether the same was in force before the write on its whole interval."""
+    same = [
+        row.interval
+        for row in work.met
+        if row.look.status is Status.CLEAN and row.claim.says == new.says
+    ]
+    return all(any(cell.start in interval for interval in same) for cell in work.cells)

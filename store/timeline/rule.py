@@ -1,0 +1,131 @@
+"""The rule of one instant: which of the claims that cover it is shown, and how the rest look.
+
+Among the live claims the one with the greatest key is shown. Equal greatest keys with
+different values tie: all of them are excluded, and nothing weaker takes their place. Of claims
+that say the same only the strongest counts. A denial of the leading value hides it when its
+key is greater and ties with it when equal; it offers no other value, and is idle otherwise.
+Then the verbs: which stored claims a withdrawal names, and whether a write adds a claim.
+
+Nothing here knows of intervals; `reconcile` cuts time into stretches and asks for each.
+Sources: bitemporal 2; settled 5; rules R7, R10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from ...schema.claim import (
+    SHOWN,
+    Claim,
+    Key,
+    Look,
+)
+from ...schema.vocabulary import Op, Status
+
+Reach = Callable[[Claim, Claim], bool]
+"""Whether a withdrawal may act on a stored claim: slots of a cluster differ over time."""
+
+TIED: Final = Look(Status.DISPUTED, "unresolved_tie", True)
+DENIED: Final = Look(Status.OVERRIDDEN, "denied", True)
+IN_FORCE: Final = Look(Status.CLEAN, "denial", True)
+IDLE: Final = Look(Status.CLEAN, "denial", False)
+DOMINATED: Final = Look(Status.OVERRIDDEN, "dominated", False)
+"""Of a claim beside a stronger one that says the same; no store ever holds such a row."""
+
+
+def everywhere(_withdrawal: Claim, _claim: Claim) -> bool:
+    """Let every withdrawal reach every claim: the slot was always one."""
+    return True
+
+
+def resolve(alive: Iterable[Claim]) -> tuple[tuple[Claim, Look], ...]:
+    """Return how the claims covering one instant look, of one value on a `many` slot.
+
+    Of claims that say the same only the strongest counts; the others get no look. Of several
+    denials of a value the strongest decides, whatever the order of arrival.
+    """
+    return tuple((c, look) for c, look in looks(alive) if look != DOMINATED)
+
+
+def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
+    """Return the same with every claim in it, the dominated ones too."""
+    best, dominated = _strongest(alive)
+    top = max((key for key, c in best.values() if c.op is not Op.DENY), default=None)
+    lead = [c for key, c in best.values() if key == top and c.op is not Op.DENY]
+    heads = _heads(lead, _foe(best, lead))
+    found = [(c, heads.get(c.object_id) or _hidden(c, key, lead, top)) for key, c in best.values()]
+    return found + [(c, DOMINATED) for c in dominated]
+
+
+_Best = dict[tuple[bool, str], tuple[Key, Claim]]
+
+
+def _strongest(alive: Iterable[Claim]) -> tuple[_Best, list[Claim]]:
+    """Return the strongest claim of each saying, equal keys by the smaller id, and the rest."""
+    best: _Best = {}
+    dominated: list[Claim] = []
+    for c in alive:
+        said, entry = c.says, (c.key, c)
+        held = best.setdefault(said, entry)
+        if held is entry:
+            continue
+        if (entry[0], held[1].object_id) > (held[0], c.object_id):
+            best[said] = entry
+            dominated.append(held[1])
+        else:
+            dominated.append(c)
+    return best, dominated
+
+
+def _foe(best: _Best, lead: list[Claim]) -> tuple[Key, Claim] | None:
+    """Return the denial that reaches the one leading value, if there is one."""
+    if len(lead) != 1 or lead[0].says_nothing:
+        return None
+    foe = best.get((True, lead[0].value_key))
+    return foe if foe and foe[0] >= lead[0].key else None
+
+
+def _heads(lead: list[Claim], foe: tuple[Key, Claim] | None) -> dict[str, Look]:
+    if foe and foe[0] > lead[0].key:
+        return {lead[0].object_id: DENIED, foe[1].object_id: IN_FORCE}
+    if foe:
+        return {lead[0].object_id: TIED, foe[1].object_id: TIED}
+    return {c.object_id: TIED if len(lead) > 1 else SHOWN for c in lead}
+
+
+def _hidden(c: Claim, key: Key, lead: list[Claim], top: Key | None) -> Look:
+    if c.op is Op.DENY and not (len(lead) == 1 and lead[0].value_key == c.value_key):
+        return IDLE
+    assert top is not None  # a claim that is no idle denial is hidden by a positive one
+    return loses(key, top)
+
+
+def loses(key: Key, top: Key) -> Look:
+    """Return how a claim looks that a greater key hides."""
+    if key.strength != top.strength:
+        return Look(Status.OVERRIDDEN, "lower_authority", False)
+    if key.since_us != top.since_us:
+        return Look(Status.OVERRIDDEN, "newer_valid_from", False)
+    return Look(Status.DISPUTED, "lower_trust", False)
+
+
+def named(new: Claim, stored: Claim, many: bool, reach: Reach) -> bool:
+    """Tell whether the verb of a withdrawal names a stored claim, level apart."""
+    if not new.op.withdraws or not reach(new, stored):
+        return False
+    if new.target is not None:
+        return stored.object_id == new.target
+    if new.op is Op.RETRACT or (many and not new.says_nothing):
+        return stored.value_key == new.value_key
+    return True
+
+
+def withdrawn(new: Claim, stored: Claim, many: bool, reach: Reach) -> bool:
+    """Tell whether a write withdraws a stored claim: never one of a stronger level."""
+    return stored.level >= new.level and named(new, stored, many, reach)
+
+
+def adds(new: Claim, many: bool) -> bool:
+    """Tell whether the write adds a claim: no value takes no part among many (settled 5)."""
+    return new.op is not Op.RETRACT and not (many and new.op is Op.DELETE)

@@ -1,0 +1,246 @@
+"""Answers: from the deciding rows of a slot to its state. Pure.
+
+The heads of all visible scopes at an instant compete by effective level, then specificity
+(session, project, user, tenant), then newer asserted valid_from; trust is not compared across
+scopes. Whatever wins is the answer, be it a value, a denial, a gap or a tie. If the row that
+decides may not be seen the answer is `unknown`, `withheld`: never the next one.
+On a slot of cardinality `many` this goes value by value.
+Sources: DESIGN 4; settled 3, 4, 7; bitemporal 3 (statuses).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import Any
+
+from ...schema.answers import (
+    Candidate,
+    HistoryRow,
+    Segment,
+    SlotState,
+)
+from ...schema.claim import Version
+from ...schema.context_object import ContextObject
+from ...schema.values import moment, stamped
+from ...schema.vocabulary import Op, SlotStatus
+from .reconcile import DENIED, IN_FORCE, TIED
+
+Shape = Callable[[Version], ContextObject]
+"""Turns a version into the object a caller sees."""
+
+UNKNOWN = SlotState(status=SlotStatus.UNKNOWN, reason="no_value")
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """The deciding rows of one scope, and how strongly they stand."""
+
+    rows: tuple[Version, ...]
+    strength: tuple[int, int, int]
+    """(minus effective level, specificity, asserted valid_from); the greatest wins."""
+
+
+def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) -> SlotState:
+    """Return the state of a slot from its heads at one point, of all visible scopes.
+
+    Without `shape` the state carries no object.
+    """
+    heads = [v for v in versions if v.row.look.head]
+    if not many:
+        return _state(_winning(heads), shape)
+    by_value = sorted(heads, key=lambda v: (v.row.claim.value_key, v.row.vid))
+    states = [
+        (_winning(list(group)), key)
+        for key, group in groupby(by_value, key=lambda v: v.row.claim.value_key)
+    ]
+    return _many([_state(rows, shape) for rows, _ in states])
+
+
+def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
+    scopes: dict[str, list[Version]] = {}
+    for head in heads:
+        scopes.setdefault(head.details.scope.scope_id, []).append(head)
+    standings = [_standing(rows) for _, rows in sorted(scopes.items())]
+    best = max((s.strength for s in standings), default=None)
+    return tuple(v for s in standings if s.strength == best for v in s.rows)
+
+
+def _standing(rows: Sequence[Version]) -> _Standing:
+    lead = max((v.row.claim for v in rows), key=lambda c: c.key)
+    specificity = rows[0].details.scope.specificity
+    return _Standing(tuple(rows), (-lead.level, specificity, lead.since_us))
+
+
+def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
+    """Return the state that one deciding set gives, of one value on a `many` slot."""
+    if not rows:
+        return UNKNOWN
+    if any(not v.visible for v in rows):
+        return replace(UNKNOWN, reason="withheld")
+    bounds = _bounds(rows)
+    found = SlotState(
+        status=SlotStatus.UNKNOWN,
+        reason="no_value",
+        candidates=tuple(candidate(v) for v in sorted(rows, key=_first)),
+        valid_from=bounds[0],
+        valid_until=bounds[1],
+    )
+    if any(v.erased for v in rows):
+        return replace(found, status=SlotStatus.ERASED, reason="erased")
+    looks = [v.row.look for v in rows]
+    if any(look == TIED for look in looks) or _split(rows):
+        return replace(found, status=SlotStatus.DISPUTED, reason="unresolved_tie")
+    if any(look in (DENIED, IN_FORCE) for look in looks):
+        return replace(found, status=SlotStatus.DENIED, reason="denied")
+    shown = min(rows, key=_first)
+    if shown.row.claim.says_nothing:
+        return found
+    value = plain_value(shown)
+    return replace(
+        found,
+        status=SlotStatus.CLEAN,
+        reason="",
+        value=value,
+        values=(value,),
+        object=shape(shown) if shape else None,
+    )
+
+
+def _split(rows: Sequence[Version]) -> bool:
+    """Tell whether scopes of equal strength disagree."""
+    return len({(v.row.claim.op is Op.DENY, v.row.claim.value_key) for v in rows}) > 1 and not any(
+        v.row.look in (DENIED, IN_FORCE) for v in rows
+    )
+
+
+def _many(states: Sequence[SlotState]) -> SlotState:
+    """Join the states of the values of a `many` slot: any shown value makes it clean."""
+    shown = sorted(
+        (s for s in states if s.status is SlotStatus.CLEAN),
+        key=lambda s: (s.candidates[0].tx, s.candidates[0].object_id),
+    )
+    candidates = tuple(c for s in states for c in s.candidates)
+    if not shown:
+        worst = _worst(states)
+        return replace(worst, candidates=candidates) if worst else UNKNOWN
+    only = shown[0] if len(shown) == 1 else None
+    return SlotState(
+        status=SlotStatus.CLEAN,
+        value=only.value if only else tuple(s.value for s in shown),
+        values=tuple(s.value for s in shown),
+        candidates=candidates,
+        valid_from=max((s.valid_from for s in shown if s.valid_from), default=None),
+        valid_until=min((s.valid_until for s in shown if s.valid_until), default=None),
+        object=only.object if only else None,
+    )
+
+
+_ORDER = (SlotStatus.DISPUTED, SlotStatus.ERASED, SlotStatus.DENIED, SlotStatus.UNKNOWN)
+
+
+def _worst(states: Sequence[SlotState]) -> SlotState | None:
+    ranked = sorted(states, key=lambda s: (_ORDER.index(s.status), s.reason == "no_value"))
+    return ranked[0] if ranked else None
+
+
+def _first(version: Version) -> tuple[int, str]:
+    return version.row.claim.tx, version.row.claim.object_id
+
+
+def _bounds(rows: Sequence[Version]) -> tuple[Any, Any]:
+    start = max(v.row.interval.start_us for v in rows)
+    end = min(v.row.interval.end_us for v in rows)
+    return moment(start), moment(end)
+
+
+def plain_value(version: Version) -> Any:
+    """Return the value of a version as plain Python; None when it may not be seen."""
+    return None if version.content is None else json.loads(version.content.value_json)
+
+
+def candidate(version: Version) -> Candidate:
+    """Return a version as a candidate of its slot."""
+    row = version.row
+    return Candidate(
+        object_id=row.claim.object_id,
+        op=row.claim.op.value,
+        value=plain_value(version),
+        status=row.look.status.value,
+        reason=row.look.reason,
+        authority_level=int(version.details.authority_level),
+        source_origin=version.details.source_origin,
+        valid_from=moment(row.interval.start_us),
+        valid_until=moment(row.interval.end_us),
+        tx=stamped(row.claim.tx),
+    )
+
+
+def history_row(version: Version) -> HistoryRow:
+    """Return a version as a row of the history on both axes."""
+    row = version.row
+    return HistoryRow(
+        vid=row.vid,
+        object_id=row.claim.object_id,
+        op=row.claim.op.value,
+        value=plain_value(version),
+        valid_from=moment(row.interval.start_us),
+        valid_until=moment(row.interval.end_us),
+        tx_start=stamped(row.tx_start),
+        tx_end=moment(row.tx_end),
+        status=row.look.status.value,
+        reason=row.look.reason,
+        head=row.look.head,
+        authority_level=int(version.details.authority_level),
+        source_origin=version.details.source_origin,
+        scope=version.details.scope.scope_id,
+        erased=version.erased,
+    )
+
+
+def segments(versions: Iterable[Version], *, many: bool, shape: Shape) -> tuple[Segment, ...]:
+    """Return the whole of valid time as stretches with one answer, the unknown ones left out.
+
+    Neighbouring stretches that answer the same are joined.
+    """
+    heads = [v for v in versions if v.row.look.head]
+    points = sorted({p for v in heads for p in (v.row.interval.start_us, v.row.interval.end_us)})
+    joined: list[Segment] = []
+    for start, end in pairwise(points):
+        inside = [v for v in heads if start in v.row.interval]
+        state = slot_state(inside, many=many, shape=shape)
+        if state.status is SlotStatus.UNKNOWN and state.reason == "no_value":
+            continue
+        segment = _segment(start, end, state)
+        if joined and _continues(joined[-1], segment):
+            joined[-1] = _joined(joined[-1], segment)
+        else:
+            joined.append(segment)
+    return tuple(joined)
+
+
+def _segment(start: int, end: int, state: SlotState) -> Segment:
+    first, last = moment(start), moment(end)
+    state = replace(state, valid_from=first, valid_until=last)
+    return Segment(valid_from=first, valid_until=last, state=state)
+
+
+def _continues(before: Segment, after: Segment) -> bool:
+    return (
+        before.valid_until == after.valid_from
+        and before.state.status is after.state.status
+        and before.state.reason == after.state.reason
+        and before.state.values == after.state.values
+        and (bool(before.state.values) or _objects(before) == _objects(after))
+    )
+
+
+def _objects(segment: Segment) -> list[str]:
+    return [c.object_id for c in segment.state.candidates]
+
+
+def _joined(before: Segment, after: Segment) -> Segment:
+    state = replace(before.state, valid_until=after.valid_until)
+    return Segment(valid_from=before.valid_from, valid_until=after.valid_until, state=state)

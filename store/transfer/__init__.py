@@ -1,0 +1,1 @@
+"""A tenant as a file, and artifacts as files."""

@@ -1,0 +1,221 @@
+"""Artifact files: the bytes of artifacts and their grants, on any file system of fsspec.
+
+    <root>/<sha256 of the tenant>/<2 hex>/<64 hex>/data
+                                                  /grant-<id>.json
+                                                  /erased.json
+    <root>/<sha256 of the tenant>/of/<sha256 of an object id>/<64 hex>
+
+A tenant's files stand under a name that no caller can state, so no address reaches another's.
+Bytes are whole or not there: on a disk through a temporary file, elsewhere by one put, and they
+are checked against their digest whenever they are read. The grant is written last, so whoever
+finds it finds the bytes. An erasure writes its tombstone first, and a put looks for one last, so
+that of the two at once the erasure holds. Nothing is remembered of a listing: other processes
+write too. A bucket is never made. Nothing here knows a caller: who may read is decided above.
+Sources: DESIGN 8; checklist C-220; settled 4 (folder names).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+
+from ...schema.artifact import MAX_BYTES, Artifact, artifact_from_json
+from ...schema.errors import Conflict, InvalidInput, Unavailable
+from .whole_file import whole_file
+
+_DATA: Final = "data"
+_GRANT: Final = "grant-"
+_ERASED: Final = "erased.json"
+
+
+class _FileSystem(Protocol):
+    """What is used of fsspec."""
+
+    protocol: str | Sequence[str]
+    root_marker: str
+    """What paths begin with where the root needs no name; empty in a store of buckets."""
+
+    def cat_file(self, path: str) -> bytes: ...
+    def exists(self, path: str) -> bool: ...
+    def find(self, path: str) -> list[str]: ...
+    def invalidate_cache(self) -> None: ...
+    def makedirs(self, path: str, exist_ok: bool = False) -> None: ...
+    def pipe_file(self, path: str, value: bytes) -> None: ...
+    def rm_file(self, path: str) -> None: ...
+
+
+class ArtifactFiles:
+    """The artifacts of all tenants under one root."""
+
+    def __init__(self, url: str, *, max_bytes: int = MAX_BYTES, **options: Any) -> None:
+        """Name a root: a folder, or any URL of fsspec; `options` go to its file system.
+
+        Nothing is opened or made before the first artifact is put or asked for.
+        """
+        self.url = url
+        self.max_bytes = max_bytes
+        self._options = options
+
+    def put(self, tenant: str, grant: Artifact, data: bytes) -> None:
+        """Keep bytes and a grant to read them; the same again changes nothing.
+
+        Raises:
+            InvalidInput: `too_large`.
+            Conflict: `erased`, for bytes that were erased.
+            Unavailable: `artifacts_unreachable`.
+        """
+        if len(data) > self.max_bytes:
+            raise InvalidInput(
+                f"an artifact holds at most {self.max_bytes:,} bytes, not {len(data):,}; divide "
+                "it, or raise artifacts.max_bytes",
+                code="too_large",
+            )
+        with self._reaching():
+            self._refuse_erased(tenant, grant.digest)
+            self._write(self._of(tenant, grant.digest, _DATA), data)
+            for object_id in grant.object_ids:
+                self._write(self._link(tenant, object_id, grant.digest), b"")
+            name = f"{_GRANT}{grant.grant_id}.json"
+            path = self._of(tenant, grant.digest, name)
+            if not self._files.exists(path):
+                self._write(path, grant.to_json().encode())
+            self._refuse_erased(tenant, grant.digest)
+
+    def read(self, tenant: str, digest: str) -> bytes:
+        """Return the bytes, checked.
+
+        Raises:
+            Unavailable: `artifact_damaged`, `artifacts_unreachable`.
+        """
+        with self._reaching():
+            data = self._files.cat_file(self._of(tenant, digest, _DATA))
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise Unavailable(
+                f"the bytes of artifact {digest[:12]} are not what was put; restore the file "
+                "from a copy, or put the artifact again",
+                code="artifact_damaged",
+            )
+        return data
+
+    def grants(self, tenant: str, digest: str) -> tuple[Artifact, ...]:
+        """Return the grants of an artifact, oldest first; none of an erased one."""
+        with self._reaching():
+            paths = self._files.find(self._of(tenant, digest))
+            return self._granted(paths)
+
+    def every(self, tenant: str) -> tuple[Artifact, ...]:
+        """Return all grants of a tenant, oldest first."""
+        with self._reaching():
+            return self._granted(self._files.find(self._of(tenant)))
+
+    def of_object(self, tenant: str, object_id: str) -> tuple[str, ...]:
+        """Return the digests of artifacts that hold an object's words, sorted."""
+        with self._reaching():
+            found = self._files.find(self._link(tenant, object_id))
+        return tuple(sorted(path.rpartition("/")[2] for path in found))
+
+    def tombstone(self, tenant: str, digest: str) -> bytes | None:
+        """Return what an erasure left; None for an artifact that was not erased."""
+        with self._reaching():
+            path = self._of(tenant, digest, _ERASED)
+            return self._files.cat_file(path) if self._files.exists(path) else None
+
+    def erase(self, tenant: str, digest: str, tombstone: bytes) -> None:
+        """Remove the bytes and every grant; the tombstone stays."""
+        with self._reaching():
+            self._write(self._of(tenant, digest, _ERASED), tombstone)
+            self._clear(tenant, digest)
+
+    def _refuse_erased(self, tenant: str, digest: str) -> None:
+        if self._files.exists(self._of(tenant, digest, _ERASED)):
+            self._clear(tenant, digest)
+            raise Conflict("these bytes were erased; they may not be kept again", code="erased")
+
+    def _clear(self, tenant: str, digest: str) -> None:
+        for path in sorted(self._files.find(self._of(tenant, digest))):
+            if not path.endswith(_ERASED):
+                with suppress(FileNotFoundError):  # another eraser was faster
+                    self._files.rm_file(path)
+
+    def _granted(self, paths: Sequence[str]) -> tuple[Artifact, ...]:
+        names = (path for path in paths if path.rpartition("/")[2].startswith(_GRANT))
+        found = [artifact_from_json(self._files.cat_file(path).decode()) for path in names]
+        return tuple(sorted(found, key=lambda grant: (grant.at, grant.address, grant.grant_id)))
+
+    def _of(self, tenant: str, digest: str = "", name: str = "") -> str:
+        parts = [self._root, hashlib.sha256(tenant.encode()).hexdigest()]
+        parts += [digest[:2], digest] if digest else []
+        return "/".join([*parts, name] if name else parts)
+
+    def _link(self, tenant: str, object_id: str, digest: str = "") -> str:
+        named = hashlib.sha256(object_id.encode()).hexdigest()
+        path = f"{self._of(tenant)}/of/{named}"
+        return f"{path}/{digest}" if digest else path
+
+    @cached_property
+    def _opened(self) -> tuple[_FileSystem, str]:
+        core: Any = import_module("fsspec.core")  # the file system of a URL loads when it is used
+        opened, root = core.url_to_fs(self.url, **self._options)
+        files = cast("_FileSystem", opened)
+        if not root and not files.root_marker:
+            raise ValueError("it names no bucket; state one, as in s3://bucket/path")
+        return files, str(root).rstrip("/")
+
+    @property
+    def _files(self) -> _FileSystem:
+        return self._opened[0]
+
+    @property
+    def _root(self) -> str:
+        return self._opened[1]
+
+    def _write(self, path: str, data: bytes) -> None:
+        folder = path.rpartition("/")[0]
+        if "file" in tuple(_listed(self._files.protocol)):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            with whole_file(path) as file:
+                file.write(data)
+        else:
+            try:
+                self._files.pipe_file(path, data)
+            except FileNotFoundError:
+                self._check_bucket()
+                self._files.makedirs(folder, exist_ok=True)
+                self._files.pipe_file(path, data)
+
+    def _check_bucket(self) -> None:
+        """Refuse a bucket that is not there: `makedirs` would make one of any mistyped name."""
+        bucket = self._root.partition("/")[0]  # none of a path that begins with a slash
+        if bucket and not self._files.exists(bucket):
+            raise FileNotFoundError(f"there is no bucket {bucket!r}; make it, or name another")
+
+    @contextmanager
+    def _reaching(self) -> Generator[None]:
+        """Tell what goes wrong on the way to the files as `artifacts_unreachable`."""
+        try:
+            self._files.invalidate_cache()
+            yield
+        except _failures() as error:
+            lacking = isinstance(error, ImportError) and self.url.startswith(("s3:", "s3a:"))
+            advice = "; pip install 'tenure[s3]'" if lacking else ""
+            raise Unavailable(
+                f"the artifacts at {self.url} cannot be reached: {error}{advice}",
+                code="artifacts_unreachable",
+            ) from error
+
+
+def _listed(protocol: str | Sequence[str]) -> Iterator[str]:
+    yield from (protocol,) if isinstance(protocol, str) else protocol
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what goes wrong on the way; a loaded driver has errors of its own."""
+    botocore: Any = sys.modules.get("botocore.exceptions")
+    known = (ImportError, OSError, ValueError)
+    return known if botocore is None else (*known, botocore.BotoCoreError)

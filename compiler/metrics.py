@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 from ..schema.compile_terms import Reason
 from .ir.context import Setting
+from .ir.outputs import Ordered
 from .ir.verdicts import Verdict
-from .stages.order import Ordered
 from .text.relevance import FULL, terms_of
 
 

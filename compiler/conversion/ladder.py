@@ -22,11 +22,10 @@ from typing import Final, NamedTuple
 from ...schema.claim import Version
 from ...schema.compile_terms import Ladder
 from ...schema.vocabulary import Enforcement, ObjectType, SlotKind
+from ..ir.candidate import Placed, Ranked, content_of
 from ..ir.context import Setting
 from ..ir.piece import Carrier
-from ..stages.normalize import content_of
-from ..stages.rank import Ranked
-from ..stages.resolve import Placed
+from ..text.relevance import one_line
 from ..text.templates import built_in, parts_of, placeholders
 
 _KIND_OF_TYPE: Final = {
@@ -35,7 +34,10 @@ _KIND_OF_TYPE: Final = {
     ObjectType.POLICY_RULE: SlotKind.DIRECTIVE,
     ObjectType.PROJECT_DECISION: SlotKind.DECISION,
 }
+
+
 _HARD: Final = frozenset({ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE})
+
 
 Values = Mapping[tuple[str, str], tuple[Ranked, ...]]
 """The clean objects by (subject, slot), in order of (first tx, object id)."""
@@ -165,15 +167,6 @@ def _substituted(template: str, words: Mapping[str, str]) -> str:
         if name is not None:
             parts.append(words.get(name, ""))
     return one_line("".join(parts))
-
-
-def one_line(text: str) -> str:
-    r"""Return a text with every run of white space as one space.
-
-    >>> one_line("a\n  b")
-    'a b'
-    """
-    return " ".join(text.split())
 
 
 def shown_value(version: Version, names: Mapping[str, str]) -> str:

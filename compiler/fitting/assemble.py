@@ -12,8 +12,6 @@ block stands between keyed lines"); checklist C-085, C-136, C-207.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
 
 from ...schema.compile_terms import SectionName, wire_key
 from ..format.block import HEADINGS, Block
@@ -21,31 +19,15 @@ from ..format.grammar import Seal, render_blocks
 from ..format.header import short_origin
 from ..format.rows import fact_rows
 from ..ir.context import Setting
+from ..ir.outputs import Assembled
 from ..ir.piece import Piece
 from ..tokens.counting import TokenCounter
 from .entity_rows import row_text
 
 _UNNAMED = "unknown://"
+
+
 _SAMPLE = "5QXKABCD2EFGHIJ7KLMNOPQR3S"
-
-
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """An envelope's text with its parts."""
-
-    text: str
-    blocks: tuple[Block, ...]
-    pieces: tuple[tuple[Piece, ...], ...]
-    """The pieces of each block, in the same order."""
-    anchors: Mapping[str, str]
-    """Object id by anchor."""
-    spans: tuple[tuple[int, int], ...]
-    """Where each block begins, its section's heading included, and ends."""
-
-    @property
-    def in_order(self) -> tuple[Piece, ...]:
-        """Return all pieces, in the order of the text."""
-        return tuple(chain.from_iterable(self.pieces))
 
 
 def seal_of(setting: Setting) -> Seal:

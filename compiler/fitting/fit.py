@@ -23,13 +23,13 @@ from ..budget.allocate import Section, allocate
 from ..budget.items import Item
 from ..distil import Statement, statements
 from ..ir.context import SectionShare, Setting
-from ..ir.piece import Piece
+from ..ir.piece import Piece, Short
 from ..request.request import Evidence
 from ..select import Similarity, concave_envelope, facility_location, knapsack, mmr
 from ..text.relevance import FULL, terms_of
 from .assemble import frame_tokens, heading_tokens, label_tokens, piece_tokens
 from .price import mu, token_cost, worth_its_price
-from .shorten import Short, excerpt, fold
+from .shorten import excerpt, fold
 from .tabulate import may_be_cut, tabulated
 
 _S: Final = SectionName

@@ -11,16 +11,17 @@ Source 000, 6.2.5; checklist C-122.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from ...schema.compile_terms import SectionName
 from ..ir.context import Setting
 from ..ir.piece import Piece
-from ..render.cache_plan import Plan, expected_cached_tokens
 from ..text.relevance import FULL
 from ..tokens.capabilities import capability
 
 _THOUSAND: Final = 1000
+
+
 _MILLION: Final = 1_000_000
 
 
@@ -43,25 +44,3 @@ def worth_its_price(piece: Piece, size: Callable[[Piece], int], setting: Setting
     weight = round(_MILLION * setting.weights.get(piece.section.value, 0.5))
     price = round(_MILLION * mu(setting) * token_cost(piece.section, setting) * size(piece))
     return piece.value * weight // FULL >= price
-
-
-def cost_of(plan: Plan, tokens: int, setting: Setting) -> dict[str, Any]:
-    """Return what an envelope costs, in tokens at the base price, and in money where stated.
-
-    `first` is its price as a new conversation, with what is written to the provider's cache;
-    `next` that of the following request, which should read the cached part.
-    """
-    row, cached = plan.capability, expected_cached_tokens(plan)
-    write = row.write_permille[0] if cached else _THOUSAND
-    first = tokens - cached + cached * write / _THOUSAND
-    following = tokens - cached + cached * row.read_permille / _THOUSAND
-    found: dict[str, Any] = {
-        "cost_weight": setting.rules.cost_weight,
-        "first": round(first, 3),
-        "next": round(following, 3),
-    }
-    if setting.rules.token_price:
-        per_token = setting.rules.token_price / _MILLION
-        found["price_first"] = round(first * per_token, 9)
-        found["price_next"] = round(following * per_token, 9)
-    return found

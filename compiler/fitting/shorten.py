@@ -11,64 +11,29 @@ C-156; R28, R31.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ...schema.compile_terms import BlockKind, Conversion
-from ..conversion.ladder import one_line
 from ..distil import (
     Statement,
     novelty,
     of,
     ranked,
 )
-from ..gathering.gather import question
-from ..ir.context import Setting
-from ..ir.piece import Piece
+from ..ir.context import Setting, question
+from ..ir.piece import Piece, Short, fidelity
 from ..request.request import Media
-from ..text.sentences import facts_of, subunits
+from ..text.relevance import one_line
+from ..text.sentences import subunits
 from ..tokens.counting import TokenCounter
 
 MISSING: Final = "[…]"
+
+
 _HEAD: Final = 80
+
+
 _TAIL: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Short:
-    """A shorter form of one piece or of several turns."""
-
-    piece: Piece
-    object_ids: tuple[str, ...]
-    """What it stands for."""
-    conversion: Conversion
-    original_tokens: int
-    compressed_tokens: int
-    fidelity: float
-    """0 to 1, rounded to 3 digits."""
-
-
-def fidelity(original: str, result: str, counter: TokenCounter) -> float:
-    """Return the token-weighted share of propositions whose facts stand in the result.
-
-    A proposition without any number, name, date or negation counts as kept when its words are.
-    """
-    kept = total = 0
-    for proposition in subunits(original):
-        tokens = counter.count(proposition)
-        facts = facts_of(proposition)
-        held = facts <= facts_of(result) if facts else proposition in result
-        total += tokens
-        kept += tokens if held else 0
-    return round(kept / total, 3) if total else 1.0
-
-
-def grade(fidelity: float, setting: Setting) -> str:
-    """Return `faithful`, `lossy`, or `partial` for what is only a marked part (R28)."""
-    rules = setting.rules
-    if fidelity >= rules.fidelity_pass:
-        return "faithful"
-    return "lossy" if fidelity >= rules.fidelity_lossy else "partial"
 
 
 def excerpt(

@@ -20,14 +20,12 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from ...schema.compile_terms import Conversion
-from ..gathering.gather import question
-from ..ir.context import Setting
-from ..ir.piece import Piece
+from ..ir.context import Setting, question
+from ..ir.piece import Piece, Short, fidelity
 from ..json_values import items_of
 from ..media.reduction import Reduced
 from ..media.table import table_rules, table_within
 from ..text.sentences import subunits
-from .shorten import Short, fidelity
 
 Rows = tuple[Mapping[str, object], ...]
 _LIST: Final = re.compile(r"\[\s*\{")

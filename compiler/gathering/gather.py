@@ -24,17 +24,12 @@ from ...resolution.known import Known, Lookup
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, Sight
-from ...schema.terms import STOP_WORDS, content_terms
+from ...schema.terms import STOP_WORDS
 from ...schema.vocabulary import ActionKind
-from ...store.expected import (
-    Expected,
-    Names,
-    Walk,
-    held_ask,
-)
+from ...store.expected import Expected, Names, Walk, held_ask
 from ...store.port.store import Ask, Found, Reader
 from ...store.port.vectors import VectorScore
-from ..ir.context import Setting, project_of, scopes_of
+from ..ir.context import Setting, project_of, question, scopes_of
 from ..ir.snapshot import (
     NO_VECTORS,
     BindMentions,
@@ -179,14 +174,6 @@ def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
                 if run and bare[0] not in STOP_WORDS and bare[-1] not in STOP_WORDS:
                     found.setdefault(run)
     return list(found)
-
-
-def question(setting: Setting, names: Iterable[str] = ()) -> frozenset[str]:
-    """Return the content terms a compile asks with."""
-    request = setting.request
-    guess = request.hypothesis if setting.rules.hyde else ""
-    said = (request.query, request.user_request, request.goal, guess, *names)
-    return content_terms("\n".join(said))
 
 
 def _roots(bound: Sequence[Bound]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ are values here; nothing in the compiler reads a clock or an environment.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -14,12 +14,22 @@ from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, only_project, visible_scopes
 from ...schema.slots import Vocabulary
+from ...schema.terms import content_terms
 from ...store.port.store import Point
 from ..budget.profiles import Layer, profile, section_weights
 from ..media.plan import MediaPlan, Shown
 from ..request.request import CompileRequest
 from ..tokens.counting import TokenCounter
 from .variation import NO_VARIATION, Variation
+
+
+def question(setting: Setting, names: Iterable[str] = ()) -> frozenset[str]:
+    """Return the content terms a compile asks with."""
+    request = setting.request
+    guess = request.hypothesis if setting.rules.hyde else ""
+    said = (request.query, request.user_request, request.goal, guess, *names)
+    return content_terms("\n".join(said))
+
 
 COMPILER_VERSION: Final = "1"
 """Raised whenever the same inputs would give other bytes; a manifest of another is refused."""

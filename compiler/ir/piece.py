@@ -6,16 +6,20 @@ A fact is a cell of its entity's row; prose, turns and everything of level 4 sta
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...schema.compile_terms import (
     BlockKind,
+    Conversion,
     Ladder,
     PriorityTier,
     SectionName,
 )
 from ...schema.vocabulary import Enforcement
-from ..stages.resolve import Placed
+from ..text.sentences import facts_of, subunits
+from ..tokens.counting import TokenCounter
+from .candidate import Placed
 
 
 class Carrier(NamedTuple):
@@ -62,3 +66,32 @@ class Piece(NamedTuple):
     def object_id(self) -> str:
         """Return the id it goes by."""
         return self.object_ids[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A shorter form of one piece or of several turns."""
+
+    piece: Piece
+    object_ids: tuple[str, ...]
+    """What it stands for."""
+    conversion: Conversion
+    original_tokens: int
+    compressed_tokens: int
+    fidelity: float
+    """0 to 1, rounded to 3 digits."""
+
+
+def fidelity(original: str, result: str, counter: TokenCounter) -> float:
+    """Return the token-weighted share of propositions whose facts stand in the result.
+
+    A proposition without any number, name, date or negation counts as kept when its words are.
+    """
+    kept = total = 0
+    for proposition in subunits(original):
+        tokens = counter.count(proposition)
+        facts = facts_of(proposition)
+        held = facts <= facts_of(result) if facts else proposition in result
+        total += tokens
+        kept += tokens if held else 0
+    return round(kept / total, 3) if total else 1.0

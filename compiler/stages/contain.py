@@ -12,26 +12,19 @@ settled 10; checklist C-084, C-091, C-163 to C-168; rule R1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from ...schema.compile_terms import (
-    BlockKind,
-    InjectionPolicy,
-    Reason,
-    SectionName,
-    Stage,
-)
+from ...schema.compile_terms import BlockKind, InjectionPolicy, Reason, SectionName, Stage
 from ...schema.errors import InvalidInput
 from ...schema.sources import BUILT_IN_KINDS, kind_of
 from ..ir.context import Setting
+from ..ir.outputs import Contained, Converted
 from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
 from ..safety.canonical_text import canonicalise
 from ..safety.detect import Channel, scan, verdict
 from ..safety.detect import Verdict as Advice
 from ..safety.isolation import Isolation, encode
-from .convert import Converted
 
 _CHANNELS: Final = {
     "web": Channel.WEB,
@@ -39,20 +32,9 @@ _CHANNELS: Final = {
     "model": Channel.MODEL,
     "agent": Channel.AGENT,
 }
+
+
 _KINDS: Final = {kind.name: kind for kind in BUILT_IN_KINDS}
-
-
-@dataclass(frozen=True, slots=True)
-class Contained:
-    """Pieces that may be rendered."""
-
-    converted: Converted
-    pieces: tuple[Piece, ...]
-    isolation: tuple[tuple[str, Isolation], ...]
-    """(object id, isolation) of untrusted pieces, sorted."""
-    stripped: int
-    """Hidden characters taken out of all texts."""
-    verdicts: tuple[Verdict, ...]
 
 
 def contain(converted: Converted, setting: Setting) -> Contained:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ...resolution.known import Known
 from ...schema.compile_terms import (
@@ -35,7 +34,6 @@ from ..conversion.ladder import (
     Step,
     carrier_of,
     climb,
-    one_line,
     shown_value,
     stored,
 )
@@ -49,7 +47,9 @@ from ..conversion.placement import (
 from ..conversion.untrusted_tools import untrusted_tool
 from ..fitting.entity_rows import keep_prose
 from ..format.block import CONTAINMENT_SENTENCE
+from ..ir.candidate import Ranked
 from ..ir.context import Setting
+from ..ir.outputs import Converted, Rescued, Snippet
 from ..ir.piece import Carrier, Piece
 from ..ir.request_items import Given
 from ..ir.variation import Variation
@@ -57,12 +57,14 @@ from ..ir.verdicts import Change, Verdict
 from ..json_values import fields_of
 from ..request.request import Constraint, Media, Turn
 from ..text.duplicates import Text, duplicates
-from ..text.relevance import FULL
-from .rank import Ranked
-from .rescue import Rescued, Snippet
+from ..text.relevance import FULL, one_line
 
 _S = SectionName
+
+
 _ALONE = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.HISTORY, _S.USER_REQUEST})
+
+
 _LADDER_OF = {
     _S.TOOLS: Ladder.NORMALIZED_FACT,
     _S.SKILLS: Ladder.BEHAVIORAL_GUIDANCE,
@@ -71,19 +73,15 @@ _LADDER_OF = {
     _S.TASK_PROGRESS: Ladder.TASK_CONTEXT,
     _S.ACCEPTANCE: Ladder.BEHAVIORAL_GUIDANCE,
 }
+
+
 _COMPARED = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.TURN_MEMORY})
+
+
 _MASK = "[masked]"
+
+
 _CELL_CHARS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """What could go into the envelope."""
-
-    rescued: Rescued
-    pieces: tuple[Piece, ...]
-    changes: tuple[Change, ...]
-    verdicts: tuple[Verdict, ...]
 
 
 def convert(rescued: Rescued, setting: Setting) -> Converted:

@@ -17,7 +17,9 @@ from ...schema.errors import Fault, InvalidInput
 from ..envelope.checks import HardConstraint
 from ..envelope.envelope import Envelope
 from ..format.grammar import check_reparse
+from ..ir.candidate import Candidate
 from ..ir.context import Setting
+from ..ir.outputs import Ordered
 from ..render.cache_plan import Plan, segments_of
 from ..tokens.capabilities import capability
 from ..trace.collect import (
@@ -29,8 +31,6 @@ from ..trace.collect import (
 )
 from ..trace.manifest import Recorded, TruncationEvent, pinned
 from ..trace.metrics import TARGETS, quality
-from .normalize import Candidate
-from .order import Ordered
 
 _LIMITS = frozenset(
     {

@@ -21,36 +21,20 @@ from ...schema.signing import signed_by_any
 from ...schema.sources import kind_of, origin_partition
 from ...schema.vocabulary import Classification, ObjectType, Sensitivity
 from ..gathering.redaction import masks
+from ..ir.candidate import Placed
 from ..ir.context import Setting
+from ..ir.outputs import Gated, Resolved
 from ..ir.verdicts import Verdict
-from .resolve import Placed, Resolved
 
 _RANK = {level: rank for rank, level in enumerate(Classification)}
+
+
 _SHADOWING = frozenset(
     {GateDetail.ROLE_DENIED, GateDetail.CLEARANCE_TOO_LOW, GateDetail.SENSITIVITY}
 )
+
+
 _UNPARTITIONED = frozenset({ObjectType.RETRIEVED_PASSAGE, ObjectType.TOOL_SCHEMA})
-
-
-@dataclass(frozen=True, slots=True)
-class Gated:
-    """What the caller may see."""
-
-    resolved: Resolved
-    placed: tuple[Placed, ...]
-    masked: frozenset[str]
-    """Objects whose personal value is not shown to this caller."""
-    shadows: tuple[Placed, ...]
-    """Rows the caller may not see that may still decide a slot: never the next one instead."""
-    withheld: tuple[Verdict, ...]
-    """Counted in every trace, named only in an auditor's."""
-    vids: tuple[int, ...]
-    """The rows of the withheld, in the same order."""
-
-    def details(self) -> dict[tuple[str, int], str]:
-        """Return what was held against each withheld row, by (object id, vid)."""
-        pairs = zip(self.withheld, self.vids, strict=True)
-        return {(verdict.object_id, vid): verdict.detail for verdict, vid in pairs}
 
 
 def gate(resolved: Resolved, setting: Setting) -> Gated:

@@ -11,8 +11,6 @@ Invariant: the upper bound of the text never exceeds the budget. Sources: R3, R3
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...schema.compile_terms import (
     GapCode,
     OverflowPolicy,
@@ -20,39 +18,16 @@ from ...schema.compile_terms import (
     Stage,
 )
 from ...schema.errors import ContextBudgetExhausted
-from ..fitting.assemble import Assembled, assemble, seal_of
-from ..fitting.fit import (
-    Fit,
-    bare,
-    fit,
-    overflow_of,
-)
-from ..fitting.shorten import Short
+from ..fitting.assemble import assemble, seal_of
+from ..fitting.fit import Fit, bare, fit, overflow_of
 from ..format.grammar import Seal
 from ..ir.context import Setting
+from ..ir.outputs import Assembled, Contained, Ordered
 from ..ir.piece import Piece
 from ..ir.verdicts import Change, Gap, Verdict
-from .contain import Contained
 
 _CHOSEN = frozenset({Reason.ITEM_LARGER_THAN_SECTION, Reason.BELOW_FLOOR})
 """What a policy that fails loud leaves out all the same: the policy itself says so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ordered:
-    """The assembled envelope."""
-
-    contained: Contained
-    assembled: Assembled
-    tokens: int
-    """Upper bound of the text."""
-    shortened: tuple[Short, ...]
-    allocated: tuple[tuple[str, int], ...]
-    """Tokens that the allocator gave each section of the turn, by name; empty without scarcity."""
-    shadow_price: float
-    changes: tuple[Change, ...]
-    verdicts: tuple[Verdict, ...]
-    gaps: tuple[Gap, ...]
 
 
 def order(contained: Contained, setting: Setting) -> Ordered:

@@ -13,22 +13,16 @@ Sources: settled 10 ("Activation"); checklist C-032, C-079, C-133, C-134.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...schema.claim import Version
-from ...schema.compile_terms import (
-    PriorityTier,
-    Reason,
-    SectionName,
-    Stage,
-)
+from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ...schema.vocabulary import ObjectType, SlotKind
 from ...store.port.vectors import VectorScore
-from ..gathering.gather import question
 from ..gathering.redaction import masks, public_terms
 from ..gathering.rerank import blended
-from ..ir.context import Setting
+from ..ir.candidate import Candidate, Placed, Ranked, content_of, freshness
+from ..ir.context import Setting, question
+from ..ir.outputs import Ranking, Validated
 from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Verdict
 from ..text.relevance import (
@@ -40,49 +34,26 @@ from ..text.relevance import (
     term_text,
     terms_of,
 )
-from .normalize import Candidate, content_of
-from .resolve import Placed
-from .validate import Validated
 
 _STANDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
+
+
 # looked up once: on Python 3.11 a member of an enumeration takes as long as a call
 _PINNED, _STANDING = int(Via.PINNED), int(Via.STANDING)
+
+
 _SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
+
+
 _TOOL = ObjectType.TOOL_SCHEMA
+
+
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
+
+
 _STANDING_TYPES = frozenset(
     {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE}
 )
-
-
-class Ranked(NamedTuple):
-    """A candidate with its scores."""
-
-    placed: Placed
-    score: int
-    """Composite, in millionths; of a `by_task` object without any look at the query."""
-    relevance: int
-    """In millionths."""
-    text: int
-    """Lexical relevance, in millionths of the best."""
-    tier: PriorityTier
-    by_task: bool
-    """Whether it stands on the task type alone."""
-    fresh: int
-    """Share of strength that decay has left, in millionths."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """What is relevant."""
-
-    validated: Validated
-    items: tuple[Ranked, ...]
-    passed_over: tuple[tuple[Ranked, Verdict], ...]
-    """Passages that scored too low as a whole, best first: the pool of the rescue."""
-    scores: tuple[tuple[str, int], ...]
-    """(object id, lexical relevance) of everything that was scored."""
-    verdicts: tuple[Verdict, ...]
 
 
 def rank(validated: Validated, setting: Setting) -> Ranking:
@@ -337,17 +308,6 @@ def _near(via: int) -> int:
     if via & _SLOT:
         return FULL
     return FULL // 2 if via & _NEIGHBOUR else 0
-
-
-def freshness(placed: Placed, setting: Setting) -> int:
-    """Return the share of strength that decay has left, in millionths."""
-    version = placed.candidate.version
-    rule = version.details.decay_rule if version is not None else None
-    if version is None or rule is None:
-        return FULL
-    seen = version.last_confirmed_us
-    age = setting.point.valid_us - (version.row.claim.tx if seen is None else seen)
-    return micro(rule.strength(age, setting.policy.decay.fading(version.details.object_type)))
 
 
 def _archival(placed: Placed) -> Ranked:

@@ -13,38 +13,16 @@ Sources: source 003, stage 6; checklist C-080, C-081; settled 10.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
 from ...schema.compile_terms import PriorityTier, Reason, Stage
-from ..gathering.gather import question
-from ..ir.context import Setting
+from ..ir.candidate import Ranked
+from ..ir.context import Setting, question
+from ..ir.outputs import Ranking, Rescued, Snippet
 from ..ir.verdicts import Verdict
 from ..text.relevance import FULL, terms_of
 from ..text.sentences import subunits
-from .rank import Ranked, Ranking
-
-
-class Snippet(NamedTuple):
-    """A rescued piece of a source."""
-
-    ranked: Ranked
-    text: str
-    affinity: int
-    """In thousandths."""
-    beside: str
-    """The selected object it goes with; empty when nothing was selected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rescued:
-    """What goes on to conversion."""
-
-    ranking: Ranking
-    items: tuple[Ranked, ...]
-    snippets: tuple[Snippet, ...]
-    verdicts: tuple[Verdict, ...]
 
 
 class _Anchor(NamedTuple):

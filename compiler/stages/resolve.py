@@ -11,42 +11,15 @@ Sources: DESIGN 7, stage 2; settled 7 and 10; checklist C-054, C-076.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 from ...resolution.known import Known
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.principal import Scope
 from ...schema.vocabulary import EntityState, ObjectType
+from ..ir.candidate import Candidate, Placed
 from ..ir.context import Setting
+from ..ir.outputs import Normalized, Resolved
 from ..ir.snapshot import Bound, Snapshot
 from ..ir.verdicts import Gap, Verdict
-from .normalize import Candidate, Normalized
-
-
-class Placed(NamedTuple):
-    """A candidate with its subject."""
-
-    candidate: Candidate
-    subject: str | None
-    """Canonical id; None for text about nobody and for items of the request."""
-    pending: bool = False
-    ours: bool = False
-    """Whether it is about, or belongs to, the caller's user, session, project or tenant."""
-    beaten: tuple[Candidate, ...] = ()
-    """Clean heads of other scopes that it won its slot from: whoever finds them finds it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """The candidates with their subjects, and what could not be bound."""
-
-    placed: tuple[Placed, ...]
-    snapshot: Snapshot
-    active: frozenset[str]
-    """Canonical ids that the request names."""
-    verdicts: tuple[Verdict, ...]
-    gaps: tuple[Gap, ...]
 
 
 def resolve(normalized: Normalized, setting: Setting) -> Resolved:

@@ -15,34 +15,22 @@ time. Sources: settled 3; vocabulary 5.4; D4; checklist C-074, C-078; rules R7, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ...schema.claim import Row, Version
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.values import iso
 from ...schema.vocabulary import Op, Status
-from ..gathering.gather import question
-from ..ir.context import Setting
+from ..ir.candidate import Placed
+from ..ir.context import Setting, question
+from ..ir.outputs import Gated, Validated
 from ..ir.snapshot import Via
 from ..ir.verdicts import Gap, Verdict
 from ..text.relevance import terms_of
-from .gate import Gated
-from .resolve import Placed
 
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
+
+
 _OUTDATED, _PINNED = int(Via.OUTDATED), int(Via.PINNED)
-
-
-@dataclass(frozen=True, slots=True)
-class Validated:
-    """What is current and undisputed."""
-
-    gated: Gated
-    placed: tuple[Placed, ...]
-    archival: tuple[Placed, ...]
-    """Clean but demoted: only a rescue may bring them back."""
-    verdicts: tuple[Verdict, ...]
-    gaps: tuple[Gap, ...]
 
 
 def validate(gated: Gated, setting: Setting) -> Validated:

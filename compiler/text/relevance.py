@@ -22,8 +22,19 @@ from typing import Final
 
 from ...schema.terms import content_terms, terms
 
+
+def one_line(text: str) -> str:
+    r"""Return a text with every run of white space as one space.
+
+    >>> one_line("a\n  b")
+    'a b'
+    """
+    return " ".join(text.split())
+
+
 FULL: Final = 1_000_000
 """The greatest score."""
+
 
 COSINE_FULL: Final = 16_000_000
 """The integer cosine of two equal vectors (settled 8)."""

@@ -27,17 +27,16 @@ from ...schema.crosswalk import layer_tokens
 from ...schema.errors import Forbidden
 from ...schema.principal import AUDIT, Principal
 from ...schema.vocabulary import Authority
-from ..fitting.price import cost_of
-from ..fitting.shorten import grade
 from ..ir.context import Setting
+from ..ir.outputs import Ordered
 from ..ir.piece import Piece
 from ..ir.verdicts import Change, Gap, Verdict
 from ..media.entry import Shown
 from ..metrics import core_metrics
 from ..render.cache_plan import Plan, expected_cached_tokens
 from ..request.request import Media
-from ..stages.order import Ordered
 from .lint import LintFinding, lint
+from .metrics import cost_of, grade
 from .provenance import provenance
 from .trace import (
     CompiledObject,

@@ -17,16 +17,40 @@ Sources: source 000, 6.11.5; checklist C-148, C-179 to C-187; R14, R28.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import Ladder, Reason
+from ..fitting.price import _MILLION, _THOUSAND
+from ..ir.candidate import freshness
 from ..ir.context import Setting
+from ..ir.outputs import Ordered
 from ..ir.piece import Piece
+from ..render.cache_plan import Plan, expected_cached_tokens
 from ..safety.isolation import Isolation, injection_surface
-from ..stages.order import Ordered
-from ..stages.rank import freshness
 from ..text.duplicates import shingle_list
 from ..text.relevance import FULL
+
+
+def cost_of(plan: Plan, tokens: int, setting: Setting) -> dict[str, Any]:
+    """Return what an envelope costs, in tokens at the base price, and in money where stated.
+
+    `first` is its price as a new conversation, with what is written to the provider's cache;
+    `next` that of the following request, which should read the cached part.
+    """
+    row, cached = plan.capability, expected_cached_tokens(plan)
+    write = row.write_permille[0] if cached else _THOUSAND
+    first = tokens - cached + cached * write / _THOUSAND
+    following = tokens - cached + cached * row.read_permille / _THOUSAND
+    found: dict[str, Any] = {
+        "cost_weight": setting.rules.cost_weight,
+        "first": round(first, 3),
+        "next": round(following, 3),
+    }
+    if setting.rules.token_price:
+        per_token = setting.rules.token_price / _MILLION
+        found["price_first"] = round(first * per_token, 9)
+        found["price_next"] = round(following * per_token, 9)
+    return found
 
 
 class Target(NamedTuple):
@@ -141,3 +165,11 @@ def _fidelity(ordered: Ordered) -> float:
     total = sum(short.original_tokens for short in ordered.shortened)
     kept = sum(short.original_tokens * short.fidelity for short in ordered.shortened)
     return round(kept / total, 4) if total else 1.0
+
+
+def grade(fidelity: float, setting: Setting) -> str:
+    """Return `faithful`, `lossy`, or `partial` for what is only a marked part (R28)."""
+    rules = setting.rules
+    if fidelity >= rules.fidelity_pass:
+        return "faithful"
+    return "lossy" if fidelity >= rules.fidelity_lossy else "partial"

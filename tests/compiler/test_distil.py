@@ -8,9 +8,9 @@ from tenure.compiler.distil import (
     ranked,
     statements,
 )
-from tenure.compiler.fitting.shorten import grade
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import FULL
+from tenure.compiler.trace.metrics import grade
 from tenure.tests.compiler.fake_reader import Bench
 
 ASKED = frozenset({"alpha", "beta"})

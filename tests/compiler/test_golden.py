@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tenure.compiler.ir.candidate import Placed
 from tenure.compiler.ir.piece import Piece
 from tenure.compiler.ir.verdicts import Verdict
 from tenure.compiler.request.parse import parse_request
@@ -26,7 +27,7 @@ from tenure.compiler.stages.normalize import normalize
 from tenure.compiler.stages.order import order
 from tenure.compiler.stages.rank import rank
 from tenure.compiler.stages.rescue import rescue
-from tenure.compiler.stages.resolve import Placed, resolve
+from tenure.compiler.stages.resolve import resolve
 from tenure.compiler.stages.validate import validate
 from tenure.schema.compile_terms import Stage
 from tenure.schema.principal import Principal

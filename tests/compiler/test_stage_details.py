@@ -13,6 +13,7 @@ from tenure.compiler.conversion.untrusted_tools import untrusted_tool
 from tenure.compiler.fitting.shorten import excerpt
 from tenure.compiler.gathering.binding import ExactBinder
 from tenure.compiler.ir.context import Setting, project_of, sealing_epoch
+from tenure.compiler.ir.outputs import Ordered
 from tenure.compiler.ir.snapshot import Near as Hits
 from tenure.compiler.media.cost import media_tokens
 from tenure.compiler.request.parse import parse_request
@@ -22,7 +23,7 @@ from tenure.compiler.stages.convert import convert
 from tenure.compiler.stages.emit import emit
 from tenure.compiler.stages.gate import gate
 from tenure.compiler.stages.normalize import normalize
-from tenure.compiler.stages.order import Ordered, order
+from tenure.compiler.stages.order import order
 from tenure.compiler.stages.rank import rank
 from tenure.compiler.stages.rescue import rescue
 from tenure.compiler.stages.resolve import resolve

@@ -4,8 +4,8 @@ import importlib as _importlib
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from tenure.compiler.budget.allocate import Allocation, allocate
-    from tenure.compiler.budget.section import Section
+    from tenure.compiler.budget.allocate import allocate
+    from tenure.compiler.budget.section import Allocation, Section
     from tenure.compiler.envelope.compare import diff_envelopes
     from tenure.compiler.envelope.envelope import Envelope
     from tenure.compiler.format.block import Block
@@ -73,11 +73,8 @@ if _typing.TYPE_CHECKING:
     from tenure.store.transfer.artifact_files import ArtifactFiles
 
 _HOME = {
-    "compiler.budget.allocate": (
-        "Allocation",
-        "allocate",
-    ),
-    "compiler.budget.section": ("Section",),
+    "compiler.budget.allocate": ("allocate",),
+    "compiler.budget.section": ("Allocation", "Section"),
     "compiler.envelope.compare": ("diff_envelopes",),
     "compiler.envelope.envelope": ("Envelope",),
     "compiler.format.block": ("Block",),

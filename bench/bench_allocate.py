@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from tenure.compiler.budget.allocate import Section, allocate
+from tenure.compiler.budget.allocate import allocate
 from tenure.compiler.budget.marginals import marginal
+from tenure.compiler.budget.section import Section
 from tenure.compiler.budget.waterfill import top_up
 
 CASES = 40

@@ -42,12 +42,7 @@ from tenure.store.neo4j import codec
 from tenure.store.neo4j.calls import Reads, Writes
 from tenure.store.neo4j.cypher import core as statements
 from tenure.store.neo4j.store import open_store
-from tenure.store.port.store import (
-    Batch,
-    Clock,
-    SlotRecord,
-    TxEvent,
-)
+from tenure.store.port.store import Batch, Clock, SlotRecord, TxEvent
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server, running_server, wanted_version

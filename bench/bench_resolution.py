@@ -26,13 +26,7 @@ from typing import Any
 
 from tenure.resolution.blocking import CANDIDATE_LIMIT, block_keys, weigh
 from tenure.resolution.context import NO_CONTEXT
-from tenure.resolution.evaluate import (
-    PROVEN_FROM,
-    Report,
-    SetReport,
-    evaluate,
-    wilson,
-)
+from tenure.resolution.evaluate import PROVEN_FROM, Report, SetReport, evaluate, wilson
 from tenure.resolution.extract import RuleExtractor
 from tenure.resolution.fit import LabelledPair, fit, split
 from tenure.resolution.gazetteer import Gazetteer

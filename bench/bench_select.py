@@ -20,13 +20,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from tenure.compiler.budget import diversity
-from tenure.compiler.budget.knapsack import decide_in_python
-from tenure.compiler.select import (
-    Item,
-    facility_location,
-    knapsack,
-    mmr,
-)
+from tenure.compiler.budget.diversity import facility_location, mmr
+from tenure.compiler.budget.items import Item
+from tenure.compiler.budget.knapsack import decide_in_python, knapsack
 
 Table = Mapping[tuple[str, str], int]
 

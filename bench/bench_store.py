@@ -24,27 +24,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tenure.schema.claim import (
-    Assertion,
-    Claim,
-    Content,
-    Details,
-    Look,
-    Permissions,
-    Row,
-    slot_key,
-)
+from tenure.schema.claim import Assertion, Claim, Content, Details, Look, Permissions, Row, slot_key
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.terms import terms
-from tenure.schema.vocabulary import (
-    Authority,
-    ObjectType,
-    Op,
-    RetirementRule,
-    StateLayer,
-    Status,
-)
+from tenure.schema.vocabulary import Authority, ObjectType, Op, RetirementRule, StateLayer, Status
 from tenure.store.commit.queue import CommitQueue
 from tenure.store.port.store import (
     Ask,

@@ -24,14 +24,7 @@ from .envelope.envelope import Envelope
 from .fitting.fit import TURN, overflow_of
 from .gathering.gather import gather
 from .gathering.rerank import Reranker
-from .ir.context import (
-    Setting,
-    project_of,
-    scopes_of,
-    sealing_epoch,
-    shares_of,
-    weights_of,
-)
+from .ir.context import Setting, project_of, scopes_of, sealing_epoch, shares_of, weights_of
 from .ir.snapshot import BindMentions, Snapshot, VectorIndex
 from .ir.variation import NO_VARIATION, Variation, variation
 from .media.plan import plan_media

@@ -23,14 +23,7 @@ from .envelope.envelope import Envelope
 from .ir.context import Setting
 from .ir.snapshot import Bound, Proposed, Snapshot
 from .request.parse import request_from_json
-from .trace.manifest import (
-    Manifest,
-    Recorded,
-    bad_manifest,
-    checked,
-    envelope_id,
-    principal_of,
-)
+from .trace.manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
 
 
 def replay(

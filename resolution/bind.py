@@ -15,14 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..schema.entity import (
-    Alias,
-    Entity,
-    EntityCandidate,
-    EntityRef,
-    Feature,
-    Resolution,
-)
+from ..schema.entity import Alias, Entity, EntityCandidate, EntityRef, Feature, Resolution
 from ..schema.errors import Conflict, NotFound, TenureError
 from ..schema.policy import ResolutionPolicy
 from ..schema.slots import compatible

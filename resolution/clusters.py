@@ -18,12 +18,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..schema.entity import Entity, Judgement
-from ..schema.vocabulary import (
-    EntityState,
-    JudgedBy,
-    JudgementVerdict,
-    ReviewState,
-)
+from ..schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
 
 WAITING = frozenset({ReviewState.OPEN, ReviewState.UNSURE, ReviewState.UNDONE})
 """A case in one of these has an entity that waits for its decision."""

@@ -14,12 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .align import (
-    Alignment,
-    Rarity,
-    align,
-    osa,
-)
+from .align import Alignment, Rarity, align, osa
 from .normalize import NameForm
 
 _ACRONYM_MAX = 8

@@ -18,14 +18,7 @@ from itertools import pairwise
 
 from ..schema.policy import ResolutionPolicy
 from .context import PersonContext
-from .fit import (
-    Evidence,
-    LabelledPair,
-    evidence_of,
-    measure_pair,
-    platt,
-    split,
-)
+from .fit import Evidence, LabelledPair, evidence_of, measure_pair, platt, split
 from .model import Model, default_model, versioned
 from .normalize import normalize
 from .score import PairScore, context_log_odds, score_pair

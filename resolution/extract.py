@@ -23,13 +23,7 @@ from ..schema.principal import Scope
 from ..schema.slots import UNKNOWN_TYPE
 from .gazetteer import Gazetteer
 from .lexicon import lexicon, nicknames
-from .mention import (
-    Composed,
-    Mention,
-    MentionExtractor,
-    MentionSource,
-    compose,
-)
+from .mention import Composed, Mention, MentionExtractor, MentionSource, compose
 from .normalize import fold
 
 __all__ = [

@@ -19,13 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from .compare import (
-    COMPARISONS,
-    Comparison,
-    Measures,
-    levels_of,
-    measure,
-)
+from .compare import COMPARISONS, Comparison, Measures, levels_of, measure
 from .context import NO_CONTEXT, PairContext
 from .lexicon import profile_of
 from .model import Limits, Model, versioned

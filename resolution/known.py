@@ -13,12 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..schema.entity import (
-    Alias,
-    Entity,
-    Identifier,
-    Judgement,
-)
+from ..schema.entity import Alias, Entity, Identifier, Judgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

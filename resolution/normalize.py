@@ -24,12 +24,7 @@ from dataclasses import dataclass
 from anyascii import anyascii
 
 from .keys import alias_key
-from .lexicon import (
-    Lexicon,
-    Profile,
-    lexicon,
-    profile_of,
-)
+from .lexicon import Lexicon, Profile, lexicon, profile_of
 
 NORMALIZER_VERSION = "1"
 """Raised when the same name would give another form; part of the model's version."""

@@ -11,12 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ..schema.entity import (
-    Alias,
-    Entity,
-    Identifier,
-    Judgement,
-)
+from ..schema.entity import Alias, Entity, Identifier, Judgement
 from ..schema.vocabulary import EntityState
 from .clusters import canonical_id
 from .known import Known

@@ -22,23 +22,12 @@ from ..schema.entity import Feature
 from ..schema.errors import InvalidInput
 from ..schema.policy import ResolutionPolicy
 from ..schema.vocabulary import Decision
-from .compare import (
-    COMPARISONS,
-    Measures,
-    levels_of,
-    measure,
-)
+from .compare import COMPARISONS, Measures, levels_of, measure
 from .context import PairContext
 from .lexicon import profile_of
 from .model import Model
 from .normalize import NameForm, normalize
-from .vetoes import (
-    PairFacts,
-    VetoCode,
-    numbers_conflict,
-    qualifiers_conflict,
-    vetoes_of,
-)
+from .vetoes import PairFacts, VetoCode, numbers_conflict, qualifiers_conflict, vetoes_of
 
 MARGIN_SCORE = 0.94
 """The most a winner scores while another entity may be meant too."""

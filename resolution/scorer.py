@@ -22,24 +22,12 @@ from heapq import nsmallest
 
 from rapidfuzz.fuzz import token_set_ratio
 
-from ..schema.entity import (
-    Alias,
-    Entity,
-    EntityCandidate,
-    EntityRef,
-    Feature,
-    Resolution,
-)
+from ..schema.entity import Alias, Entity, EntityCandidate, EntityRef, Feature, Resolution
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE, compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState
 from .bind import Rules, excludes
-from .blocking import (
-    CANDIDATE_LIMIT,
-    KIND_WEIGHT,
-    BlockKey,
-    block_keys,
-)
+from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys
 from .compare import Measures
 from .context import PairContext, PersonContext
 from .extract import is_name_of_a_thing

@@ -13,12 +13,7 @@ from typing import Final
 
 from .decay import HALVING, Fading
 from .errors import InvalidInput
-from .vocabulary import (
-    ObjectType,
-    RetirementRule,
-    SlotKind,
-    StateLayer,
-)
+from .vocabulary import ObjectType, RetirementRule, SlotKind, StateLayer
 
 _ARCHIVE = RetirementRule.ARCHIVE
 _ASK = RetirementRule.TRIGGER_USER_CONFIRMATION

@@ -16,14 +16,7 @@ from typing import Final
 from .errors import Forbidden, InvalidInput
 from .layers import LAYERS
 from .sources import BUILT_IN_KINDS
-from .vocabulary import (
-    Authority,
-    Classification,
-    ObjectType,
-    StateLayer,
-    parse,
-    parse_level,
-)
+from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse, parse_level
 
 EVERYONE: Final = "*"
 """The tag that every principal holds; an empty allow list means this."""

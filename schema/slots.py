@@ -19,14 +19,7 @@ from typing import Final
 from .errors import InvalidInput, unknown
 from .layers import DecayRule
 from .sources import BUILT_IN_KINDS, SourceKind
-from .vocabulary import (
-    Cardinality,
-    Precedence,
-    RetirementRule,
-    Sensitivity,
-    SlotKind,
-    ValueType,
-)
+from .vocabulary import Cardinality, Precedence, RetirementRule, Sensitivity, SlotKind, ValueType
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,47}")

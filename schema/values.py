@@ -4,6 +4,8 @@ Two values of a slot are the same value exactly when their keys are equal, so co
 confirmation never depend on how a value was spelled. A key is text; the value itself is kept
 as canonical JSON, which is what stores hold and what exports print.
 Sources: settled 5; vocabulary 3.1; RFC 8785 in spirit (sorted keys, exact numbers).
+
+Reading JSON values of unknown shape without trusting their types.
 """
 
 from __future__ import annotations
@@ -11,21 +13,41 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Final, cast
+from types import MappingProxyType
+from typing import Any, Final, cast
 
 from .errors import Fault, InvalidInput
 from .interval import INF_US, MIN_US
 from .vocabulary import ValueType
 
+NO_FIELDS: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def fields_of(value: object) -> Mapping[str, Any]:
+    """Return the fields of an object, none for any other value.
+
+    >>> dict(fields_of({"a": 1})), dict(fields_of([1]))
+    ({'a': 1}, {})
+    """
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else NO_FIELDS
+
+
+def items_of(value: object) -> list[object]:
+    """Return the items of a list, none for any other value."""
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
 NOTHING: Final = ""
 """The key of "no value": what `delete` asserts."""
 
+
 _FINE: Final = re.compile(r"[.,]\d{6}0*[1-9]")
 """Digits below the microsecond, which `fromisoformat` would drop without a word."""
+
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 

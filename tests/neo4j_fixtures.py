@@ -16,12 +16,7 @@ from typing import NoReturn
 import neo4j
 import pytest
 
-from tenure.store.neo4j.connect import (
-    DriverSettings,
-    ServerFacts,
-    connect,
-    driver_settings,
-)
+from tenure.store.neo4j.connect import DriverSettings, ServerFacts, connect, driver_settings
 from tenure.store.port.targets import Target
 from tenure.tests.neo4j_process import DATABASE, LocalServer
 from tenure.tests.neo4j_server import (

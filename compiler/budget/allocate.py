@@ -3,7 +3,8 @@
     maximise   sum of  w (base + alpha ln(1 + (t - t_min) / beta)) - mu cost t  over included
     subject to sum t <= budget,  t_min <= t <= t_max if included, else 0,  required ones included
 
->>> from tenure.compiler.budget.allocate import Section, allocate
+>>> from tenure.compiler.budget.allocate import allocate
+>>> from tenure.compiler.budget.section import Section
 >>> answer = allocate(
 ...     [
 ...         Section("evidence", w=1, alpha=5, beta=10, t_min=0, t_max=20),
@@ -18,25 +19,194 @@ The answer does not depend on the order of the sections. A fixed set is solved b
 coarser grid than one token by `grid`, the choice between optional sections by
 `optional_sections`. Nothing here shortens a text. Source 000, 6.2 and 6.4.4; checklist C-115 to
 C-122, C-138, C-140, C-141; R12.
+
+Which optional sections take part: "nothing, or at least the floor".
+
+The choice is a knapsack at heart, so it is searched: branch and bound over in and out, best
+promise first. The bound is the Lagrangian at one shadow price: what each section would bring if
+every token cost that much, plus the budget at that price. It holds at any price, so that a
+bound inherited from above is tried before a new one is worked out. With at most eight optional
+sections this is an enumeration that mostly ends early.
+
+Equal optima: the smallest sorted tuple of included ids. Dropping the worst section again and
+again, or ranking by base per floor token, misses the optimum and is not used. Source 000, 6.2.3
+("t_min or zero" is a tie there; `base` breaks it: R12); checklist C-119, C-140.
+
+One allocation problem, prepared once and solved for any set of its sections.
+
+A set of sections is written as a tuple of places in the order of ids. `Problem.solve` gives the
+exact solution of a set, `Problem.bound` a value that no solution can pass at a shadow price: the
+Lagrangian of the same problem. Both are pure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Final
 
 from ...schema.errors import ContextBudgetExhausted, InvalidInput
-from ..optional_sections import choose
-from ..problem import Problem, Solution
-from .section import (
-    Allocation,
-    Section,
-    allocation,
-    read_sections,
-    significant,
-)
+from .grid import fill_on_grid
+from .marginals import Marginal, floor_value, marginal
+from .section import Allocation, Section, allocation, read_sections, significant
+from .waterfill import fill, shadow_price
 
-__all__ = ["Allocation", "Section", "allocate"]
+_SLACK: Final = 1e-9  # of the value: bounds are floats, and an equal optimum must not be cut off
+
+
+_HALVINGS: Final = 24
+
+
+def choose(problem: Problem) -> Solution:
+    """Return the best solution over all sets that hold the required sections.
+
+    The required sections must fit.
+    """
+    required = problem.places(required=True)
+    optional = problem.places(required=False)
+    if not optional:
+        return problem.solve(required)
+    price = _best_price(problem, required, optional)
+    worth = {place: problem.worth(place, price)[0] for place in optional}
+    order = sorted(optional, key=lambda place: (-abs(worth[place]), place))
+    search = _Search(problem, problem.solve(required))
+    search.visit(required, tuple(order), price)
+    return search.best
+
+
+@dataclass(slots=True)
+class _Search:
+    """The best solution so far, while the search runs."""
+
+    problem: Problem
+    best: Solution
+
+    def visit(self, taken: tuple[int, ...], undecided: tuple[int, ...], price: float) -> None:
+        if self.problem.room(taken) < 0 or self._hopeless(taken, undecided, price):
+            return
+        if not undecided:
+            self._keep(self.problem.solve(taken))
+            return
+        price = _best_price(self.problem, taken, undecided)
+        if self._hopeless(taken, undecided, price):
+            return
+        head, rest = undecided[0], undecided[1:]
+        self.visit((*taken, head), rest, price)
+        self.visit(taken, rest, price)
+
+    def _hopeless(self, taken: tuple[int, ...], undecided: tuple[int, ...], price: float) -> bool:
+        bound = _lagrangian(self.problem, taken, undecided, price)[0]
+        return bound < self.best.value - _SLACK * max(1.0, abs(self.best.value))
+
+    def _keep(self, found: Solution) -> None:
+        if (-found.value, found.ids) < (-self.best.value, self.best.ids):
+            self.best = found
+
+
+def _lagrangian(
+    problem: Problem, taken: tuple[int, ...], undecided: tuple[int, ...], price: float
+) -> tuple[float, float]:
+    """Return the bound at a price, and the tokens that would be asked for."""
+    value, tokens = price * problem.budget, 0.0
+    for place in taken:
+        worth, asked = problem.worth(place, price)
+        value, tokens = value + worth, tokens + asked
+    for place in undecided:
+        worth, asked = problem.worth(place, price)
+        if worth > 0:
+            value, tokens = value + worth, tokens + asked
+    return value, tokens
+
+
+def _best_price(problem: Problem, taken: tuple[int, ...], undecided: tuple[int, ...]) -> float:
+    """Return a price near the one with the smallest bound."""
+    if _lagrangian(problem, taken, undecided, 0.0)[1] <= problem.budget:
+        return 0.0
+    low, high = 0.0, 1.0
+    while _lagrangian(problem, taken, undecided, high)[1] > problem.budget:
+        low, high = high, high * 16
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _lagrangian(problem, taken, undecided, middle)[1] > problem.budget:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The best tokens of one set of sections."""
+
+    value: float
+    """Objective, to 12 significant digits."""
+    places: tuple[int, ...]
+    """Places of the included sections, rising."""
+    ids: tuple[str, ...]
+    """Their ids, in the same order."""
+    tokens: tuple[int, ...]
+    """Their tokens, in the same order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Sections by id, a budget, the worth of cost and the step."""
+
+    sections: tuple[Section, ...]
+    budget: int
+    mu: float
+    quantum: int
+    marginals: tuple[Marginal, ...] = field(init=False)
+    floors: tuple[float, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        read = tuple(marginal(section, self.mu) for section in self.sections)
+        floors = tuple(floor_value(section, self.mu) for section in self.sections)
+        object.__setattr__(self, "marginals", read)
+        object.__setattr__(self, "floors", floors)
+
+    def places(self, *, required: bool) -> tuple[int, ...]:
+        """Return the places of the required, or of the optional, sections."""
+        every = enumerate(self.sections)
+        return tuple(place for place, section in every if section.required is required)
+
+    def room(self, places: Sequence[int]) -> int:
+        """Return the tokens above the floors of a set; negative when it does not fit."""
+        return self.budget - sum(self.sections[place].t_min for place in places)
+
+    def price_of(self, places: Sequence[int]) -> float:
+        """Return the shadow price of a set that fits."""
+        return shadow_price([self.marginals[place] for place in places], self.room(places))
+
+    def solve(self, places: Sequence[int]) -> Solution:
+        """Return the best tokens of a set that fits."""
+        chosen = tuple(sorted(places))
+        marginals = [self.marginals[place] for place in chosen]
+        room = self.room(chosen)
+        units = (
+            fill(marginals, room)
+            if self.quantum == 1
+            else fill_on_grid(marginals, room, self.quantum)
+        )
+        gains = (item.value(k) for item, k in zip(marginals, units, strict=True))
+        floors = (self.floors[place] for place in chosen)
+        return Solution(
+            value=significant(fsum((*gains, *floors))),
+            places=chosen,
+            ids=tuple(self.sections[place].id for place in chosen),
+            tokens=tuple(
+                self.sections[place].t_min + k for place, k in zip(chosen, units, strict=True)
+            ),
+        )
+
+    def worth(self, place: int, price: float) -> tuple[float, float]:
+        """Return the most a section can bring at a shadow price, and the tokens it then takes."""
+        item = self.marginals[place]
+        extra = item.demand(price)[0]
+        tokens = self.sections[place].t_min + extra
+        return self.floors[place] + item.value(extra) - price * tokens, tokens
 
 
 def allocate(

@@ -10,6 +10,12 @@ whole numbers and evaluated lazily: a gain once computed bounds every later one.
 
 An item that does not fit is skipped, never the end of the search: stopping at the first overflow
 returns nothing when the first result is long. Source 001 (MMR); checklist C-134.
+
+Greedy selection from every single start at once, in whole rows of numpy.
+
+The same choices as one lazy greedy run after the other, several times faster: each round gives
+every start its best item by gain per token among those that still fit. Whole numbers only, and
+the first of equal gains wins, so that the answer does not depend on the machine.
 """
 
 from __future__ import annotations
@@ -19,22 +25,57 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Final
 
-from ..lockstep import greedy_in_step
-from .items import (
-    PRECISION,
-    Item,
-    Selection,
-    density,
-    read_items,
-)
+from .items import PRECISION, Item, Selection, density, read_items
+
+
+def greedy_in_step(
+    rows: Sequence[Sequence[int]], sizes: Sequence[int], budget: int
+) -> list[list[int]]:
+    """Return, for each item as the start, the places in the order of choice.
+
+    Args:
+        rows: What each item gives to each column; sums must stay below 2^38.
+        sizes: Tokens of each item, none above the budget.
+        budget: Tokens.
+    """
+    import numpy as np
+
+    table, tokens = np.array(rows, dtype=np.int64), np.array(sizes, dtype=np.int64)
+    reached, left = table.copy(), budget - tokens
+    waiting = ~np.eye(len(sizes), dtype=bool)
+    chosen: list[list[int]] = [[place] for place in range(len(sizes))]
+    running = np.arange(len(sizes))
+    while len(running):
+        gains = np.maximum(table, reached[running, None, :]).sum(axis=2)
+        gains -= reached[running].sum(axis=1)[:, None]
+        keys = (gains << PRECISION) // np.maximum(1, tokens)
+        keys[~waiting[running] | (tokens > left[running, None])] = 0
+        picks = keys.argmax(axis=1)
+        going = keys[np.arange(len(running)), picks] > 0
+        running, picks = running[going], picks[going]
+        reached[running] = np.maximum(reached[running], table[picks])
+        left[running] -= tokens[picks]
+        waiting[running, picks] = False
+        for start, pick in zip(map(int, running), map(int, picks), strict=True):
+            chosen[start].append(pick)
+    return chosen
+
 
 _EXHAUSTIVE: Final = 12
+
+
 _EVERY_START: Final = 60
+
+
 _MMR_WHOLE: Final = 1000
+
+
 _INT64_BITS: Final = 62
+
 
 Similarity = Callable[[str, str], int]
 """How alike two items are, a whole number of at least 0 on one scale, the same both ways."""
+
 
 _Row = tuple[int, ...]
 

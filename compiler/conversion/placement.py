@@ -16,12 +16,7 @@ those zones keep their bytes from turn to turn. Source: settled 10 ("Object -> s
 from __future__ import annotations
 
 from ...schema.claim import Version
-from ...schema.compile_terms import (
-    SECTIONS,
-    BlockKind,
-    Ladder,
-    SectionName,
-)
+from ...schema.compile_terms import SECTIONS, BlockKind, Ladder, SectionName
 from ...schema.interval import INF_US
 from ...schema.vocabulary import ObjectType
 from ..ir.snapshot import Via

@@ -11,8 +11,7 @@ import json
 import re
 from typing import Final
 
-from ...schema.values import canonical_json
-from ..json_values import fields_of, items_of
+from ...schema.values import canonical_json, fields_of, items_of
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _STRUCTURE: Final = frozenset(

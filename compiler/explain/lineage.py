@@ -14,14 +14,7 @@ from typing import Final, NamedTuple
 from ...schema.compile_terms import Reason
 from ..ir.snapshot import Via
 from ..trace.trace import CompiledObject
-from .charts import (
-    FILLS,
-    INK,
-    Picture,
-    framed,
-    plural,
-    words,
-)
+from .charts import FILLS, INK, Picture, framed, plural, words
 from .markup import Markup, element
 from .report import Entry, Shown, entries
 

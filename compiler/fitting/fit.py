@@ -2,14 +2,12 @@
 
 Required pieces go in first. Then the optional sections of zone 3, each under a cap that looks
 neither at the query nor at history, so that a cached prefix keeps its bytes. Of the turn the
-critical objects come first, by rank. The rest of the budget is divided between the turn's
-sections by `allocate`, over the utility curves that their items really have, frames included;
-inside a section the exact knapsack, the variety of `facility_location`, or
-the newest turns decide. What is left is filled with what still fits.
-
-Costs are estimates of the parts; `order` measures the assembled text and asks again with more
-`slack`. What happens to the rest depends on the overflow policy. Sources: settled 10
-("Budget"); compiler page 2; checklist C-123, C-124, C-138 to C-141, C-212 to C-217; R38, R42.
+critical objects come first, by rank. The rest of the budget is divided between the turn's sections
+by `allocate`, over the utility curves that their items really have, frames included; inside a
+section the exact knapsack, the variety of `facility_location`, or the newest turns decide. What is
+left is filled with what still fits. Costs are estimates of the parts; `order` measures the assembled text and asks again with more
+`slack`. What happens to the rest depends on the overflow policy. Sources: settled 10 ("Budget");
+compiler page 2; checklist C-123, C-124, C-138 to C-141, C-212 to C-217; R38, R42.
 """
 
 from __future__ import annotations
@@ -19,14 +17,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...schema.compile_terms import OverflowPolicy, PriorityTier, Reason, SectionName
-from ..budget.allocate import Section, allocate
+from ..budget.allocate import allocate
+from ..budget.diversity import Similarity, facility_location, mmr
 from ..budget.items import Item
-from ..distil import Statement, statements
+from ..budget.knapsack import knapsack
+from ..budget.section import Section, concave_envelope
 from ..ir.context import SectionShare, Setting
 from ..ir.piece import Piece, Short
 from ..request.request import Evidence
-from ..select import Similarity, concave_envelope, facility_location, knapsack, mmr
 from ..text.relevance import FULL, terms_of
+from ..text.sentences import Statement, statements
 from .assemble import frame_tokens, heading_tokens, label_tokens, piece_tokens
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
@@ -38,7 +38,7 @@ TURN: Final = (_S.HISTORY, _S.EVIDENCE, _S.TURN_MEMORY, _S.ERRORS, _S.TURN_GUIDA
 _SAID: Final = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.MEMORY, _S.TURN_MEMORY})
 """Sections whose statements an excerpt need not repeat."""
 _VARIED: Final = 24
-"""Items up to which variety is weighed; beyond it similarity of all pairs would cost too much."""
+"""Items up to which variety is weighed: similarity of more pairs costs too much."""
 _COPY_PERMILLE: Final = 850
 """Shared words from which one text is a near copy of another: where R29 would merge them."""
 _LEAST_EXCERPT: Final = 24

@@ -19,10 +19,10 @@ from ..ir.piece import Piece
 from ..text.relevance import FULL
 from ..tokens.capabilities import capability
 
-_THOUSAND: Final = 1000
+THOUSAND: Final = 1000
 
 
-_MILLION: Final = 1_000_000
+MILLION: Final = 1_000_000
 
 
 def token_cost(section: SectionName, setting: Setting) -> float:
@@ -31,16 +31,16 @@ def token_cost(section: SectionName, setting: Setting) -> float:
     if stated is not None:
         return stated
     row = capability(setting.request.model)
-    return row.read_permille / _THOUSAND if section is SectionName.HISTORY else 1.0
+    return row.read_permille / THOUSAND if section is SectionName.HISTORY else 1.0
 
 
 def mu(setting: Setting) -> float:
     """Return the utility that one token at the base price must bring."""
-    return setting.rules.cost_weight / _THOUSAND
+    return setting.rules.cost_weight / THOUSAND
 
 
 def worth_its_price(piece: Piece, size: Callable[[Piece], int], setting: Setting) -> bool:
     """Tell whether a piece brings at least what its tokens cost; always, where mu is 0."""
-    weight = round(_MILLION * setting.weights.get(piece.section.value, 0.5))
-    price = round(_MILLION * mu(setting) * token_cost(piece.section, setting) * size(piece))
+    weight = round(MILLION * setting.weights.get(piece.section.value, 0.5))
+    price = round(MILLION * mu(setting) * token_cost(piece.section, setting) * size(piece))
     return piece.value * weight // FULL >= price

@@ -14,17 +14,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...schema.compile_terms import BlockKind, Conversion
-from ..distil import (
-    Statement,
-    novelty,
-    of,
-    ranked,
-)
 from ..ir.context import Setting, question
 from ..ir.piece import Piece, Short, fidelity
 from ..request.request import Media
 from ..text.relevance import one_line
-from ..text.sentences import subunits
+from ..text.sentences import Statement, novelty, of, ranked, subunits
 from ..tokens.counting import TokenCounter
 
 MISSING: Final = "[…]"

@@ -20,9 +20,9 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from ...schema.compile_terms import Conversion
+from ...schema.values import items_of
 from ..ir.context import Setting, question
 from ..ir.piece import Piece, Short, fidelity
-from ..json_values import items_of
 from ..media.reduction import Reduced
 from ..media.table import table_rules, table_within
 from ..text.sentences import subunits

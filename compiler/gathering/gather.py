@@ -26,7 +26,7 @@ from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, Sight
 from ...schema.terms import STOP_WORDS
 from ...schema.vocabulary import ActionKind
-from ...store.expected import Expected, Names, Walk, held_ask
+from ...store.port.records import Expected, Names, Walk, held_ask
 from ...store.port.store import Ask, Found, Reader
 from ...store.port.vectors import VectorScore
 from ..ir.context import Setting, project_of, question, scopes_of
@@ -41,11 +41,10 @@ from ..ir.snapshot import (
     members_of,
     root_of,
 )
-from ..outdated import derived_ask, mark_outdated
 from ..request.request import CompileRequest
 from ..text.relevance import COSINE_FULL
 from .binding import bindable
-from .leads import placeholder_ask, rival_ask
+from .leads import derived_ask, mark_outdated, placeholder_ask, rival_ask
 from .redaction import guessed
 from .rerank import Reranker, reranked
 

@@ -4,17 +4,76 @@ A slot may have another head in another scope, and an instruction's template may
 of its subject: both are asked for, so that a value is never shown without its rivals and a
 template never without its values. Pure: asks for the store, made of what was found.
 Sources: settled 8 and 10; checklist C-076.
+
+Passages that are history: what was said holds no more, so its words are no evidence of now.
+
+A raw observation stays when the claims that were extracted from it expire or are superseded; as
+text it would still say what is no longer so, beside the fact that is. So the claims derived from
+the passages among the candidates are looked at, and a passage of which none holds at the
+compile's valid time is marked. A passage with a claim that holds, or from which no claim was
+ever made, is not; nor does a summary, which has no slot, or a claim that was set apart say anything
+about its source.
+
+The claims are only looked at: they are no candidates. The mark is part of how a candidate was
+found, so a replay finds it in the manifest. Checklist C-074, C-098; settled 10.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...schema.claim import slot_key
-from ...store.port.store import Ask
+from ...schema.claim import Version, slot_key
+from ...schema.principal import Sight
+from ...schema.vocabulary import ObjectType, Status
+from ...store.port.store import Ask, Point, Reader
 from ..ir.context import Setting
-from ..ir.snapshot import Proposed
+from ..ir.snapshot import Proposed, Via
 from ..text.templates import placeholders
+
+
+def derived_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
+    """Return the ask for what was derived from the passages among the candidates."""
+    if setting.rules.outdated_passages == "show":
+        return None
+    passages = {each.version.row.claim.object_id for each in rows if _is_passage(each.version)}
+    if not passages:
+        return None
+    return Ask(sources=tuple(sorted(passages)), heads=False, at_valid=False, at_tx=False)
+
+
+def mark_outdated(
+    rows: dict[tuple[str, int], Proposed], reader: Reader, ask: Ask, *, sight: Sight, point: Point
+) -> None:
+    """Mark the passages of an ask whose claims have all ended."""
+    ended = outdated(reader.versions(ask, sight=sight, point=point).versions, ask, point)
+    for key in [key for key in rows if key[0] in ended] if ended else ():
+        rows[key] = rows[key]._replace(via=rows[key].via | Via.OUTDATED)
+
+
+def outdated(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[str]:
+    """Return the passages of an ask of which claims were made that all ceased to hold."""
+    asked, holds = set(ask.sources), dict[str, bool]()
+    for version in derived:
+        tells = version.details.slot and version.row.look.status is not Status.QUARANTINED
+        for source in version.details.derived_from if tells else ():
+            if source in asked:
+                holds[source] = holds.get(source, False) or _decides(version, point)
+    return frozenset(source for source, held in holds.items() if not held)
+
+
+def _is_passage(version: Version) -> bool:
+    details = version.details
+    return details.slot is None and details.object_type is ObjectType.RETRIEVED_PASSAGE
+
+
+def _decides(version: Version, point: Point) -> bool:
+    """Tell whether a row decides its slot at the point, alone or in a tie, or did not begin yet.
+
+    What is only announced is no history.
+    """
+    row = version.row
+    believed = row.tx_start <= point.tx_us < row.tx_end
+    return believed and row.look.head and point.valid_us < row.interval.end_us
 
 
 def rival_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:

@@ -9,13 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...schema.compile_terms import (
-    BlockKind,
-    Conversion,
-    Ladder,
-    PriorityTier,
-    SectionName,
-)
+from ...schema.compile_terms import BlockKind, Conversion, Ladder, PriorityTier, SectionName
 from ...schema.vocabulary import Enforcement
 from ..text.sentences import facts_of, subunits
 from ..tokens.counting import TokenCounter

@@ -18,16 +18,7 @@ from ...schema.compile_terms import SectionName
 from ...schema.principal import Principal
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Authority, ObjectType
-from ..request.request import (
-    CompileRequest,
-    Constraint,
-    Evidence,
-    Media,
-    Note,
-    Role,
-    Tool,
-    Turn,
-)
+from ..request.request import CompileRequest, Constraint, Evidence, Media, Note, Role, Tool, Turn
 
 _NAMESPACE: Final[UUID] = uuid5(NAMESPACE_URL, "tenure/request-item")
 _WEAKEST: Final = int(Authority.RETRIEVED)

@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...schema.compile_terms import (
-    QUARANTINE_REASONS,
-    Conversion,
-    GapCode,
-    Reason,
-    Stage,
-)
+from ...schema.compile_terms import QUARANTINE_REASONS, Conversion, GapCode, Reason, Stage
 
 
 class Verdict(NamedTuple):

@@ -13,13 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ..request.request import Media, MediaKind
-from ..tokens.modality import (
-    ImageRule,
-    audio_tokens,
-    image_tokens,
-    sampled_frames,
-    video_tokens,
-)
+from ..tokens.modality import ImageRule, audio_tokens, image_tokens, sampled_frames, video_tokens
 
 PICTURE: Final = ImageRule(patch_px=28)
 _SIDE: Final = 1_000

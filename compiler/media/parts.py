@@ -10,29 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..budget.items import Item
-from ..request.request import (
-    Box,
-    Media,
-    MediaKind,
-    Segment,
-)
+from ..request.request import Box, Media, MediaKind, Segment
 from ..tokens.modality import image_tokens
-from .cost import (
-    PICTURE,
-    film_tokens,
-    frames_of,
-    one_media_tokens,
-    picture_tokens,
-    sound_tokens,
-)
+from .cost import PICTURE, film_tokens, frames_of, one_media_tokens, picture_tokens, sound_tokens
 from .entry import Shown, media_text
-from .reduction import (
-    Region,
-    chosen_segments,
-    cropped,
-    downsampled,
-    least_size,
-)
+from .reduction import Region, chosen_segments, cropped, downsampled, least_size
 from .worth import worth
 
 

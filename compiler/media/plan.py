@@ -21,41 +21,19 @@ from typing import Final
 from ...schema.compile_terms import OverflowPolicy
 from ...schema.errors import ContextBudgetExhausted, InvalidInput
 from ...schema.policy import CompilePolicy
-from ..budget.allocate import Section, allocate
+from ..budget.allocate import allocate
 from ..budget.items import Item
 from ..budget.knapsack import knapsack
+from ..budget.section import Section
 from ..request.request import Media, MediaKind, StandIn
 from ..tokens.capabilities import GENERIC
 from ..tokens.counting import TokenCounter
-from ..tokens.modality import (
-    MediaItem,
-    Modality,
-    Substitution,
-    reference_to,
-    substitute,
-)
-from .entry import (
-    POINTER,
-    MediaPlan,
-    Shown,
-    media_text,
-)
+from ..tokens.modality import MediaItem, Modality, Substitution, reference_to, substitute
+from .entry import POINTER, MediaPlan, Shown, media_text
 from .parts import cropped_picture, least_tokens, smaller
 from .serialisation import Form, serialise
-from .table import (
-    needed,
-    rows_of,
-    table_rules,
-    table_within,
-    whole_table,
-)
-from .worth import (
-    claim_on_budget,
-    offer,
-    original,
-    permille,
-    with_transcript,
-)
+from .table import needed, rows_of, table_rules, table_within, whole_table
+from .worth import claim_on_budget, offer, original, permille, with_transcript
 
 __all__ = ["MediaPlan", "Shown", "media_text", "plan_media"]
 

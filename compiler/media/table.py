@@ -18,12 +18,7 @@ from ...schema.policy import CompilePolicy
 from ..request.request import Media, RowFilter, RowTest
 from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
-from .reduction import (
-    Reduced,
-    filtered,
-    grouped,
-    nearest,
-)
+from .reduction import Reduced, filtered, grouped, nearest
 from .serialisation import ParseAccuracy, choose_form
 
 Row = Mapping[str, object]

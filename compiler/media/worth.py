@@ -14,21 +14,10 @@ from dataclasses import replace
 from typing import Final
 
 from ..budget.items import Item
-from ..request.request import (
-    Media,
-    MediaKind,
-    Segment,
-    StandIn,
-)
+from ..request.request import Media, MediaKind, Segment, StandIn
 from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
-from ..tokens.modality import (
-    MediaItem,
-    Modality,
-    audio_utility,
-    image_utility,
-    structured_utility,
-)
+from ..tokens.modality import MediaItem, Modality, audio_utility, image_utility, structured_utility
 from .cost import one_media_tokens
 from .reduction import chosen_segments
 

@@ -16,12 +16,7 @@ from typing import Any
 from ...schema.compile_terms import Stability
 from ..media.entry import seconds
 from .cache_plan import Plan, in_system
-from .media import (
-    NativePart,
-    Originals,
-    interleaved,
-    native_parts,
-)
+from .media import NativePart, Originals, interleaved, native_parts
 from .tools import tools_of
 
 

@@ -18,14 +18,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..tokens.capabilities import Capability, Provider
-from .cache_plan import (
-    Plan,
-    Segment,
-    capability_for,
-    in_system,
-    marks,
-    ttl_place,
-)
+from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
 from .media import NativePart, Originals, native_parts
 from .tools import marked_shown, tools_of
 

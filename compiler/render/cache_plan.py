@@ -17,12 +17,7 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
 
-from ...schema.compile_terms import (
-    SECTIONS,
-    CacheHitStatus,
-    SectionName,
-    Stability,
-)
+from ...schema.compile_terms import SECTIONS, CacheHitStatus, SectionName, Stability
 from ...schema.errors import InvalidInput, unknown
 from ..format.block import Block
 from ..media.entry import Shown

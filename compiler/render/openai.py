@@ -21,20 +21,8 @@ from typing import Any
 from ...schema.compile_terms import Stability
 from ..tokens.capabilities import Provider
 from ..tokens.modality import Modality
-from .cache_plan import (
-    Plan,
-    Segment,
-    capability_for,
-    in_system,
-    marks,
-    ttl_place,
-)
-from .media import (
-    NativePart,
-    Originals,
-    interleaved,
-    native_parts,
-)
+from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
+from .media import NativePart, Originals, interleaved, native_parts
 from .tools import marked_shown, tools_of
 
 _TTLS = {1_800: "30m", 43_200: "12h"}

@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ...schema.values import fields_of
 from ..format.block import Block
 from ..format.rows import read_rows
-from ..json_values import fields_of
 from .cache_plan import Plan
 
 

@@ -19,10 +19,9 @@ from typing import Any, Final, TypeVar, cast
 from ...schema.compile_terms import TimeoutClass, ToolProtocol
 from ...schema.errors import InvalidInput, did_you_mean, unknown
 from ...schema.interval import INF_US, MIN_US
-from ...schema.values import canonical_json, micros
+from ...schema.values import canonical_json, fields_of, items_of, micros
 from ...schema.vocabulary import Enforcement, parse, parse_level
 from ..budget.profiles import SIGNALS, risk_weight
-from ..json_values import fields_of, items_of
 from .request import (
     MAX_ITEMS,
     MAX_TEXT,

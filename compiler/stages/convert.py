@@ -28,22 +28,10 @@ from ...schema.compile_terms import (
 )
 from ...schema.errors import InvalidInput
 from ...schema.uncertainty import allow_unknown
-from ...schema.values import canonical_json
+from ...schema.values import canonical_json, fields_of
 from ...schema.vocabulary import Enforcement, ObjectType
-from ..conversion.ladder import (
-    Step,
-    carrier_of,
-    climb,
-    shown_value,
-    stored,
-)
-from ..conversion.placement import (
-    given_key,
-    kind_of_block,
-    section_of,
-    shown_level,
-    stored_key,
-)
+from ..conversion.ladder import Step, carrier_of, climb, shown_value, stored
+from ..conversion.placement import given_key, kind_of_block, section_of, shown_level, stored_key
 from ..conversion.untrusted_tools import untrusted_tool
 from ..fitting.entity_rows import keep_prose
 from ..format.block import CONTAINMENT_SENTENCE
@@ -54,7 +42,6 @@ from ..ir.piece import Carrier, Piece
 from ..ir.request_items import Given
 from ..ir.variation import Variation
 from ..ir.verdicts import Change, Verdict
-from ..json_values import fields_of
 from ..request.request import Constraint, Media, Turn
 from ..text.duplicates import Text, duplicates
 from ..text.relevance import FULL, one_line

@@ -22,13 +22,7 @@ from ..ir.context import Setting
 from ..ir.outputs import Ordered
 from ..render.cache_plan import Plan, segments_of
 from ..tokens.capabilities import capability
-from ..trace.collect import (
-    Findings,
-    cache_key,
-    findings,
-    media_named,
-    trace_of,
-)
+from ..trace.collect import Findings, cache_key, findings, media_named, trace_of
 from ..trace.manifest import Recorded, TruncationEvent, pinned
 from ..trace.metrics import TARGETS, quality
 

@@ -11,12 +11,7 @@ Invariant: the upper bound of the text never exceeds the budget. Sources: R3, R3
 
 from __future__ import annotations
 
-from ...schema.compile_terms import (
-    GapCode,
-    OverflowPolicy,
-    Reason,
-    Stage,
-)
+from ...schema.compile_terms import GapCode, OverflowPolicy, Reason, Stage
 from ...schema.errors import ContextBudgetExhausted
 from ..fitting.assemble import assemble, seal_of
 from ..fitting.fit import Fit, bare, fit, overflow_of

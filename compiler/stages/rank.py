@@ -25,15 +25,7 @@ from ..ir.context import Setting, question
 from ..ir.outputs import Ranking, Validated
 from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Verdict
-from ..text.relevance import (
-    FULL,
-    counted,
-    fused,
-    lexical,
-    micro,
-    term_text,
-    terms_of,
-)
+from ..text.relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
 
 _STANDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 

@@ -21,12 +21,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from .capabilities import (
-    GENERIC,
-    CountingRule,
-    capability,
-    plain_name,
-)
+from .capabilities import GENERIC, CountingRule, capability, plain_name
 from .o200k import VOCABULARY, VOCABULARY_SHA256, count_o200k
 from .text_features import features
 

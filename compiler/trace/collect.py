@@ -32,19 +32,12 @@ from ..ir.outputs import Ordered
 from ..ir.piece import Piece
 from ..ir.verdicts import Change, Gap, Verdict
 from ..media.entry import Shown
-from ..metrics import core_metrics
 from ..render.cache_plan import Plan, expected_cached_tokens
 from ..request.request import Media
 from .lint import LintFinding, lint
-from .metrics import cost_of, grade
+from .metrics import core_metrics, cost_of, grade
 from .provenance import provenance
-from .trace import (
-    CompiledObject,
-    SectionUse,
-    Trace,
-    omitted,
-    quarantined,
-)
+from .trace import CompiledObject, SectionUse, Trace, omitted, quarantined
 
 _CACHED = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
 

@@ -23,16 +23,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any, Final, NamedTuple
 
-from ...schema.compile_terms import (
-    SECTIONS,
-    BlockKind,
-    SectionName,
-    Stability,
-)
+from ...schema.compile_terms import SECTIONS, BlockKind, SectionName, Stability
 from ...schema.uncertainty import forced_fields
+from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
 from ..ir.piece import Piece
-from ..json_values import fields_of, items_of
 from ..text.relevance import terms_of
 from ..text.sentences import subunits
 

@@ -12,23 +12,70 @@
 | compression_fidelity | token-weighted fidelity of shortened texts | >= 0.90 |
 
 Sources: source 000, 6.11.5; checklist C-148, C-179 to C-187; R14, R28.
+
+The core metrics of a compile, from its stages alone (D6).
+
+Without labels precision is the token-weighted mean relevance of the optional objects that were
+compiled, and recall the share of acceptance items and asked slots that have a clean object.
+Latency is no part of it: it stands in the sidecar. Attribution: low recall means retrieval, low
+precision compilation, conflicts entity mapping (C-113). Checklist C-103.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import Ladder, Reason
-from ..fitting.price import _MILLION, _THOUSAND
+from ..fitting.price import MILLION, THOUSAND
 from ..ir.candidate import freshness
 from ..ir.context import Setting
 from ..ir.outputs import Ordered
 from ..ir.piece import Piece
+from ..ir.verdicts import Verdict
 from ..render.cache_plan import Plan, expected_cached_tokens
 from ..safety.isolation import Isolation, injection_surface
 from ..text.duplicates import shingle_list
-from ..text.relevance import FULL
+from ..text.relevance import FULL, terms_of
+
+
+def core_metrics(
+    ordered: Ordered, setting: Setting, verdicts: Iterable[Verdict]
+) -> dict[str, float]:
+    """Return the metrics of D6 that do not depend on a clock, rounded to 4 digits."""
+    decayed = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
+    resolved = ordered.contained.converted.rescued.ranking.validated.gated.resolved
+    bound = (*resolved.snapshot.named, *resolved.snapshot.spoken)
+    return {
+        "context_precision": _precision(ordered, setting),
+        "context_recall": _recall(ordered, setting),
+        "state_decay_evictions": sum(verdict.reason in decayed for verdict in verdicts),
+        "entity_resolution_conflicts": sum(b.pending or len(b.entities) > 1 for b in bound),
+    }
+
+
+def _precision(ordered: Ordered, setting: Setting) -> float:
+    tokens = weighed = 0
+    for piece in ordered.assembled.in_order:
+        if piece.required or not piece.relevance:
+            continue
+        size = setting.counter.count(piece.text)
+        tokens += size
+        weighed += size * piece.relevance
+    return round(weighed / tokens / FULL, 4) if tokens else 1.0
+
+
+def _recall(ordered: Ordered, setting: Setting) -> float:
+    """Return the share of acceptance items and named entities that something speaks to."""
+    resolved = ordered.contained.converted.rescued.ranking.validated.gated.resolved
+    laid = ordered.assembled.in_order
+    subjects = {piece.placed.subject for piece in laid if piece.placed is not None}
+    asked = [terms_of(item.text) for item in setting.request.acceptance]
+    texts = [terms_of(piece.text) for piece in (laid if asked else ()) if not piece.required]
+    met = sum(any(terms & text for text in texts) for terms in asked)
+    met += sum(entity in subjects for entity in resolved.active)
+    whole = len(asked) + len(resolved.active)
+    return round(met / whole, 4) if whole else 1.0
 
 
 def cost_of(plan: Plan, tokens: int, setting: Setting) -> dict[str, Any]:
@@ -38,16 +85,16 @@ def cost_of(plan: Plan, tokens: int, setting: Setting) -> dict[str, Any]:
     `next` that of the following request, which should read the cached part.
     """
     row, cached = plan.capability, expected_cached_tokens(plan)
-    write = row.write_permille[0] if cached else _THOUSAND
-    first = tokens - cached + cached * write / _THOUSAND
-    following = tokens - cached + cached * row.read_permille / _THOUSAND
+    write = row.write_permille[0] if cached else THOUSAND
+    first = tokens - cached + cached * write / THOUSAND
+    following = tokens - cached + cached * row.read_permille / THOUSAND
     found: dict[str, Any] = {
         "cost_weight": setting.rules.cost_weight,
         "first": round(first, 3),
         "next": round(following, 3),
     }
     if setting.rules.token_price:
-        per_token = setting.rules.token_price / _MILLION
+        per_token = setting.rules.token_price / MILLION
         found["price_first"] = round(first * per_token, 9)
         found["price_next"] = round(following * per_token, 9)
     return found

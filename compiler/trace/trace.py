@@ -12,12 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...schema.compile_terms import (
-    CacheHitStatus,
-    Reason,
-    Stability,
-    ValidationStatus,
-)
+from ...schema.compile_terms import CacheHitStatus, Reason, Stability, ValidationStatus
 from ..ir.verdicts import Change, Gap, Verdict
 from .lint import LintFinding
 from .provenance import Provenance

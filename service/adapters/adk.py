@@ -22,12 +22,7 @@ from ...compiler.format.grammar import parse_envelope
 from ...compiler.render.adk import turn_parts
 from ...schema.compile_terms import SECTIONS, SectionName, Stability
 from ...schema.errors import Fault, InvalidInput
-from .adk_state import (
-    Record,
-    allowed_tools,
-    correlation,
-    given_of,
-)
+from .adk_state import Record, allowed_tools, correlation, given_of
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ...compiler.json_values import fields_of, items_of
 from ...schema.errors import InvalidInput
+from ...schema.values import fields_of, items_of
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope

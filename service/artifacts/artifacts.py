@@ -28,28 +28,10 @@ from ...schema.artifact import (
     is_address,
 )
 from ...schema.claim import Permissions
-from ...schema.errors import (
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    TenureError,
-    Unavailable,
-)
-from ...schema.principal import (
-    ERASE,
-    EVERYONE,
-    Principal,
-    Scope,
-    Sight,
-    write_scope,
-)
+from ...schema.errors import Forbidden, InvalidInput, NotFound, TenureError, Unavailable
+from ...schema.principal import ERASE, EVERYONE, Principal, Scope, Sight, write_scope
 from ...schema.values import canonical_json, iso, stamped
-from ...schema.vocabulary import (
-    Classification,
-    ObjectType,
-    StateLayer,
-    parse,
-)
+from ...schema.vocabulary import Classification, ObjectType, StateLayer, parse
 from ...store.port.store import Ask, Point, WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.backend import Backend

@@ -12,12 +12,7 @@ from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput
 from ...schema.layers import DecayRule
-from ...schema.slots import (
-    BUILT_IN_SLOTS,
-    Named,
-    Slot,
-    Vocabulary,
-)
+from ...schema.slots import BUILT_IN_SLOTS, Named, Slot, Vocabulary
 from ...schema.vocabulary import (
     Cardinality,
     Precedence,

@@ -10,30 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .frame import (
-    FINDINGS,
-    examples,
-    frame_of,
-    opened,
-)
+from .frame import FINDINGS, examples, frame_of, opened
 from .read import Entity, SlotName
-from .show import (
-    answer,
-    span,
-    table,
-    value_text,
-    when,
-)
+from .show import answer, span, table, value_text, when
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ...schema.answers import (
-        Action,
-        Explanation,
-        HistoryRow,
-        Link,
-    )
+    from ...schema.answers import Action, Explanation, HistoryRow, Link
     from ..client.memory import Memory
 
 app = typer.Typer()

@@ -15,22 +15,8 @@ from ...compiler.media.measures import measures, media_type_of
 from ...compiler.request.request import MediaKind
 from ...schema.artifact import SCHEME
 from ..artifacts.files import kind_of_file
-from .explain import (
-    Drawn,
-    Explain,
-    Html,
-    Picture,
-    Svg,
-    explanation,
-    show_explanation,
-    write_pages,
-)
-from .files import (
-    envelope_named,
-    read_bytes,
-    read_text,
-    write_bytes,
-)
+from .explain import Drawn, Explain, Html, Picture, Svg, explanation, show_explanation, write_pages
+from .files import envelope_named, read_bytes, read_text, write_bytes
 from .frame import examples, note, opened
 from .read import Tx, Valid
 from .show import answer, plain

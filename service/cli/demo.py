@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .frame import examples, frame_of, note
-from .show import (
-    answer,
-    plain,
-    table,
-    value_text,
-    when,
-)
+from .show import answer, plain, table, value_text, when
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,20 +9,13 @@ import typer
 
 from .files import envelope_named
 from .frame import examples, opened
-from .show import (
-    answer,
-    listed,
-    plain,
-    table,
-    when,
-)
+from .show import answer, listed, plain, table, when
 from .summaries import said
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ...compiler.ablation import Ablation
-    from ...compiler.envelope.compare import EnvelopeDiff
+    from ...compiler.envelope.compare import Ablation, EnvelopeDiff
     from ...compiler.envelope.envelope import Envelope
     from ..reading.envelopes import StoredEnvelope
 

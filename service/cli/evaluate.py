@@ -19,24 +19,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from ...schema.errors import Unavailable
-from .frame import (
-    examples,
-    frame_of,
-    note,
-    opened,
-)
+from .frame import examples, frame_of, note, opened
 from .show import answer, table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from ..client.memory import Memory
-    from ..evaluation.recall import (
-        EvaluationOptions,
-        RecallReport,
-        ShowProgress,
-        Watch,
-    )
+    from ..evaluation.recall import EvaluationOptions, RecallReport, ShowProgress, Watch
     from ..evaluation.scoring import Figures
 
 app = typer.Typer()

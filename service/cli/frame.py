@@ -20,12 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from ...schema.errors import (
-    InvalidInput,
-    NotFound,
-    TenureError,
-    Unavailable,
-)
+from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal

@@ -17,55 +17,21 @@ import typer
 from typer.core import TyperGroup
 
 from ...schema.errors import TenureError
-from . import (
-    artifact as cli_artifact,
-)
-from . import (
-    audit as cli_audit,
-)
-from . import (
-    bench as cli_bench,
-)
-from . import (
-    compile as cli_compile,
-)
-from . import (
-    config as cli_settings,
-)
-from . import (
-    demo as cli_demo,
-)
-from . import (
-    embed as cli_embed,
-)
-from . import (
-    envelope as cli_envelope,
-)
-from . import (
-    evaluate as cli_evaluate,
-)
-from . import (
-    operate as cli_operate,
-)
-from . import (
-    read as cli_read,
-)
-from . import (
-    review as cli_review,
-)
-from . import (
-    transfer as cli_transfer,
-)
-from . import (
-    write as cli_write,
-)
-from .frame import (
-    FLAGS,
-    Frame,
-    examples,
-    fail,
-    frame_of,
-)
+from . import artifact as cli_artifact
+from . import audit as cli_audit
+from . import bench as cli_bench
+from . import compile as cli_compile
+from . import config as cli_settings
+from . import demo as cli_demo
+from . import embed as cli_embed
+from . import envelope as cli_envelope
+from . import evaluate as cli_evaluate
+from . import operate as cli_operate
+from . import read as cli_read
+from . import review as cli_review
+from . import transfer as cli_transfer
+from . import write as cli_write
+from .frame import FLAGS, Frame, examples, fail, frame_of
 
 _EPILOG = examples(
     [

@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .frame import (
-    examples,
-    frame_of,
-    opened,
-    place_of,
-    require_store,
-)
+from .frame import examples, frame_of, opened, place_of, require_store
 from .show import answer, when
 
 if TYPE_CHECKING:

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .frame import examples, opened
-from .show import (
-    answer,
-    span,
-    table,
-    value_text,
-    when,
-)
+from .show import answer, span, table, value_text, when
 
 if TYPE_CHECKING:
     from rich.console import Console

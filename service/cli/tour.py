@@ -22,12 +22,7 @@ from ...schema.write import Receipt
 from ...store.port.receipts import decode
 from ..backend.ids import replayed
 from ..client.connect import connect
-from ..writing.event_lines import (
-    Event,
-    Line,
-    Reading,
-    read,
-)
+from ..writing.event_lines import Event, Line, Reading, read
 from .summaries import said
 
 if TYPE_CHECKING:

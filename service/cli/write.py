@@ -13,18 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .frame import (
-    REFUSED,
-    examples,
-    note,
-    opened,
-)
-from .show import (
-    answer,
-    console,
-    table,
-    when,
-)
+from .frame import REFUSED, examples, note, opened
+from .show import answer, console, table, when
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...compiler import ablation
-from ...compiler.ablation import Ablation
 from ...compiler.compile import Circumstances, compile_snapshot, setting_of
+from ...compiler.envelope import compare as ablation
+from ...compiler.envelope.compare import Ablation
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.gathering.binding import ExactBinder
 from ...compiler.gathering.gather import gather

@@ -17,21 +17,10 @@ from ...schema.errors import InvalidInput, Unavailable
 from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER, Principal
 from ...store.port.store import Store
-from ...store.port.targets import (
-    DATABASE,
-    Cell,
-    Resolve,
-    Target,
-    cell_map,
-)
+from ...store.port.targets import DATABASE, Cell, Resolve, Target, cell_map
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.backend import Backend
-from ..backend.ids import (
-    Clock,
-    Ids,
-    uuid7,
-    wall_clock,
-)
+from ..backend.ids import Clock, Ids, uuid7, wall_clock
 from .memory import Memory
 
 if TYPE_CHECKING:

@@ -4,6 +4,10 @@ The compiler is handed everything it depends on; what belongs to the run alone (
 time, latency) is laid beside the envelope afterwards. The manifest is stored through the
 backend's worker after the call returns; closing the store waits for it.
 Sources: API "Compiling"; settled 6 and 10; R34.
+
+Policy packs from their stored form, for replays under an older policy.
+
+Source: settled 6 ("Policy packs are stored by hash").
 """
 
 from __future__ import annotations
@@ -13,8 +17,9 @@ import json
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from ...compiler.compile import compile as compile_envelope
 from ...compiler.envelope.envelope import Envelope
@@ -34,13 +39,45 @@ from ...store.port.store import Reader
 from ..artifacts.artifacts import Artifacts
 from ..backend.backend import Backend
 from ..backend.times import instant
-from ..packs import policy_from_json
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from ..reading.view import View, pinned
 from .originals import fetched
 
 if TYPE_CHECKING:
     from ..reading.nearest import VisibleVectors
+
+
+def policy_from_json(text: str) -> Policy:
+    """Return the pack of canonical JSON.
+
+    Raises:
+        InvalidInput: `bad_policy` for a pack that this version does not know.
+    """
+    try:
+        policy: Policy = _built(Policy, json.loads(text))
+    except (TypeError, ValueError, KeyError) as error:
+        raise InvalidInput(
+            f"the stored policy cannot be read: {error}", code="bad_policy"
+        ) from error
+    return policy
+
+
+def _built(kind: Any, held: Any) -> Any:
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{f.name: _built(hints[f.name], held[f.name]) for f in fields(kind)})
+    if get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
+        return tuple(_built(get_args(kind)[0], item) for item in held)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return kind(held)
+    return _tuples(held)
+
+
+def _tuples(held: Any) -> Any:
+    if isinstance(held, list):
+        return tuple(_tuples(item) for item in held)  # pyright: ignore[reportUnknownVariableType]
+    return held
+
 
 Replayable = Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
 """What names an envelope to replay."""

@@ -22,14 +22,8 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from ...schema.claim import Assertion, Content
-from ...store.near import Vectors
-from ...store.port.store import (
-    Reader,
-    RecordKind,
-    Store,
-    VectorRow,
-)
-from ...store.port.vectors import bad_vector, quantise, to16
+from ...store.port.store import Reader, RecordKind, Store, VectorRow
+from ...store.port.vectors import Vectors, bad_vector, quantise, to16
 from ...store.search.matrices import Matrices
 from ...store.search.matrix import WHY, Matrix
 from .chunking import chunked

@@ -20,12 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
-from ...schema.errors import (
-    InvalidInput,
-    NotFound,
-    Unavailable,
-    unknown,
-)
+from ...schema.errors import InvalidInput, NotFound, Unavailable, unknown
 
 Out = dict[str, Any]
 """A line of our format."""

@@ -21,13 +21,7 @@ from typing import Any, Final, cast
 from ...schema.errors import InvalidInput, TenureError, did_you_mean
 from ...schema.write import Write
 from ..backend.times import instant
-from ..writing.event_lines import (
-    Line,
-    at_line,
-    checked,
-    json_object,
-    opened,
-)
+from ..writing.event_lines import Line, at_line, checked, json_object, opened
 
 _DOCUMENT: Final = frozenset({"id", "set", "at", "text", "speaker", "session"})
 _FACT: Final = frozenset(each.name for each in fields(Write))

@@ -49,20 +49,8 @@ from .baselines import (
     ranked_by_words,
     units,
 )
-from .question_sets import (
-    Document,
-    Fact,
-    Question,
-    QuestionSet,
-    in_order,
-    question_sets,
-)
-from .scoring import (
-    Figures,
-    Found,
-    Score,
-    figures,
-)
+from .question_sets import Document, Fact, Question, QuestionSet, in_order, question_sets
+from .scoring import Figures, Found, Score, figures
 
 TENURE: Final = "tenure"
 BUDGETS: Final = (1_000, 4_000)

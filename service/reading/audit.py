@@ -13,13 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...resolution.register import Register
-from ...schema.answers import (
-    Change,
-    Explanation,
-    HistoryRow,
-    Link,
-    MentionView,
-)
+from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
 from ...schema.claim import Edge, Version
 from ...schema.errors import NotFound
 from ...schema.interval import INF_US

@@ -16,13 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ...resolution.bind import Named
-from ...resolution.extract import (
-    Gazetteer,
-    Mention,
-    MentionSource,
-    RuleExtractor,
-    compose,
-)
+from ...resolution.extract import Gazetteer, Mention, MentionSource, RuleExtractor, compose
 from ...resolution.gazetteer import words_of
 from ...resolution.keys import alias_key, is_id, is_pronoun
 from ...resolution.known import Lookup

@@ -20,9 +20,8 @@ from ...compiler.ir.snapshot import Near
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy
 from ...schema.principal import Sight
-from ...store.near import Vectors
 from ...store.port.store import Ask, Point, Reader
-from ...store.port.vectors import FULL, VectorScore
+from ...store.port.vectors import FULL, Vectors, VectorScore
 
 _AT_ONCE: Final = 1_000
 """Most objects the store is asked about in one look-up."""

@@ -10,15 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...resolution.bind import (
-    Named,
-    Rules,
-    as_ref,
-    bind,
-    fuzzy_lookup,
-    lookup_of,
-    needs_scoring,
-)
+from ...resolution.bind import Named, Rules, as_ref, bind, fuzzy_lookup, lookup_of, needs_scoring
 from ...resolution.keys import alias_key, is_id
 from ...resolution.known import Known, merged
 from ...resolution.register import Register

@@ -18,14 +18,7 @@ from ...resolution.bind import Named, lookup_of
 from ...resolution.known import Known, Lookup
 from ...resolution.locate import locate
 from ...resolution.register import Register
-from ...schema.answers import (
-    EntityView,
-    Neighbourhood,
-    SearchHit,
-    SearchResult,
-    Segment,
-    SlotState,
-)
+from ...schema.answers import EntityView, Neighbourhood, SearchHit, SearchResult, Segment, SlotState
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.entity import EntityRef
@@ -35,12 +28,7 @@ from ...schema.slots import Slot, Vocabulary
 from ...schema.values import micros, moment
 from ...schema.vocabulary import ObjectType, SlotStatus, parse
 from ...schema.write import Moment
-from ...store.port.store import (
-    Ask,
-    Names,
-    Point,
-    Reader,
-)
+from ...store.port.store import Ask, Names, Point, Reader
 from ...store.timeline.state import Shape, segments, slot_state
 from ..backend.backend import Backend
 from ..backend.parsing import entity_ref

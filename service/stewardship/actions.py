@@ -20,12 +20,7 @@ from ...schema.vocabulary import ActionKind, Op
 from ...schema.write import Receipt, Write
 from ...store.operations.actions import Powers, resolve
 from ...store.operations.change import Mandate
-from ...store.port.store import (
-    ActionRecord,
-    Ask,
-    Point,
-    WriteTx,
-)
+from ...store.port.store import ActionRecord, Ask, Point, WriteTx
 from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import Artifacts
 from ..backend.backend import Backend

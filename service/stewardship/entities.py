@@ -4,6 +4,11 @@
 neighbours, judgements and history. Merging and naming decide identity, so they need a steward;
 reading needs only membership. The export draws the graph that the caller may see.
 Sources: API "Entities and review"; settled 4; checklist C-053, C-056.
+
+The graph of entities as a file: GraphML for graph tools, node-link JSON for programs.
+
+Nodes and edges are added in sorted order, so equal graphs give equal bytes.
+Source: issue 5 (entity pages for programs).
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,24 +32,34 @@ from ...schema.values import moment
 from ...store.operations.change import Mandate
 from ...store.operations.merge import merge, unmerge
 from ...store.operations.naming import add_alias
-from ...store.port.store import (
-    Ask,
-    Point,
-    Reader,
-    WriteTx,
-)
+from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.backend import Backend
 from ..reading.resolve import Resolving
-from ..reading.view import (
-    View,
-    Who,
-    entity_views,
-    sight_of,
-)
+from ..reading.view import View, Who, entity_views, sight_of
 from .operations import Stewarding
 
+
+def drawn(entities: Sequence[EntityView], edges: Sequence[tuple[str, str, str]], form: str) -> str:
+    """Return the graph as `graphml` or `json` text; an edge to an unseen entity is left out."""
+    networkx: Any = import_module("networkx")  # it carries no types
+    graph = networkx.MultiDiGraph()
+    for one in entities:
+        graph.add_node(one.entity_id, name=one.name, type=one.type, state=one.state)
+    for start, slot, end in edges:
+        if start in graph and end in graph:
+            graph.add_edge(start, end, key=slot, slot=slot)
+    if form == "json":
+        held = networkx.node_link_data(graph, edges="edges")
+        return json.dumps(held, indent=1, ensure_ascii=False)
+    return "\n".join(networkx.generate_graphml(graph))
+
+
 _FORMATS = ("graphml", "json")
+
+
 _FIRST_CHUNK = 128
+
+
 _CHUNK = 1_024
 """Entities that a listing reads at once: few for a first page, many for the rest."""
 
@@ -234,7 +250,6 @@ class Entities:
             raise InvalidInput(
                 f"format {format!r}: known: {', '.join(_FORMATS)}", code="unknown_vocabulary"
             )
-        from ..graph_export import drawn
 
         text = drawn(self.list(), self.relations(), format)
         if path is not None:

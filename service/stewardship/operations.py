@@ -14,12 +14,7 @@ from typing import TypeVar
 from ...schema.claim import Permissions
 from ...schema.errors import InvalidInput, NotFound, TenureError
 from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
-from ...schema.principal import (
-    ERASE,
-    EVERYONE,
-    OPERATE,
-    Principal,
-)
+from ...schema.principal import ERASE, EVERYONE, OPERATE, Principal
 from ...schema.vocabulary import Classification, parse
 from ...store.operations.change import Mandate
 from ...store.operations.erase import erase

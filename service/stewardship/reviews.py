@@ -19,49 +19,22 @@ from ...resolution.register import Register
 from ...resolution.vetoes import sentence_of
 from ...schema.answers import EntityView
 from ...schema.claim import Version
-from ...schema.entity import (
-    AUDIT,
-    NAMESAKES,
-    SUGGESTION,
-    EntityCandidate,
-    Review,
-)
-from ...schema.errors import (
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-)
+from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, EntityCandidate, Review
+from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.operation import ReviewReceipt
 from ...schema.principal import STEWARD, Principal
 from ...schema.values import stamped
 from ...schema.vocabulary import ReviewState, parse
 from ...store.operations.change import Mandate
-from ...store.operations.review import (
-    Remember,
-    accept,
-    reject,
-    undo,
-    unsure,
-)
+from ...store.operations.review import Remember, accept, reject, undo, unsure
 from ...store.operations.split import stories
-from ...store.port.store import (
-    Ask,
-    Point,
-    Reader,
-    WriteTx,
-)
+from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.backend import Backend
 from ..reading.view import View, entity_view, sight_of
 from .entities import facts_of
 from .operations import Stewarding
 from .rescoring import Rescored, rescored
-from .review_groups import (
-    BY,
-    CaseGroup,
-    grouped,
-    sources_of,
-)
+from .review_groups import BY, CaseGroup, grouped, sources_of
 from .review_page import (
     Impact,
     QueueState,

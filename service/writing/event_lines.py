@@ -19,13 +19,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
-from ...schema.errors import (
-    InvalidInput,
-    NotFound,
-    TenureError,
-    Unavailable,
-    did_you_mean,
-)
+from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, did_you_mean
 from ...schema.write import Write
 from ..backend.times import instant
 

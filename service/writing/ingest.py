@@ -30,12 +30,7 @@ from typing import Any, Final
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.interval import MIN_US
-from ...schema.principal import (
-    DEFINE,
-    OPERATE,
-    Principal,
-    visible_scopes,
-)
+from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
 from ...schema.slots import Vocabulary
 from ...schema.write import Draft, Receipt
 from ...store.commit.admission import Submission
@@ -43,17 +38,7 @@ from ...store.commit.commit import Result, commit
 from ...store.port.store import WriteTx
 from ..backend.backend import Backend
 from ..backend.definitions import defined
-from .event_lines import (
-    STDIN,
-    Definition,
-    Event,
-    Line,
-    Reading,
-    at_line,
-    at_lines,
-    opened,
-    read,
-)
+from .event_lines import STDIN, Definition, Event, Line, Reading, at_line, at_lines, opened, read
 from .sanitize import sanitize
 from .trust import Desk, Referred
 from .write import Writing

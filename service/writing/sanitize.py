@@ -18,21 +18,11 @@ from ...schema.claim import Details, milli
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.interval import INF_US, Interval
-from ...schema.layers import (
-    LAYERS,
-    OBJECT_TYPES,
-    DecayRule,
-    object_type_of,
-)
+from ...schema.layers import LAYERS, OBJECT_TYPES, DecayRule, object_type_of
 from ...schema.principal import Scope, only_project, write_scope
 from ...schema.slots import Slot
 from ...schema.sources import Channel, channel
-from ...schema.values import (
-    NOTHING,
-    Value,
-    canonical_json,
-    canonical_value,
-)
+from ...schema.values import NOTHING, Value, canonical_json, canonical_value
 from ...schema.vocabulary import (
     Authority,
     ObjectType,
@@ -45,22 +35,10 @@ from ...schema.vocabulary import (
     parse_level,
 )
 from ...schema.write import Draft, Write
-from ..backend.parsing import (
-    decay,
-    entity_ref,
-    mention,
-    share,
-)
+from ..backend.parsing import decay, entity_ref, mention, share
 from ..backend.times import optional
 from .content import content_of, inspect
-from .trust import (
-    Case,
-    Desk,
-    Referred,
-    levels_of,
-    permissions_of,
-    trust_of,
-)
+from .trust import Case, Desk, Referred, levels_of, permissions_of, trust_of
 
 
 def sanitize(write: Write, desk: Desk, *, object_id: str, referred: Referred) -> Draft:

@@ -15,13 +15,7 @@ from ...schema.policy import Policy
 from ...schema.principal import EVERYONE, Principal
 from ...schema.slots import Slot, Vocabulary
 from ...schema.sources import Channel, SourceKind, effective_level
-from ...schema.vocabulary import (
-    Authority,
-    Classification,
-    Precedence,
-    Sensitivity,
-    parse,
-)
+from ...schema.vocabulary import Authority, Classification, Precedence, Sensitivity, parse
 from ...schema.write import Write
 
 

@@ -12,29 +12,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resolution.bind import (
-    SCORED,
-    Named,
-    Rules,
-    Scorer,
-    as_ref,
-    bind,
-)
+from ...resolution.bind import SCORED, Named, Rules, Scorer, as_ref, bind
 from ...resolution.clusters import pair
-from ...resolution.keys import (
-    alias_key,
-    entity_id,
-    free_ordinal,
-    is_description,
-)
+from ...resolution.keys import alias_key, entity_id, free_ordinal, is_description
 from ...resolution.register import Register
-from ...schema.claim import (
-    Assertion,
-    Claim,
-    MentionLink,
-    slot_key,
-    text_key,
-)
+from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import (
     AUDIT,
     SUGGESTION,
@@ -47,12 +29,7 @@ from ...schema.entity import (
     Review,
 )
 from ...schema.errors import InvalidInput
-from ...schema.interval import (
-    ALWAYS,
-    INF_US,
-    MIN_US,
-    Interval,
-)
+from ...schema.interval import ALWAYS, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE, Principal
 from ...schema.slots import UNKNOWN_TYPE, compatible
@@ -69,13 +46,7 @@ from ...schema.vocabulary import (
 from ...schema.write import Draft, Span
 from ..port.store import SlotRecord
 from ..timeline.ledger import PlanningSlot
-from .namesakes import (
-    Line,
-    Subject,
-    namesakes,
-    subject_of,
-    torn,
-)
+from .namesakes import Line, Subject, namesakes, subject_of, torn
 from .naming import typed
 from .surroundings import Circle, Surroundings, neighbours_of
 

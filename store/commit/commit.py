@@ -18,21 +18,11 @@ from ...resolution.bind import Scorer
 from ...resolution.register import Register
 from ...schema.claim import Edge, Look, Row
 from ...schema.entity import SUGGESTION
-from ...schema.errors import (
-    Conflict,
-    InvalidInput,
-    NotFound,
-    TenureError,
-)
+from ...schema.errors import Conflict, InvalidInput, NotFound, TenureError
 from ...schema.interval import ALWAYS, Interval
 from ...schema.policy import Policy
 from ...schema.values import iso, moment
-from ...schema.vocabulary import (
-    ActionKind,
-    EdgeKind,
-    Outcome,
-    Status,
-)
+from ...schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
 from ...schema.write import Receipt
 from ..port.receipts import decode, encode
 from ..port.store import (
@@ -52,13 +42,7 @@ from ..timeline.reconcile import Plan
 from .admission import Admitted, Submission, admit
 from .backlog import check_backlog
 from .declared import declared
-from .effects import (
-    derivations,
-    hold_action,
-    staleness,
-    stands,
-    tie_action,
-)
+from .effects import derivations, hold_action, staleness, stands, tie_action
 from .lookups import Gathered, gather
 
 Result = tuple[Receipt, ...] | TenureError

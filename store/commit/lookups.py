@@ -12,14 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...resolution.bind import (
-    Rules,
-    Scorer,
-    as_ref,
-    fuzzy_lookup,
-    lookup_of,
-    needs_scoring,
-)
+from ...resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
 from ...resolution.keys import alias_key, is_id
 from ...resolution.known import merged
 from ...resolution.register import Asked, Proposals, Register

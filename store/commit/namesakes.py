@@ -18,13 +18,7 @@ from typing import NamedTuple
 from ...resolution.bind import Named, as_ref
 from ...resolution.keys import alias_key, is_id
 from ...resolution.register import Register
-from ...schema.entity import (
-    NAMESAKES,
-    EntityCandidate,
-    EntityRef,
-    Feature,
-    Resolution,
-)
+from ...schema.entity import NAMESAKES, EntityCandidate, EntityRef, Feature, Resolution
 from ...schema.vocabulary import CandidateSource, Decision, Op
 from ...schema.write import Draft
 

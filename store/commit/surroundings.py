@@ -14,12 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...resolution.bind import (
-    Named,
-    Rules,
-    as_ref,
-    bind,
-)
+from ...resolution.bind import Named, Rules, as_ref, bind
 from ...resolution.keys import alias_key
 from ...resolution.known import Known
 from ...resolution.register import Register

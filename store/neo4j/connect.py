@@ -21,14 +21,7 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from ...schema.errors import (
-    Fault,
-    Forbidden,
-    InvalidInput,
-    TenureError,
-    Unavailable,
-    unknown,
-)
+from ...schema.errors import Fault, Forbidden, InvalidInput, TenureError, Unavailable, unknown
 from ..port.targets import Target
 from .cypher.core import COMPONENTS
 

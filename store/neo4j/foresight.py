@@ -15,13 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..expected import Expected, held_ask
-from ..port.store import (
-    ActionRecord,
-    Ask,
-    Found,
-    Point,
-)
+from ..port.records import Expected, held_ask
+from ..port.store import ActionRecord, Ask, Found, Point
 from . import register_codec, versions
 from .calls import Reads
 from .cypher import candidates as cypher

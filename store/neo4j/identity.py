@@ -16,22 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...resolution import clusters
-from ...resolution.known import (
-    Known,
-    Lookup,
-    alias_order,
-    identifier_order,
-    worth_it,
-)
+from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
 from ...resolution.postings import hit_weight
-from ...schema.entity import (
-    AUDIT,
-    SUGGESTION,
-    Alias,
-    Entity,
-    Identifier,
-    Judgement,
-)
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import register_codec as codec
 from .calls import Calls

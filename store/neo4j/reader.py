@@ -22,8 +22,7 @@ from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..expected import Expected, Names
-from ..near import Vectors
+from ..port.records import Expected, Names
 from ..port.store import (
     ActionRecord,
     Ask,
@@ -36,13 +35,8 @@ from ..port.store import (
     Usage,
     VectorRow,
 )
-from . import (
-    codec,
-    exporting,
-    identity,
-    register_codec,
-    versions,
-)
+from ..port.vectors import Vectors
+from . import codec, exporting, identity, register_codec, versions
 from .applying import clock_of
 from .calls import Reads
 from .cypher import candidates, register

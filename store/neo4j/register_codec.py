@@ -12,22 +12,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ...schema.entity import (
-    Alias,
-    Entity,
-    Identifier,
-    Judgement,
-    Review,
-)
+from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
 from ...schema.values import canonical_json
-from ...schema.vocabulary import (
-    ActionKind,
-    EntityState,
-    JudgedBy,
-    JudgementVerdict,
-    ReviewState,
-)
+from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
 from ..port.receipts import candidate_json, candidate_of
 from ..port.store import ActionRecord, StoredReceipt
 from .codec import Properties, known_end

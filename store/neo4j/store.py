@@ -27,19 +27,12 @@ from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Conflict, Unavailable
 from ...schema.interval import MIN_US
-from ..expected import Names
-from ..near import Vectors
+from ..port.records import Names
 from ..port.store import Migration, Result, VectorRow
 from ..port.targets import Resolve, Target
+from ..port.vectors import Vectors
 from . import applying, checking, schema
-from .calls import (
-    Limits,
-    Link,
-    Pauses,
-    Reads,
-    Writes,
-    retryable,
-)
+from .calls import Limits, Link, Pauses, Reads, Writes, retryable
 from .connect import DriverSettings, connect, translated
 from .cypher import core as cypher
 from .cypher import register

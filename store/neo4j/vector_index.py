@@ -24,17 +24,11 @@ from typing import Any, Final, LiteralString
 import neo4j
 
 from ...schema.errors import InvalidInput
-from ..near import Hit
 from ..port.store import VectorRow
 from ..port.targets import Target
-from ..port.vectors import VectorScore, unpacked
+from ..port.vectors import Hit, VectorScore, unpacked
 from ..search.matrix import Matrix
-from .calls import (
-    Calls,
-    Link,
-    Reads,
-    Writes,
-)
+from .calls import Calls, Link, Reads, Writes
 from .connect import translated
 from .cypher import schema as schema_statements
 from .cypher import vectors as cypher

@@ -21,12 +21,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
-from ..port.store import (
-    Ask,
-    Found,
-    Point,
-    Related,
-)
+from ..port.store import Ask, Found, Point, Related
 from ..search.term_weights import HALVINGS, common
 from . import codec
 from .calls import Calls, Reads

@@ -14,19 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import (
-    Assertion,
-    Claim,
-    Row,
-    Version,
-)
-from ...schema.entity import (
-    AUDIT,
-    SUGGESTION,
-    Alias,
-    Judgement,
-    Review,
-)
+from ...schema.claim import Assertion, Claim, Row, Version
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault, NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import Sight
@@ -40,14 +29,7 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import (
-    applying,
-    codec,
-    erasing,
-    identity,
-    register_codec,
-    versions,
-)
+from . import applying, codec, erasing, identity, register_codec, versions
 from .applying import Counters
 from .calls import Writes
 from .cypher import core as cypher

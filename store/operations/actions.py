@@ -11,35 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...schema.claim import Assertion, Content, Edge
-from ...schema.errors import (
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-)
+from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.interval import ALWAYS, INF_US, Interval
 from ...schema.operation import ActionReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.slots import Slot
 from ...schema.values import Value
-from ...schema.vocabulary import (
-    ActionKind,
-    Authority,
-    EdgeKind,
-    JudgedBy,
-    Op,
-)
+from ...schema.vocabulary import ActionKind, Authority, EdgeKind, JudgedBy, Op
 from ...schema.write import Draft, Receipt
 from ..commit.effects import derivations
 from ..port.receipts import encode
 from ..port.store import ActionRecord, SlotRead, WriteTx
-from .change import (
-    Change,
-    Mandate,
-    begin,
-    derived_id,
-    unknown_object,
-)
+from .change import Change, Mandate, begin, derived_id, unknown_object
 from .erase import erase_objects
 from .merge import merge_at
 from .replan import flag_dependants, groups_for, note_ties

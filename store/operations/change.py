@@ -14,12 +14,7 @@ from datetime import datetime
 
 from ...resolution.clusters import pair
 from ...schema.claim import Assertion, Edge, Row
-from ...schema.entity import (
-    Alias,
-    Entity,
-    Judgement,
-    Review,
-)
+from ...schema.entity import Alias, Entity, Judgement, Review
 from ...schema.errors import NotFound
 from ...schema.values import stamped
 from ...schema.vocabulary import JudgedBy, JudgementVerdict

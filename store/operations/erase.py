@@ -21,36 +21,12 @@ from ...schema.claim import Assertion, Claim
 from ...schema.entity import Entity, Review
 from ...schema.errors import NotFound
 from ...schema.operation import ErasureReceipt
-from ...schema.values import (
-    NOTHING,
-    canonical_json,
-    micros,
-    stamped,
-)
-from ...schema.vocabulary import (
-    EntityState,
-    Op,
-    ReviewState,
-    Status,
-)
+from ...schema.values import NOTHING, canonical_json, micros, stamped
+from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.store import Clock, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
-from .change import (
-    Change,
-    Mandate,
-    begin,
-    first_receipt,
-    unknown_object,
-)
-from .replan import (
-    Group,
-    Why,
-    flag_dependants,
-    groups_for,
-    history_of,
-    reach_of,
-    replan,
-)
+from .change import Change, Mandate, begin, first_receipt, unknown_object
+from .replan import Group, Why, flag_dependants, groups_for, history_of, reach_of, replan
 
 
 def erase(

@@ -15,15 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
-from ...resolution.clusters import (
-    WAITING,
-    Clusters,
-    across,
-    blocking,
-    bridges,
-    canonical_id,
-    pair,
-)
+from ...resolution.clusters import WAITING, Clusters, across, blocking, bridges, canonical_id, pair
 from ...resolution.keys import is_id
 from ...resolution.known import Known
 from ...schema.entity import Entity, Judgement
@@ -32,38 +24,12 @@ from ...schema.interval import ALWAYS
 from ...schema.operation import MergeReceipt, UnmergeReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.values import canonical_json, stamped
-from ...schema.vocabulary import (
-    ActionKind,
-    EntityState,
-    JudgedBy,
-    JudgementVerdict,
-    ReviewState,
-)
-from ..port.store import (
-    ActionRecord,
-    Clock,
-    SlotRecord,
-    WriteTx,
-)
+from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
+from ..port.store import ActionRecord, Clock, SlotRecord, WriteTx
 from ..timeline.reconcile import Reach
-from .change import (
-    Change,
-    Mandate,
-    begin,
-    derived_id,
-    first_receipt,
-    judged,
-)
+from .change import Change, Mandate, begin, derived_id, first_receipt, judged
 from .erase import decided, review_id
-from .replan import (
-    Why,
-    flag_dependants,
-    groups_of,
-    history_of,
-    name_of,
-    reach_of,
-    replan,
-)
+from .replan import Why, flag_dependants, groups_of, history_of, name_of, reach_of, replan
 from .standing import restate
 
 _UNMERGE: Final = "unmerge"

@@ -14,31 +14,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...resolution.clusters import Clusters, open_at
-from ...schema.claim import (
-    Claim,
-    Edge,
-    Row,
-    slot_key,
-)
+from ...schema.claim import Claim, Edge, Row, slot_key
 from ...schema.entity import Judgement
 from ...schema.interval import ALWAYS, Interval, relation
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, EdgeKind, Op
 from ..commit.effects import staleness, stands
-from ..port.store import (
-    ActionRecord,
-    SlotRead,
-    SlotRecord,
-    WriteTx,
-)
+from ..port.store import ActionRecord, SlotRead, SlotRecord, WriteTx
 from ..timeline.ledger import PlanningSlot
-from ..timeline.reconcile import (
-    TIED,
-    Reach,
-    Tie,
-    fold,
-    ties_of,
-)
+from ..timeline.reconcile import TIED, Reach, Tie, fold, ties_of
 from .change import Change, derived_id
 
 

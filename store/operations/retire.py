@@ -11,23 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...schema.claim import (
-    EMPTIED,
-    Assertion,
-    Claim,
-    Row,
-)
+from ...schema.claim import EMPTIED, Assertion, Claim, Row
 from ...schema.interval import ALWAYS, Interval
 from ...schema.values import NOTHING
 from ...schema.vocabulary import ActionKind, EdgeKind, Op
 from ..port.store import SlotRead, WriteTx
 from .change import Change, derived_id
-from .replan import (
-    Group,
-    flag_dependants,
-    groups_for,
-    note_ties,
-)
+from .replan import Group, flag_dependants, groups_for, note_ties
 
 _ENDED = frozenset(
     {ActionKind.CONFIRM_DUE, ActionKind.REVERIFY_BELIEF, ActionKind.REGENERATE_SUMMARY}

@@ -17,33 +17,15 @@ from itertools import combinations
 from ...resolution.clusters import WAITING, pair
 from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Known, Lookup
-from ...schema.entity import (
-    AUDIT,
-    NAMESAKES,
-    Alias,
-    EntityCandidate,
-    Judgement,
-    Review,
-)
-from ...schema.errors import (
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-)
+from ...schema.entity import AUDIT, NAMESAKES, Alias, EntityCandidate, Judgement, Review
+from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.interval import ALWAYS, INF_US
 from ...schema.operation import ReviewReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
 from ...schema.vocabulary import JudgedBy, JudgementVerdict, ReviewState
 from ..port.store import WriteTx
-from .change import (
-    Change,
-    Mandate,
-    begin,
-    derived_id,
-    judged,
-)
+from .change import Change, Mandate, begin, derived_id, judged
 from .erase import decided
 from .merge import merge_at, rejoin_into, unmerge_into
 from .split import rejoined, split, stories

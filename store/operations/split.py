@@ -14,33 +14,17 @@ from itertools import combinations
 
 from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Lookup
-from ...schema.claim import (
-    EMPTIED,
-    Assertion,
-    slot_key,
-    text_key,
-)
+from ...schema.claim import EMPTIED, Assertion, slot_key, text_key
 from ...schema.entity import Alias, Entity, Review
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALWAYS
-from ...schema.vocabulary import (
-    EntityState,
-    JudgedBy,
-    JudgementVerdict,
-    Op,
-)
+from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
 from ..commit.effects import derivations
 from ..commit.namesakes import Line, groups
 from ..port.store import SlotRecord, WriteTx
 from ..timeline.rule import everywhere
 from .change import Change, derived_id, judged
-from .replan import (
-    Group,
-    Why,
-    flag_dependants,
-    groups_for,
-    replan,
-)
+from .replan import Group, Why, flag_dependants, groups_for, replan
 
 
 def rejoined(tx: WriteTx, case: Review) -> tuple[str, ...]:

@@ -18,21 +18,10 @@ from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
 from ...schema.policy import DEFAULT, DecayPolicy
 from ...schema.values import moment
-from ...schema.vocabulary import (
-    ActionKind,
-    Op,
-    RetirementRule,
-    StateLayer,
-    Status,
-)
+from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
 from ..commit.effects import due_action
 from ..port.store import Point, WriteTx
-from .change import (
-    Change,
-    Mandate,
-    begin,
-    derived_id,
-)
+from .change import Change, Mandate, begin, derived_id
 from .erase import erase_objects
 from .retire import archive
 

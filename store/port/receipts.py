@@ -12,12 +12,7 @@ from ...schema.entity import EntityCandidate, Feature, Resolution
 from ...schema.errors import Fault
 from ...schema.interval import Interval
 from ...schema.values import canonical_json, micros, moment
-from ...schema.vocabulary import (
-    CandidateSource,
-    Decision,
-    Outcome,
-    Verdict,
-)
+from ...schema.vocabulary import CandidateSource, Decision, Outcome, Verdict
 from ...schema.write import Receipt, RelationMet
 
 

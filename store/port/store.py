@@ -20,19 +20,10 @@ from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import (
-    Assertion,
-    Claim,
-    Edge,
-    MentionLink,
-    Row,
-    Version,
-)
+from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
 from ...schema.entity import Alias, Judgement, Review
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..expected import Expected, Names
-from ..near import Vectors
 from .records import (
     ActionClosing,
     ActionRecord,
@@ -42,10 +33,12 @@ from .records import (
     CanonicalId,
     Clock,
     Closing,
+    Expected,
     Flag,
     Found,
     ManifestRecord,
     Migration,
+    Names,
     PermissionChange,
     Point,
     RecordKind,
@@ -58,6 +51,7 @@ from .records import (
     Usage,
     VectorRow,
 )
+from .vectors import Vectors
 
 __all__ = [
     "ActionClosing",

@@ -25,16 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schema.errors import Fault
-from ..near import Hit
 from ..port.store import Clock, VectorRow
-from ..port.vectors import SQUARE_LIMIT, VectorScore, checked
-from .vector_rows import (
-    DEAD,
-    Floats,
-    Ints,
-    Scan,
-    VectorRows,
-)
+from ..port.vectors import SQUARE_LIMIT, Hit, VectorScore, checked
+from .vector_rows import DEAD, Floats, Ints, Scan, VectorRows
 
 WHY: Final = "why"
 """The part that holds `why_it_matters`; every other part is the number of a chunk."""

@@ -23,13 +23,7 @@ from ...schema.entity import Alias
 from ...schema.errors import Fault
 from ...schema.signing import sign_scope
 from ..port.audit import GENESIS, chained
-from ..port.store import (
-    ActionRecord,
-    Batch,
-    ManifestRecord,
-    TxEvent,
-    VectorRow,
-)
+from ..port.store import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_codec
 from .codec import Line
 from .sql import core as sql

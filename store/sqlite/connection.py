@@ -17,12 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ...schema.errors import (
-    Fault,
-    InvalidInput,
-    TenureError,
-    Unavailable,
-)
+from ...schema.errors import Fault, InvalidInput, TenureError, Unavailable
 
 OLDEST: Final = (3, 40)
 """The SQLite this store is tested with; older ones lack STRICT tables or plan otherwise."""

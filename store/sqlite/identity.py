@@ -14,26 +14,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...resolution import clusters
-from ...resolution.known import (
-    Known,
-    Lookup,
-    alias_order,
-    worth_it,
-)
-from ...resolution.postings import (
-    Posting,
-    heaviest,
-    hit_weight,
-    kth_largest,
-)
-from ...schema.entity import (
-    AUDIT,
-    SUGGESTION,
-    Alias,
-    Entity,
-    Identifier,
-    Judgement,
-)
+from ...resolution.known import Known, Lookup, alias_order, worth_it
+from ...resolution.postings import Posting, heaviest, hit_weight, kth_largest
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import codec, register_codec
 from .codec import Line

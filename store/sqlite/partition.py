@@ -20,22 +20,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from ...schema.errors import (
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    Unavailable,
-)
+from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
 from ...schema.interval import MIN_US
 from ..port.store import Migration
 from .caches import Caches
-from .connection import (
-    Tuning,
-    connect,
-    transaction,
-    translated,
-)
+from .connection import Tuning, connect, transaction, translated
 from .sql import core as sql
 from .sql.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 

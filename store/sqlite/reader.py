@@ -18,8 +18,7 @@ from ...schema.entity import Alias, Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..expected import Expected
-from ..near import Vectors
+from ..port.records import Expected
 from ..port.store import (
     ActionRecord,
     Ask,
@@ -32,6 +31,7 @@ from ..port.store import (
     Usage,
     VectorRow,
 )
+from ..port.vectors import Vectors
 from . import codec, export, register_codec
 from .caches import Caches
 from .identity import Register

@@ -9,15 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...schema.entity import (
-    Alias,
-    Entity,
-    EntityCandidate,
-    Feature,
-    Identifier,
-    Judgement,
-    Review,
-)
+from ...schema.entity import Alias, Entity, EntityCandidate, Feature, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
 from ...schema.values import canonical_json
 from ...schema.vocabulary import (

@@ -23,13 +23,8 @@ from threading import Lock
 from typing import Final
 
 from ...schema.errors import NotFound, Unavailable
-from ..expected import Names
-from ..port.store import (
-    ManifestRecord,
-    Migration,
-    Result,
-    VectorRow,
-)
+from ..port.records import Names
+from ..port.store import ManifestRecord, Migration, Result, VectorRow
 from . import apply, check
 from .connection import Tuning, transaction
 from .partition import Partition, create, migrate

@@ -26,13 +26,7 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
-from ..port.store import (
-    Ask,
-    Clock,
-    Found,
-    Point,
-    Related,
-)
+from ..port.store import Ask, Clock, Found, Point, Related
 from ..search.term_weights import common, weight
 from . import codec
 from .caches import Caches

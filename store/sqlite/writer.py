@@ -13,19 +13,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
-from ...schema.claim import (
-    Assertion,
-    Claim,
-    Row,
-    Version,
-)
-from ...schema.entity import (
-    AUDIT,
-    SUGGESTION,
-    Alias,
-    Judgement,
-    Review,
-)
+from ...schema.claim import Assertion, Claim, Row, Version
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault
 from ...schema.principal import Sight
 from ..port.store import (
@@ -38,12 +27,7 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import (
-    apply,
-    codec,
-    export,
-    register_codec,
-)
+from . import apply, codec, export, register_codec
 from .caches import Caches
 from .codec import Line
 from .connection import rollback

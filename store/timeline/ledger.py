@@ -15,16 +15,7 @@ from dataclasses import dataclass, field, replace
 from ...schema.claim import Claim, Row
 from ...schema.vocabulary import Op
 from ..port.store import Closing
-from .reconcile import (
-    TIED,
-    Plan,
-    Reach,
-    Tie,
-    applied,
-    net,
-    plan,
-    ties_of,
-)
+from .reconcile import TIED, Plan, Reach, Tie, applied, net, plan, ties_of
 
 PlanningSlot = tuple[str, str, str]
 """(canonical subject, slot, scope id): the unit of conflict across a merged cluster."""

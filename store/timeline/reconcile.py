@@ -29,21 +29,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from ...schema.claim import (
-    Claim,
-    Edge,
-    Look,
-    Row,
-)
+from ...schema.claim import Claim, Edge, Look, Row
 from ...schema.errors import Fault
 from ...schema.interval import Interval, relation
-from ...schema.vocabulary import (
-    EdgeKind,
-    Op,
-    Outcome,
-    Status,
-    Verdict,
-)
+from ...schema.vocabulary import EdgeKind, Op, Outcome, Status, Verdict
 from ...schema.write import RelationMet
 from .rule import (
     DENIED,

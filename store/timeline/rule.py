@@ -15,12 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ...schema.claim import (
-    SHOWN,
-    Claim,
-    Key,
-    Look,
-)
+from ...schema.claim import SHOWN, Claim, Key, Look
 from ...schema.vocabulary import Op, Status
 
 Reach = Callable[[Claim, Claim], bool]

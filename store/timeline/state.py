@@ -16,12 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any
 
-from ...schema.answers import (
-    Candidate,
-    HistoryRow,
-    Segment,
-    SlotState,
-)
+from ...schema.answers import Candidate, HistoryRow, Segment, SlotState
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.values import moment, stamped

@@ -20,19 +20,8 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import IO, Any, Final, cast
 
-from ...schema.claim import (
-    Assertion,
-    Edge,
-    MentionLink,
-    Row,
-)
-from ...schema.entity import (
-    Alias,
-    Entity,
-    Identifier,
-    Judgement,
-    Review,
-)
+from ...schema.claim import Assertion, Edge, MentionLink, Row
+from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.errors import Conflict, InvalidInput, TenureError
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import canonical_json

@@ -54,14 +54,7 @@ from tenure.schema.vocabulary import (
     Sensitivity,
     Status,
 )
-from tenure.store.port.store import (
-    ActionRecord,
-    Ask,
-    Clock,
-    Expected,
-    Found,
-    Point,
-)
+from tenure.store.port.store import ActionRecord, Ask, Clock, Expected, Found, Point
 
 KEY = b"0123456789abcdef0123456789abcdef"
 NOW = 1_000_000_000_000_000

@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from tenure.compiler.budget.allocate import Allocation, Section, allocate
+from tenure.compiler.budget.allocate import allocate
 from tenure.compiler.budget.marginals import floor_value, marginal
+from tenure.compiler.budget.section import Allocation, Section
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
 
 SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).parents[2].parent / "shared"))

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.envelope.checks import HardConstraint, check_output
+from tenure.compiler.envelope.checks import HardConstraint, check_output, violations
 from tenure.compiler.ir.piece import Carrier
-from tenure.compiler.json_schema import violations
 from tenure.schema.vocabulary import Enforcement
 
 

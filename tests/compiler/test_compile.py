@@ -18,12 +18,7 @@ from tenure.compiler.fitting.assemble import seal_of
 from tenure.compiler.format.block import CONTAINMENT_SENTENCE
 from tenure.compiler.format.grammar import parse_envelope, verify_envelope
 from tenure.compiler.ir.verdicts import Gap
-from tenure.schema.compile_terms import (
-    GapCode,
-    OverflowPolicy,
-    SectionName,
-    wire_key,
-)
+from tenure.schema.compile_terms import GapCode, OverflowPolicy, SectionName, wire_key
 from tenure.schema.errors import ContextBudgetExhausted, Forbidden, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench, digest

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.golden import GOLDEN
 from tenure.compiler.tokens import o200k as exact_count
 from tenure.compiler.tokens.counting import TokenCounter, counter_for
 from tenure.compiler.tokens.o200k import (
+    GOLDEN,
     VOCABULARY_SHA256,
     choose_library,
     count_o200k,

@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.explain.diagnosis import (
-    Cause,
-    Part,
-    Suspicion,
-    diagnosis,
-)
+from tenure.compiler.explain.diagnosis import Cause, Part, Suspicion, diagnosis
 from tenure.compiler.trace.metrics import TARGETS
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from tenure.compiler.distil import (
-    novelty,
-    of,
-    ranked,
-    statements,
-)
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import FULL
+from tenure.compiler.text.sentences import novelty, of, ranked, statements
 from tenure.compiler.trace.metrics import grade
 from tenure.tests.compiler.fake_reader import Bench
 

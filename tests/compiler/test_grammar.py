@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenure.compiler.format.block import (
-    CONTAINMENT_SENTENCE,
-    HEADINGS,
-    Block,
-    anchored,
-)
+from tenure.compiler.format.block import CONTAINMENT_SENTENCE, HEADINGS, Block, anchored
 from tenure.compiler.format.grammar import (
     Broken,
     Seal,

@@ -2,12 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.format.header import (
-    Header,
-    opening_line,
-    read_opening,
-    short_origin,
-)
+from tenure.compiler.format.header import Header, opening_line, read_opening, short_origin
 
 TOKEN = "A" * 26
 UNICODE = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

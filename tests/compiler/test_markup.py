@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.explain.markup import (
-    Markup,
-    element,
-    escaped,
-    joined,
-)
+from tenure.compiler.explain.markup import Markup, element, escaped, joined
 
 
 class Words(HTMLParser):

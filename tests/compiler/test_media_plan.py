@@ -10,21 +10,10 @@ from typing import Any
 import pytest
 
 from tenure.compiler.fitting.tabulate import table_in
-from tenure.compiler.media.plan import (
-    MediaPlan,
-    Shown,
-    media_text,
-    plan_media,
-)
+from tenure.compiler.media.plan import MediaPlan, Shown, media_text, plan_media
 from tenure.compiler.media.reduction import nearest
 from tenure.compiler.request.parse import parse_request
-from tenure.compiler.request.request import (
-    Media,
-    MediaKind,
-    RowFilter,
-    RowTest,
-    StandIn,
-)
+from tenure.compiler.request.request import Media, MediaKind, RowFilter, RowTest, StandIn
 from tenure.compiler.tokens.capabilities import GENERIC
 from tenure.compiler.tokens.counting import counter_for
 from tenure.compiler.tokens.modality import Modality

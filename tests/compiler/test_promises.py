@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.distil import statements
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.format.block import CONTAINMENT_SENTENCE
+from tenure.compiler.text.sentences import statements
 from tenure.schema.compile_terms import Stability
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal

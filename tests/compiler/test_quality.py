@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.compiler.ablation import ablate
 from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
-from tenure.compiler.envelope.compare import diff_envelopes
+from tenure.compiler.envelope.compare import ablate, diff_envelopes
 from tenure.compiler.explain.diagnosis import Cause, Part
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.trace.metrics import TARGETS, stands

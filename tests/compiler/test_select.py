@@ -13,17 +13,11 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from tenure.compiler.budget import diversity
-from tenure.compiler.budget.allocate import Section, allocate
-from tenure.compiler.budget.knapsack import decide_in_numpy, decide_in_python
-from tenure.compiler.select import (
-    Item,
-    Selection,
-    Similarity,
-    concave_envelope,
-    facility_location,
-    knapsack,
-    mmr,
-)
+from tenure.compiler.budget.allocate import allocate
+from tenure.compiler.budget.diversity import Similarity, facility_location, mmr
+from tenure.compiler.budget.items import Item, Selection
+from tenure.compiler.budget.knapsack import decide_in_numpy, decide_in_python, knapsack
+from tenure.compiler.budget.section import Section, concave_envelope
 from tenure.schema.errors import InvalidInput
 
 

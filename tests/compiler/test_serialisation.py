@@ -12,13 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.media.serialisation import (
-    TRAITS,
-    Form,
-    ParseAccuracy,
-    choose_form,
-    serialise,
-)
+from tenure.compiler.media.serialisation import TRAITS, Form, ParseAccuracy, choose_form, serialise
 from tenure.compiler.tokens.counting import counter_for
 from tenure.schema.errors import InvalidInput
 

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.resolution.bind import (
-    Rules,
-    bind,
-    lookup_of,
-    needs_scoring,
-)
+from tenure.resolution.bind import Rules, bind, lookup_of, needs_scoring
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register
-from tenure.schema.entity import (
-    Alias,
-    Entity,
-    EntityRef,
-    Identifier,
-)
+from tenure.schema.entity import Alias, Entity, EntityRef, Identifier
 from tenure.schema.errors import Conflict, NotFound
 from tenure.schema.interval import INF_US
 from tenure.schema.vocabulary import Decision, EntityState

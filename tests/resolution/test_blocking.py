@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.resolution import blocking
-from tenure.resolution.blocking import (
-    KIND_WEIGHT,
-    KeyKind,
-    block_keys,
-    weigh,
-)
+from tenure.resolution.blocking import KIND_WEIGHT, KeyKind, block_keys, weigh
 from tenure.resolution.normalize import normalize
 from tenure.resolution.postings import COARSE_KINDS, COARSE_LIMIT, LIMIT
 

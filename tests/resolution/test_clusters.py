@@ -22,12 +22,7 @@ from tenure.resolution.clusters import (
 )
 from tenure.schema.entity import Entity, Judgement
 from tenure.schema.interval import INF_US
-from tenure.schema.vocabulary import (
-    EntityState,
-    JudgedBy,
-    JudgementVerdict,
-    ReviewState,
-)
+from tenure.schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
 
 NON_MATCH = JudgementVerdict.NON_MATCH
 

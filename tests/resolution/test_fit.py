@@ -14,20 +14,8 @@ import pytest
 from tenure.resolution import evaluate as module
 from tenure.resolution.compare import COMPARISONS
 from tenure.resolution.context import PairContext
-from tenure.resolution.evaluate import (
-    evaluate,
-    pairs_from_rows,
-    refit_platt,
-    wilson,
-)
-from tenure.resolution.fit import (
-    Evidence,
-    LabelledPair,
-    bucket,
-    fit,
-    platt,
-    split,
-)
+from tenure.resolution.evaluate import evaluate, pairs_from_rows, refit_platt, wilson
+from tenure.resolution.fit import Evidence, LabelledPair, bucket, fit, platt, split
 from tenure.resolution.model import default_model
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.resolution.known import (
-    Known,
-    Lookup,
-    identifier_order,
-    merged,
-    worth_it,
-)
+from tenure.resolution.known import Known, Lookup, identifier_order, merged, worth_it
 from tenure.schema.entity import Entity, Identifier
 from tenure.schema.vocabulary import EntityState
 

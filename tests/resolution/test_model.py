@@ -8,12 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tenure.resolution.compare import COMPARISONS
-from tenure.resolution.model import (
-    default_model,
-    model_from_json,
-    model_to_json,
-    versioned,
-)
+from tenure.resolution.model import default_model, model_from_json, model_to_json, versioned
 from tenure.schema.errors import Fault
 
 

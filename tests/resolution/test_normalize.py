@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from tenure.resolution import lexicon, normalize
 from tenure.resolution.keys import alias_key
-from tenure.resolution.lexicon import (
-    Profile,
-    is_nickname,
-    nicknames,
-    profile_of,
-)
+from tenure.resolution.lexicon import Profile, is_nickname, nicknames, profile_of
 from tenure.resolution.normalize import normalize as form
 
 

@@ -14,13 +14,7 @@ from tenure.resolution.compare import COMPARISONS, levels_of, measure
 from tenure.resolution.context import NO_CONTEXT, PairContext, PersonContext
 from tenure.resolution.model import default_model
 from tenure.resolution.normalize import normalize
-from tenure.resolution.score import (
-    PairScore,
-    Scored,
-    decide,
-    probability,
-    score_pair,
-)
+from tenure.resolution.score import PairScore, Scored, decide, probability, score_pair
 from tenure.resolution.vetoes import VETOES, VetoCode
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import ResolutionPolicy

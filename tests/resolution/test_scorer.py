@@ -13,12 +13,7 @@ from tenure.resolution.known import Known
 from tenure.resolution.register import Register
 from tenure.resolution.scorer import NameScorer, may_be_person
 from tenure.resolution.vetoes import VetoCode
-from tenure.schema.entity import (
-    Alias,
-    Entity,
-    EntityRef,
-    Resolution,
-)
+from tenure.schema.entity import Alias, Entity, EntityRef, Resolution
 from tenure.schema.interval import INF_US
 from tenure.schema.vocabulary import Decision, EntityState
 

@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.schema.claim import (
-    EMPTIED,
-    SHOWN,
-    Key,
-    Permissions,
-    Row,
-    milli,
-    slot_key,
-    text_key,
-)
+from tenure.schema.claim import EMPTIED, SHOWN, Key, Permissions, Row, milli, slot_key, text_key
 from tenure.schema.interval import Interval
 from tenure.schema.vocabulary import Classification, Op, Status
 from tenure.tests.store.core_checks import says

@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError  # type: ignore[import-untyped]
 
-from tenure.schema.context_object import (
-    ASPECTS,
-    ContextObject,
-    json_schema,
-    missing_aspects,
-)
+from tenure.schema.context_object import ASPECTS, ContextObject, json_schema, missing_aspects
 from tenure.schema.vocabulary import (
     Authority,
     Classification,

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tenure.schema.compile_terms import SECTIONS, SectionName
-from tenure.schema.crosswalk import (
-    PLACES,
-    Eviction,
-    PackLayer,
-    layer_tokens,
-    memory_kind,
-)
+from tenure.schema.crosswalk import PLACES, Eviction, PackLayer, layer_tokens, memory_kind
 from tenure.schema.vocabulary import Authority, ObjectType, StateLayer
 
 

@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.errors import InvalidInput
-from tenure.schema.interval import (
-    ALWAYS,
-    INF_US,
-    MIN_US,
-    Interval,
-    Relation,
-    relation,
-)
+from tenure.schema.interval import ALWAYS, INF_US, MIN_US, Interval, Relation, relation
 
 
 def spans(low: int = -6, high: int = 6) -> st.SearchStrategy[Interval]:

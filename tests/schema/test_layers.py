@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.errors import InvalidInput
-from tenure.schema.layers import (
-    LAYERS,
-    OBJECT_TYPES,
-    DecayRule,
-    object_type_of,
-)
+from tenure.schema.layers import LAYERS, OBJECT_TYPES, DecayRule, object_type_of
 from tenure.schema.vocabulary import ObjectType, SlotKind, StateLayer
 
 DAY = 86_400_000_000

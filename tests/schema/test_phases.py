@@ -5,14 +5,7 @@ from __future__ import annotations
 from tenure.compiler.render.cache_plan import ZONES
 from tenure.compiler.trace.manifest import Manifest
 from tenure.schema.compile_terms import SECTIONS, SectionName, wire_key
-from tenure.schema.phases import (
-    INJECTORS,
-    CacheStrategy,
-    Phase,
-    caps,
-    phase_of,
-    strategy_of,
-)
+from tenure.schema.phases import INJECTORS, CacheStrategy, Phase, caps, phase_of, strategy_of
 from tenure.schema.presets import preset
 from tenure.tests.compiler.fake_reader import Bench
 

@@ -20,7 +20,7 @@ from tenure.schema.policy import (
     TypeBands,
     WritePolicy,
 )
-from tenure.service.packs import policy_from_json
+from tenure.service.compilation.compile import policy_from_json
 
 FIELDS = [
     (group.name, item.name)

@@ -7,12 +7,7 @@ import pytest
 from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT, Policy
-from tenure.schema.presets import (
-    PRESETS,
-    ROLES,
-    preset,
-    role_prompt,
-)
+from tenure.schema.presets import PRESETS, ROLES, preset, role_prompt
 from tenure.tests.compiler.fake_reader import Bench
 
 

@@ -6,20 +6,8 @@ import pytest
 
 from tenure.schema import principal as p
 from tenure.schema.errors import Forbidden, InvalidInput
-from tenure.schema.principal import (
-    OWNER,
-    Principal,
-    Privilege,
-    Scope,
-    Sight,
-    visible_scopes,
-)
-from tenure.schema.vocabulary import (
-    Authority,
-    Classification,
-    ObjectType,
-    StateLayer,
-)
+from tenure.schema.principal import OWNER, Principal, Privilege, Scope, Sight, visible_scopes
+from tenure.schema.vocabulary import Authority, Classification, ObjectType, StateLayer
 
 FACT = ObjectType.IDENTITY_FACT
 ANN = Principal(user="ann", projects=frozenset({"nova"}), session="s1")

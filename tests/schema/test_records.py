@@ -6,12 +6,7 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass
 
 import pytest
 
-from tenure.schema import (
-    answers,
-    claim,
-    entity,
-    write,
-)
+from tenure.schema import answers, claim, entity, write
 from tenure.schema.answers import SlotState
 from tenure.schema.vocabulary import SlotStatus
 from tenure.schema.write import Write

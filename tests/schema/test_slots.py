@@ -20,12 +20,7 @@ from tenure.schema.slots import (
     compatible,
 )
 from tenure.schema.sources import kind_of
-from tenure.schema.vocabulary import (
-    Cardinality,
-    Precedence,
-    SlotKind,
-    ValueType,
-)
+from tenure.schema.vocabulary import Cardinality, Precedence, SlotKind, ValueType
 
 BASE = Vocabulary()
 SHIRT = Slot(name="shirt_size", description="the size of their shirt")

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.schema.terms import (
-    STOP_WORDS,
-    TERMS_VERSION,
-    content_terms,
-    stem,
-    terms,
-)
+from tenure.schema.terms import STOP_WORDS, TERMS_VERSION, content_terms, stem, terms
 
 GOLDEN = {
     "": "",

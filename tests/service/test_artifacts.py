@@ -12,12 +12,7 @@ import pytest
 
 from tenure import Memory, NotFound, Principal, TenureError, connect
 from tenure.schema.artifact import address_of, digest_of
-from tenure.schema.errors import (
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    Unavailable,
-)
+from tenure.schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from tenure.schema.policy import DEFAULT
 from tenure.store.transfer.artifact_files import ArtifactFiles
 

@@ -11,12 +11,7 @@ from typing import Any
 
 import pytest
 
-from tenure.schema.errors import (
-    InvalidInput,
-    NotFound,
-    TenureError,
-    Unavailable,
-)
+from tenure.schema.errors import InvalidInput, NotFound, TenureError, Unavailable
 from tenure.service.evaluation.formats import FORMATS, convert
 from tenure.service.evaluation.question_sets import QuestionSet, question_sets
 

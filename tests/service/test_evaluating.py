@@ -11,21 +11,10 @@ from typer.testing import CliRunner
 
 from tenure import Forbidden, InvalidInput, Principal, connect
 from tenure.service.cli.main import app
-from tenure.service.evaluation.baselines import (
-    Shown,
-    filled,
-    fused,
-    ranked_by_words,
-    units,
-)
+from tenure.service.evaluation.baselines import Shown, filled, fused, ranked_by_words, units
 from tenure.service.evaluation.question_sets import Question
 from tenure.service.evaluation.recall import EvaluationOptions, RecallReport, evaluate_recall
-from tenure.service.evaluation.scoring import (
-    Figures,
-    Found,
-    Score,
-    figures,
-)
+from tenure.service.evaluation.scoring import Figures, Found, Score, figures
 from tenure.tests.service.test_question_sets import file_of
 from tenure.tests.service.toy_encoder import ToyEncoder
 

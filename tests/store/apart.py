@@ -9,12 +9,7 @@ from contextlib import AbstractContextManager
 from tenure.store.neo4j.reader import Neo4jReader
 from tenure.store.neo4j.store import Neo4jStore
 from tenure.store.neo4j.writer import Neo4jWriteTx
-from tenure.store.port.store import (
-    Migration,
-    Names,
-    Result,
-    VectorRow,
-)
+from tenure.store.port.store import Migration, Names, Result, VectorRow
 
 
 class ApartStore:

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tenure.schema.claim import (
-    Assertion,
-    Claim,
-    Content,
-    Details,
-    Look,
-    Permissions,
-    Row,
-    slot_key,
-)
+from tenure.schema.claim import Assertion, Claim, Content, Details, Look, Permissions, Row, slot_key
 from tenure.schema.entity import Alias, Entity
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.layers import DecayRule

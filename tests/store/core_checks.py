@@ -16,12 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from tenure.schema.claim import Claim, Row, milli
-from tenure.schema.interval import (
-    INF_US,
-    MIN_US,
-    Interval,
-    relation,
-)
+from tenure.schema.interval import INF_US, MIN_US, Interval, relation
 from tenure.schema.values import NOTHING, micros
 from tenure.schema.vocabulary import Op
 from tenure.store.timeline import reconcile

@@ -13,13 +13,7 @@ from tenure.schema.policy import DEFAULT, Policy
 from tenure.schema.principal import TENANT_SCOPE, Scope
 from tenure.schema.slots import BUILT_IN_SLOTS
 from tenure.schema.values import canonical_value
-from tenure.schema.vocabulary import (
-    Authority,
-    ObjectType,
-    Op,
-    RetirementRule,
-    StateLayer,
-)
+from tenure.schema.vocabulary import Authority, ObjectType, Op, RetirementRule, StateLayer
 from tenure.schema.write import Draft, Receipt
 from tenure.store.commit.admission import Submission
 from tenure.store.commit.commit import Result, commit

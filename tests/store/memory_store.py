@@ -9,31 +9,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tenure.resolution.known import Known, Lookup
-from tenure.schema.claim import (
-    EMPTIED,
-    Assertion,
-    Claim,
-    Edge,
-    MentionLink,
-    Row,
-    Version,
-)
-from tenure.schema.entity import (
-    Alias,
-    Entity,
-    Identifier,
-    Judgement,
-    Review,
-)
+from tenure.schema.claim import EMPTIED, Assertion, Claim, Edge, MentionLink, Row, Version
+from tenure.schema.entity import Alias, Entity, Identifier, Judgement, Review
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.principal import Sight
-from tenure.schema.vocabulary import (
-    ActionKind,
-    EdgeKind,
-    EntityState,
-    Op,
-    Status,
-)
+from tenure.schema.vocabulary import ActionKind, EdgeKind, EntityState, Op, Status
 from tenure.store.port.store import (
     ActionRecord,
     Ask,

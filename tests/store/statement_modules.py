@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from tenure.store.neo4j.cypher import (
-    candidates as candidate_statements,
-)
-from tenure.store.neo4j.cypher import (
-    checks as check_statements,
-)
-from tenure.store.neo4j.cypher import (
-    core as statements,
-)
-from tenure.store.neo4j.cypher import (
-    register as register_statements,
-)
-from tenure.store.neo4j.cypher import (
-    schema as schema_statements,
-)
-from tenure.store.neo4j.cypher import (
-    vectors as vector_statements,
-)
+from tenure.store.neo4j.cypher import candidates as candidate_statements
+from tenure.store.neo4j.cypher import checks as check_statements
+from tenure.store.neo4j.cypher import core as statements
+from tenure.store.neo4j.cypher import register as register_statements
+from tenure.store.neo4j.cypher import schema as schema_statements
+from tenure.store.neo4j.cypher import vectors as vector_statements
 
 MODULES = (
     statements,

@@ -24,8 +24,8 @@ from tenure.schema.vocabulary import (
     Op,
     ReviewState,
 )
-from tenure.store.expected import Expected
 from tenure.store.port import store as port
+from tenure.store.port.records import Expected
 from tenure.store.port.store import (
     ActionClosing,
     ActionRecord,

@@ -7,21 +7,9 @@ from typing import Any
 import pytest
 
 from tenure.schema.entity import EntityRef
-from tenure.schema.errors import (
-    Conflict,
-    InvalidInput,
-    NotFound,
-    TenureError,
-)
+from tenure.schema.errors import Conflict, InvalidInput, NotFound, TenureError
 from tenure.schema.interval import INF_US, Interval
-from tenure.schema.vocabulary import (
-    ActionKind,
-    EntityState,
-    ObjectType,
-    Op,
-    Outcome,
-    Status,
-)
+from tenure.schema.vocabulary import ActionKind, EntityState, ObjectType, Op, Outcome, Status
 from tenure.store.port.store import Point
 from tenure.tests.store.drafts import draft, submission, uid, write, write_all
 from tenure.tests.store.memory_store import MemoryStore

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from tenure.schema.errors import Fault, InvalidInput
 from tenure.store.port.store import Clock, VectorRow
-from tenure.store.port.vectors import (
-    VectorScore,
-    packed,
-    quantise,
-    to16,
-)
+from tenure.store.port.vectors import VectorScore, packed, quantise, to16
 from tenure.store.search import matrix as module
 from tenure.store.search.matrices import Matrices
 from tenure.store.search.matrix import Matrix

@@ -29,13 +29,7 @@ from tenure.store.operations.actions import Powers, resolve
 from tenure.store.operations.change import Mandate
 from tenure.store.operations.erase import erase
 from tenure.store.operations.merge import merge, unmerge
-from tenure.store.operations.review import (
-    Remember,
-    accept,
-    reject,
-    undo,
-    unsure,
-)
+from tenure.store.operations.review import Remember, accept, reject, undo, unsure
 from tenure.store.port.store import SlotRead
 from tenure.store.sqlite.store import SqliteStore
 from tenure.store.timeline.reconcile import fold

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 
 from tenure.schema.claim import Permissions
 from tenure.schema.entity import EntityRef
-from tenure.schema.errors import (
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-)
+from tenure.schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from tenure.schema.interval import INF_US
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.principal import Scope, Sight
@@ -33,12 +28,7 @@ from tenure.schema.vocabulary import (
     Status,
     ValueType,
 )
-from tenure.store.operations.actions import (
-    Channel,
-    Powers,
-    resolve,
-    settlement,
-)
+from tenure.store.operations.actions import Channel, Powers, resolve, settlement
 from tenure.store.operations.change import Mandate
 from tenure.store.operations.erase import erase
 from tenure.store.operations.reclassify import reclassify

@@ -7,22 +7,11 @@ from itertools import permutations
 
 import pytest
 
-from tenure.schema.claim import (
-    SHOWN,
-    Claim,
-    Look,
-    Row,
-)
+from tenure.schema.claim import SHOWN, Claim, Look, Row
 from tenure.schema.errors import Fault
 from tenure.schema.interval import Interval
 from tenure.schema.values import NOTHING
-from tenure.schema.vocabulary import (
-    EdgeKind,
-    Op,
-    Outcome,
-    Status,
-    Verdict,
-)
+from tenure.schema.vocabulary import EdgeKind, Op, Outcome, Status, Verdict
 from tenure.store.timeline.reconcile import (
     DENIED,
     IDLE,

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from tenure.schema.claim import Claim, Edge, Row
 from tenure.schema.vocabulary import EdgeKind, Op, Status
-from tenure.store.timeline.reconcile import (
-    Plan,
-    applied,
-    fold,
-    plan,
-    ties_of,
-)
+from tenure.store.timeline.reconcile import Plan, applied, fold, plan, ties_of
 from tenure.tests.store.core_checks import check_history, check_random, check_tiling, says
 from tenure.tests.store.ledger import Ledger, answers, recorded
 from tenure.tests.store.painted_grid import painted, standing, undominated

@@ -7,12 +7,7 @@ import hashlib
 import pytest
 
 from tenure.schema.errors import NotFound, Unavailable
-from tenure.store.port.store import (
-    Clock,
-    Store,
-    Usage,
-    VectorRow,
-)
+from tenure.store.port.store import Clock, Store, Usage, VectorRow
 from tenure.tests.store.builders import TENANT, Say, commit
 
 

@@ -8,12 +8,7 @@ from tenure.resolution.known import Lookup
 from tenure.schema.claim import EMPTIED
 from tenure.schema.entity import EntityCandidate, Identifier, Review
 from tenure.schema.interval import INF_US, Interval
-from tenure.schema.vocabulary import (
-    ActionKind,
-    CandidateSource,
-    EntityState,
-    ReviewState,
-)
+from tenure.schema.vocabulary import ActionKind, CandidateSource, EntityState, ReviewState
 from tenure.store.port.store import (
     ActionRecord,
     Ask,

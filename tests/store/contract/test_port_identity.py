@@ -8,14 +8,7 @@ import pytest
 
 from tenure.resolution.known import Lookup
 from tenure.resolution.postings import hit_weight
-from tenure.schema.entity import (
-    Alias,
-    EntityCandidate,
-    Feature,
-    Identifier,
-    Judgement,
-    Review,
-)
+from tenure.schema.entity import Alias, EntityCandidate, Feature, Identifier, Judgement, Review
 from tenure.schema.errors import TenureError
 from tenure.schema.interval import INF_US
 from tenure.schema.vocabulary import (

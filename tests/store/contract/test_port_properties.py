@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from tenure.schema.claim import Row
 from tenure.schema.interval import INF_US
 from tenure.schema.vocabulary import Op
-from tenure.store.port.store import (
-    Ask,
-    Point,
-    RecordKind,
-    Store,
-)
+from tenure.store.port.store import Ask, Point, RecordKind, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 EXAMPLES = 15

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from tenure.schema.layers import DecayRule
 from tenure.schema.vocabulary import Op
-from tenure.store.port.store import (
-    Found,
-    Point,
-    Reader,
-    Store,
-)
+from tenure.store.port.store import Found, Point, Reader, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 NOW = Point(5, 1_000)

@@ -7,12 +7,7 @@ import pytest
 from tenure.schema.claim import Permissions, Version
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, ObjectType
-from tenure.store.port.store import (
-    Ask,
-    PermissionChange,
-    Point,
-    Store,
-)
+from tenure.store.port.store import Ask, PermissionChange, Point, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 
 HERE = Point(5, 100)

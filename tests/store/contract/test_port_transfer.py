@@ -14,15 +14,7 @@ from tenure.schema.errors import Conflict, InvalidInput
 from tenure.schema.layers import DecayRule
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
-from tenure.store.port.store import (
-    Ask,
-    Flag,
-    PermissionChange,
-    Point,
-    RecordKind,
-    Store,
-    VectorRow,
-)
+from tenure.store.port.store import Ask, Flag, PermissionChange, Point, RecordKind, Store, VectorRow
 from tenure.store.transfer.transfer import export_lines, restore
 from tenure.tests.store.builders import TENANT, Say, add, alias, commit, entity
 from tenure.tests.store.contract.test_port_erasure import erase

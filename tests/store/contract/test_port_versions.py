@@ -7,14 +7,7 @@ import pytest
 from tenure.schema.claim import EMPTIED, Edge
 from tenure.schema.interval import ALWAYS, INF_US, MIN_US
 from tenure.schema.vocabulary import EdgeKind, Op, Status
-from tenure.store.port.store import (
-    Ask,
-    Flag,
-    Found,
-    Point,
-    Reader,
-    Store,
-)
+from tenure.store.port.store import Ask, Flag, Found, Point, Reader, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 
 OFFICE = Ask(subjects=("e1",), slots=("office",))

@@ -9,18 +9,8 @@ import pytest
 
 from tenure.schema.claim import Edge, Look, Row
 from tenure.schema.errors import Fault, TenureError
-from tenure.schema.interval import (
-    ALWAYS,
-    INF_US,
-    MIN_US,
-    Interval,
-)
-from tenure.schema.vocabulary import (
-    ActionKind,
-    EdgeKind,
-    Op,
-    Status,
-)
+from tenure.schema.interval import ALWAYS, INF_US, MIN_US, Interval
+from tenure.schema.vocabulary import ActionKind, EdgeKind, Op, Status
 from tenure.store.port.store import (
     ActionClosing,
     ActionRecord,

@@ -18,12 +18,7 @@ from tenure.schema.claim import Assertion
 from tenure.schema.errors import TenureError, Unavailable
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.store import Neo4jStore, open_store
-from tenure.store.port.store import (
-    Batch,
-    RecordKind,
-    TxEvent,
-    WriteTx,
-)
+from tenure.store.port.store import Batch, RecordKind, TxEvent, WriteTx
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.builders import Say, after, commit, event

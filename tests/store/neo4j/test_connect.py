@@ -11,12 +11,7 @@ import neo4j
 import pytest
 from neo4j import exceptions as driver_errors
 
-from tenure.schema.errors import (
-    Forbidden,
-    InvalidInput,
-    TenureError,
-    Unavailable,
-)
+from tenure.schema.errors import Forbidden, InvalidInput, TenureError, Unavailable
 from tenure.store.neo4j.connect import (
     Component,
     DriverSettings,

@@ -14,11 +14,10 @@ import pytest
 from tenure import Memory, connect
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import OWNER
-from tenure.store.near import Vectors
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.store.neo4j.vector_index import IndexedVectors, dialect_of
 from tenure.store.port.store import Store, VectorRow
-from tenure.store.port.vectors import quantise, to16
+from tenure.store.port.vectors import Vectors, quantise, to16
 from tenure.store.search.matrices import Matrices
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_process import DATABASE

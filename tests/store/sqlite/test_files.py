@@ -15,14 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.schema.errors import (
-    Fault,
-    Forbidden,
-    InvalidInput,
-    NotFound,
-    TenureError,
-    Unavailable,
-)
+from tenure.schema.errors import Fault, Forbidden, InvalidInput, NotFound, TenureError, Unavailable
 from tenure.store.port.store import Point
 from tenure.store.sqlite import SqliteStore, open_store
 from tenure.store.sqlite.connection import Tuning, meaning

@@ -13,12 +13,7 @@ import pytest
 from tenure.schema.entity import Identifier
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.vocabulary import ActionKind
-from tenure.store.port.store import (
-    ActionRecord,
-    Flag,
-    PermissionChange,
-    Tombstone,
-)
+from tenure.store.port.store import ActionRecord, Flag, PermissionChange, Tombstone
 from tenure.store.sqlite import SqliteStore
 from tenure.store.sqlite.connection import Tuning, connect
 from tenure.tests.store.builders import TENANT, Say, add, alias, commit, entity

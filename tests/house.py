@@ -1,0 +1,373 @@
+"""How the rooms of the package read: names, steps, comments, arrows and floors, counted.
+
+`measure(root)` counts one checkout, so that two states of the code, or another project, stand side
+by side in one table (`bench/bench_house.py` prints it). The bars are those of
+`tests/test_house.py`.
+
+The rule of names goes by class, because a list of bad words is evaded by synonyms: a binding is a
+noun or a noun phrase. Standing alone, none is a pronoun, determiner, question word, adverb or
+preposition (closed classes, listed whole below), nor a participle. Free are truth values,
+predicates, enum members, names of an end, a side or a time, and the words that
+`docs/design/glossary.md` defines.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+FOLDERS = ("schema", "resolution", "store", "compiler", "window", "service")
+
+PRONOUNS = """
+    me my mine myself you your yours yourself he him his himself she her hers herself it its
+    itself we us our ours ourselves they them their theirs themselves one ones other others
+    another somebody someone something anybody anyone anything nobody nothing everybody everyone
+    everything each both either neither none all any some such same many much few fewer more
+    most less least several own this that these those rest whole enough plenty
+"""
+QUESTION_WORDS = "who whom whose what which when where why how whether"
+DETERMINERS = "an the every no"
+PREPOSITIONS = """
+    about above across after against along among amid around as at before behind below beneath
+    beside besides between beyond by despite down during except for from in inside into near of
+    off on onto opposite out outside over past per round since than through throughout till to
+    toward towards under underneath until up upon via with within without
+"""
+ADVERBS = """
+    again ago ahead almost alone alongside already also always anyway anywhere apart aside away
+    back barely better clearly downward early else elsewhere even ever everywhere exactly far
+    fast first forward forwards further furthermore hard hardly hence here highly however indeed
+    instead just largely last late lately later mainly maybe merely mostly namely nearly never
+    next not now nowhere often once only otherwise perhaps quite rather really seldom so
+    sometimes somewhere soon still straight then there thereby therefore though thus together
+    too twice unlikely upward usually very way well worse yet
+"""
+IRREGULAR_PARTICIPLES = """
+    beaten become been begun bent bet bid bitten blown born borne bought bound bred broken
+    brought built burnt burst cast caught chosen clung come cost crept cut dealt done drawn
+    dreamt driven drunk dug eaten fallen fed felt flown forbidden forgiven forgotten fought
+    found frozen given gone got gotten ground grown heard held hidden hit hung hurt kept knelt
+    knit known laid lain leant learnt led left lent let lit lost made meant met mistaken
+    overridden overtaken paid proven put quit read ridden risen rung run said sat sawn seen sent
+    set sewn shaken shed shown shrunk shut slain slept slid slit smelt sold sought spelt spent
+    spilt split spoken spread sprung spun stood stolen struck stuck sung sunk swept swollen
+    sworn swum swung taken taught told torn thought thrown undone understood unseen upset woken
+    won worn woven written wrung
+"""
+NOUNS_THAT_LOOK_LIKE_PARTICIPLES = """
+    bid bound bed breed cast cost creed cut deed feed ground hit knit lead left need net put
+    read reed run sawn seed set shed shot shut speed split spread steed thought thread weed
+    embed indeed exceed proceed succeed bleed heed greed feedback based
+"""
+ENDS_AND_TIMES = """
+    left right first last before after since until now old new top bottom start end next
+    previous
+"""
+REGISTERS = "known"
+"""Free, because it names the set of what was visited or registered."""
+GENERIC_NOUNS = """
+    arg args arr array content contents data datum dct dictionary elem element elements info
+    item items lst obj object objects output outputs input inputs param params res result
+    results ret stuff temp thing things tmp val vals value values var vars
+"""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+EMPTY_WORDS = (
+    _words(PRONOUNS)
+    | _words(QUESTION_WORDS)
+    | _words(DETERMINERS)
+    | _words(PREPOSITIONS)
+    | _words(ADVERBS)
+    | (_words(IRREGULAR_PARTICIPLES) - _words(NOUNS_THAT_LOOK_LIKE_PARTICIPLES))
+)
+
+_FREE = _words(ENDS_AND_TIMES) | _words(REGISTERS)
+_PARTICIPLE = re.compile(r"[a-z]{2,}ed\Z")
+_GENERIC = _words(GENERIC_NOUNS)
+_LOOK_ALIKES = _words(NOUNS_THAT_LOOK_LIKE_PARTICIPLES)
+
+
+@cache
+def glossary_words(root: Path) -> frozenset[str]:
+    """The single words that the glossary of the design pages defines, in lower case."""
+    page = root / "docs" / "design" / "glossary.md"
+    if not page.is_file():
+        return frozenset()
+    return frozenset(re.findall(r"^\| `([a-z]+)` \|", page.read_text(encoding="utf-8"), re.M))
+
+
+def names_nothing(name: str, allowed: frozenset[str] = frozenset()) -> bool:
+    """Whether a name, standing alone, is no noun by the rule of classes."""
+    word = name.strip("_").lower()
+    if word in allowed or word in _FREE or name.startswith("__"):
+        return False
+    if word in EMPTY_WORDS:
+        return True
+    return bool(_PARTICIPLE.match(word)) and word not in _LOOK_ALIKES
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name that the code gives to something."""
+
+    name: str
+    line: int
+    truth: bool
+    """Whether it is known to be a truth value, a predicate or an enum member."""
+
+
+def bindings(tree: ast.Module) -> Iterator[Binding]:
+    """Yield each binding: functions, classes, parameters, fields, locals, loop variables."""
+    enum_members = {id(stmt) for node in ast.walk(tree) for stmt in _enum_members(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield Binding(node.name, node.lineno, _is_bool(node.returns))
+        elif isinstance(node, ast.ClassDef):
+            yield Binding(node.name, node.lineno, truth=False)
+        elif isinstance(node, ast.arg):
+            yield Binding(node.arg, node.lineno, _is_bool(node.annotation))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield Binding(node.target.id, node.lineno, _is_bool(node.annotation))
+        elif isinstance(node, ast.Assign):
+            free = id(node) in enum_members or _is_truth(node.value)
+            for target in node.targets:
+                yield from _names(target, truth=free)
+        elif isinstance(node, ast.NamedExpr):
+            yield Binding(node.target.id, node.lineno, _is_truth(node.value))
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            yield from _names(node.target)
+        elif isinstance(node, ast.withitem) and node.optional_vars:
+            yield from _names(node.optional_vars)
+        elif (isinstance(node, ast.ExceptHandler) and node.name) or (
+            isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
+        ):
+            yield Binding(node.name, node.lineno, truth=False)
+
+
+def _names(target: ast.expr, *, truth: bool = False) -> Iterator[Binding]:
+    for node in ast.walk(target):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield Binding(node.id, node.lineno, truth)
+
+
+def _enum_members(node: ast.AST) -> Iterator[ast.stmt]:
+    if isinstance(node, ast.ClassDef):
+        bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+        if any("Enum" in base or base in {"Flag", "IntFlag"} for base in bases):
+            yield from node.body
+
+
+def _is_bool(annotation: ast.expr | None) -> bool:
+    return annotation is not None and ast.unparse(annotation).strip("'\"") in {
+        "bool",
+        "bool | None",
+        "TypeIs",
+        "Callable[..., bool]",
+    }
+
+
+def _is_truth(value: ast.expr) -> bool:
+    """Whether an expression can only be a truth value."""
+    if isinstance(value, ast.Compare):
+        return True
+    if isinstance(value, ast.UnaryOp):
+        return isinstance(value.op, ast.Not)
+    if isinstance(value, ast.BoolOp):
+        return all(_is_truth(part) for part in value.values)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in {"bool", "any", "all", "isinstance", "callable", "hasattr"}
+    return isinstance(value, ast.Constant) and isinstance(value.value, bool)
+
+
+_NUMBERS = (
+    *("files", "lines", "code", "text", "comments", "blanks", "body", "bindings", "generic"),
+    *("comprehensions", "nested"),
+)
+
+
+@dataclass(slots=True)
+class Count:
+    """What one file, one folder or a whole tree comes to."""
+
+    files: int = 0
+    lines: int = 0
+    code: int = 0
+    """Lines without blank ones, comments and docstrings."""
+    text: int = 0
+    """Lines that are not blank."""
+    comments: int = 0
+    blanks: int = 0
+    """Blank lines inside function bodies."""
+    body: int = 0
+    """Lines of function bodies, docstrings left out."""
+    bindings: int = 0
+    empty: list[str] = field(default_factory=list)
+    """Bindings whose name names nothing, as `file:line name`."""
+    generic: int = 0
+    comprehensions: int = 0
+    nested: int = 0
+    longest_dots: int = 0
+    dots: list[str] = field(default_factory=list)
+    """The attribute chains of six names and more."""
+
+    def add(self, other: Count) -> None:
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.empty += other.empty
+        self.dots += other.dots
+        self.longest_dots = max(self.longest_dots, other.longest_dots)
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def count_file(path: Path, root: Path) -> Count:
+    """Count one source file."""
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source, filename=str(path))
+    docs = _docstring_lines(tree)
+    comments = _comment_lines(source)
+    lines = source.splitlines()
+    count = Count(files=1, lines=len(lines))
+    blank = {number for number, line in enumerate(lines, 1) if not line.strip()}
+    count.text = len(lines) - len(blank)
+    count.code = len(lines) - len(docs | comments | blank)
+    count.comments = len(comments)
+    bodies = _body_lines(tree) - docs
+    count.body = len(bodies)
+    count.blanks = len(bodies & blank)
+    where = path.relative_to(root)
+    for binding in bindings(tree):
+        count.bindings += 1
+        word = binding.name.strip("_").lower()
+        if word in _GENERIC:
+            count.generic += 1
+        if not binding.truth and names_nothing(binding.name, glossary_words(root)):
+            count.empty.append(f"{where}:{binding.line} {binding.name}")
+    for node in ast.walk(tree):
+        if isinstance(node, _COMPREHENSIONS):
+            count.comprehensions += 1
+            inner = (sub for sub in ast.walk(node) if sub is not node)
+            count.nested += any(isinstance(sub, _COMPREHENSIONS) for sub in inner)
+        elif isinstance(node, ast.Attribute):
+            length = _chain(node)
+            count.longest_dots = max(count.longest_dots, length)
+            if length > 5:
+                count.dots.append(f"{where}:{node.lineno} {ast.unparse(node)}")
+    return count
+
+
+def _chain(node: ast.expr) -> int:
+    """How many dots a chain of plain attributes has."""
+    dots = 0
+    while isinstance(node, ast.Attribute):
+        dots += 1
+        node = node.value
+    return dots if isinstance(node, ast.Name) else 0
+
+
+def _docstring_lines(tree: ast.Module) -> set[int]:
+    """The lines of strings that stand alone: docstrings, and the texts under fields."""
+    rows: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                rows |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            case _:
+                pass
+    return rows
+
+
+def _comment_lines(source: str) -> set[int]:
+    """The lines that hold a comment and nothing else."""
+    lines = source.splitlines()
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    rows = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
+    return {row for row in rows if lines[row - 1].lstrip().startswith("#")}
+
+
+def _body_lines(tree: ast.Module) -> set[int]:
+    rows: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            rows |= set(range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))
+    return rows
+
+
+def sources(root: Path, folders: tuple[str, ...] = FOLDERS) -> list[Path]:
+    """Every source file of the package below a root, by path."""
+    paths = [path for folder in folders for path in (root / folder).rglob("*.py")]
+    return sorted(paths)
+
+
+def measure(root: Path, folders: tuple[str, ...] = FOLDERS) -> dict[str, Count]:
+    """Count a checkout by top folder, with the whole under the empty name."""
+    counts: dict[str, Count] = {"": Count()}
+    for path in sources(root, folders):
+        count = count_file(path, root)
+        folder = path.relative_to(root).parts[0]
+        counts.setdefault(folder, Count()).add(count)
+        counts[""].add(count)
+    return counts
+
+
+def repeated_class_names(root: Path) -> dict[str, int]:
+    """Public top-level class names that more than one module has."""
+    names: Counter[str] = Counter()
+    for path in sources(root):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                names[node.name] += 1
+    return {name: number for name, number in sorted(names.items()) if number > 1}
+
+
+def main(arguments: list[str]) -> int:
+    """Print what a folder still has to mend: `python -P tests/house.py [ROOT] FOLDER…`."""
+    root = Path(__file__).resolve().parent.parent
+    total = Count()
+    for folder in arguments or FOLDERS:
+        count = Count()
+        base = root / folder
+        for path in [base] if base.is_file() else sorted(base.rglob("*.py")):
+            count.add(count_file(path, root))
+        print(f"{folder:24} {summary(count)}")
+        total.add(count)
+    if arguments:
+        print(*total.empty, sep="\n")
+        print(*total.dots, sep="\n")
+    print(f"{'together':24} {summary(total)}")
+    return 0
+
+
+def summary(count: Count) -> str:
+    """One line of figures."""
+    return (
+        f"code {count.code}  empty names {share(len(count.empty), count.bindings)}"
+        f"  generic {share(count.generic, count.bindings)}"
+        f"  comments/100 {100 * count.comments / max(1, count.code):.1f}"
+        f"  blanks/100 {100 * count.blanks / max(1, count.body):.1f}"
+        f"  comprehensions/1000 {1000 * count.comprehensions / max(1, count.text):.1f}"
+        f" ({1000 * count.nested / max(1, count.text):.1f} nested)  dots {count.longest_dots}"
+    )
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in percent."""
+    return f"{100 * part / max(1, whole):.2f} %"
+
+
+if __name__ == "__main__":
+    import sys
+
+    raise SystemExit(main(sys.argv[1:]))

@@ -29,6 +29,39 @@ IO_CALLS = (
 # Data shipped inside the package is as fixed as its code; taking an address apart asks nobody.
 PURE_CORNERS = ("importlib.resources", "urllib.parse")
 
+ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "store": (
+        ("port",),
+        ("search", "timeline", "transfer"),
+        ("commit", "neo4j", "sqlite"),
+        ("operations",),
+    ),
+    "compiler": (
+        ("budget", "safety", "text", "tokens"),
+        ("format", "request"),
+        ("media",),
+        ("ir", "render"),
+        ("conversion", "fitting", "gathering"),
+        ("trace",),
+        ("explain",),
+        ("envelope",),
+        ("stages",),
+        ("compile",),
+        ("replay",),
+    ),
+    "service": (
+        ("encoders", "extraction", "logs", "settings"),
+        ("backend",),
+        ("reading",),
+        ("artifacts", "writing"),
+        ("compilation", "stewardship"),
+        ("client",),
+        ("adapters", "evaluation"),
+        ("cli",),
+    ),
+}
+"""The floors of a folder, lowest first: a room imports only rooms of the floors below it."""
+
 KNOWN = frozenset(module.name for module in modules())
 PURE_FOLDERS = frozenset({"schema", "resolution", "compiler", "window"})
 
@@ -81,6 +114,34 @@ def upward(name: str, targets: Iterable[str]) -> list[str]:
     return [target for target in sorted(targets) if rank(target) > rank(name)]
 
 
+def room_of(name: str) -> tuple[str, str]:
+    """Return the folder of a module and its room there, a file or a folder; empty at the top."""
+    _, folder, room, *_ = [*name.split("."), "", ""]
+    return folder, room
+
+
+def floor_of(folder: str, room: str) -> int:
+    for number, rooms in enumerate(ROOMS[folder]):
+        if room in rooms:
+            return number
+    raise AssertionError(f"{folder}/{room} stands on no floor of ROOMS")
+
+
+def against_the_floors(name: str, targets: Iterable[str]) -> list[str]:
+    """Return the imports that stay on their floor, or go up, inside one folder."""
+    folder, room = room_of(name)
+    if folder not in ROOMS or not room:
+        return []
+    rooms = {target: room_of(target) for target in targets}
+    return [
+        target
+        for target, (other_folder, other) in sorted(rooms.items())
+        if other_folder == folder
+        and other not in ("", room)
+        and floor_of(folder, other) >= floor_of(folder, room)
+    ]
+
+
 def named_by_root(tree: ast.AST) -> list[int]:
     """Return the lines that import the package by its absolute name."""
     return [
@@ -111,6 +172,35 @@ def test_no_import_points_upward(module: Module) -> None:
 def test_an_upward_import_is_seen(name: str, target: str) -> None:
     assert upward(name, [target]) == [target]
     assert upward(target, [name]) == []
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_inside_a_folder_arrows_go_down(module: Module) -> None:
+    assert against_the_floors(module.name, edges(module)) == []
+
+
+def test_an_arrow_against_the_floors_is_seen() -> None:
+    fitting, stage = "tenure.compiler.fitting.fit", "tenure.compiler.stages.rank"
+    assert against_the_floors(fitting, [stage]) == [stage]
+    assert against_the_floors(stage, [fitting]) == []
+    beside = "tenure.compiler.gathering.gather"
+    assert against_the_floors(fitting, [beside]) == [beside]
+
+
+def test_every_room_has_a_floor_and_every_floor_is_lived_on() -> None:
+    for folder, floors in ROOMS.items():
+        rooms = {room_of(module.name)[1] for module in modules() if module.folder == folder}
+        assert rooms - {""} == {room for floor in floors for room in floor}
+
+
+def test_no_stage_imports_another() -> None:
+    stages = [module for module in modules() if module.package == "tenure.compiler.stages"]
+    arrows = {
+        module.name: [name for name in edges(module) if name.startswith("tenure.compiler.stages.")]
+        for module in stages
+    }
+    assert len(arrows) == 11
+    assert {name: targets for name, targets in arrows.items() if targets} == {}
 
 
 def test_modules_form_no_cycle() -> None:

@@ -5,9 +5,10 @@ neither at the query nor at history, so that a cached prefix keeps its bytes. Of
 critical objects come first, by rank. The rest of the budget is divided between the turn's sections
 by `allocate`, over the utility curves that their items really have, frames included; inside a
 section the exact knapsack, the variety of `facility_location`, or the newest turns decide. What is
-left is filled with what still fits. Costs are estimates of the parts; `order` measures the assembled text and asks again with more
-`slack`. What happens to the rest depends on the overflow policy. Sources: settled 10 ("Budget");
-compiler page 2; checklist C-123, C-124, C-138 to C-141, C-212 to C-217; R38, R42.
+left is filled with what still fits. Costs are estimates of the parts; `order` measures the
+assembled text and asks again with more `slack`; the overflow policy decides about the rest.
+Sources: settled 10 ("Budget"); compiler page 2; checklist C-123, C-124, C-138 to C-141, C-212 to
+C-217; R38, R42.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ their entity ids beside them, so that an erasure can find an entity among them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -16,7 +15,7 @@ from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
-from ..port.receipts import candidate_json, candidate_of
+from ..port.receipts import candidates_json, candidates_of
 from ..port.store import ActionRecord, StoredReceipt
 from .codec import Properties, known_end
 
@@ -144,7 +143,7 @@ def review(held: Mapping[str, Any]) -> Review:
         mention=held["mention"],
         type=held["type"],
         scope_id=held["scope_id"],
-        candidates=tuple(map(candidate_of, json.loads(held["candidates"]))),
+        candidates=candidates_of(held["candidates"]),
         reason=held["reason"],
         object_id=held["object_id"],
         state=ReviewState(held["state"]),
@@ -166,7 +165,7 @@ def review_row(stated: Review) -> Properties:
         "mention": stated.mention,
         "type": stated.type,
         "scope_id": stated.scope_id,
-        "candidates": canonical_json([candidate_json(one) for one in stated.candidates]),
+        "candidates": candidates_json(stated.candidates),
         "candidate_ids": [one.entity for one in stated.candidates],
         "reason": stated.reason,
         "object_id": stated.object_id,

@@ -1,6 +1,8 @@
 """Receipts as canonical JSON: what a retry returns must be what the first call returned.
 
-Source: settled 5 (a retry returns the stored receipt); API "Writing".
+The stored layout is older than the record codec and stays as it is, since receipts of existing
+stores are read by it: features and met relations are arrays, and `replayed` and `dry_run` are
+left out, for they belong to the call and not to the write.
 """
 
 from __future__ import annotations
@@ -8,123 +10,78 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...schema.entity import EntityCandidate, Feature, Resolution
-from ...schema.errors import Fault
-from ...schema.interval import Interval
-from ...schema.values import canonical_json, micros, moment
-from ...schema.vocabulary import CandidateSource, Decision, Outcome, Verdict
-from ...schema.write import Receipt, RelationMet
+from ...schema.entity import EntityCandidate
+from ...schema.record_json import Plain, from_plain, to_plain
+from ...schema.values import canonical_json
+from ...schema.write import Receipt
+
+_FEATURE = ("name", "score", "weight", "detail")
+_RELATION = ("object_id", "relation", "verdict", "reason")
 
 
 def encode(receipt: Receipt) -> str:
-    """Return a receipt as canonical JSON."""
-    return canonical_json(
-        {
-            "object_id": receipt.object_id,
-            "tx": micros(receipt.tx),
-            "outcome": receipt.outcome,
-            "entity": receipt.entity,
-            "resolution": _resolution(receipt.resolution),
-            "relations": [_relation(met) for met in receipt.relations],
-            "superseded": receipt.superseded,
-            "inserted": receipt.inserted,
-            "actions": receipt.actions,
-            "reviews": receipt.reviews,
-            "warnings": receipt.warnings,
-            "detail": receipt.detail,
-        }
-    )
+    """A receipt in its stored form."""
+    plain = to_plain(receipt)
+    del plain["replayed"], plain["dry_run"]
+
+    plain["relations"] = [_relation_array(relation) for relation in plain["relations"]]
+    if plain["resolution"] is not None:
+        _shorten_features(plain["resolution"]["candidates"])
+    return canonical_json(plain)
 
 
 def decode(body: str, *, replayed: bool = False) -> Receipt:
-    """Return the receipt of canonical JSON.
+    """The receipt of a stored form.
 
     Raises:
-        Fault: `invariant_broken` when the text is no receipt.
+        ValueError: The text is no receipt.
+        Fault: `invariant_broken` when it has no stamp.
     """
-    held: dict[str, Any] = json.loads(body)
-    tx = moment(held["tx"])
-    if tx is None:
-        raise Fault("a stored receipt has no stamp", code="invariant_broken")
-    found = held["resolution"]
-    return Receipt(
-        object_id=held["object_id"],
-        tx=tx,
-        outcome=Outcome(held["outcome"]),
-        replayed=replayed,
-        entity=held["entity"],
-        resolution=None if found is None else _resolved(found),
-        relations=tuple(_met(met) for met in held["relations"]),
-        superseded=tuple(held["superseded"]),
-        inserted=held["inserted"],
-        actions=tuple(held["actions"]),
-        reviews=tuple(held["reviews"]),
-        warnings=tuple(held["warnings"]),
-        detail=held["detail"],
-    )
+    plain = json.loads(body)
+    plain["relations"] = [_relation_object(relation) for relation in plain["relations"]]
+    if plain["resolution"] is not None:
+        _name_features(plain["resolution"]["candidates"])
+
+    receipt: Receipt = from_plain(Receipt, {**plain, "replayed": replayed, "dry_run": False})
+    return receipt
 
 
-def _relation(met: RelationMet) -> list[Any]:
-    span = met.interval
-    return [met.object_id, met.relation, met.verdict, met.reason, span.start_us, span.end_us]
+def candidates_json(candidates: tuple[EntityCandidate, ...]) -> str:
+    """The candidates of a review in their stored form."""
+    plain = to_plain(candidates)
+    _shorten_features(plain)
+    return canonical_json(plain)
 
 
-def _met(held: list[Any]) -> RelationMet:
-    object_id, relation, verdict, reason, start, end = held
-    return RelationMet(
-        object_id=object_id,
-        relation=relation,
-        verdict=Verdict(verdict),
-        reason=reason,
-        interval=Interval(start, end),
-    )
+def candidates_of(text: str) -> tuple[EntityCandidate, ...]:
+    """The candidates of a stored form.
+
+    Raises:
+        ValueError: The text holds no candidates.
+    """
+    plain = json.loads(text)
+    _name_features(plain)
+    candidates: tuple[EntityCandidate, ...] = from_plain(tuple[EntityCandidate, ...], plain)
+    return candidates
 
 
-def _resolution(found: Resolution | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "decision": found.decision,
-        "entity": found.entity,
-        "score": found.score,
-        "reason": found.reason,
-        "model_version": found.model_version,
-        "candidates": [candidate_json(c) for c in found.candidates],
-    }
+def _relation_array(relation: dict[str, Plain]) -> list[Plain]:
+    interval = relation["interval"]
+    return [*map(relation.get, _RELATION), interval["start_us"], interval["end_us"]]
 
 
-def candidate_json(candidate: EntityCandidate) -> dict[str, Any]:
-    """Return a candidate as plain JSON values."""
-    return {
-        "entity": candidate.entity,
-        "name": candidate.name,
-        "score": candidate.score,
-        "log_odds": candidate.log_odds,
-        "source": candidate.source,
-        "features": [[f.name, f.score, f.weight, f.detail] for f in candidate.features],
-        "vetoes": list(candidate.vetoes),
-    }
+def _relation_object(relation: list[Plain]) -> dict[str, Plain]:
+    *texts, start_us, end_us = relation
+    interval = {"start_us": start_us, "end_us": end_us}
+    return {**dict(zip(_RELATION, texts, strict=True)), "interval": interval}
 
 
-def candidate_of(held: dict[str, Any]) -> EntityCandidate:
-    """Return the candidate of plain JSON values."""
-    return EntityCandidate(
-        entity=held["entity"],
-        name=held["name"],
-        score=held["score"],
-        log_odds=held["log_odds"],
-        source=CandidateSource(held["source"]),
-        features=tuple(Feature(*feature) for feature in held["features"]),
-        vetoes=tuple(held["vetoes"]),
-    )
+def _shorten_features(candidates: list[dict[str, Any]]) -> None:
+    for candidate in candidates:
+        candidate["features"] = [list(feature.values()) for feature in candidate["features"]]
 
 
-def _resolved(held: dict[str, Any]) -> Resolution:
-    return Resolution(
-        decision=Decision(held["decision"]),
-        entity=held["entity"],
-        score=held["score"],
-        reason=held["reason"],
-        candidates=tuple(candidate_of(c) for c in held["candidates"]),
-        model_version=held["model_version"],
-    )
+def _name_features(candidates: list[dict[str, Any]]) -> None:
+    for candidate in candidates:
+        features = candidate["features"]
+        candidate["features"] = [dict(zip(_FEATURE, row, strict=True)) for row in features]

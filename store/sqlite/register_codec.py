@@ -6,20 +6,16 @@ a view answers. Candidates of a review are JSON, so that an erasure can find an 
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from ...schema.entity import Alias, Entity, EntityCandidate, Feature, Identifier, Judgement, Review
+from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
-from ...schema.values import canonical_json
 from ...schema.vocabulary import (
     ActionKind,
-    CandidateSource,
     EntityState,
     JudgedBy,
     JudgementVerdict,
     ReviewState,
 )
+from ..port.receipts import candidates_json, candidates_of
 from ..port.store import ActionRecord, StoredReceipt
 from .codec import Line, listed, words
 
@@ -122,7 +118,7 @@ def review(line: Line) -> Review:
         mention=line[2],
         type=line[3],
         scope_id=line[4],
-        candidates=tuple(map(_candidate, json.loads(line[5]))),
+        candidates=candidates_of(line[5]),
         reason=line[6],
         object_id=line[7],
         state=ReviewState(line[8]),
@@ -144,7 +140,7 @@ def review_line(stated: Review) -> Line:
         stated.mention,
         stated.type,
         stated.scope_id,
-        canonical_json([_candidate_json(candidate) for candidate in stated.candidates]),
+        candidates_json(stated.candidates),
         stated.reason,
         stated.object_id,
         stated.state.value,
@@ -155,30 +151,6 @@ def review_line(stated: Review) -> Line:
         stated.decided_entity,
         stated.merge_id,
         stated.note,
-    )
-
-
-def _candidate_json(stated: EntityCandidate) -> dict[str, object]:
-    return {
-        "entity": stated.entity,
-        "name": stated.name,
-        "score": stated.score,
-        "log_odds": stated.log_odds,
-        "source": stated.source.value,
-        "features": [[f.name, f.score, f.weight, f.detail] for f in stated.features],
-        "vetoes": list(stated.vetoes),
-    }
-
-
-def _candidate(stored: dict[str, Any]) -> EntityCandidate:
-    return EntityCandidate(
-        entity=stored["entity"],
-        name=stored["name"],
-        score=stored["score"],
-        log_odds=stored["log_odds"],
-        source=CandidateSource(stored["source"]),
-        features=tuple(Feature(*feature) for feature in stored["features"]),
-        vetoes=tuple(stored["vetoes"]),
     )
 
 

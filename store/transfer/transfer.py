@@ -23,6 +23,7 @@ from typing import IO, Any, Final, cast
 from ...schema.claim import Assertion, Edge, MentionLink, Row
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.errors import Conflict, InvalidInput, TenureError
+from ...schema.record_json import from_plain, to_plain
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import canonical_json
 from ..port.store import (
@@ -45,7 +46,6 @@ from ..port.store import (
     VectorRow,
     WriteTx,
 )
-from .record_json import from_plain, to_plain
 
 FORMAT: Final = 1
 """The number of this format; a reader refuses every other one."""

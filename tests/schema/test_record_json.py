@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,9 +14,13 @@ from tenure.schema.claim import Look, Permissions
 from tenure.schema.entity import EntityCandidate, Feature
 from tenure.schema.interval import Interval
 from tenure.schema.layers import DecayRule
-from tenure.schema.vocabulary import CandidateSource, Classification, Status
+from tenure.schema.policy import Policy
+from tenure.schema.principal import Principal
+from tenure.schema.record_json import from_plain, to_plain
+from tenure.schema.values import canonical_json
+from tenure.schema.vocabulary import CandidateSource, Classification, Outcome, Status
+from tenure.schema.write import Receipt
 from tenure.store.port.store import Usage, VectorRow
-from tenure.store.transfer.record_json import from_plain, to_plain
 
 text = st.text(max_size=8)
 records = st.one_of(
@@ -48,6 +53,27 @@ def test_a_record_comes_back_as_it_was(record: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "record",
+    [
+        Policy(),
+        Principal(user="ann", roles=frozenset({"lead", "auditor"})),
+        Receipt(object_id="a", tx=datetime(2026, 1, 1, tzinfo=UTC), outcome=Outcome.CLIPPED),
+    ],
+)
+def test_the_records_that_are_stored_whole_come_back(record: Any) -> None:
+    assert from_plain(type(record), json.loads(canonical_json(to_plain(record)))) == record
+
+
+def test_a_set_is_written_in_order() -> None:
+    assert to_plain(Principal(roles=frozenset({"c", "a", "b"})))["roles"] == ["a", "b", "c"]
+
+
+def test_a_value_of_no_record_is_refused() -> None:
+    with pytest.raises(ValueError, match="a record holds no object"):
+        to_plain((object(),))
+
+
+@pytest.mark.parametrize(
     ("kind", "plain"),
     [
         (Interval, {"start_us": 1}),
@@ -65,6 +91,9 @@ def test_a_record_comes_back_as_it_was(record: Any) -> None:
         (VectorRow, {"object_id": "a", "encoder_id": "b", "part": "c", "vec16": 5}),
         (Permissions, {"classification": "public", "allow": "*", "deny": []}),
         (str, 5),
+        (Receipt, {"object_id": "a"}),
+        (frozenset[str], "abc"),
+        (datetime, "2026-01-01"),
     ],
 )
 def test_what_does_not_fit_is_refused(kind: type, plain: Any) -> None:

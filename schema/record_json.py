@@ -1,0 +1,149 @@
+"""Records to plain JSON values and back, read off their type annotations.
+
+Frozen dataclasses become objects with every field, named tuples and tuples arrays, sets sorted
+arrays, enums their values, instants microseconds since 1970, bytes base64. Decoding checks every
+value against its annotation and refuses what does not fit, so a record that came back is the
+record that was written. Only the shapes that records use are known; nothing is guessed. Pure.
+
+It is the one codec of the package: exports, receipts, manifests and policy packs go through it,
+and each states beside the call where its stored layout departs from the fields of the record.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import types
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+
+from .values import micros, stamped
+
+Plain = Any
+"""What `json` reads and writes."""
+
+_SCALARS = frozenset({str, int, float, bool, types.NoneType})
+
+
+def to_plain(value: object) -> Plain:
+    """A record as JSON values.
+
+    >>> from .interval import Interval
+    >>> to_plain(Interval(1, 5))
+    {'start_us': 1, 'end_us': 5}
+
+    Raises:
+        ValueError: A value of a shape that no record has.
+    """
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+
+    # A receipt is encoded at every write, so the names of a type's fields are looked up once.
+    if names := _field_names(kind):
+        return {name: to_plain(getattr(value, name)) for name in names}
+
+    if isinstance(value, tuple):
+        return [to_plain(item) for item in cast(tuple[object, ...], value)]
+    return _plain_leaf(value)
+
+
+def _plain_leaf(value: object) -> Plain:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, datetime):
+        return micros(value)
+    if isinstance(value, frozenset):
+        members = cast(frozenset[Any], value)
+        return sorted(to_plain(member) for member in members)
+    raise ValueError(f"a record holds no {type(value).__name__}")
+
+
+def from_plain(kind: Any, plain: Plain) -> Any:
+    """The record of a type that JSON values stand for.
+
+    >>> from .interval import Interval
+    >>> from_plain(Interval, {"start_us": 1, "end_us": 5})
+    Interval(start_us=1, end_us=5)
+
+    Raises:
+        ValueError: The values do not fit the type.
+    """
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _optional(kind, plain)
+    if origin is tuple:
+        return _tuple(get_args(kind), plain)
+    if origin is frozenset:
+        return frozenset(_tuple((*get_args(kind), ...), plain))
+
+    if is_dataclass(kind):
+        return kind(**_members(kind, plain))  # type: ignore[operator]
+    if hasattr(kind, "_fields"):  # a named tuple
+        return kind(*_tuple(tuple(_hints(kind).values()), plain))
+    if issubclass(kind, Enum):
+        return kind(plain)
+    return _scalar(kind, plain)
+
+
+@lru_cache(maxsize=256)
+def _field_names(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass; empty for every other type."""
+    return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()
+
+
+@lru_cache(maxsize=128)
+def _hints(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
+
+
+def _members(kind: Any, plain: Plain) -> dict[str, Any]:
+    hints = _hints(kind)
+    names = _field_names(kind)
+    members = cast(dict[str, Any], plain) if isinstance(plain, dict) else {}
+    if members.keys() != set(names):
+        raise ValueError(f"a {kind.__name__} has exactly the fields {', '.join(sorted(names))}")
+    return {name: from_plain(hints[name], members[name]) for name in members}
+
+
+def _tuple(kinds: tuple[Any, ...], plain: Plain) -> tuple[Any, ...]:
+    if not isinstance(plain, list):
+        raise ValueError(f"{plain!r} is no list")
+    items = cast(list[object], plain)
+
+    if len(kinds) == 2 and kinds[1] is Ellipsis:
+        return tuple(from_plain(kinds[0], item) for item in items)
+
+    if len(kinds) != len(items):
+        raise ValueError(f"{plain!r} has not {len(kinds)} items")
+    return tuple(from_plain(kind, item) for kind, item in zip(kinds, items, strict=True))
+
+
+def _optional(kind: Any, plain: Plain) -> Any:
+    """An optional value; records know no other unions."""
+    (some,) = (option for option in get_args(kind) if option is not types.NoneType)
+    return None if plain is None else from_plain(some, plain)
+
+
+def _scalar(kind: type, plain: Plain) -> Any:
+    if kind is bytes and isinstance(plain, str):
+        try:
+            return base64.b64decode(plain, validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"{plain!r:.40} is no base64") from error
+    if kind is datetime and type(plain) is int:
+        return stamped(plain)
+
+    # JSON writes the float 1.0 of another program as 1, so a whole number is a float, too.
+    if kind is float and isinstance(plain, int) and not isinstance(plain, bool):
+        return plain
+
+    if type(plain) is not kind:
+        raise ValueError(f"{plain!r:.40} is no {kind.__name__}")
+    return plain

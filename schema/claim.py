@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from .interval import INF_US, Interval
 from .layers import DecayRule
 from .principal import EVERYONE, Scope
-from .quick_init import quick_init
 from .values import NOTHING
 from .vocabulary import (
     Authority,
@@ -43,7 +42,6 @@ class Key(NamedTuple):
     """In thousandths."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """An immutable assertion, as reconciliation sees it."""
@@ -101,7 +99,6 @@ class Look(NamedTuple):
 SHOWN: Final = Look(Status.CLEAN, "", True)
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class Row:
     """A version row: a piece of a claim on both axes."""
@@ -128,7 +125,6 @@ class Row:
         return self.claim.object_id, self.interval, self.look
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
     """Who may see an object, today."""
@@ -140,7 +136,6 @@ class Permissions:
     """Roles, sorted; wins over `allow`."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
     """What a claim says about itself and erasure leaves: ids, provenance, tenure."""
@@ -172,7 +167,6 @@ class Details:
     """How the subject was bound: the resolution's reason, or empty."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     """What erasure empties."""
@@ -216,7 +210,6 @@ class Assertion:
     """Whether the content was emptied by an erasure; then `content` is `EMPTIED`."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class Version:
     """A row as a read returns it: permissions applied, erasure respected."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from .errors import InvalidInput
 from .interval import INF_US
-from .quick_init import quick_init
 from .slots import UNKNOWN_TYPE, check_scheme
 from .values import canonical_json
 from .vocabulary import (
@@ -61,7 +60,6 @@ class EntityRef:
             check_scheme(scheme)
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
     """An entry of the register (C-053)."""
@@ -79,7 +77,6 @@ class Entity:
     """Whether an identifier of a system of record names it."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alias:
     """A surface that names an entity, on both axes."""
@@ -102,7 +99,6 @@ class Alias:
     """The accepted review that taught it; it closes with that merge."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identifier:
     """An external id of an entity."""
@@ -162,7 +158,6 @@ class Resolution:
     model_version: str = ""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """A row that says whether two raw entities are one."""

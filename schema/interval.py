@@ -19,7 +19,6 @@ from enum import StrEnum
 from typing import Final, Self
 
 from .errors import InvalidInput
-from .quick_init import quick_init
 
 MIN_US: Final = -62135596800000000
 """The open start: 0001-01-01T00:00:00Z, the smallest instant a datetime holds."""
@@ -28,7 +27,6 @@ INF_US: Final = 253402300799999999
 """The open end: 9999-12-31T23:59:59.999999Z, the greatest instant a datetime holds."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, order=True)
 class Interval:
     """A half-open, non-empty span `[start_us, end_us)` of microseconds UTC."""

@@ -19,7 +19,6 @@ from typing import Final
 
 from ...schema.compile_terms import BlockKind
 from ...schema.errors import Fault, InvalidInput, unknown
-from ...schema.quick_init import quick_init
 from ..safety.canonical_text import INVALID_ENCODING
 from .header import MAX_IDS
 
@@ -58,7 +57,6 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _UNTRUSTED: Final = 4
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class Block:
     """One block of an envelope; level-4 text has no other constructor than kind `data`."""

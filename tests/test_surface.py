@@ -16,7 +16,7 @@ IMPORT_ROUNDS = 7
 HEAVY = frozenset(
     {"PIL", "fastapi", "fsspec", "mcp", "networkx", "neo4j", "numpy", "onnxruntime", "pendulum"}
     | {"pydantic", "rich", "sentence_transformers", "starlette", "structlog", "torch", "typer"}
-    | {"uvicorn"}
+    | {"jinja2", "jsonschema", "markupsafe", "referencing", "regex", "uvicorn"}
 )
 LISTED: tuple[str, ...] = tuple(getattr(tenure, "__all__", ()))
 PROBE = """

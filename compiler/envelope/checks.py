@@ -1,202 +1,57 @@
 """Checks: does a model's output keep the hard constraints of its envelope?
 
-Each constraint names the code that holds the answer to it (D1): a JSON Schema, a provider
-grammar (checked as the schema it was made from), patterns that must or must not occur, or a
-policy on tool calls. A constraint that is only stated cannot be checked and is listed as such.
+Each constraint names the code that holds the answer to it: a JSON Schema, a provider grammar
+(checked as the schema it was made from), patterns that must or must not occur, or a policy on
+tool calls. A constraint that is only stated cannot be checked and is listed as such.
+
+An output is whatever a model wrote, so nothing in it may stop a check or keep it busy: JSON is
+read up to a depth and with finite numbers only, patterns run with a time-out, and the work of one
+check is counted and ends at a limit. What runs into a limit fails its constraint.
 
 >>> report = check_output((), "anything")
 >>> report.passed
 True
 
-The repair pass is `service.answering`. Sources: D1; checklist C-039, C-167, C-210.
-
-The part of JSON Schema that outputs of models are held to.
-
-Keywords: type, enum, const, properties, required, additionalProperties, items, minItems,
-maxItems, minLength, maxLength, pattern, minimum, maximum, exclusiveMinimum, exclusiveMaximum,
-anyOf, oneOf, allOf, not. Others are annotations here and say nothing. A whole float is an integer.
-
->>> violations({"n": 1.5}, {"type": "object", "properties": {"n": {"type": "integer"}}})
-['$.n: it is no integer']
-
-Source: JSON Schema, draft 2020-12, validation vocabulary.
+The repair pass is `service.client.answer`. Checklist C-039, C-167, C-210.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
+from ...schema.errors import InvalidInput
 from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
 from ..ir.piece import Carrier
+from ..request.enforcement import MAX_DEPTH, check_enforcement, nesting, schema_of, texts
 
-Schema = Mapping[str, Any]
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
+Keyword = Callable[..., Iterator[Any]]
+"""What checks one keyword of a schema: (validator, rule, instance, schema) to its errors."""
 
-_MOST: Final = 50
+_MAX_VIOLATIONS: Final = 50
+_MAX_WORDS: Final = 200
+"""Characters of one violation: the library quotes the whole value."""
+_MAX_OUTPUT: Final = 1_000_000
+"""Characters of an output."""
+_MAX_DIGITS: Final = 308
+"""Of a number: what a float reaches."""
 
-
-def violations(value: object, schema: object) -> list[str]:
-    """Return what a value breaks, in order of discovery; at most 50."""
-    found: list[str] = []
-    for violation in _check(value, schema, "$"):
-        found.append(violation)
-        if len(found) == _MOST:
-            break
-    return found
-
-
-def _check(value: object, schema: object, at: str) -> Iterator[str]:
-    if schema is False:
-        yield f"{at}: nothing is allowed here"
-    if not isinstance(schema, Mapping):
-        return
-    rules = cast("Schema", schema)
-    for keyword, rule in rules.items():
-        if keyword in _KEYWORDS:
-            yield from _KEYWORDS[keyword](value, rule, at, rules)
-
-
-def _type(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    names = [rule] if isinstance(rule, str) else list(rule)
-    if not any(_is(value, name) for name in names):
-        yield f"{at}: it is no {' or '.join(names)}"
-
-
-def _is(value: object, name: str) -> bool:
-    if isinstance(value, bool):
-        return name == "boolean"
-    if name == "integer":
-        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return isinstance(value, _TYPES.get(name, ()))
-
-
-_TYPES: Final[Mapping[str, Any]] = {
-    "string": str,
-    "number": (int, float),
-    "object": Mapping,
-    "array": list,
-    "null": type(None),
-}
-
-
-def _same(a: object, b: object) -> bool:
-    return a == b and isinstance(a, bool) == isinstance(b, bool)
-
-
-def _enum(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if not any(_same(value, each) for each in rule):
-        yield f"{at}: it is none of the allowed values"
-
-
-def _const(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if not _same(value, rule):
-        yield f"{at}: it is not the required value"
-
-
-def _properties(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        fields = cast("Mapping[str, Any]", value)
-        for name, schema in rule.items():
-            if name in fields:
-                yield from _check(fields[name], schema, f"{at}.{name}")
-
-
-def _required(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for name in rule:
-            if name not in value:
-                yield f"{at}: {name!r} is missing"
-
-
-def _additional(value: object, rule: Any, at: str, schema: Schema) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        fields = cast("Mapping[str, Any]", value)
-        for name in fields:
-            if name not in schema.get("properties", {}):
-                if rule is False:
-                    yield f"{at}: {name!r} is not allowed"
-                else:
-                    yield from _check(fields[name], rule, f"{at}.{name}")
-
-
-def _items(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if isinstance(value, list):
-        for place, item in enumerate(cast("list[object]", value)):
-            yield from _check(item, rule, f"{at}[{place}]")
-
-
-def _pattern(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if isinstance(value, str) and not re.search(rule, value):
-        yield f"{at}: it does not match {rule}"
-
-
-def _sized(kind: type, broken: Callable[[int, int], bool], what: str) -> Any:
-    def check(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-        if isinstance(value, kind) and broken(len(cast("Any", value)), rule):
-            yield f"{at}: {what} {rule}"
-
-    return check
-
-
-def _number(broken: Callable[[Any, Any], bool], what: str) -> Any:
-    def check(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-        if isinstance(value, int | float) and not isinstance(value, bool) and broken(value, rule):
-            yield f"{at}: {what} {rule}"
-
-    return check
-
-
-def _holding(value: object, rule: Any, at: str) -> int:
-    return sum(next(_check(value, schema, at), None) is None for schema in rule)
-
-
-def _any_of(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if not _holding(value, rule, at):
-        yield f"{at}: none of the alternatives holds"
-
-
-def _one_of(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if _holding(value, rule, at) != 1:
-        yield f"{at}: not exactly one of the alternatives holds"
-
-
-def _all_of(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    for schema in rule:
-        yield from _check(value, schema, at)
-
-
-def _not(value: object, rule: Any, at: str, _: Schema) -> Iterator[str]:
-    if next(_check(value, rule, at), None) is None:
-        yield f"{at}: it holds what is excluded"
-
-
-_KEYWORDS: Final[Mapping[str, Any]] = {
-    "type": _type,
-    "enum": _enum,
-    "const": _const,
-    "properties": _properties,
-    "required": _required,
-    "additionalProperties": _additional,
-    "items": _items,
-    "pattern": _pattern,
-    "minLength": _sized(str, lambda n, least: n < least, "shorter than"),
-    "maxLength": _sized(str, lambda n, most: n > most, "longer than"),
-    "minItems": _sized(list, lambda n, least: n < least, "fewer items than"),
-    "maxItems": _sized(list, lambda n, most: n > most, "more items than"),
-    "minimum": _number(lambda n, least: n < least, "below"),
-    "maximum": _number(lambda n, most: n > most, "above"),
-    "exclusiveMinimum": _number(lambda n, least: n <= least, "not above"),
-    "exclusiveMaximum": _number(lambda n, most: n >= most, "not below"),
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "allOf": _all_of,
-    "not": _not,
-}
+_STEPS: Final = 100_000
+"""Keywords evaluated in one check; a schema that refers to itself could go on for ever."""
+_ERROR_STEPS: Final = 100
+"""What an error costs: its message quotes the value, however long that is."""
+_PATTERN_STEPS: Final = 10
+_QUICK_SECONDS: Final = 0.002
+_SLOW_SECONDS: Final = 1.0
+_SLOW_PATTERNS: Final = 4
+"""Patterns of one check that may take longer than the quick time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,93 +82,285 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Tell whether every constraint that can be checked holds."""
+        """Whether every constraint that can be checked holds."""
         return not self.failures
 
 
 @dataclass(frozen=True, slots=True)
 class _Output:
     text: str
-    calls: tuple[tuple[str, Mapping[str, Any]], ...]
-    """(tool name, arguments)."""
+    calls: tuple[tuple[str, str], ...]
+    """(tool name, JSON of the arguments)."""
+
+
+class _LimitReached(Exception):
+    """A check took more work than one output is worth."""
 
 
 def check_output(constraints: Iterable[HardConstraint], output: object) -> CheckReport:
-    """Return which constraints an output breaks.
+    """Hold an output to its constraints.
 
-    `output` is the model's text, or a mapping with `text` and `tool_calls` of {name, arguments},
-    or any JSON value, which is checked as the text it would be.
+    Args:
+        constraints: The rules, in the order in which failures are listed.
+        output: The model's text, or a mapping with `text` and `tool_calls` of {name, arguments},
+            or any JSON value, which is checked as the text it would be.
     """
-    read = _read(output)
+    answer = _output(output)
     failures: list[Failure] = []
     unchecked: list[str] = []
+
     for constraint in constraints:
-        way = constraint.carrier.enforcement
-        if way is Enforcement.STATED:
+        enforcement = constraint.carrier.enforcement
+        if enforcement is Enforcement.STATED:
             unchecked.append(constraint.object_id)
             continue
-        spec = json.loads(constraint.carrier.spec)
-        for detail in _CHECKS[way](spec, read):
-            failures.append(Failure(constraint.object_id, way, detail))
+
+        details = _details(constraint.carrier, answer)
+        failures.extend(Failure(constraint.object_id, enforcement, detail) for detail in details)
+
     return CheckReport(tuple(failures), tuple(unchecked))
 
 
-def _read(output: object) -> _Output:
+def _details(carrier: Carrier, answer: _Output) -> list[str]:
+    """What one rule says about an answer; a rule that cannot be checked passes nothing."""
+    try:
+        check_enforcement(carrier.enforcement, carrier.spec)
+        return _CHECKS[carrier.enforcement](json.loads(carrier.spec), answer)
+    except InvalidInput as error:  # written before rules were refused
+        return [f"the rule cannot be checked: {error}"]
+    except (_LimitReached, RecursionError):
+        return ["the check was given up: the output takes too much work"]
+
+
+def _output(output: object) -> _Output:
     if isinstance(output, str):
         return _Output(output, ())
+
     fields = fields_of(output)
-    if "text" in fields or "tool_calls" in fields:
-        calls = [fields_of(call) for call in items_of(fields.get("tool_calls"))]
-        named = tuple((str(c.get("name", "")), _arguments(c.get("arguments"))) for c in calls)
-        return _Output(str(fields.get("text") or ""), named)
-    return _Output(json.dumps(output, ensure_ascii=False), ())
+    if "text" not in fields and "tool_calls" not in fields:
+        return _Output(_json(output), ())
+
+    calls: list[tuple[str, str]] = []
+    for call in map(fields_of, items_of(fields.get("tool_calls"))):
+        arguments = call.get("arguments")
+        text = arguments if isinstance(arguments, str) else _json(arguments)
+        calls.append((str(call.get("name", "")), text))
+    return _Output(str(fields.get("text") or ""), tuple(calls))
 
 
-def _arguments(raw: object) -> Mapping[str, Any]:
-    if isinstance(raw, str):
-        try:
-            raw = json.loads(raw)
-        except ValueError:
-            return {}
-    return fields_of(raw)
-
-
-def _by_schema(spec: Mapping[str, Any], output: _Output) -> list[str]:
-    schema = spec.get("schema", spec)
+def _json(value: object) -> str:
+    """A value as JSON; empty, which no JSON is, for one that has none."""
     try:
-        value = json.loads(output.text)
-    except ValueError:
-        return ["the output is no JSON"]
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def _by_schema(spec: Any, answer: _Output) -> list[str]:
+    try:
+        value = _read(answer.text)
+    except ValueError as error:
+        return [f"the output is no JSON: {error}"]
+    return violations(value, schema_of(spec))
+
+
+def _read(text: str) -> object:
+    """Read the JSON that a model wrote.
+
+    Raises:
+        ValueError: For what is no JSON, is too large, or holds a number that no float holds.
+    """
+    if len(text) > _MAX_OUTPUT:
+        raise ValueError(f"it is longer than {_MAX_OUTPUT} characters")
+    if nesting(text) > MAX_DEPTH:
+        raise ValueError(f"it has more than {MAX_DEPTH} levels")
+    return json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=_float)
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError("a number has too many digits")
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number is not finite")
+    return number
+
+
+def _by_pattern(spec: Mapping[str, Any], answer: _Output) -> list[str]:
+    work = _Work()
+    details: list[str] = []
+    for pattern in texts(spec.get("required")):
+        if not work.matches(pattern, answer.text):
+            details.append(f"required pattern not found: {pattern}")
+    for pattern in texts(spec.get("forbidden")):
+        if work.matches(pattern, answer.text):
+            details.append(f"forbidden pattern found: {pattern}")
+    return details
+
+
+def _by_tools(spec: Mapping[str, Any], answer: _Output) -> list[str]:
+    allowed = spec.get("allowed")
+    denied = texts(spec.get("denied"))
+    schemas = fields_of(spec.get("arguments"))
+
+    details: list[str] = []
+    for name, arguments in answer.calls:
+        if name in denied or (allowed is not None and name not in texts(allowed)):
+            details.append(f"tool {name!r} is not allowed")
+            continue
+        if name not in schemas:
+            continue
+        details.extend(
+            f"arguments of {name!r}: {violation}"
+            for violation in _broken_arguments(arguments, schemas[name])
+        )
+    return details
+
+
+def _broken_arguments(arguments: str, schema: object) -> list[str]:
+    try:
+        value = _read(arguments)
+    except ValueError as error:
+        return [f"no JSON: {error}"]
+
+    # `required` and `properties` say nothing of a number or a list, so a schema alone lets it by.
+    if not isinstance(value, dict):
+        return ["they are no object"]
     return violations(value, schema)
 
 
-def _by_pattern(spec: Mapping[str, Any], output: _Output) -> list[str]:
-    missing = [p for p in _texts(spec.get("required")) if not re.search(p, output.text)]
-    present = [p for p in _texts(spec.get("forbidden")) if re.search(p, output.text)]
-    return [f"required pattern not found: {p}" for p in missing] + [
-        f"forbidden pattern found: {p}" for p in present
-    ]
+def violations(value: object, schema: object) -> list[str]:
+    """What a JSON value breaks in a JSON Schema, in order of discovery; at most 50.
+
+    >>> violations({"n": 1.5}, {"properties": {"n": {"type": "integer"}}})
+    ["$.n: 1.5 is not of type 'integer'"]
+    """
+    validator = _validator(schema, _Work())
+    details: list[str] = []
+    for error in validator.iter_errors(value):
+        details.append(f"{error.json_path}: {error.message}"[:_MAX_WORDS])
+        if len(details) == _MAX_VIOLATIONS:
+            break
+    return details
 
 
-def _by_tools(spec: Mapping[str, Any], output: _Output) -> list[str]:
-    allowed, denied = spec.get("allowed"), _texts(spec.get("denied"))
-    schemas = fields_of(spec.get("arguments"))
-    found: list[str] = []
-    for name, arguments in output.calls:
-        if name in denied or (allowed is not None and name not in _texts(allowed)):
-            found.append(f"tool {name!r} is not allowed")
-        elif name in schemas:
-            found += [f"arguments of {name!r}: {v}" for v in violations(arguments, schemas[name])]
-    return found
+class _Work:
+    """What one check may still spend."""
+
+    def __init__(self) -> None:
+        self._steps = _STEPS
+        self._slow_patterns = _SLOW_PATTERNS
+
+    def spend(self, steps: int) -> None:
+        self._steps -= steps
+        if self._steps < 0:
+            raise _LimitReached
+
+    def matches(self, pattern: str, text: str) -> bool:
+        """Whether a pattern occurs in a text; with backtracking that ends."""
+        import regex
+
+        self.spend(_PATTERN_STEPS)
+        try:
+            return regex.search(pattern, text, timeout=_QUICK_SECONDS) is not None
+        except TimeoutError:
+            self._slow_patterns -= 1
+
+        if self._slow_patterns < 0:
+            raise _LimitReached
+        try:
+            return regex.search(pattern, text, timeout=_SLOW_SECONDS) is not None
+        except TimeoutError:
+            raise _LimitReached from None
 
 
-def _texts(raw: object) -> tuple[str, ...]:
-    if isinstance(raw, str):
-        return (raw,)
-    return tuple(map(str, items_of(raw)))
+def _validator(schema: object, work: _Work) -> Validator:
+    """The library's validator, with a limit to its work and with patterns that end.
+
+    Its registry is empty, because the default one fetches what a `$ref` names.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend, validator_for
+    from referencing import Registry
+
+    dialect: Any = validator_for(schema, default=Draft202012Validator)
+    keywords = dict(dialect.VALIDATORS) | _own_keywords(work)
+    limited: dict[str, Keyword] = {}
+    for name, keyword in keywords.items():
+        limited[name] = _limited(keyword, work)
+    return extend(dialect, limited)(schema, registry=Registry())
 
 
-_CHECKS: Final[Mapping[Enforcement, Callable[[Mapping[str, Any], _Output], list[str]]]] = {
+def _limited(keyword: Keyword, work: _Work) -> Keyword:
+    def check(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        work.spend(1)
+        for error in keyword(validator, rule, instance, schema) or ():
+            work.spend(_ERROR_STEPS)
+            yield error
+
+    return check
+
+
+def _own_keywords(work: _Work) -> dict[str, Keyword]:
+    """The keywords whose own way has no time-out, is quadratic, or goes through a set."""
+    from jsonschema import ValidationError
+
+    def pattern(validator: Any, rule: str, instance: Any, _: Any) -> Iterator[Any]:
+        if validator.is_type(instance, "string") and not work.matches(rule, instance):
+            yield ValidationError(f"it does not match {rule!r}")
+
+    def pattern_properties(validator: Any, rule: Any, instance: Any, _: Any) -> Iterator[Any]:
+        if not validator.is_type(instance, "object"):
+            return
+        for expression, subschema in rule.items():
+            for name, value in instance.items():
+                if work.matches(expression, name):
+                    yield from validator.descend(value, subschema, path=name)
+
+    def additional(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if not validator.is_type(instance, "object"):
+            return
+        expressions = schema.get("patternProperties", {})
+        for name, value in instance.items():
+            if name in schema.get("properties", {}):
+                continue
+            if any(work.matches(expression, name) for expression in expressions):
+                continue
+            if rule is False:
+                yield ValidationError(f"{name!r} is not allowed")
+            else:
+                yield from validator.descend(value, rule, path=name)
+
+    def unique(validator: Any, rule: Any, instance: Any, _: Any) -> Iterator[Any]:
+        if rule and validator.is_type(instance, "array"):
+            keys = {json.dumps(_comparable(each), sort_keys=True) for each in instance}
+            if len(keys) < len(instance):
+                yield ValidationError("its items are not unique")
+
+    return {
+        "pattern": pattern,
+        "patternProperties": pattern_properties,
+        "additionalProperties": additional,
+        "uniqueItems": unique,
+    }
+
+
+def _comparable(value: Any) -> Any:
+    """A value whose JSON is that of its equals: 1.0 is 1 in JSON Schema."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_comparable(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _comparable(each) for name, each in value.items()}
+    return value
+
+
+_CHECKS: Final[Mapping[Enforcement, Callable[[Any, _Output], list[str]]]] = {
     Enforcement.SCHEMA: _by_schema,
     Enforcement.GRAMMAR: _by_schema,
     Enforcement.PATTERN: _by_pattern,

@@ -20,6 +20,7 @@ from typing import Any, Final
 from ...schema.errors import InvalidInput
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Enforcement
+from .enforcement import check_enforcement
 
 MAX_TEXT: Final = 1_000_000
 """Characters of one item; a longer text is a document to be ingested, not a request."""
@@ -190,7 +191,11 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """A rule for the answer and how code enforces it (C-146, D1)."""
+    """A rule for the answer and how code enforces it (C-146).
+
+    Raises:
+        InvalidInput: `bad_enforcement`, for a specification that no answer could be checked by.
+    """
 
     text: str
     enforcement: Enforcement = Enforcement.STATED
@@ -203,6 +208,9 @@ class Constraint:
     """Whether somebody said it; False: it was inferred from examples, so it never binds."""
     uncertain: bool = False
     """Whether the fields of its schema may say `unknown` instead of a made-up value (C-095)."""
+
+    def __post_init__(self) -> None:
+        check_enforcement(self.enforcement, self.spec)
 
     @property
     def binds(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast
 
+from ...compiler.request.enforcement import check_enforcement
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.layers import DecayRule
@@ -86,4 +87,11 @@ def enforcement(given: Mapping[str, Any] | None) -> str | None:
     if set(given) - {"kind", "spec"} or "kind" not in given:
         raise InvalidInput("enforcement has kind and spec", code="bad_enforcement")
     kind = parse(Enforcement, given["kind"])
+    try:
+        spec = canonical_json(given.get("spec") or {})
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"enforcement: spec is no JSON: {error}", code="bad_enforcement"
+        ) from error
+    check_enforcement(kind, spec)
     return canonical_json({"kind": kind.value, "spec": given.get("spec")})

@@ -1,0 +1,192 @@
+"""Enforcement: which rules code can hold an answer to, refused when they are written.
+
+A rule that cannot be checked is found by whoever writes it, not by the answer that it should
+have held: a JSON Schema must be valid and whole (no `$ref` leaves the document, so that no check
+ever fetches anything), a pattern must compile, a tool policy must name tools. The checks
+themselves are `envelope.checks`.
+
+>>> from tenure.schema.vocabulary import Enforcement
+>>> check_enforcement(Enforcement.PATTERN, '{"required": "^Dear"}')
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from ...schema.errors import InvalidInput
+from ...schema.values import fields_of, items_of
+from ...schema.vocabulary import Enforcement
+
+MAX_DEPTH: Final = 64
+"""Levels of lists and objects in a specification, and in an output that is checked by one."""
+
+_MAX_SPEC: Final = 100_000
+_MAX_PATTERN: Final = 2_000
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_KEYS: Final[Mapping[Enforcement, frozenset[str]]] = {
+    Enforcement.PATTERN: frozenset({"required", "forbidden"}),
+    Enforcement.TOOL_POLICY: frozenset({"allowed", "denied", "arguments"}),
+}
+
+
+@lru_cache(maxsize=256)  # a compile reads the same rules again and again
+def check_enforcement(enforcement: Enforcement, spec: str) -> None:
+    """Refuse a specification that no answer could be checked by.
+
+    Args:
+        enforcement: The code that will hold the answer.
+        spec: JSON of what it needs.
+
+    Raises:
+        InvalidInput: `bad_enforcement`, with the reason.
+    """
+    if enforcement is Enforcement.STATED:
+        return
+
+    if len(spec) > _MAX_SPEC or nesting(spec) > MAX_DEPTH:
+        raise _refusal(
+            f"at most {_MAX_SPEC} characters and {MAX_DEPTH} levels can be checked; split the rule"
+        )
+
+    try:
+        stated = json.loads(spec)
+    except ValueError as error:
+        raise _refusal(f"the specification is no JSON: {error}") from error
+
+    if enforcement in (Enforcement.SCHEMA, Enforcement.GRAMMAR):
+        _check_schema(schema_of(stated))
+        return
+
+    allowed_keys = _KEYS[enforcement]
+    if not isinstance(stated, dict) or not stated.keys() <= allowed_keys:
+        raise _refusal(
+            f"{enforcement.value} takes an object with {', '.join(sorted(allowed_keys))}"
+        )
+
+    if enforcement is Enforcement.PATTERN:
+        for pattern in (*texts(stated.get("required")), *texts(stated.get("forbidden"))):
+            _check_pattern(pattern)
+
+    for schema in fields_of(stated.get("arguments")).values():
+        _check_schema(schema)
+
+
+def schema_of(spec: object) -> object:
+    """The JSON Schema of a specification, which stands under `schema` or is the whole of it."""
+    return fields_of(spec).get("schema", spec)
+
+
+def texts(raw: object) -> tuple[str, ...]:
+    """The texts of a field that holds one text or a list of them."""
+    if isinstance(raw, str):
+        return (raw,)
+    return tuple(map(str, items_of(raw)))
+
+
+def nesting(text: str) -> int:
+    """How many lists and objects of a JSON text are open at most at one place.
+
+    Counted before the text is read, because readers of deep JSON run out of stack.
+
+    >>> nesting('{"a": [[1], "[[["]}')
+    3
+    """
+    deepest = depth = 0
+    quoted = escaped = False
+    for char in text:
+        if escaped:
+            escaped = False
+        elif quoted:
+            escaped = char == "\\"
+            quoted = char != '"'
+        elif char == '"':
+            quoted = True
+        elif char in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "]}":
+            depth -= 1
+    return deepest
+
+
+def _check_schema(schema: object) -> None:
+    from jsonschema import SchemaError
+    from jsonschema.validators import validator_for
+
+    if not isinstance(schema, dict | bool):
+        raise _refusal("a JSON Schema is an object, true or false")
+
+    dialect: Any = validator_for(schema, default=None)
+    if dialect is None and "$schema" in fields_of(schema):
+        raise _refusal(f"{fields_of(schema)['$schema']!r} is no dialect of JSON Schema")
+
+    dialect = dialect or validator_for(True)
+    try:
+        dialect.check_schema(schema)
+    except SchemaError as error:
+        raise _refusal(
+            f"no valid JSON Schema at {error.json_path}: {error.message[:200]}"
+        ) from error
+
+    for rules in _objects(schema):
+        _check_references(rules, schema)
+        for pattern in _patterns(rules):
+            _check_pattern(pattern)
+
+        # The library matches these two against each other with patterns that have no time-out.
+        if "unevaluatedProperties" in rules and "patternProperties" in rules:
+            raise _refusal("use additionalProperties beside patternProperties")
+
+
+def _check_references(rules: Mapping[str, Any], schema: object) -> None:
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    for keyword in _REFERENCES:
+        target = rules.get(keyword)
+        if not isinstance(target, str):
+            continue
+        if not target.startswith("#"):
+            raise _refusal(f"{keyword} {target!r} leaves the document; put it under $defs")
+
+        document = DRAFT202012.create_resource(cast("Any", schema))
+        try:
+            Registry().resolver_with_root(document).lookup(target)
+        except Unresolvable as error:
+            raise _refusal(f"{keyword} {target!r} names nothing in the schema") from error
+
+
+def _objects(schema: object) -> Iterator[Mapping[str, Any]]:
+    """Go through every object of a schema, whatever keyword it stands under."""
+    waiting = [schema]
+    while waiting:
+        branch = waiting.pop()
+        if isinstance(branch, dict):
+            yield cast("Mapping[str, Any]", branch)
+            waiting.extend(branch.values())
+        waiting.extend(items_of(branch))
+
+
+def _patterns(rules: Mapping[str, Any]) -> Iterator[str]:
+    if isinstance(rules.get("pattern"), str):
+        yield rules["pattern"]
+    yield from fields_of(rules.get("patternProperties"))
+
+
+def _check_pattern(pattern: str) -> None:
+    import regex
+
+    if len(pattern) > _MAX_PATTERN:
+        raise _refusal(f"a pattern has at most {_MAX_PATTERN} characters")
+    try:
+        regex.compile(pattern)
+    except (regex.error, OverflowError) as error:
+        raise _refusal(f"no valid pattern: {pattern[:80]!r}: {error}") from error
+
+
+def _refusal(reason: str) -> InvalidInput:
+    return InvalidInput(f"enforcement: {reason}", code="bad_enforcement")

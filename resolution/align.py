@@ -57,7 +57,7 @@ class Alignment:
 
 
 def osa(left: str, right: str) -> int:
-    """Return the edit similarity with swaps, in thousandths; very long forms only compare equal.
+    """The edit similarity with swaps, in thousandths; very long forms only compare equal.
 
     >>> osa("postgres", "postgers")
     875
@@ -75,9 +75,11 @@ def align(
     """Pair the words of two names; the result does not depend on the order of arguments."""
     work = _Pairing(_bounded(left), _bounded(right), rarity)
     work.pair_equal()
+
     if work.left and work.right:
         work.pair_written_together()
         work.pair_similar(person)
+
     return work.result()
 
 
@@ -129,6 +131,7 @@ class _Pairing:
         self.met += similarity * (on_left + on_right)
         for word in lefts:
             self.left.remove(word)
+
         for word in rights:
             self.right.remove(word)
 
@@ -151,6 +154,7 @@ class _Pairing:
             [(*pair, True) for pair in pairwise(self.left) if "".join(pair) in self.right]
             + [(*pair, False) for pair in pairwise(self.right) if "".join(pair) in self.left]
         )
+
         for first, second, on_left in options:
             several, single = (self.left, self.right) if on_left else (self.right, self.left)
             free = several.count(first) > (first == second) and second in several
@@ -166,7 +170,9 @@ class _Pairing:
             for similarity, how in _likeness(one, other, person)
             if how == "typo" or (one == self.last[0]) == (other == self.last[1])
         ]
+
         options.sort()
+
         for option in options:
             if option.one in self.left and option.other in self.right:
                 self.take_one(option.one, option.other, -option.unlike)
@@ -178,6 +184,7 @@ class _Pairing:
         right_rest = sum(map(self.rarity, self.right))
         # Unmatched words count half: a longer name is not yet a different one.
         whole = 2 * self.weight + left_rest + right_rest
+
         return Alignment(
             align=2 * self.met // whole if whole else 0,
             left_extra=_share(left_rest, self.left_met),
@@ -194,7 +201,7 @@ def _share(rest: int, met: int) -> int:
 
 
 def _likeness(one: str, other: str, person: bool) -> tuple[tuple[int, str], ...]:
-    """Return the best reason, if any, to take two different words for one."""
+    """The best reason, if any, to take two different words for one."""
     if not person and one[0] != other[0] and len(one) != len(other):
         return ()  # two words, as most pairs are
     if not (one.isalpha() and other.isalpha()):
@@ -203,9 +210,11 @@ def _likeness(one: str, other: str, person: bool) -> tuple[tuple[int, str], ...]
         return ((_NICKNAME, "nickname"),)
     if person and min(len(one), len(other)) == 1:
         return ((_INITIAL, "initial"),) if one[0] == other[0] else ()
+
     apart = _are_two_names(one, other) if person else _are_two_words(one, other)
     if apart or min(len(one), len(other)) < _TYPO_MIN_LETTERS[person]:
         return ()
+
     similarity = osa(one, other)
     return ((similarity, "typo"),) if similarity >= TYPO else ()
 
@@ -219,17 +228,20 @@ def _are_two_names(one: str, other: str) -> bool:
     """
     if is_given_name(one) and is_given_name(other):
         return True
+
     short, long = sorted((one, other), key=len)
     if len(short) < len(long):
         if _undoubled(short) == _undoubled(long):
             return False
         ends_in_vowel = long[:-1] == short and long[-1] in _VOWELS
         return ends_in_vowel or short[0] != long[0] or len(long) <= _SHORT_NAME_LETTERS
+
     changed = [{left, right} for left, right in zip(one, other, strict=True) if left != right]
     if len(changed) > 1:
         return False
     if changed[0] <= _VOWELS:
         return one[-1] != other[-1]
+
     return len(one) <= _SHORT_NAME_LETTERS
 
 
@@ -248,4 +260,5 @@ def _are_two_words(one: str, other: str) -> bool:
         return False
     if one[0] != other[0]:
         return True
+
     return len(one) == len(other) and len(one) < _SUBSTITUTION_MIN_LETTERS

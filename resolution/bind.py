@@ -36,19 +36,19 @@ class Scorer(Protocol):
     """Scores what an exact look-up could not decide."""
 
     def keys(self, mention: EntityRef) -> tuple[tuple[str, int], ...]:
-        """Return blocking keys with their weights in thousandths."""
+        """Blocking keys with their weights in thousandths."""
         ...
 
     def near(self, mention: EntityRef) -> Callable[[str], bool]:
-        """Return what tells whether a stored name is worth scoring against a mention."""
+        """What tells whether a stored name is worth scoring against a mention."""
         ...
 
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
-        """Return the (blocking key, kind) pairs under which a new alias is found."""
+        """The (blocking key, kind) pairs under which a new alias is found."""
         ...
 
     def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
-        """Return bind, review or new, with the evidence.
+        """Bind, review or new, with the evidence.
 
         `entity` is the canonical id to bind to, None unless the decision is bind.
         """
@@ -82,7 +82,7 @@ class Rules:
 
 
 def lookup_of(mentions: Iterable[Named]) -> Lookup:
-    """Return everything that binding these mentions by id, identifier or alias may need."""
+    """Everything that binding these mentions by id, identifier or alias may need."""
     refs: list[EntityRef] = []
     ids: set[str] = set()
     for mention in mentions:
@@ -90,6 +90,7 @@ def lookup_of(mentions: Iterable[Named]) -> Lookup:
             ids.add(mention)
         else:
             refs.append(as_ref(mention))
+
     return Lookup(
         identifiers=tuple(sorted({pair for ref in refs for pair in ref.external_ids.items()})),
         norms=tuple(sorted({alias_key(n) for ref in refs for n in (ref.name, *ref.aliases)})),
@@ -98,14 +99,14 @@ def lookup_of(mentions: Iterable[Named]) -> Lookup:
 
 
 def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) -> Lookup:
-    """Return everything that scoring a mention may need beyond its exact look-up."""
+    """Everything that scoring a mention may need beyond its exact look-up."""
     return Lookup(
         block_keys=scorer.keys(mention), limit=bands.max_candidates, near=scorer.near(mention)
     )
 
 
 def needs_scoring(mention: Named, known: Register, rules: Rules) -> bool:
-    """Tell whether a mention is decided by no id, identifier or alias of a register."""
+    """Whether a mention is decided by no id, identifier or alias of a register."""
     try:
         return bind(mention, known, rules).decision is Decision.NEW
     except TenureError:
@@ -113,12 +114,12 @@ def needs_scoring(mention: Named, known: Register, rules: Rules) -> bool:
 
 
 def as_ref(mention: Named) -> EntityRef:
-    """Return a mention as a reference; a plain text is a name of unknown type."""
+    """A mention as a reference; a plain text is a name of unknown type."""
     return EntityRef(name=mention) if isinstance(mention, str) else mention
 
 
 def bind(mention: Named, known: Register, rules: Rules, scorer: Scorer | None = None) -> Resolution:
-    """Return what a mention is bound to, without changing anything.
+    """What a mention is bound to, without changing anything.
 
     `entity` is a raw id when the decision is `bind`, and the canonical id to join when the
     reason is `scored`; a pending entity that waits under the same name in the same scope is
@@ -130,16 +131,20 @@ def bind(mention: Named, known: Register, rules: Rules, scorer: Scorer | None = 
     """
     if isinstance(mention, str) and is_id(mention):
         return _by_id(mention, known)
+
     ref = as_ref(mention)
     owned = _by_identifier(ref, known)
     if owned:
         return owned
+
     for name, source in _names(ref):
         found = _by_alias(alias_key(name), source, ref, known, rules)
         if found:
             return found
+
     if scorer:
         return scorer.judge(ref, known, rules)
+
     return Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
 
 
@@ -150,6 +155,7 @@ def _by_id(entity_id: str, known: Register) -> Resolution:
             code="unknown_entity",
             entity=entity_id,
         )
+
     return _bound(entity_id, "entity_id", known)
 
 
@@ -159,6 +165,7 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
         for scheme, value in sorted(ref.external_ids.items())
         for raw in known.owners(scheme, value)
     }
+
     if len(owners) > 1:
         named = ", ".join(text for _, text in owners.values())
         raise Conflict(
@@ -167,11 +174,12 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
             code="identifier_conflict",
             entities=sorted(owners),
         )
+
     return next((_bound(raw, "same_identifier", known) for raw, _ in owners.values()), None)
 
 
 def excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
-    """Tell whether an entity holds another value of a scheme that the mention states."""
+    """Whether an entity holds another value of a scheme that the mention states."""
     return bool(ref.external_ids) and any(
         ref.external_ids.get(scheme, value) != value
         for scheme, value in known.held(entity_id).items()
@@ -197,22 +205,26 @@ def _by_alias(
         and compatible(ref.type, _known_type(a, known))
         and not excludes(ref, a.entity_id, known)
     ]
+
     waiting = [a for a in hits if _pending(a, known) and a.scope_id == rules.scope_id]
     roots = sorted({known.root(a.entity_id) for a in hits if not _pending(a, known)})
     if waiting and (source is CandidateSource.EXACT or not roots):
         first = min(waiting, key=_age)
         return _review(first.entity_id, "pending", roots, known, source)
+
     if not roots:
         return None
+
     if len(roots) == 1 and _has_context(ref, hits, known, rules):
         first = min((a for a in hits if known.root(a.entity_id) == roots[0]), key=_age)
         return _bound(first.entity_id, source.value, known)
+
     reason = "ambiguous" if len(roots) > 1 else "person_without_context"
     return _review(None, reason, roots, known, source)
 
 
 def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: Rules) -> bool:
-    """Tell whether an equal name is enough: a person's may need more than the tenant."""
+    """Whether an equal name is enough: a person's may need more than the tenant."""
     person = "person" in {ref.type, *(_known_type(a, known) for a in hits)}
     if not person or rules.bands.person_context_scope == "tenant":
         return True

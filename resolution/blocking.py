@@ -52,7 +52,7 @@ class KeyKind(StrEnum):
 
     @property
     def label(self) -> str:
-        """Return the kind as stores keep it and `postings` reads it, like `prefix`."""
+        """The kind as stores keep it and `postings` reads it, like `prefix`."""
         return self.name.lower()
 
 
@@ -71,7 +71,7 @@ BlockKey = tuple[str, KeyKind]
 
 
 def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
-    """Return the distinct keys of a name, sorted; at most about a hundred for any name.
+    """The distinct keys of a name, sorted; at most about a hundred for any name.
 
     The qualifier is left out: a name in brackets must find its bare form, and the veto decides.
     """
@@ -82,18 +82,20 @@ def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
         *(_key(KeyKind.ACRONYM, short) for short in _acronyms(form)),
         *(_key(KeyKind.DELETION, shorter) for shorter in _deletions(form.joined)),
     }
+
     for word in form.core[:_TOKENS_MAX]:
         keys.add(_key(KeyKind.TOKEN, word[:_WHOLE_MAX]))
         if len(word) >= _EDGE:
             keys.add(_key(KeyKind.PREFIX, word[:_EDGE]))
             keys.add(_key(KeyKind.SUFFIX, word[-_EDGE:]))
+
     return tuple(sorted(key for key in keys if len(key[0]) > 2))
 
 
 def weigh(
     keys: Iterable[BlockKey], df: Mapping[str, int], n_aliases: int
 ) -> tuple[tuple[str, int], ...]:
-    """Return the (key, weight) pairs of a query, sorted by key.
+    """The (key, weight) pairs of a query, sorted by key.
 
     Keys that no alias carries, and keys that too many carry, are left out.
     """

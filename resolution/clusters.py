@@ -31,17 +31,17 @@ class Clusters:
         self._graph = _graph(judgements)
 
     def of(self, raw: str) -> tuple[str, ...]:
-        """Return the members of the cluster of a raw id, itself included, sorted."""
+        """The members of the cluster of a raw id, itself included, sorted."""
         if self._graph is None or raw not in self._graph:
             return (raw,)
         return tuple(sorted(_networkx().node_connected_component(self._graph, raw)))
 
     def same(self, a: str, b: str) -> bool:
-        """Tell whether two raw ids are one entity."""
+        """Whether two raw ids are one entity."""
         return b in self.of(a)
 
     def path(self, a: str, b: str) -> tuple[Judgement, ...]:
-        """Return the shortest chain of rows from one raw id to another, empty for none."""
+        """The shortest chain of rows from one raw id to another, empty for none."""
         if a == b or not self.same(a, b):
             return ()
         chain: list[str] = _networkx().shortest_path(self._graph, a, b)
@@ -50,14 +50,16 @@ class Clusters:
 
 
 def _graph(judgements: Iterable[Judgement]) -> Any:
-    """Return the MATCH rows as a graph, the row with the smallest id on each edge; None of none."""
+    """The MATCH rows as a graph, the row with the smallest id on each edge; None of none."""
     rows = [row for row in judgements if row.verdict is JudgementVerdict.MATCH]
     if not rows:
         return None
+
     graph = _networkx().Graph()
     for row in sorted(rows, key=lambda j: j.judgement_id, reverse=True):
         times = graph.get_edge_data(row.left_id, row.right_id, {"times": 0})["times"]
         graph.add_edge(row.left_id, row.right_id, row=row, times=times + 1)
+
     return graph
 
 
@@ -68,24 +70,24 @@ def _networkx() -> Any:  # it carries no types, and loads when a cluster is firs
 
 
 def open_at(judgements: Iterable[Judgement], tx_us: int) -> tuple[Judgement, ...]:
-    """Return the judgements open at a transaction time."""
+    """The judgements open at a transaction time."""
     return tuple(j for j in judgements if j.tx_start <= tx_us < j.tx_end)
 
 
 def canonical_id(members: Collection[Entity]) -> str:
-    """Return the id under which a cluster is known; `members` are at least one."""
+    """The id under which a cluster is known; `members` are at least one."""
     return min(members, key=lambda e: (not e.recorded, e.tx_start, e.entity_id)).entity_id
 
 
 def pair(a: str, b: str) -> tuple[str, str]:
-    """Return two raw ids as a judgement holds them: the smaller one first."""
+    """Two raw ids as a judgement holds them: the smaller one first."""
     return (a, b) if a < b else (b, a)
 
 
 def across(
     judgements: Iterable[Judgement], lefts: Collection[str], rights: Collection[str]
 ) -> tuple[Judgement, ...]:
-    """Return the NON_MATCH rows between two sides, the strongest first, then by id."""
+    """The NON_MATCH rows between two sides, the strongest first, then by id."""
     found = [
         j
         for j in judgements
@@ -99,18 +101,19 @@ def across(
 
 
 def blocking(standing: Sequence[Judgement], judged_by: JudgedBy) -> Judgement | None:
-    """Return the first standing NON_MATCH that a MATCH by this judge cannot overrule."""
+    """The first standing NON_MATCH that a MATCH by this judge cannot overrule."""
     return next((j for j in standing if j.judged_by.strength >= judged_by.strength), None)
 
 
 def bridges(judgements: Sequence[Judgement]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that alone hold two groups of two or more together, sorted.
+    """The pairs that alone hold two groups of two or more together, sorted.
 
     Such a pair deserves a second look: one false bridge fuses two clusters.
     """
     graph = _graph(judgements)
     if graph is None:
         return ()
+
     alone = [
         pair(left, right)
         for left, right in _networkx().bridges(graph)
@@ -120,7 +123,7 @@ def bridges(judgements: Sequence[Judgement]) -> tuple[tuple[str, str], ...]:
 
 
 def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
-    """Return the clusters of two members or more, by their smallest id."""
+    """The clusters of two members or more, by their smallest id."""
     graph = _graph(judgements)
     if graph is None:
         return ()
@@ -131,7 +134,7 @@ def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
 def canonical_ids(
     judgements: Iterable[Judgement], entities: Mapping[str, Entity]
 ) -> dict[str, str]:
-    """Return the canonical id of every raw id that is in a cluster."""
+    """The canonical id of every raw id that is in a cluster."""
     found: dict[str, str] = {}
     for cluster in components(judgements):
         top = canonical_id([entities[raw] for raw in sorted(cluster)])
@@ -150,7 +153,7 @@ class Waited(NamedTuple):
 def believed(
     entities: Mapping[str, Entity], canonical: Mapping[str, str], cases: Mapping[str, Waited]
 ) -> dict[str, Entity]:
-    """Return entities in the state that was believed at a transaction time.
+    """Entities in the state that was believed at a transaction time.
 
     `canonical` and `cases` are those of that time. An entity waits while its own case does, or
     while that of another member does and none is settled; what was erased stays erased.
@@ -158,6 +161,7 @@ def believed(
     clusters: dict[str, list[str]] = {}
     for raw in entities:
         clusters.setdefault(canonical.get(raw, raw), []).append(raw)
+
     found: dict[str, Entity] = {}
     for raw, entity in entities.items():
         state = EntityState.MERGED
@@ -167,6 +171,7 @@ def believed(
             waits = _waits(cases.get(raw), [cases.get(one) for one in clusters[raw]])
             state = EntityState.PENDING if waits else EntityState.ACTIVE
         found[raw] = entity if state is entity.state else replace(entity, state=state)
+
     return found
 
 

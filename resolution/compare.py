@@ -56,13 +56,14 @@ class Comparison:
 
 
 def measure(left: NameForm, right: NameForm, rarity: Rarity) -> Measures:
-    """Return the raw facts about two names of one entity type."""
+    """The raw facts about two names of one entity type."""
     apart = _qualifier_words(left, right)
     left_core, right_core = left.core + apart[0], right.core + apart[1]
     words = align(left_core, right_core, rarity, person=left.entity_type == "person")
     same_joined = not apart[0] and (left.joined == right.joined or left.spelled == right.spelled)
     same_core = not apart[0] and left.ordered == right.ordered
     low, high = sorted((words.left_extra, words.right_extra))
+
     # Forms that are equal without spaces say the same, however they were cut into words.
     return Measures(
         left=left,
@@ -80,14 +81,14 @@ def measure(left: NameForm, right: NameForm, rarity: Rarity) -> Measures:
 
 
 def _qualifier_words(left: NameForm, right: NameForm) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the qualifiers as further words when both names have one and the two differ."""
+    """The qualifiers as further words when both names have one and the two differ."""
     if not (left.qualifier and right.qualifier) or left.qualifier == right.qualifier:
         return (), ()
     return tuple(left.qualifier.split()), tuple(right.qualifier.split())
 
 
 def levels_of(measures: Measures) -> tuple[int, ...]:
-    """Return the index of the level that holds, one per row of `COMPARISONS`."""
+    """The index of the level that holds, one per row of `COMPARISONS`."""
     return tuple([level_of(measures) for level_of in _LEVELS])
 
 
@@ -106,6 +107,7 @@ def _name_level(measures: Measures) -> int:
         return 1
     if measures.same_core:
         return 2
+
     level = 3 + _first_at_most(measures.align, (950, 850, 700, 500, 300, 1))
     # Between single words alignment repeats the spelling; it may not count twice.
     return max(level, 5) if _one_word(measures) else level
@@ -156,7 +158,7 @@ def _numbers_level(measures: Measures) -> int:
 
 
 def same_numbers(measures: Measures) -> bool:
-    """Tell whether the numbers inside two names agree, number words included."""
+    """Whether the numbers inside two names agree, number words included."""
     left, right = measures.left, measures.right
     if left.numbers == right.numbers:
         return True

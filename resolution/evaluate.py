@@ -122,7 +122,7 @@ class _Judged:
 
 
 def pairs_from_rows(rows: Iterable[Mapping[str, str]]) -> tuple[LabelledPair, ...]:
-    """Return labelled pairs of rows with the columns of the alias files."""
+    """Labelled pairs of rows with the columns of the alias files."""
     return tuple(
         LabelledPair(
             pair_id=row["pair_id"],
@@ -138,13 +138,14 @@ def pairs_from_rows(rows: Iterable[Mapping[str, str]]) -> tuple[LabelledPair, ..
 
 
 def wilson(right: int, n: int) -> Interval95:
-    """Return a share with its 95 % Wilson interval.
+    """A share with its 95 % Wilson interval.
 
     >>> wilson(294, 294).low > 0.987
     True
     """
     if n == 0:
         return Interval95(0, 0, 0.0, 0.0, 1.0)
+
     share = right / n
     spread = _Z * _Z / n
     centre = (share + spread / 2) / (1 + spread)
@@ -160,7 +161,7 @@ def evaluate(
     model: Model | None = None,
     policy: ResolutionPolicy | None = None,
 ) -> Report:
-    """Return what a model does to labelled pairs; the shipped model unless one is given.
+    """What a model does to labelled pairs; the shipped model unless one is given.
 
     `assume_same_scope` lifts `person_without_context` and changes nothing else.
     """
@@ -168,6 +169,7 @@ def evaluate(
     judged = [_judge(pair, used, assume_same_scope) for pair in pairs]
     names = sorted({pair.entity_type for pair in pairs})
     reliability = _reliability(judged)
+
     return Report(
         model_version=used.version,
         assume_same_scope=assume_same_scope,
@@ -188,7 +190,7 @@ def evaluate(
 
 
 def refit_platt(pairs: Sequence[LabelledPair], model: Model) -> Refit:
-    """Return the model with Platt's numbers fitted to new labels, or why not.
+    """The model with Platt's numbers fitted to new labels, or why not.
 
     Labels are split by cluster hash; a third is held out. Refused: fewer than 200 labels,
     labels of one kind only, no held-out pair that would bind, or a held-out precision below
@@ -197,23 +199,28 @@ def refit_platt(pairs: Sequence[LabelledPair], model: Model) -> Refit:
     nothing = wilson(0, 0)
     if len(pairs) < REFIT_MIN_LABELS:
         return _refused(f"{len(pairs)} labels; {REFIT_MIN_LABELS} are needed", nothing)
+
     train, held = split(pairs, 0, 3)
     matches = sum(pair.is_match for pair in train)
     if matches in (0, len(train)):
         return _refused("the labels to fit are all of one kind", nothing)
+
     evidence = [_evidence(pair, model) for pair in train]
     slope, intercept = platt(evidence, matches / len(train))
     if slope <= 0:
         return _refused("more name evidence would mean less probability", nothing)
+
     # The shift belonged to the old labels; the new ones carry their own share of matches.
     fitted = versioned(replace(model, slope=slope, intercept=intercept, shift=0.0))
     precision = evaluate(held, assume_same_scope=False, model=fitted).pooled.bind
     if precision.n == 0:
         return _refused("no held-out pair would bind, so precision cannot be checked", precision)
+
     if precision.share < REFIT_MIN_PRECISION:
         return _refused(
             f"held-out precision {precision.share:.4f} is below {REFIT_MIN_PRECISION}", precision
         )
+
     return Refit(model=fitted, refused="", held_out=precision)
 
 
@@ -233,6 +240,7 @@ def _judge(pair: LabelledPair, model: Model, assume_same_scope: bool) -> _Judged
     context = pair.context
     if assume_same_scope:
         context = replace(context, person_context=PersonContext.ASSUMED)
+
     left = normalize(pair.left, pair.entity_type)
     right = normalize(pair.right, pair.entity_type)
     score = score_pair(left, (right,), pair.entity_type, context, model)
@@ -244,6 +252,7 @@ def _report(name: str, judged: Sequence[_Judged], bands: ResolutionPolicy) -> Se
     bound = [one for one in judged if one.score.score >= bands.bind_at]
     review = [one for one in judged if bands.review_above < one.score.score < bands.bind_at]
     bind = _truth(bound)
+
     return SetReport(
         name=name,
         pairs=len(judged),

@@ -82,7 +82,7 @@ class _Shape:
 
 
 def find_dates(text: str) -> tuple[DateSpan, ...]:
-    """Return the dates of a text, in order; a bare `May` or `March` counts after a preposition.
+    """The dates of a text, in order; a bare `May` or `March` counts after a preposition.
 
     >>> [date.surface for date in find_dates("Since 3 June 2024, or in May, May Lee works.")]
     ['3 June 2024', 'May']
@@ -108,15 +108,18 @@ class RuleExtractor:
     def extract(
         self, text: str, *, scope: Scope | None = None, as_of: int = 0
     ) -> tuple[Mention, ...]:
-        """Return the mentions of a text, sorted, without overlaps."""
+        """The mentions of a text, sorted, without overlaps."""
         blocked = _Blocked(len(text))
         for match in _URL.finditer(text):
             blocked.add(match.start(), match.end())
+
         for date in find_dates(text):
             blocked.add(date.start, date.end)
+
         shapes = [one for one in _shaped(text) if blocked.is_clear(one.start, one.end)]
         if text.isupper() and len(text.split()) > _SHOUT_WORDS:
             return compose(one for one in shapes if not one.surface.isalpha())
+
         return compose(shapes, _runs(text, blocked))
 
 
@@ -173,7 +176,7 @@ def _rule_words() -> _RuleWords:
 
 
 def is_name_of_a_thing(words: Sequence[str]) -> bool:
-    """Tell whether a word says that a name is no person's: `service`, `project`, `office`.
+    """Whether a word says that a name is no person's: `service`, `project`, `office`.
 
     >>> is_name_of_a_thing(("order", "service")), is_name_of_a_thing(("sam", "rivera"))
     (True, False)
@@ -192,6 +195,7 @@ def _slug_type(surface: str) -> str | None:
         return "system"
     if any(part in words.plain_parts for part in parts):
         return None
+
     return "system" if any(char.isdigit() for char in surface) else "unknown"
 
 
@@ -274,12 +278,14 @@ def _cased_words(text: str, blocked: _Blocked) -> list[_Cased]:
         owns = surface[-2:-1] in _APOSTROPHES and surface.endswith("s") and len(surface) > 2
         if owns:
             surface = surface[:-2]
+
         capital = surface[:1].isupper() and _may_be_name(surface)
         capital = capital and not (surface == "I" or surface.startswith(_I_AM))
         end = start + len(surface)
         capital = capital and blocked.is_clear(start, end)
         words.append(_Cased(surface, start, end, text[before:start], capital, owns))
         before = match.end()
+
     return words
 
 
@@ -297,6 +303,7 @@ def _runs(text: str, blocked: _Blocked) -> Iterator[Mention]:
         if not words[at].capital:
             at += 1
             continue
+
         after = _run_end(words, at)
         opens = _SENTENCE_END.search(text, max(0, words[at].start - _LOOK_BACK), words[at].start)
         opens_sentence = words[at].start == 0 or opens is not None
@@ -308,11 +315,12 @@ def _runs(text: str, blocked: _Blocked) -> Iterator[Mention]:
             beside = (before, following if after < len(words) and words[after].gap == " " else "")
             hint = _run_type(run) if _run_type(run) != UNKNOWN_TYPE else _kind_of(run, beside)
             yield _mention(text, run[0].start, run[-1].end, hint, confidence)
+
         at = after
 
 
 def _run_end(words: list[_Cased], at: int) -> int:
-    """Return one past the last word of the run that starts at a capitalised word."""
+    """One past the last word of the run that starts at a capitalised word."""
     rules = _rule_words()
     after = at + 1
     while after < len(words) and after - at < _RUN_MAX and not words[after - 1].owns:
@@ -321,6 +329,7 @@ def _run_end(words: list[_Cased], at: int) -> int:
             return after + (word.gap in {" ", " #"})
         if not _joins(last, word):
             break
+
         if word.capital:
             after += 1
         elif word.text in rules.connectors and _continues(words, after):
@@ -328,6 +337,7 @@ def _run_end(words: list[_Cased], at: int) -> int:
         else:
             # "the Chicago office": the kind of thing closes the name.
             return after + (rules.last_words.get(word.text) in {"location", "team", "project"})
+
     return after
 
 
@@ -348,21 +358,24 @@ def _without_openers(run: list[_Cased], opens_sentence: bool) -> list[_Cased]:
         if len(run) > 1 and run[1].capital and run[0].text.lower() in nicknames():
             break  # "Will Smith": a given name that also opens questions
         run = run[1:]
+
     return run
 
 
 def _is_name(run: list[_Cased], opens_sentence: bool, following: str) -> bool:
     word = run[0]
+
     if len(run) > 1:
         return len(run) <= _SHOUT_WORDS or not all(one.text.isupper() for one in run)
     if len(word.text) == 1 or word.text in _rule_words().not_names:
         return False
+
     known = word.owns or following in _rule_words().name_verbs or fold(word.text) in nicknames()
     return known or not opens_sentence
 
 
 def _kind_of(run: list[_Cased], beside: tuple[str, str]) -> str:
-    """Return the type that a word of the name, or one right beside it, states."""
+    """The type that a word of the name, or one right beside it, states."""
     kinds = _rule_words().kinds
     ends = (run[-1].text, run[0].text) if len(run) > 1 else ()
     told = (kinds[word.lower()] for word in (*ends, *reversed(beside)) if word.lower() in kinds)
@@ -372,17 +385,21 @@ def _kind_of(run: list[_Cased], beside: tuple[str, str]) -> str:
 def _run_type(run: list[_Cased]) -> str:
     rules = _rule_words()
     first, last = run[0].text.lower(), run[-1].text.lower()
+
     if len(run) == 1:
         return "role" if run[0].text in rules.roles else "unknown"
     if last[0].isdigit():
         return rules.numbered[run[-2].text.lower()]
     if first in rules.role_heads or run[0].text in rules.roles:
         return "role"
+
     for words, word in ((rules.last_words, last), (rules.first_words, first)):
         if word in words:
             return words[word]
+
     legal = lexicon().legal.get((last,))
     if legal is not None and legal.position != "start":
         return "organization"
+
     is_person = first in lexicon().titles or fold(first) in nicknames() or len(first) == 1
     return "person" if is_person else "unknown"

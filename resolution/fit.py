@@ -78,7 +78,7 @@ class Evidence(NamedTuple):
 
 
 def bucket(cluster: str, buckets: int) -> int:
-    """Return the bucket of a cluster, the same on every machine and run."""
+    """The bucket of a cluster, the same on every machine and run."""
     return int.from_bytes(hashlib.sha256(cluster.encode()).digest()[:8]) % buckets
 
 
@@ -95,11 +95,12 @@ def split(
     for pair in pairs:
         touched = {bucket(pair.left_cluster, folds), bucket(pair.right_cluster, folds)}
         (held if fold in touched else train).append(pair)
+
     return tuple(train), tuple(held)
 
 
 def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Model:
-    """Return the model of labelled pairs; the same pairs in the same order give the same bytes."""
+    """The model of labelled pairs; the same pairs in the same order give the same bytes."""
     draft = Model(
         version="",
         normalizer=NORMALIZER_VERSION,
@@ -114,6 +115,7 @@ def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Mo
         limits=DEFAULT_LIMITS,
         rarity=rarity_table(pairs),
     )
+
     measured = [(pair, measure_pair(pair, draft)) for pair in pairs]
     evidence = _unseen_evidence(draft, measured)
     slope, intercept = platt(evidence)
@@ -121,7 +123,7 @@ def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Mo
 
 
 def measure_pair(pair: LabelledPair, model: Model) -> Measures:
-    """Return the raw facts of a labelled pair under a model's rarity of words."""
+    """The raw facts of a labelled pair under a model's rarity of words."""
     return measure(
         normalize(pair.left, pair.entity_type),
         normalize(pair.right, pair.entity_type),
@@ -130,18 +132,19 @@ def measure_pair(pair: LabelledPair, model: Model) -> Measures:
 
 
 def evidence_of(model: Model, measures: Measures) -> float:
-    """Return the sum of the weights, prior included, in nats, before Platt."""
+    """The sum of the weights, prior included, in nats, before Platt."""
     levels = zip(COMPARISONS, levels_of(measures), strict=True)
     return round(model.prior + sum(model.weights[row.name][level] for row, level in levels), 6)
 
 
 def rarity_table(pairs: Iterable[LabelledPair]) -> dict[str, dict[str, int]]:
-    """Return how much each frequent word tells, per profile, in thousandths."""
+    """How much each frequent word tells, per profile, in thousandths."""
     names: dict[str, set[tuple[str, ...]]] = {}
     for pair in pairs:
         for surface in (pair.left, pair.right):
             core = normalize(surface, pair.entity_type).core
             names.setdefault(profile_of(pair.entity_type).value, set()).add(core)
+
     return {profile: _rarity(cores) for profile, cores in sorted(names.items())}
 
 
@@ -156,7 +159,7 @@ def _rarity(cores: set[tuple[str, ...]]) -> dict[str, int]:
 
 
 def platt(scored: Sequence[Evidence], share: float = PRIOR_SHARE) -> tuple[float, float]:
-    """Return slope and intercept that make a sigmoid of the evidence a probability.
+    """Slope and intercept that make a sigmoid of the evidence a probability.
 
     Newton's method on the weighted log-loss; `share` is the weight of all matches together.
     """
@@ -176,6 +179,7 @@ def platt(scored: Sequence[Evidence], share: float = PRIOR_SHARE) -> tuple[float
             size /= 2
         else:
             break
+
     return round(line[0], 6), round(line[1], 6)
 
 
@@ -187,6 +191,7 @@ def _log_loss(
         odds = line[0] * value + line[1] + offset
         away = -odds if truth else odds
         total += weight[truth] * (max(away, 0.0) + math.log1p(math.exp(-abs(away))))
+
     return total
 
 
@@ -204,6 +209,7 @@ def _newton_step(
         h00 += curve
         h01 += curve * value
         h11 += curve * value * value
+
     # The ridge keeps one single value of evidence from dividing by zero.
     h00, h11 = h00 + _RIDGE, h11 + _RIDGE
     determinant = h00 * h11 - h01 * h01
@@ -213,7 +219,7 @@ def _newton_step(
 def _unseen_evidence(
     draft: Model, measured: Sequence[tuple[LabelledPair, Measures]]
 ) -> list[Evidence]:
-    """Return the evidence of every pair under weights from other clusters."""
+    """The evidence of every pair under weights from other clusters."""
     found: list[Evidence] = []
     for fold in range(FOLDS):
         train = [item for item in measured if bucket(item[0].left_cluster, FOLDS) != fold]
@@ -222,6 +228,7 @@ def _unseen_evidence(
         found += [
             Evidence(evidence_of(model, measures), 0.0, pair.is_match) for pair, measures in held
         ]
+
     return found
 
 
@@ -236,11 +243,12 @@ def _weights(
             continue
         counts = Counter((level[index], truth) for level, truth in levels)
         weights[row.name] = _monotone(row, counts)
+
     return weights
 
 
 def _monotone(row: Comparison, counts: Mapping[tuple[int, bool], int]) -> tuple[float, ...]:
-    """Return log-odds per level that never rise along the levels (pool adjacent violators)."""
+    """Log-odds per level that never rise along the levels (pool adjacent violators)."""
     # An acronym shares no word with the name: there the acronym comparison speaks alone.
     silent = row.levels[-1] == "acronym"
     sizes = len(row.levels) - silent
@@ -255,6 +263,7 @@ def _monotone(row: Comparison, counts: Mapping[tuple[int, bool], int]) -> tuple[
             before = pools.pop()
             pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
         pools.append(pool)
+
     matches = sum(pool[0] for pool in pools)
     others = sum(pool[1] for pool in pools)
     weights = [

@@ -109,11 +109,13 @@ class Gazetteer:
         path = _path(surface)
         if not path:
             return
+
         node = self._root
         for word in path:
             node.after = {} if node.after is _NOWHERE else node.after
             # One copy of a word, however many names have it.
             node = node.after.setdefault(sys.intern(word), _Node())
+
         node.aliases = {} if node.aliases is _NOTHING else node.aliases
         node.aliases[alias_id] = _Alias(alias_id, entity_type, surface)
         self._surfaces[alias_id] = surface
@@ -123,16 +125,18 @@ class Gazetteer:
         surface = self._surfaces.pop(alias_id, None)
         if surface is None:
             return
+
         node = self._root
         for word in _path(surface):
             node = node.after[word]
+
         # Emptied states stay: they match nothing, and the next build drops them.
         del node.aliases[alias_id]
 
     def extract(
         self, text: str, *, scope: Scope | None = None, as_of: int = 0
     ) -> tuple[Mention, ...]:
-        """Return every known alias in a text, leftmost and longest, without overlaps."""
+        """Every known alias in a text, leftmost and longest, without overlaps."""
         words = list(words_of(text))
         found: list[Mention] = []
         at = 0
@@ -141,6 +145,7 @@ class Gazetteer:
             if mention is not None:
                 found.append(mention)
             at += size
+
         return tuple(found)
 
     def _longest(self, text: str, words: list[Word], at: int) -> tuple[Mention | None, int]:
@@ -155,6 +160,7 @@ class Gazetteer:
                 mention = _mention(text[start:end], start, end, node.aliases)
                 if mention is not None:
                     best, size = mention, offset + 1
+
         return best, size
 
 
@@ -169,8 +175,10 @@ def _mention(surface: str, start: int, end: int, aliases: dict[str, _Alias]) -> 
     exact = [alias for alias in aliases.values() if alias.surface == surface]
     if not exact and surface.islower() and surface in lexicon().everyday:
         return None
+
     alike = exact or list(aliases.values())
     types = {alias.entity_type for alias in alike}
+
     return Mention(
         start=start,
         end=end,

@@ -22,7 +22,7 @@ _LEADS: Final = frozenset("a an the my our your his her their this that".split()
 
 
 def alias_key(surface: str) -> str:
-    """Return the light exact key of a surface.
+    """The light exact key of a surface.
 
     >>> alias_key("  Sam  RIVERA ")
     'sam rivera'
@@ -35,7 +35,7 @@ def alias_key(surface: str) -> str:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text has the form of an entity or object id."""
+    """Whether a text has the form of an entity or object id."""
     return _UUID.fullmatch(text) is not None
 
 
@@ -46,7 +46,7 @@ _PRONOUNS: Final = frozenset(
 
 
 def is_pronoun(text: str) -> bool:
-    """Tell whether a text is a word for whoever speaks, listens or was named before.
+    """Whether a text is a word for whoever speaks, listens or was named before.
 
     >>> is_pronoun("You"), is_pronoun("your"), is_pronoun("Yousef"), is_pronoun("US")
     (True, True, False, False)
@@ -55,7 +55,7 @@ def is_pronoun(text: str) -> bool:
 
 
 def is_description(text: str) -> bool:
-    """Tell whether a text describes somebody instead of naming them: it may mean anyone.
+    """Whether a text describes somebody instead of naming them: it may mean anyone.
 
     >>> is_description("the boss"), is_description("The Hague Institute"), is_description("Theo")
     (True, False, False)
@@ -66,12 +66,12 @@ def is_description(text: str) -> bool:
 
 
 def entity_id(object_id: str, role: str, name: str) -> str:
-    """Return the id of an entity that a write creates (settled 6)."""
+    """The id of an entity that a write creates (settled 6)."""
     return str(uuid.uuid5(uuid.UUID(object_id), f"{role}\n{alias_key(name)}"))
 
 
 def free_ordinal(taken: Iterable[int]) -> int:
-    """Return the smallest number that no live alias of one key has.
+    """The smallest number that no live alias of one key has.
 
     >>> free_ordinal([0, 2]), free_ordinal([])
     (1, 0)

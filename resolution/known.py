@@ -60,13 +60,13 @@ class Known:
 
 
 def worth_it(proposed: Collection[tuple[str, str]], lookup: Lookup) -> frozenset[str]:
-    """Return the norms that a look-up wants of proposed (surface, norm) pairs."""
+    """The norms that a look-up wants of proposed (surface, norm) pairs."""
     near = lookup.near
     return frozenset(norm for surface, norm in proposed if near is None or near(surface))
 
 
 def alias_order(alias: Alias) -> tuple[str, str, str, str, int, int]:
-    """Return the place of an alias in `Known.aliases`: the same from every store."""
+    """The place of an alias in `Known.aliases`: the same from every store."""
     return (
         alias.norm,
         alias.entity_id,
@@ -78,15 +78,16 @@ def alias_order(alias: Alias) -> tuple[str, str, str, str, int, int]:
 
 
 def identifier_order(identifier: Identifier) -> tuple[str, str, str, int]:
-    """Return the place of an identifier in `Known.identifiers`: the same from every store."""
+    """The place of an identifier in `Known.identifiers`: the same from every store."""
     return identifier.entity_id, identifier.scheme, identifier.value, identifier.tx_start
 
 
 def merged(answers: Sequence[Known]) -> Known:
-    """Return several answers of one transaction time as one; weights belong to each alone."""
+    """Several answers of one transaction time as one; weights belong to each alone."""
     told = [one for one in answers if one.entities or one.aliases or one.identifiers]
     if len(told) == 1:
         return replace(told[0], weights={})
+
     return Known(
         identifiers=tuple(dict.fromkeys(i for one in told for i in one.identifiers)),
         aliases=tuple(dict.fromkeys(a for one in told for a in one.aliases)),

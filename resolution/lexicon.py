@@ -30,7 +30,7 @@ class Profile(StrEnum):
 
 
 def profile_of(entity_type: str) -> Profile:
-    """Return how names of an entity type are built; a type defined by a tenant is a thing.
+    """How names of an entity type are built; a type defined by a tenant is a thing.
 
     >>> profile_of("team").value, profile_of("system").value
     ('organization', 'thing')
@@ -77,7 +77,7 @@ class Lexicon:
 
 @cache
 def lexicon() -> Lexicon:
-    """Return the shipped word lists; the file is read on the first call."""
+    """The shipped word lists; the file is read on the first call."""
     raw = json.loads(_shipped("lexicon.json"))
     legal = _legal_forms(raw)
     native = cast("dict[str, str]", raw["legal_native"])
@@ -85,11 +85,13 @@ def lexicon() -> Lexicon:
     legal_words = frozenset(word for words in legal for word in words)
     numbers = frozenset(raw["number_words"])
     particles = {Profile(name): frozenset(words) for name, words in raw["particles"].items()}
+
     own = {
         Profile.PERSON: people,
         Profile.ORGANIZATION: legal_words | numbers,
         Profile.THING: numbers,
     }
+
     return Lexicon(
         titles=raw["titles"],
         postnominals=frozenset(raw["postnominals"]),
@@ -112,22 +114,24 @@ def _legal_forms(raw: dict[str, dict[str, str]]) -> dict[tuple[str, ...], LegalF
         key = "legal_at_start" if position == "start" else f"legal_{position}"
         for words, kind in raw[key].items():
             forms[tuple(words.split())] = LegalForm(kind, position.removeprefix("at_"))
+
     return forms
 
 
 @cache
 def nicknames() -> dict[str, frozenset[str]]:
-    """Return every given name with the names it may stand for, in both directions."""
+    """Every given name with the names it may stand for, in both directions."""
     partners: dict[str, set[str]] = {}
     for row in csv.DictReader(_shipped("nicknames.csv").splitlines()):
         formal, short = row["name1"], row["name2"]
         partners.setdefault(formal, set()).add(short)
         partners.setdefault(short, set()).add(formal)
+
     return {name: frozenset(others) for name, others in partners.items()}
 
 
 def is_nickname(left: str, right: str) -> bool:
-    """Tell whether one given name is a nickname of the other.
+    """Whether one given name is a nickname of the other.
 
     >>> is_nickname("bill", "william"), is_nickname("william", "mary")
     (True, False)
@@ -136,7 +140,7 @@ def is_nickname(left: str, right: str) -> bool:
 
 
 def is_given_name(word: str) -> bool:
-    """Tell whether the lexicon of nicknames knows a word as a given name."""
+    """Whether the lexicon of nicknames knows a word as a given name."""
     return word in nicknames()
 
 

@@ -16,15 +16,17 @@ from .register import Register
 
 
 def locate(mention: Named, known: Register, scopes: frozenset[str]) -> tuple[str, ...]:
-    """Return the canonical ids a mention may mean, sorted: none, one, or several.
+    """The canonical ids a mention may mean, sorted: none, one, or several.
 
     A pending entity counts only where no settled one carries the name.
     """
     if isinstance(mention, str) and is_id(mention):
         return (known.root(mention),) if known.entity(mention) else ()
+
     ref = as_ref(mention)
     if ref.external_ids:
         return _identified(ref, known)
+
     hits = [a for a in known.named(alias_key(ref.name)) if _fits(a, ref, known, scopes)]
     settled = {known.root(a.entity_id) for a in hits if not _waits(a, known)}
     waiting = {known.root(a.entity_id) for a in hits}
@@ -32,7 +34,7 @@ def locate(mention: Named, known: Register, scopes: frozenset[str]) -> tuple[str
 
 
 def _identified(ref: EntityRef, known: Register) -> tuple[str, ...]:
-    """Return the one entity that holds every stated identifier, or none."""
+    """The one entity that holds every stated identifier, or none."""
     owners = [
         {known.root(raw) for raw in known.owners(scheme, value)}
         for scheme, value in ref.external_ids.items()

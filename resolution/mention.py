@@ -58,7 +58,7 @@ class MentionExtractor(Protocol):
     def extract(
         self, text: str, *, scope: Scope | None = None, as_of: int = 0
     ) -> Sequence[Mention]:
-        """Return the mentions of a text, sorted by start.
+        """The mentions of a text, sorted by start.
 
         `scope` and `as_of` (microseconds) choose the alias table of a finder that holds
         several; others ignore them.
@@ -77,13 +77,13 @@ class Composed:
     def extract(
         self, text: str, *, scope: Scope | None = None, as_of: int = 0
     ) -> tuple[Mention, ...]:
-        """Return what the finders agree on."""
+        """What the finders agree on."""
         found = [one.extract(text, scope=scope, as_of=as_of) for one in self.extractors]
         return compose(*found)
 
 
 def compose(*groups: Iterable[Mention]) -> tuple[Mention, ...]:
-    """Return the mentions of several finders without overlaps, sorted by start.
+    """The mentions of several finders without overlaps, sorted by start.
 
     The stronger source wins, then the longer span, then the earlier group, then the earlier
     span. A span that overlaps a winner is dropped.
@@ -97,6 +97,7 @@ def compose(*groups: Iterable[Mention]) -> tuple[Mention, ...]:
         if covered.find(1, start, end) < 0:
             covered[start:end] = b"\x01" * (end - start)
             kept.append(mention)
+
     return tuple(sorted(kept, key=lambda mention: mention.start))
 
 

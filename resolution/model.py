@@ -73,20 +73,20 @@ class Model:
     """Profile of the name -> frequent word -> rarity in thousandths; other words count 1000."""
 
     def rarity_of(self, entity_type: str) -> Rarity:
-        """Return how much a word tells among names of a type, in thousandths."""
+        """How much a word tells among names of a type, in thousandths."""
         table = self.rarity.get(profile_of(entity_type).value, {})
         return lambda word: table.get(word, _COMMON)
 
 
 def model_to_json(model: Model) -> str:
-    """Return the file of a model: sorted keys, one line each, ending in a line feed."""
+    """The file of a model: sorted keys, one line each, ending in a line feed."""
     content = _content(model)
     content["version"] = model.version
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def model_from_json(text: str) -> Model:
-    """Return the model of a file.
+    """The model of a file.
 
     Raises:
         Fault: `invariant_broken` when the content does not fit its version, the normaliser or the
@@ -107,19 +107,21 @@ def model_from_json(text: str) -> Model:
         limits=Limits(**raw["limits"]),
         rarity=raw["rarity"],
     )
+
     _check(model, raw)
+
     return model
 
 
 @cache
 def default_model() -> Model:
-    """Return the shipped model; the file is read on the first call."""
+    """The shipped model; the file is read on the first call."""
     file = resources.files(__package__ or "").joinpath("model.json")
     return model_from_json(file.read_text(encoding="utf-8"))
 
 
 def versioned(model: Model) -> Model:
-    """Return the model under the version that its content has."""
+    """The model under the version that its content has."""
     text = json.dumps(_content(model), sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return replace(model, version=f"fs-{FORMAT}-{digest[:12]}")
@@ -139,6 +141,7 @@ def _content(model: Model) -> dict[str, object]:
         }
         for row in COMPARISONS
     }
+
     return {
         "format": FORMAT,
         "normalizer": model.normalizer,

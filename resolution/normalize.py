@@ -87,7 +87,7 @@ class NameForm:
 
 
 def fold(text: str) -> str:
-    """Return text in plain lower-case ASCII: case, accents and script levelled.
+    """Text in plain lower-case ASCII: case, accents and script levelled.
 
     >>> fold("Ölçer & Москва")
     'olcer & moskva'
@@ -99,7 +99,7 @@ def fold(text: str) -> str:
 
 
 def normalize(surface: str, entity_type: str) -> NameForm:
-    """Return the parts of a name, read the way names of its type are built.
+    """The parts of a name, read the way names of its type are built.
 
     >>> normalize("Siemens Aktiengesellschaft", "organization").core
     ('siemens',)
@@ -111,11 +111,13 @@ def normalize(surface: str, entity_type: str) -> NameForm:
     plain = surface.lower().split()
     if plain and all(map(_is_plain, plain)) and words.marked[profile].isdisjoint(plain):
         return _plain_form(surface, entity_type, plain)
+
     text = surface if surface.isascii() else _visible(surface)
     text, native_legal = _split_native_legal(text, profile, words)
     body, qualifiers = _split_brackets(text, words)
     parts = _Parts(profile, words, qualifiers, native_legal)
     parts.read(_plain(body, profile))
+
     return _form(surface, entity_type, text, parts)
 
 
@@ -124,7 +126,7 @@ def _is_plain(word: str) -> bool:
 
 
 def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
-    """Return the form of plain words that no list knows: the same, at a third of the cost."""
+    """The form of plain words that no list knows: the same, at a third of the cost."""
     tokens, joined, spaced = tuple(words), "".join(words), " ".join(words)
     return NameForm(
         original=surface,
@@ -175,6 +177,7 @@ class _Parts:
             self._order_person(pieces)
         else:
             self.tokens = self.written = _TOKEN.findall(plain)
+
         kept = self._without_legal(self.tokens)
         self.core = self._without_particles(kept)
         self.particles = tuple(word for word in kept if word not in self.core)
@@ -186,11 +189,15 @@ class _Parts:
         found = _TOKEN.findall(piece)
         while found and found[-1] in self.words.postnominals:
             found.pop()
+
         while len(found) > 1 and found[0] in self.words.titles:
             self.honorific = self.words.titles[found.pop(0)] or self.honorific
+
         if found and found[-1] in self.words.generations and (len(found) > 1 or self.tokens):
             self.qualifiers.append(self.words.generations[found.pop()])
+
         self.tokens = self.tokens or found
+
         return found
 
     def _order_person(self, pieces: list[list[str]]) -> None:
@@ -199,11 +206,13 @@ class _Parts:
         if swaps and "of" not in pieces[1]:
             self.comma = True
             pieces = [pieces[1], pieces[0]]
+
         self.tokens = [word for piece in pieces for word in piece]
 
     def _without_legal(self, tokens: list[str]) -> list[str]:
         if self.profile is not Profile.ORGANIZATION:
             return tokens
+
         kept = list(tokens)
         at = len(kept)
         while at > 0:
@@ -211,14 +220,16 @@ class _Parts:
             if size:
                 del kept[at - size : at]
             at -= size or 1
+
         form = self.words.legal.get((kept[0],)) if len(kept) > 1 else None
         if form is not None and form.position == "start":
             self.legal.append(form.kind)
             del kept[0]
+
         return kept
 
     def _legal_at(self, tokens: list[str], end: int) -> int:
-        """Return how many words before `end` are a legal form, and note its class."""
+        """How many words before `end` are a legal form, and note its class."""
         for size in range(min(self.words.legal_longest, end - 1), 0, -1):
             form = self.words.legal.get(tuple(tokens[end - size : end]))
             if form is None or form.position == "start":
@@ -226,6 +237,7 @@ class _Parts:
             if form.position == "anywhere" or end == len(tokens):
                 self.legal.append(form.kind)
                 return size
+
         return 0
 
     def _without_particles(self, tokens: list[str]) -> list[str]:
@@ -234,6 +246,7 @@ class _Parts:
             # First and last word stay: Al Gore and Van Nguyen are no particles.
             inner = [word for word in tokens[1:-1] if word not in particles]
             return [*tokens[:1], *inner, *tokens[1:][-1:]]
+
         return [word for word in tokens if word not in particles] or tokens
 
 
@@ -246,6 +259,7 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
     qualifier = _qualifier(parts.qualifiers, core)
     coded = parts.profile is not Profile.PERSON
     numbers = _numbers(core, coded=coded)
+
     return NameForm(
         original=surface,
         entity_type=entity_type,
@@ -288,16 +302,19 @@ def _is_latin_letter(char: str) -> bool:
 def _split_native_legal(text: str, profile: Profile, words: Lexicon) -> tuple[str, list[str]]:
     if profile is not Profile.ORGANIZATION or text.isascii():
         return text, []
+
     for written, kind in words.legal_native:
         if written in text and text != written:
             return text.replace(written, " "), [kind]
+
     return text, []
 
 
 def _split_brackets(text: str, words: Lexicon) -> tuple[str, list[str]]:
-    """Return the text without its brackets, and the words that stood in them."""
+    """The text without its brackets, and the words that stood in them."""
     if "(" not in text and "[" not in text:
         return text, []
+
     qualifiers: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -313,11 +330,14 @@ def _split_brackets(text: str, words: Lexicon) -> tuple[str, list[str]]:
 def _plain(text: str, profile: Profile) -> str:
     if not text.isascii():
         text = _WIDE_EDGE.sub(" ", text)
+
     plain = fold(text).replace("&", " and ")
     if "'" in plain:
         plain = _POSSESSIVE.sub("", plain).replace("'", "")
+
     if "." in plain and profile is not Profile.PERSON:
         plain = _DOTTED.sub(lambda match: match[0].replace(".", ""), plain)
+
     return plain
 
 

@@ -21,7 +21,7 @@ LIMIT: Final = 3_000
 
 
 def hit_weight(kind: str, kind_weight: int, *, postings: int, total: int) -> int | None:
-    """Return the weight of a hit in thousandths; None when the key is skipped.
+    """The weight of a hit in thousandths; None when the key is skipped.
 
     `kind_weight` is the weight of the kind in thousandths.
 
@@ -51,7 +51,7 @@ _LONG: Final = 32
 
 
 def heaviest(postings: Sequence[Posting[Norm]], most: int | None) -> dict[Norm, int]:
-    """Return the weight of norms: exactly of the `most` heaviest and their equals.
+    """The weight of norms: exactly of the `most` heaviest and their equals.
 
     `postings` come heaviest first. A norm that the keys left over cannot lift among the
     heaviest may be left out, which spares the long lists of light keys; None leaves out none.
@@ -69,11 +69,12 @@ def heaviest(postings: Sequence[Posting[Norm]], most: int | None) -> dict[Norm, 
         for norm in shared.keys() & norms if settled else norms:
             shared[norm] = before(norm, 0) + weight
         left -= weight
+
     return shared
 
 
 def kth_largest(values: Iterable[int], place: int) -> int:
-    """Return the value at a place from the top, counted from 1; 0 where there are fewer.
+    """The value at a place from the top, counted from 1; 0 where there are fewer.
 
     >>> kth_largest([3, 9, 5], 2), kth_largest([3], 2)
     (5, 0)

@@ -40,16 +40,19 @@ class Register:
         self._members: dict[str, list[str]] = {}
         for raw, root in sorted(known.canonical.items()):
             self._members.setdefault(root, []).append(raw)
+
         self._entities: dict[str, Entity] = {}
         self._named: dict[str, list[Alias]] = {}
         self._owners: dict[tuple[str, str], list[str]] = {}
         self._held: dict[str, dict[str, str]] = {}
         self._forget()
+
         self.learn(
             entities=known.entities.values(),
             aliases=known.aliases,
             identifiers=known.identifiers,
         )
+
         self._forget()
 
     def _forget(self) -> None:
@@ -62,7 +65,7 @@ class Register:
         self.moved: dict[str, str] = {}
 
     def child(self) -> Register:
-        """Return an empty register that falls back to this one."""
+        """An empty register that falls back to this one."""
         return Register(Known(), self)
 
     def learn(
@@ -75,9 +78,11 @@ class Register:
         """Take in entities, aliases and identifiers; a later entity replaces an earlier."""
         for entity in entities:
             self._entities[entity.entity_id] = self.entities[entity.entity_id] = entity
+
         for alias in aliases:
             self.aliases.append(alias)
             self._named.setdefault(alias.norm, []).append(alias)
+
         for held in identifiers:
             self.identifiers.append(held)
             self._owners.setdefault((held.scheme, held.value), []).append(held.entity_id)
@@ -90,8 +95,10 @@ class Register:
             aliases=child.aliases,
             identifiers=child.identifiers,
         )
+
         for norm, keys in child.keys.items():
             self.block(norm, keys)
+
         self.judgements += child.judgements
         self.moved |= child.moved
         self._canonical |= child._canonical
@@ -104,7 +111,7 @@ class Register:
         self._proposals[asked] = proposals
 
     def proposed(self, asked: Asked) -> Proposals:
-        """Return the stored names that share blocking keys with a mention."""
+        """The stored names that share blocking keys with a mention."""
         if asked in self._proposals or not self._parent:
             return self._proposals.get(asked, {})
         return self._parent.proposed(asked)
@@ -116,7 +123,7 @@ class Register:
             self._sharing.setdefault(key, []).append(norm)
 
     def sharing(self, key: str) -> list[str]:
-        """Return the norms of this transaction that carry a blocking key."""
+        """The norms of this transaction that carry a blocking key."""
         before = self._parent.sharing(key) if self._parent else []
         return [*before, *self._sharing.get(key, ())]
 
@@ -148,22 +155,22 @@ class Register:
                 self.learn(entities=[replace(entity, state=state)])
 
     def entity(self, entity_id: str) -> Entity | None:
-        """Return an entity by raw id, None when it is not known."""
+        """An entity by raw id, None when it is not known."""
         found = self._entities.get(entity_id)
         return found if found or not self._parent else self._parent.entity(entity_id)
 
     def named(self, norm: str) -> list[Alias]:
-        """Return the aliases with a light exact key, stored ones first."""
+        """The aliases with a light exact key, stored ones first."""
         before = self._parent.named(norm) if self._parent else []
         return [*before, *self._named.get(norm, ())]
 
     def owners(self, scheme: str, value: str) -> list[str]:
-        """Return the raw ids that hold an identifier."""
+        """The raw ids that hold an identifier."""
         before = self._parent.owners(scheme, value) if self._parent else []
         return [*before, *self._owners.get((scheme, value), ())]
 
     def held(self, entity_id: str) -> dict[str, str]:
-        """Return the identifiers of a raw id, and of its cluster, by scheme."""
+        """The identifiers of a raw id, and of its cluster, by scheme."""
         found: dict[str, str] = {}
         for member in self.members(entity_id):
             found |= self._own(member)
@@ -174,13 +181,13 @@ class Register:
         return before | self._held.get(entity_id, {})
 
     def root(self, entity_id: str) -> str:
-        """Return the canonical id of a raw id; itself when nothing is merged."""
+        """The canonical id of a raw id; itself when nothing is merged."""
         if entity_id in self._canonical or not self._parent:
             return self._canonical.get(entity_id, entity_id)
         return self._parent.root(entity_id)
 
     def members(self, entity_id: str) -> tuple[str, ...]:
-        """Return the raw ids of the cluster of an entity, sorted."""
+        """The raw ids of the cluster of an entity, sorted."""
         root = self.root(entity_id)
         return tuple(sorted({*self._family(root), root, entity_id}))
 

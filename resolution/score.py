@@ -78,7 +78,7 @@ def score_pair(
     context: PairContext,
     model: Model,
 ) -> PairScore:
-    """Return the score of a mention against the best of a candidate's names.
+    """The score of a mention against the best of a candidate's names.
 
     `entity_type` is the candidate's when the mention's is unknown; a form that was made for a
     type whose names are built otherwise is made again. The order of the names never matters.
@@ -94,7 +94,7 @@ def score_pair(
 def measured(
     mention: NameForm, candidate_names: Iterable[NameForm], entity_type: str, model: Model
 ) -> tuple[Measures, ...]:
-    """Return the raw facts about a mention and each of a candidate's names."""
+    """The raw facts about a mention and each of a candidate's names."""
     rarity = model.rarity_of(entity_type)
     form = _made_for(entity_type, mention)
     return tuple([measure(form, _made_for(entity_type, name), rarity) for name in candidate_names])
@@ -103,15 +103,17 @@ def measured(
 def score_measured(
     measures: Sequence[Measures], entity_type: str, context: PairContext, model: Model
 ) -> PairScore:
-    """Return the score of a mention against the best of a candidate's names, as measured.
+    """The score of a mention against the best of a candidate's names, as measured.
 
     Raises:
         InvalidInput: `unresolved_claim` when the candidate has no name.
     """
     if not measures:
         raise InvalidInput("give at least one name of the candidate", code="unresolved_claim")
+
     rated = [_rate(one, entity_type, context, model) for one in _telling(measures)]
     best = min(rated, key=lambda one: (-one.score, -one.log_odds, one.facts.measures.right.key))
+
     return PairScore(
         score=best.score,
         log_odds=best.log_odds,
@@ -123,7 +125,7 @@ def score_measured(
 
 
 def name_ceiling(measures: Iterable[Measures], model: Model) -> float:
-    """Return the log-odds that no name of a candidate exceeds, before context and vetoes.
+    """The log-odds that no name of a candidate exceeds, before context and vetoes.
 
     A candidate that stays low with all the context that there may be needs no further look.
     -inf where there is no name.
@@ -132,7 +134,7 @@ def name_ceiling(measures: Iterable[Measures], model: Model) -> float:
 
 
 def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> Verdict:
-    """Return the decision among scored candidates; ties break on the entity id.
+    """The decision among scored candidates; ties break on the entity id.
 
     An entity that is listed twice counts once, with its better score. A vetoed winner never
     binds, however low a policy sets `bind_at`.
@@ -140,12 +142,15 @@ def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> Verdict:
     ranked = _ranked(candidates)
     if not ranked:
         return Verdict(decision=Decision.NEW, winner=None, suggestion=None, ranked=())
+
     best = ranked[0]
     if len(ranked) > 1 and ranked[1].pair.score >= policy.review_above:
         best = Scored(best.entity_id, _limited(best.pair))
+
     decision = _band(best.pair, policy)
     is_new = decision is Decision.NEW
     suggested = is_new and best.pair.score >= policy.suggest_from
+
     return Verdict(
         decision=decision,
         winner=None if is_new else best,
@@ -161,7 +166,7 @@ def _band(pair: PairScore, policy: ResolutionPolicy) -> Decision:
 
 
 def probability(log_odds: float) -> float:
-    """Return the probability of log-odds, rounded to 1e-6.
+    """The probability of log-odds, rounded to 1e-6.
 
     >>> probability(0.0), probability(2.944439), probability(-800.0)
     (0.5, 0.95, 0.0)
@@ -184,18 +189,21 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
     facts = PairFacts(
         entity_type=entity_type, measures=measures, context=context, limits=model.limits
     )
+
     if context.same_identifier:
         return _Rated(facts, 1.0, CERTAIN_LOG_ODDS, ())
+
     log_odds = round(name_log_odds(measures, model) + context_log_odds(facts, model), 6)
     vetoes = vetoes_of(facts)
     score = probability(log_odds)
+
     return _Rated(
         facts, min(score, model.limits.capped_score) if vetoes else score, log_odds, vetoes
     )
 
 
 def name_log_odds(measures: Measures, model: Model) -> float:
-    """Return the calibrated log-odds of the names alone."""
+    """The calibrated log-odds of the names alone."""
     evidence = model.prior
     for row, level in zip(COMPARISONS, levels_of(measures), strict=True):
         evidence += model.weights[row.name][level]
@@ -203,7 +211,7 @@ def name_log_odds(measures: Measures, model: Model) -> float:
 
 
 def context_log_odds(facts: PairFacts, model: Model) -> float:
-    """Return what the context adds to the calibrated log-odds."""
+    """What the context adds to the calibrated log-odds."""
     return sum(weight for _, _, weight, _ in _context_lines(facts, model))
 
 
@@ -219,6 +227,7 @@ def _context_lines(facts: PairFacts, model: Model) -> list[tuple[str, int, float
         )
         if present
     ]
+
     overlap = context.neighbour_overlap
     lines = [
         ("same_handle", context.same_handle, 1000, "same e-mail or handle"),
@@ -247,6 +256,7 @@ def _context_lines(facts: PairFacts, model: Model) -> list[tuple[str, int, float
             f"named by a source of level {context.authority}; not weighed yet",
         ),
     ]
+
     return [
         (name, raw, _context_weight(name, raw, model), detail)
         for name, present, raw, detail in lines
@@ -265,6 +275,7 @@ def _features(facts: PairFacts, model: Model) -> tuple[Feature, ...]:
     pair = f"{measures.left.original!r} / {measures.right.original!r}"
     if facts.context.same_identifier:
         return (Feature("same_identifier", 1.0, CERTAIN_LOG_ODDS, f"decides: {pair}"),)
+
     names = [
         Feature(
             row.name,
@@ -274,6 +285,7 @@ def _features(facts: PairFacts, model: Model) -> tuple[Feature, ...]:
         )
         for row, level in zip(COMPARISONS, levels_of(measures), strict=True)
     ]
+
     context = [
         Feature(name, raw / 1000, weight, detail)
         for name, raw, weight, detail in _context_lines(facts, model)
@@ -288,16 +300,18 @@ def _made_for(entity_type: str, form: NameForm) -> NameForm:
 
 
 def _telling(measures: Sequence[Measures]) -> Sequence[Measures]:
-    """Return what was measured, without bare names that hide another qualifier.
+    """What was measured, without bare names that hide another qualifier.
 
     An entity known as "Mike Rogers (AL)" and as "Mike Rogers" is not "Mike Rogers (MI)".
     """
     mention = measures[0].left
     if not mention.qualifier:
         return measures
+
     alike = [m for m in measures if m.right.ordered == mention.ordered and m.right.qualifier]
     if not alike or any(m.right.qualifier == mention.qualifier for m in alike):
         return measures
+
     return [m for m in measures if m.right.qualifier or m.right.ordered != mention.ordered]
 
 

@@ -89,19 +89,19 @@ class NameScorer:
     model: Model | None = None
 
     def keys(self, mention: EntityRef) -> tuple[tuple[str, int], ...]:
-        """Return the blocking keys of a mention with their weights in thousandths."""
+        """The blocking keys of a mention with their weights in thousandths."""
         return tuple((key, KIND_WEIGHT[kind]) for key, kind in _keys(mention.name, mention.type))
 
     def near(self, mention: EntityRef) -> Callable[[str], bool]:
-        """Return what tells whether a stored name is worth scoring against a mention."""
+        """What tells whether a stored name is worth scoring against a mention."""
         return partial(_is_near, mention.name, mention.type)
 
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
-        """Return the (key, kind) pairs under which a new alias is found."""
+        """The (key, kind) pairs under which a new alias is found."""
         return tuple((key, kind.label) for key, kind in _keys(surface, entity_type))
 
     def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
-        """Return bind, review or new with the evidence; `entity` is the one to bind to.
+        """Bind, review or new with the evidence; `entity` is the one to bind to.
 
         A mention of no type is judged by the bands of its best candidate's.
         """
@@ -111,10 +111,12 @@ class NameScorer:
         scored = [self._score(mention, one, known, rules) for one in ready]
         if waits and all(s.pair.score <= rules.bands.review_above for s in scored):
             scored += [_held(self._score(mention, one, known, rules)) for one in waits]
+
         by_root = {one.root.entity_id: one for one in found}
         verdict = decide(scored, rules.bands.of_type(_type_of(mention, scored, by_root)))
         bound = verdict.winner if verdict.decision is Decision.BIND else None
         best = verdict.ranked[0].pair if verdict.ranked else None
+
         return Resolution(
             decision=verdict.decision,
             entity=bound.entity_id if bound else None,
@@ -131,7 +133,7 @@ class NameScorer:
         return self.model or default_model()
 
     def _candidates(self, mention: EntityRef, known: Register, rules: Rules) -> list[_Found]:
-        """Return the entities that may be meant, best blocking weight first, then by id."""
+        """The entities that may be meant, best blocking weight first, then by id."""
         weights: Counter[tuple[str, str]] = Counter()
         weights.update(known.proposed((alias_key(mention.name), mention.type, rules.scopes)))
         weights.update(self._fresh(mention, known))
@@ -148,18 +150,23 @@ class NameScorer:
                 surfaces.setdefault(root, []).append(alias)
                 shared.setdefault(norm, set()).add(root)
                 sources.setdefault(root, _source(alias, root, rules))
+
         found: list[_Found] = []
         for root, aliases in surfaces.items():
             entity = known.entity(root)
+
             close = [
                 alias for alias in aliases if _is_near(mention.name, mention.type, alias.surface)
             ]
+
             if not close or entity is None or not _may_be(mention, entity, known):
                 continue
+
             generic = all(len(shared[alias.norm]) >= GENERIC_FROM for alias in close)
             names = _names_of([alias.surface for alias in close], root, known, rules)
             measures = self._measured(mention, entity, names)
             found.append(_Found(entity, names, generic, sources[root], measures))
+
         return found
 
     def _measured(
@@ -172,12 +179,13 @@ class NameScorer:
     def _promising(
         self, mention: EntityRef, found: list[_Found], known: Register, rules: Rules
     ) -> list[_Found]:
-        """Return the candidates that may reach a band, and the few best that are shown anyway.
+        """The candidates that may reach a band, and the few best that are shown anyway.
 
         What is left out could not reach a suggestion with all the context that may speak for it.
         """
         if len(found) <= _SHOWN:
             return found
+
         bands = rules.bands
         bar = min(bands.suggest_from, bands.review_above, bands.bind_at)
         most = _context_ceiling(mention, known, rules, self._model)
@@ -185,6 +193,7 @@ class NameScorer:
             one.root.entity_id: round(name_ceiling(one.measures, self._model) + most, 6)
             for one in found
         }
+
         ranked = sorted(found, key=lambda one: (-ceilings[one.root.entity_id], one.root.entity_id))
         kept = {
             one.root.entity_id
@@ -194,7 +203,7 @@ class NameScorer:
         return [one for one in found if one.root.entity_id in kept]
 
     def _fresh(self, mention: EntityRef, known: Register) -> Counter[tuple[str, str]]:
-        """Return the weights of names that this transaction has taught, of the heaviest alone.
+        """The weights of names that this transaction has taught, of the heaviest alone.
 
         Names come into question by weight, then by name: the others never would, and in a large
         batch a common word is shared by thousands.
@@ -207,9 +216,11 @@ class NameScorer:
             total = max(len(norms), CANDIDATE_LIMIT)
             weight = hit_weight(kind.label, KIND_WEIGHT[kind], postings=len(norms), total=total)
             found += [Posting(weight, norms)] if weight else []
+
         found.sort(key=lambda posting: -posting.weight)
         weights = heaviest(found, CANDIDATE_LIMIT)
         best = nsmallest(CANDIDATE_LIMIT, weights, key=lambda norm: (-weights[norm], norm))
+
         return Counter(
             {(alias.entity_id, norm): weights[norm] for norm in best for alias in known.named(norm)}
         )
@@ -224,15 +235,18 @@ class NameScorer:
                 _form(mention.name, "person"), forms, "person", context, self._model
             )
             pair = min(pair, strict, key=lambda p: (p.score, p.log_odds))
+
         if pair.score > rules.bands.review_above and self._is_chained(mention, one, known, rules):
             pair = _capped(pair, VetoCode.CHAIN)
+
         return Scored(one.root.entity_id, pair)
 
     def _is_chained(self, mention: EntityRef, one: _Found, known: Register, rules: Rules) -> bool:
-        """Tell whether a large cluster is reached through one member alone."""
+        """Whether a large cluster is reached through one member alone."""
         members = [known.entity(raw) for raw in known.members(one.root.entity_id)]
         if len(members) < _CHAIN_FROM:
             return False
+
         kind = _kind(mention, one.root)
         form = _form(mention.name, mention.type)
         context = PairContext(person_context=PersonContext.ASSUMED)
@@ -246,12 +260,12 @@ class NameScorer:
 
 
 def _kind(mention: EntityRef, entity: Entity) -> str:
-    """Return the type whose names the two are compared as."""
+    """The type whose names the two are compared as."""
     return mention.type if mention.type != UNKNOWN_TYPE else entity.type
 
 
 def may_be_person(name: str) -> bool:
-    """Tell whether a name of unknown type may be a person's: two to four plain words.
+    """Whether a name of unknown type may be a person's: two to four plain words.
 
     >>> may_be_person("Priya Natarajan"), may_be_person("Order Service")
     (True, False)
@@ -261,6 +275,7 @@ def may_be_person(name: str) -> bool:
         return False
     if form.tokens[0] in nicknames() or form.tokens[0] in lexicon().titles:
         return True
+
     return all(word.isalpha() for word in form.tokens) and not is_name_of_a_thing(form.tokens)
 
 
@@ -272,18 +287,20 @@ def _type_of(mention: EntityRef, scored: Iterable[Scored], by_root: Mapping[str,
 
 
 def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
-    """Return how a candidate was found, as a steward would say it."""
+    """How a candidate was found, as a steward would say it."""
     if alias.scope_id == rules.scope_id != TENANT_SCOPE.scope_id:
         in_session = "session=" in alias.scope_id
         return CandidateSource.SESSION if in_session else CandidateSource.SCOPED_REGISTER
+
     if not rules.neighbours.isdisjoint(rules.around(root)):
         return CandidateSource.NEIGHBOURHOOD
+
     return CandidateSource.BLOCKING
 
 
 @lru_cache(maxsize=4_096)
 def _is_near(wanted: str, entity_type: str, name: str) -> bool:
-    """Tell whether two names are worth the whole comparison; a shared common word is not."""
+    """Whether two names are worth the whole comparison; a shared common word is not."""
     mine, other = _form(wanted, entity_type), _form(name, entity_type)
     if mine.joined == other.joined or not _short_forms(mine).isdisjoint(_short_forms(other)):
         return True
@@ -302,7 +319,7 @@ def _may_be(mention: EntityRef, entity: Entity, known: Register) -> bool:
 
 
 def _names_of(surfaces: Iterable[str], root: str, known: Register, rules: Rules) -> tuple[str, ...]:
-    """Return the proposed names of a cluster and the visible names of its members."""
+    """The proposed names of a cluster and the visible names of its members."""
     members = [known.entity(raw) for raw in known.members(root)]
     own = [m.name for m in members if m and m.scope_id in rules.scopes and m.name]
     return tuple(dict.fromkeys((*surfaces, *own)))
@@ -314,6 +331,7 @@ def _context(mention: EntityRef, one: _Found, known: Register, rules: Rules) -> 
     mine = (mention.name, *mention.aliases)
     handles = _handles(mention)
     others = _handles_of(root, known) if handles else set[str]()
+
     return PairContext(
         same_handle=not handles.isdisjoint(others),
         same_scope=_same_scope(one, known, rules),
@@ -332,27 +350,30 @@ def _context(mention: EntityRef, one: _Found, known: Register, rules: Rules) -> 
 
 
 def _context_ceiling(mention: EntityRef, known: Register, rules: Rules, model: Model) -> float:
-    """Return the most that context may add for any candidate: what cannot be there counts 0."""
+    """The most that context may add for any candidate: what cannot be there counts 0."""
     absent = {
         "same_handle": not _handles(mention),
         "neighbour_overlap": not rules.neighbours,
         "same_scope": rules.scope_id == TENANT_SCOPE.scope_id,
         "mentioned_together": not known.named_now,
     }
+
     return sum(
         max(weight, 0.0) for name, weight in model.context.items() if not absent.get(name, False)
     )
 
 
 def _same_scope(one: _Found, known: Register, rules: Rules) -> bool:
-    """Tell whether the mention stands in, or inside, a narrow scope that names the entity."""
+    """Whether the mention stands in, or inside, a narrow scope that names the entity."""
     mine = set(rules.scope_id.split(","))
+
     named = {
         alias.scope_id
         for surface in one.surfaces
         for alias in known.named(alias_key(surface))
         if known.root(alias.entity_id) == one.root.entity_id
     }
+
     narrow = named - {TENANT_SCOPE.scope_id}
     return any(set(scope.split(",")) <= mine for scope in narrow)
 
@@ -367,20 +388,20 @@ def _handles_of(root: str, known: Register) -> set[str]:
 
 
 def _domains(handles: Iterable[str]) -> set[str]:
-    """Return the domains of addresses; a handle without one has none."""
+    """The domains of addresses; a handle without one has none."""
     ends = (handle.rpartition("@")[2] for handle in handles)
     return {end for end in ends if "." in end}
 
 
 def _domains_differ(mention: EntityRef, root: str, known: Register) -> bool:
-    """Tell whether both sides state a web domain and the two differ."""
+    """Whether both sides state a web domain and the two differ."""
     mine = mention.external_ids.get("domain")
     other = known.held(root).get("domain") if mine else None
     return bool(other) and mine != other
 
 
 def _overlap(rules: Rules, root: str) -> int:
-    """Return how much of what stands around either stands around both, in thousandths."""
+    """How much of what stands around either stands around both, in thousandths."""
     mine = rules.neighbours
     if not mine:
         return 0

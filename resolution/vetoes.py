@@ -65,18 +65,18 @@ class Veto:
 
 
 def vetoes_of(facts: PairFacts) -> tuple[VetoCode, ...]:
-    """Return the codes of all vetoes that hold, in the order of the table."""
+    """The codes of all vetoes that hold, in the order of the table."""
     return tuple(veto.code for veto in VETOES if veto.holds(facts))
 
 
 def qualifiers_conflict(measures: Measures) -> bool:
-    """Tell whether both names carry a qualifier and the two differ."""
+    """Whether both names carry a qualifier and the two differ."""
     left, right = measures.left.qualifier, measures.right.qualifier
     return bool(left and right) and left != right
 
 
 def numbers_conflict(measures: Measures) -> bool:
-    """Tell whether both names carry numbers and neither set contains the other."""
+    """Whether both names carry numbers and neither set contains the other."""
     left, right = set(measures.left.numbers), set(measures.right.numbers)
     return bool(left - right) and bool(right - left) and not same_numbers(measures)
 
@@ -89,9 +89,11 @@ def _token_conflict(facts: PairFacts) -> bool:
     measures = facts.measures
     if qualifiers_conflict(measures):
         return True
+
     left, right = measures.left.honorific, measures.right.honorific
     if bool(left and right) and left != right:
         return True
+
     return measures.conflict > 0 and not measures.acronym
 
 
@@ -161,6 +163,7 @@ def _person_without_context(facts: PairFacts) -> bool:
         return False
     if _is_known_contact(facts) or _has_neighbours(facts) or context.same_scope:
         return False
+
     exactly_equal = facts.measures.left.norm == facts.measures.right.norm
     return not (exactly_equal and context.person_context is PersonContext.TENANT)
 
@@ -266,5 +269,5 @@ _SENTENCES = {
 
 
 def sentence_of(code: str) -> str:
-    """Return what a veto says to a steward; an unknown code speaks for itself."""
+    """What a veto says to a steward; an unknown code speaks for itself."""
     return _SENTENCES.get(VetoCode(code), code) if code in set(VetoCode) else code

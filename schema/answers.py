@@ -1,6 +1,6 @@
 """What reads return: frozen records with aware UTC datetimes, `None` for an open end.
 
-Sources: API "Reading"; settled 7; checklist C-061 to C-063.
+Checklist C-061 to C-063.
 """
 
 from __future__ import annotations

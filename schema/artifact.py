@@ -4,7 +4,7 @@ An address is `artifact://sha256/<hex>`: the SHA-256 of the bytes, so it can sta
 manifest or an origin for ever and never mean something else. Who may read one is stated by
 grants: each put makes one, with a scope and permissions as an object has them. Bytes that two
 callers put are kept once and readable by whom either grant admits.
-Source 001 ("Artifact Store"); checklist C-206, C-220; DESIGN 8.
+Checklist C-206, C-220.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ADDRESS: Final = re.compile(re.escape(SCHEME) + "([0-9a-f]{64})", re.ASCII)
 
 
 def address_of(data: bytes) -> str:
-    """Return the address of bytes.
+    """The address of bytes.
 
     >>> address_of(b"")[:30]
     'artifact://sha256/e3b0c44298fc'
@@ -38,23 +38,24 @@ def address_of(data: bytes) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Tell whether a text is the address of an artifact."""
+    """Whether a text is the address of an artifact."""
     return _ADDRESS.fullmatch(text) is not None
 
 
 def digest_of(address: str) -> str:
-    """Return the digest that an address holds.
+    """The digest that an address holds.
 
     Raises:
         InvalidInput: `bad_artifact`.
     """
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
+    address_match = _ADDRESS.fullmatch(address)
+    if address_match is None:
         raise InvalidInput(
             f"{address!r:.120} is no artifact; an address is {SCHEME} and 64 hex digits",
             code="bad_artifact",
         )
-    return found[1]
+
+    return address_match[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,20 +83,24 @@ class Artifact:
 
     @property
     def grant_id(self) -> str:
-        """Return the identity of this grant: the same put by the same caller is one."""
+        """The identity of this grant: the same put by the same caller is one."""
         plain = self._plain()
+        # Without the clock: the same put by the same caller, retried, is the same grant.
         del plain["at_us"]
         return hashlib.sha256(canonical_json(plain).encode()).hexdigest()[:32]
 
     def admits(self, sight: Sight) -> bool:
-        """Tell whether a caller with this sight may read it."""
-        held = self.permissions
+        """Whether a caller with this sight may read it."""
+        permissions = self.permissions
+        # Asked of the grant, never of the bytes: two tenants may hold equal ones.
         return self.scope.scope_id in sight.scopes and sight.may_see(
-            classification=held.classification.rank, allow=held.allow, deny=held.deny
+            classification=permissions.classification.rank,
+            allow=permissions.allow,
+            deny=permissions.deny,
         )
 
     def to_json(self) -> str:
-        """Return the grant as canonical JSON, the form that is stored."""
+        """The grant as canonical JSON, the form that is stored."""
         return canonical_json(self._plain())
 
     def _plain(self) -> dict[str, Any]:
@@ -116,23 +121,23 @@ class Artifact:
 
 
 def artifact_from_json(text: str) -> Artifact:
-    """Return a grant from its stored form."""
-    held = json.loads(text)
+    """A grant from its stored form."""
+    record = json.loads(text)
     return Artifact(
-        address=held["address"],
-        size=held["size"],
-        media_type=held["media_type"],
-        name=held["name"],
-        origin=held["origin"],
-        scope=Scope.parse(held["scope"]),
+        address=record["address"],
+        size=record["size"],
+        media_type=record["media_type"],
+        name=record["name"],
+        origin=record["origin"],
+        scope=Scope.parse(record["scope"]),
         permissions=Permissions(
-            classification=Classification(held["classification"]),
-            allow=tuple(held["allow"]) or (EVERYONE,),
-            deny=tuple(held["deny"]),
+            classification=Classification(record["classification"]),
+            allow=tuple(record["allow"]) or (EVERYONE,),
+            deny=tuple(record["deny"]),
         ),
-        actor=held["actor"],
-        at=stamped(held["at_us"]),
-        object_ids=tuple(held["object_ids"]),
+        actor=record["actor"],
+        at=stamped(record["at_us"]),
+        object_ids=tuple(record["object_ids"]),
     )
 
 
@@ -148,16 +153,16 @@ class Original:
 
     @property
     def text(self) -> str:
-        """Return the bytes as text.
+        """The bytes as text.
 
         Raises:
             InvalidInput: `invalid_encoding`, when they are no UTF-8.
         """
-        return decoded(self.data, self.pointer)
+        return decode_text(self.data, self.pointer)
 
 
-def decoded(data: bytes, pointer: str) -> str:
-    """Return bytes as text.
+def decode_text(data: bytes, pointer: str) -> str:
+    """Bytes as text.
 
     Raises:
         InvalidInput: `invalid_encoding`, when they are no UTF-8.

@@ -4,7 +4,7 @@ A `Claim` is an immutable assertion about a slot; a `Row` is a piece of one, wit
 intervals and how it looks. A row never changes but for one closing of its transaction end.
 What erasure must be able to empty stands apart in `Content`, what never changes in `Details`,
 and permissions, which belong to the object and change by `reclassify`, in `Permissions`.
-Sources: DESIGN 3; bitemporal 1 and 2; settled 4 and 5; checklist C-014 to C-031.
+Checklist C-014 to C-031.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .vocabulary import (
 
 
 class Key(NamedTuple):
-    """What competes at an instant; the greatest is shown. Integers only (R7)."""
+    """What competes at an instant; the greatest is shown. Integers only."""
 
     strength: int
     """Minus the effective level."""
@@ -69,22 +69,23 @@ class Claim:
 
     @property
     def key(self) -> Key:
-        """Return the conflict key."""
+        """The conflict key."""
+        # Compared field by field as a tuple: level first, then recency, then trust.
         return Key(-self.level, self.since_us, self.source_authority, self.confidence)
 
     @property
     def says_nothing(self) -> bool:
-        """Tell whether the claim is a gap: "no value"."""
+        """Whether the claim is a gap: "no value"."""
         return self.value_key == NOTHING
 
     @property
     def says(self) -> tuple[bool, str]:
-        """Return whether the claim denies, and what: equal for claims that say the same."""
+        """Whether the claim denies, and what: equal for claims that say the same."""
         return self.op is Op.DENY, self.value_key
 
     @property
     def order(self) -> tuple[int, int]:
-        """Return the place in the order of writing."""
+        """The place in the order of writing."""
         return self.tx, self.ordinal
 
 
@@ -116,12 +117,12 @@ class Row:
 
     @property
     def live(self) -> bool:
-        """Tell whether the row is open in transaction time."""
+        """Whether the row is open in transaction time."""
         return self.tx_end == INF_US
 
     @property
-    def same(self) -> tuple[str, Interval, Look]:
-        """Return what makes two rows of a slot the same row."""
+    def row_key(self) -> tuple[str, Interval, Look]:
+        """What makes two rows of a slot the same row."""
         return self.claim.object_id, self.interval, self.look
 
 
@@ -267,7 +268,7 @@ class MentionLink:
 
 
 def milli(share: float) -> int:
-    """Return a share of 0 to 1 in whole thousandths, so that no float decides.
+    """A share of 0 to 1 in whole thousandths, so that no float decides.
 
     >>> milli(0.8), milli(0.0005)
     (800, 0)
@@ -276,10 +277,10 @@ def milli(share: float) -> int:
 
 
 def slot_key(subject_id: str, slot: str, scope_id: str) -> str:
-    """Return the key of a slot: ids only, never names."""
+    """The key of a slot: ids only, never names."""
     return f"{subject_id}/{slot}/{scope_id}"
 
 
 def text_key(object_id: str) -> str:
-    """Return the slot key of text that asserts no slot: each object is a slot of its own."""
+    """The slot key of text that asserts no slot: each object is a slot of its own."""
     return f"text:{object_id}"

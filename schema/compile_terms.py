@@ -1,10 +1,10 @@
 """The fixed lists of the compiler: stages, tiers, sections, ladder and reason codes.
 
-`SECTIONS` is the one mapping table between the vocabularies of the five sources (R6): a
+`SECTIONS` is the one mapping table between the vocabularies of the five sources: a
 section's budget tier, stability class, strongest authority, slot kind and eviction rule.
 The wire order of an envelope follows from it: stability class, then the section's authority
-(strongest first, in `turn` weakest first), then the order of this table (R3).
-Sources: checklist C-079, C-087, C-112, C-123, C-317; rules R3, R6.
+(strongest first, in `turn` weakest first), then the order of this table.
+Checklist C-079, C-087, C-112, C-123, C-317.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Ladder(IntEnum):
 
     @property
     def compiled_as(self) -> CompiledAs:
-        """Return the trace's word for this level."""
+        """The trace's word for this level."""
         return list(CompiledAs)[5 - self]
 
 
@@ -254,11 +254,11 @@ class SectionRule:
     kind: BlockKind
     """The kind of a block whose own authority is not 4; level 4 is always data."""
     required: bool
-    """Never dropped when given: only `fail_loud` applies (R42, settled 10)."""
+    """Never dropped when given: only `fail_loud` applies."""
 
     @property
     def ordinal(self) -> int:
-        """Return the place in the mapping table."""
+        """The place in the mapping table."""
         return list(SectionName).index(self.name)
 
 
@@ -286,11 +286,11 @@ SECTIONS: Final = {
         SectionRule(_S.GOAL_RECAP, 1, Stability.TURN, 1, _B.INSTRUCTION, True),
     )
 }
-"""The mapping table; TURN_GUIDANCE stands after ERRORS (settled 10)."""
+"""The mapping table; TURN_GUIDANCE stands after ERRORS."""
 
 
 def wire_key(name: SectionName) -> tuple[int, int, int]:
-    """Return the sort key of a section on the wire (R3).
+    """The sort key of a section in the layout.
 
     >>> wire_key(SectionName.TOOLS) < wire_key(SectionName.USER_REQUEST)
     True

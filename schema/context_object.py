@@ -3,7 +3,7 @@
 The record carries the 29 properties of the source, the fields tenure adds, and nothing a
 caller may not see. `json_schema()` is generated from the fields, so record and schema cannot
 drift apart; times are ISO 8601, null for an open end.
-Sources: source 003, "Context Object schema"; checklist C-001, C-013 to C-031; vocabulary 2.1.
+Checklist C-001, C-013 to C-031.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def _enum(kind: type[Enum]) -> dict[str, Any]:
     return {"type": "string", "enum": [member.value for member in kind]}
 
 
-def _either(schema: dict[str, Any]) -> dict[str, Any]:
-    either = {**schema, "type": [schema["type"], "null"]}
-    return {**either, "enum": [*schema["enum"], None]} if "enum" in schema else either
+def _optional(schema: dict[str, Any]) -> dict[str, Any]:
+    optional = {**schema, "type": [schema["type"], "null"]}
+    return {**optional, "enum": [*schema["enum"], None]} if "enum" in schema else optional
 
 
 def _is(schema: dict[str, Any], *, required: bool = False, **default: Any) -> Any:
@@ -66,9 +66,9 @@ class ContextObject:
         required=True,
     )
     tenant_id: str = _is(_TEXT, required=True)
-    user_id: str | None = _is(_either(_TEXT), default=None)
-    project_id: str | None = _is(_either(_TEXT), default=None)
-    session_id: str | None = _is(_either(_TEXT), default=None)
+    user_id: str | None = _is(_optional(_TEXT), default=None)
+    project_id: str | None = _is(_optional(_TEXT), default=None)
+    session_id: str | None = _is(_optional(_TEXT), default=None)
     valid_from: datetime | None = _is(_OPEN, required=True)
     valid_until: datetime | None = _is(_OPEN, default=None)
     tx_start: datetime = _is(_TIME, required=True)
@@ -79,9 +79,9 @@ class ContextObject:
     applicable_task_types: tuple[str, ...] = _is(
         {"type": "array", "items": {"type": "string", "examples": list(TASK_TYPES)}}, required=True
     )
-    behavioral_implication: str | None = _is(_either(_TEXT), default=None)
+    behavioral_implication: str | None = _is(_optional(_TEXT), default=None)
     contradiction_status: Status = _is(_enum(Status), required=True)
-    supersession_link: str | None = _is(_either(_UUID), default=None)
+    supersession_link: str | None = _is(_optional(_UUID), default=None)
     decay_rule: dict[str, float] | None = _is(
         {
             "type": ["object", "null"],
@@ -92,14 +92,14 @@ class ContextObject:
         },
         default=None,
     )
-    update_path: str | None = _is(_either(_URI), default=None)
-    retirement_rule: RetirementRule | None = _is(_either(_enum(RetirementRule)), default=None)
+    update_path: str | None = _is(_optional(_URI), default=None)
+    retirement_rule: RetirementRule | None = _is(_optional(_enum(RetirementRule)), default=None)
     authority_level: Authority = _is({"type": "integer", "minimum": 0, "maximum": 4})
     state_layer: StateLayer = _is(_enum(StateLayer))
     sensitivity: tuple[Sensitivity, ...] = _is(
         {"type": "array", "items": _enum(Sensitivity)}, default=()
     )
-    slot: str | None = _is(_either(_TEXT), default=None)
+    slot: str | None = _is(_optional(_TEXT), default=None)
     value: Any = _is({}, default=None)
     external_ids: dict[str, str] = _is(
         {"type": "object", "additionalProperties": _TEXT}, default_factory=dict
@@ -109,26 +109,28 @@ class ContextObject:
     source_kind: str = _is(_TEXT)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the object as plain JSON values, fields in the order of the schema."""
+        """The object as plain JSON values, fields in the order of the schema."""
         return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
 
     def to_json(self) -> str:
-        """Return the object as one line of JSON."""
+        """The object as one line of JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
+    # Z instead of +00:00: one spelling of an instant in everything that leaves the product.
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple):
         return list(map(_plain, value))  # pyright: ignore[reportUnknownArgumentType]
+
     return value
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a context object (C-013)."""
+    """The JSON Schema (draft 2020-12) of a context object (C-013)."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ContextObject",
@@ -153,9 +155,10 @@ ASPECTS: Final = {
 
 
 def missing_aspects(draft: dict[str, Any]) -> tuple[str, ...]:
-    """Return the aspects of tenure that a draft of an object leaves without a value.
+    """The aspects of tenure that a draft of an object leaves without a value.
 
     An open start and an empty list of task types are values; null and empty text are not.
     """
-    held = {name for name, value in draft.items() if value not in (None, "")}
-    return tuple(name for name, carriers in ASPECTS.items() if not held.issuperset(carriers))
+    # Null and empty text say nothing; 0, false and an empty list are answers.
+    field_names = {name for name, value in draft.items() if value not in (None, "")}
+    return tuple(name for name, carriers in ASPECTS.items() if not field_names.issuperset(carriers))

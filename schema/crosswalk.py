@@ -8,7 +8,7 @@ object is of one of four kinds of memory (source 000, 6.3.5). All are other word
 >>> layer_tokens({"tools": 40, "memory": 10, "turn_memory": 5}, slack=100)["memory"]
 15
 
-Sources: vocabulary 5.1; checklist C-123, C-129, C-197; rule R6.
+Checklist C-123, C-129, C-197.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Eviction(StrEnum):
 
     @property
     def keeps(self) -> bool:
-        """Tell whether a budget alone can never take the content out."""
+        """Whether a budget alone can never take the content out."""
         return self in (
             Eviction.NEVER,
             Eviction.ON_TASK_CHANGE,
@@ -92,33 +92,36 @@ PLACES: Final[Mapping[SectionName, tuple[PackLayer, Eviction]]] = {
     _S.USER_REQUEST: (_L.TASK, _E.NEVER),
     _S.GOAL_RECAP: (_L.TASK, _E.NEVER),
 }
-"""Layer and eviction rule of each section (vocabulary 5.1)."""
+"""Layer and eviction rule of each section."""
 
 _HOW_TO: Final = frozenset(
     {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.TOOL_SCHEMA}
 )
-_TOLD: Final = frozenset({"user_statement", "agent"})
+_SPEECH_KINDS: Final = frozenset({"user_statement", "agent"})
 
 
 def layer_tokens(sections: Mapping[str, int], *, slack: int) -> dict[str, int]:
-    """Return the tokens of each of the seven layers, in their order; slack is what is free."""
+    """The tokens of each of the seven layers, in their order; slack is what is free."""
     tokens = dict.fromkeys((layer.value for layer in PackLayer), 0)
-    for name, used in sections.items():
-        tokens[PLACES[SectionName(name)][0].value] += used
+    for name, size in sections.items():
+        tokens[PLACES[SectionName(name)][0].value] += size
     return {**tokens, PackLayer.SLACK.value: slack}
 
 
 def memory_kind(object_type: ObjectType, layer: StateLayer, source_kind: str) -> MemoryKind:
-    """Return the kind of memory of an object.
+    """The kind of memory of an object.
 
     >>> memory_kind(ObjectType.PREFERENCE, StateLayer.USER, "user_statement").value
     'procedural'
     """
+    # Where an object lives says more than what it is: a session forgets all of its kinds.
     if layer in (StateLayer.SESSION, StateLayer.TASK):
         return MemoryKind.SESSION
     if object_type in _HOW_TO:
         return MemoryKind.PROCEDURAL
-    told = object_type is ObjectType.RETRIEVED_PASSAGE and source_kind in _TOLD
+
+    told = object_type is ObjectType.RETRIEVED_PASSAGE and source_kind in _SPEECH_KINDS
     if told or object_type is ObjectType.PROJECT_DECISION:
         return MemoryKind.EPISODIC
+
     return MemoryKind.SEMANTIC

@@ -1,14 +1,14 @@
 """How strength falls with age: by halves, at one step, or along a sigmoid.
 
-An age counts in half-lives, so one function serves days and turns (R23: two clocks, both
-handed in). Every curve starts at 1 and never rises (R22: the printed sigmoid did not start at
+An age counts in half-lives, so one function serves days and turns (two clocks, both
+handed in). Every curve starts at 1 and never rises (a plain sigmoid does not start at
 1). What makes an object young again is a confirmation, which moves the anchor of its age; use
 does not. Which object types fade how is a policy, because it says how a kind of knowledge ages.
 
 >>> [Fading(DecayKind.SIGMOID).strength(age) for age in (0.0, 0.8, 1.0, 1.2)]
 [1.0, 0.880837066, 0.5000227, 0.119208334]
 
-Sources: source 000, 6.8.2; checklist C-157 to C-159; R21 to R23.
+Checklist C-157 to C-159.
 """
 
 from __future__ import annotations
@@ -42,21 +42,25 @@ class Fading:
     """Kappa of the sigmoid, for one half-life; above 0."""
 
     def strength(self, half_lives: float) -> float:
-        """Return the strength after an age, 1.0 for none.
+        """The strength after an age, 1.0 for none.
 
         Rounded to 1e-9, so that no last bit of a machine's power function decides.
         """
+        # A clock that runs back makes nothing stronger than it was when written.
         age = max(half_lives, 0.0)
         if self.kind is DecayKind.STEP:
-            return 1.0 if age <= 1 else _rounded(self.left)
+            return 1.0 if age <= 1 else _to_nine_decimals(self.left)
+
         if self.kind is DecayKind.SIGMOID:
+            # Scaled so that the curve begins at exactly 1 instead of just below it.
             rise = self.steepness * (age - 1)
             start = 1 + math.exp(-self.steepness)
-            return 0.0 if rise > _FLAT else _rounded(start / (1 + math.exp(rise)))
-        return _rounded(math.pow(2.0, -age))
+            return 0.0 if rise > _FLAT else _to_nine_decimals(start / (1 + math.exp(rise)))
+
+        return _to_nine_decimals(math.pow(2.0, -age))
 
 
-def _rounded(strength: float) -> float:
+def _to_nine_decimals(strength: float) -> float:
     return round(strength * _PARTS) / _PARTS
 
 

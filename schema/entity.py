@@ -3,7 +3,7 @@
 A mention is bound to a raw entity id before anything is written; which raw ids are one entity
 is a matter of judgement rows, and the canonical id is computed from those open as of a
 transaction time. Nothing here is ever rewritten: a merge is a row and can be undone.
-Sources: DESIGN 5; resolution 2, 8, 9; settled 9; checklist C-046 to C-057.
+`docs/design/resolution.md`; checklist C-046 to C-057.
 """
 
 from __future__ import annotations
@@ -46,16 +46,18 @@ class EntityRef:
     """Identifier by scheme; one value per scheme and entity."""
 
     def __post_init__(self) -> None:
+        # Frozen, yet callers hand in lists and mappings of anything: copied once, here.
         put = object.__setattr__
         put(self, "aliases", tuple(self.aliases))
         put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
-        given: tuple[object, ...] = (self.name, *self.aliases, *self.external_ids.values())
-        for name in given:
+        surfaces: tuple[object, ...] = (self.name, *self.aliases, *self.external_ids.values())
+        for name in surfaces:
             if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
                 raise InvalidInput(
                     f"a name or identifier has 1 to {MAX_NAME} characters; got {name!r:.80}",
                     code="bad_name",
                 )
+
         for scheme in self.external_ids:
             check_scheme(scheme)
 
@@ -137,7 +139,7 @@ class EntityCandidate:
 
     @property
     def evidence(self) -> str:
-        """Return features and vetoes as the canonical JSON that a judgement keeps."""
+        """Features and vetoes as the canonical JSON that a judgement keeps."""
         lines = [[f.name, f.score, f.weight, f.detail] for f in self.features]
         return canonical_json({"features": lines, "vetoes": list(self.vetoes)})
 
@@ -206,5 +208,5 @@ class Review:
 
     @property
     def blocking(self) -> bool:
-        """Tell whether an entity waits for the decision."""
+        """Whether an entity waits for the decision."""
         return self.reason not in (SUGGESTION, AUDIT)

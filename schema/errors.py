@@ -9,7 +9,7 @@
     ├── ContextBudgetExhausted          the caller: more tokens, or fewer required blocks
     └── Fault (RuntimeError)            the developers of tenure: an invariant broke
 
-Each error has a stable `code` (vocabulary 7) and its facts as `data`. Omission, quarantine
+Each error has a stable `code` and its facts as `data`. Omission, quarantine
 and a lost conflict are results, not errors.
 """
 
@@ -62,24 +62,25 @@ class Fault(TenureError, RuntimeError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the sentence that names the nearest known words, at most three.
+    """The sentence that names the nearest known words, at most three.
 
     >>> did_you_mean("ofice", ["office", "team"])
     "did you mean 'office'?"
     """
     names = sorted(set(known))
-    near = difflib.get_close_matches(word, names, n=3, cutoff=0.6)
-    if near:
-        return "did you mean " + " or ".join(repr(name) for name in near) + "?"
+    # Below a similarity of .6 a guess misleads more often than a list of what there is.
+    neighbours = difflib.get_close_matches(word, names, n=3, cutoff=0.6)
+    if neighbours:
+        return "did you mean " + " or ".join(repr(name) for name in neighbours) + "?"
     return "known: " + (", ".join(names[:20]) + (", …" if len(names) > 20 else "") or "none")
 
 
-def unknown(what: str, word: str, known: Iterable[str]) -> InvalidInput:
-    """Return the `unknown_vocabulary` error of a word outside a bounded list."""
+def unknown(kind: str, word: str, known: Iterable[str]) -> InvalidInput:
+    """The `unknown_vocabulary` error of a word outside a bounded list."""
     names = tuple(known)
     return InvalidInput(
-        f"unknown {what} {word!r}: {did_you_mean(word, names)}",
+        f"unknown {kind} {word!r}: {did_you_mean(word, names)}",
         code="unknown_vocabulary",
-        what=what,
+        what=kind,
         word=word,
     )

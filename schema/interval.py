@@ -38,15 +38,18 @@ class Interval:
 
     def __post_init__(self) -> None:
         if not MIN_US <= self.start_us <= INF_US or not MIN_US <= self.end_us <= INF_US:
+            # Each error says what to do, so the three cases are not folded into one.
             raise InvalidInput(
                 f"interval [{self.start_us}, {self.end_us}) leaves the years 1 to 9999",
                 code="instant_out_of_range",
             )
+
         if self.start_us == self.end_us:
             raise InvalidInput(
                 "the interval is empty: valid_from equals valid_until; give an end after the start",
                 code="empty_interval",
             )
+
         if self.start_us > self.end_us:
             raise InvalidInput(
                 "the interval is reversed: valid_from is later than valid_until; swap them",
@@ -56,13 +59,14 @@ class Interval:
     def __contains__(self, instant_us: int) -> bool:
         return self.start_us <= instant_us < self.end_us
 
-    def overlaps(self, other: Interval) -> bool:
-        """Tell whether the two share at least one instant."""
-        return self.start_us < other.end_us and other.start_us < self.end_us
+    def overlaps(self, second: Interval) -> bool:
+        """Whether the two share at least one instant."""
+        # Half-open: spans that meet share nothing, and an empty span cannot be made.
+        return self.start_us < second.end_us and second.start_us < self.end_us
 
-    def intersection(self, other: Self) -> Self | None:
-        """Return the shared span, or None where there is none."""
-        start, end = max(self.start_us, other.start_us), min(self.end_us, other.end_us)
+    def intersection(self, second: Self) -> Self | None:
+        """The shared span, or None where there is none."""
+        start, end = max(self.start_us, second.start_us), min(self.end_us, second.end_us)
         return type(self)(start, end) if start < end else None
 
 
@@ -89,7 +93,7 @@ class Relation(StrEnum):
 
     @property
     def converse(self) -> Relation:
-        """Return the relation read from the other side."""
+        """The relation read from the other side."""
         return _CONVERSE[self]
 
 
@@ -123,11 +127,12 @@ def _sign(number: int) -> int:
 
 
 def relation(a: Interval, b: Interval) -> Relation:
-    """Return the one Allen relation that holds between `a` and `b`.
+    """The one Allen relation that holds between `a` and `b`.
 
     >>> relation(Interval(2, 5), Interval(5, 9))
     <Relation.MEETS: 'meets'>
     """
+    # Disjoint spans first, so that the table below only has to know spans that share an instant.
     if a.end_us <= b.start_us:
         return Relation.MEETS if a.end_us == b.start_us else Relation.BEFORE
     if b.end_us <= a.start_us:

@@ -3,7 +3,7 @@
 A layer says which ids isolate an object and how long it lives; an object type says how fast
 it decays and what retires it. A write's own words win over its slot, the slot over the object
 type, the object type over the layer. Authority never comes from a layer.
-Sources: checklist C-003 to C-012, C-029, C-031; vocabulary 3.6; settled 3.
+Checklist C-003 to C-012, C-029, C-031.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DEMOTE = RetirementRule.DEMOTE_TO_ARCHIVAL
 
 @dataclass(frozen=True, slots=True)
 class DecayRule:
-    """How fast the strength of an object falls; along which curve, the policy says (D4)."""
+    """How fast the strength of an object falls; along which curve, the policy says."""
 
     half_life_days: float
     """Days until the strength halves, or falls at once where it falls by a step; above 0."""
@@ -35,6 +35,7 @@ class DecayRule:
                 f"half_life_days {self.half_life_days!r} must be above 0 and at most 365000",
                 code="bad_decay_rule",
             )
+
         if not 0 <= self.minimum_threshold <= 1:
             raise InvalidInput(
                 f"minimum_threshold {self.minimum_threshold!r} must lie in 0 to 1",
@@ -42,11 +43,11 @@ class DecayRule:
             )
 
     def strength(self, age_us: int, fading: Fading = HALVING) -> float:
-        """Return the strength after an age in microseconds, 1.0 for no age."""
+        """The strength after an age in microseconds, 1.0 for no age."""
         return fading.strength(age_us / (self.half_life_days * 86_400_000_000))
 
     def due(self, age_us: int, fading: Fading = HALVING) -> bool:
-        """Tell whether the object is below its threshold at this age."""
+        """Whether the object is below its threshold at this age."""
         return self.strength(age_us, fading) < self.minimum_threshold
 
 
@@ -90,7 +91,7 @@ LAYERS: Final = {
                      "belief laundering", _DEMOTE, DecayRule(30, 0.50)),
     )
 }  # fmt: skip
-"""The layer profiles of settled 3."""
+"""Which ids a write to a layer takes from its caller, and which one it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ OBJECT_TYPES: Final = {
         TypeProfile(_T.ACTIONABLE_CONSTRAINT, _L.USER, DecayRule(90, 0.25), _ASK),
     )
 }
-"""The defaults of vocabulary 3.6 and the layers of settled 3."""
+"""Layer, decay and retirement of a write that states none."""
 
 _TYPE_OF_KIND: Final = {
     SlotKind.PREFERENCE: ObjectType.PREFERENCE,
@@ -128,7 +129,7 @@ _TYPE_OF_KIND: Final = {
 
 
 def object_type_of(kind: SlotKind | None, level: int) -> ObjectType:
-    """Return the object type of a write that states none (settled 4).
+    """The object type of a write that states none.
 
     >>> object_type_of(None, 4).value
     'retrieved_passage'

@@ -2,7 +2,6 @@
 
 Each carries its own stamp. A retry under the same id returns the first receipt with
 `replayed=True`; the ids of an erasure's receipt are all that is left of what it emptied.
-Sources: API "Writing", "Entities and review"; settled 4, 5, 9; checklist D4.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ class ReclassifyReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionReceipt:
-    """How an entry of the resolver queue was settled."""
+    """How an entry of the resolver queue was closed."""
 
     action_id: str
     kind: ActionKind
@@ -129,6 +128,6 @@ class SweepReceipt:
 
     @property
     def touched(self) -> int:
-        """Return how many objects the batch retired in one way or another."""
+        """How many objects the batch retired in one way or another."""
         kinds = (self.archived, self.demoted, self.asked, self.erased, self.approvals)
         return sum(map(len, kinds))

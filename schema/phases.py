@@ -3,7 +3,7 @@
 Three phases hold what is told to a model, and between the second and the third stands the
 history. Each of the nine injectors of the source is one or more of our sections; its token
 budget is a cap of the one allocator where the section is optional, and no cap at all where what
-was given may not be dropped. Checklist C-295 to C-299; vocabulary 5.2; rule R15.
+was given may not be dropped. Checklist C-295 to C-299.
 
 >>> strategy_of(SectionName.MEMORY).value
 'session'
@@ -46,7 +46,7 @@ class Injector(NamedTuple):
 
 
 _S: Final = SectionName
-_OF: Final[Mapping[Stability, tuple[Phase, CacheStrategy]]] = {
+_ROWS: Final[Mapping[Stability, tuple[Phase, CacheStrategy]]] = {
     Stability.STATIC: (Phase.SYSTEM, CacheStrategy.STABLE),
     Stability.SCOPE: (Phase.SYSTEM, CacheStrategy.STABLE),
     Stability.SESSION: (Phase.USER_CONTEXT, CacheStrategy.SESSION),
@@ -68,17 +68,17 @@ INJECTORS: Final = (
 
 
 def phase_of(section: SectionName) -> Phase:
-    """Return the phase that a section belongs to."""
-    return _OF[SECTIONS[section].stability][0]
+    """The phase that a section belongs to."""
+    return _ROWS[SECTIONS[section].stability][0]
 
 
 def strategy_of(section: SectionName) -> CacheStrategy:
-    """Return how long a provider may keep a section."""
-    return _OF[SECTIONS[section].stability][1]
+    """How long a provider may keep a section."""
+    return _ROWS[SECTIONS[section].stability][1]
 
 
 def caps() -> tuple[tuple[str, int], ...]:
-    """Return the budgets of the injectors whose sections may lose content, by section."""
+    """The budgets of the injectors whose sections may lose content, by section."""
     return tuple(
         (section.value, injector.most_tokens)
         for injector in INJECTORS

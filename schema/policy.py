@@ -26,7 +26,7 @@ class WritePolicy:
     """Limits and options of writing."""
 
     max_batch: int = 10_000
-    """Writes in one `write_many` or replay group (settled 1)."""
+    """Writes in one `write_many` or replay group."""
     max_text_chars: int = 200_000
     """A longer content, value or condition is refused as `too_large`; documents are chunked."""
     long_text_chars: int = 20_000
@@ -37,8 +37,7 @@ class WritePolicy:
     """How far valid_from may lie after tx without `planned=True` before a warning: five
     minutes, the skew that token validators commonly allow."""
     same_origin_corrects: bool = False
-    """Whether an assert from the origin of the shown claim at equal level means `correct`
-    (bitemporal 4, row 1)."""
+    """Whether an assert from the origin of the shown claim at equal level means `correct`"""
     injection: InjectionPolicy = InjectionPolicy.QUARANTINE
 
 
@@ -54,7 +53,7 @@ class TypeBands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolutionPolicy:
-    """Bands and options of entity resolution (C-049, resolution 2)."""
+    """Bands and options of entity resolution (C-049)."""
 
     bind_at: float = 0.95
     review_above: float = 0.70
@@ -77,27 +76,31 @@ class ResolutionPolicy:
     case 24): more than stewards decide in a day at one every twenty seconds."""
 
     def __post_init__(self) -> None:
+        # Equal review and bind bounds would leave no band in which a person is asked.
         if not 0 <= self.suggest_from <= self.review_above < self.bind_at <= 1:
             raise InvalidInput(
                 "resolution bands must rise: suggest_from <= review_above < bind_at",
                 code="bad_policy",
             )
+
         for kind in self.types:
             self.of_type(kind.type)
+
         if self.person_context_scope not in ("tenant", "project"):
             raise InvalidInput("person_context_scope is 'tenant' or 'project'", code="bad_policy")
 
     def of_type(self, entity_type: str) -> ResolutionPolicy:
-        """Return the policy of one entity type: these bands, with its own in their place."""
-        own = next((kind for kind in self.types if kind.type == entity_type), None)
-        if own is None:
+        """The policy of one entity type: these bands, with its own in their place."""
+        bands = next((kind for kind in self.types if kind.type == entity_type), None)
+        if bands is None:
             return self
-        stated = {
+
+        overrides = {
             name: value
             for name in ("bind_at", "review_above", "suggest_from")
-            if (value := getattr(own, name)) is not None
+            if (value := getattr(bands, name)) is not None
         }
-        return replace(self, types=(), **stated)
+        return replace(self, types=(), **overrides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,16 +108,16 @@ class ReadPolicy:
     """Caps of reading."""
 
     text_candidates: int = 1_000
-    """Visible text matches up to which both stores propose the same (settled 8)."""
+    """Visible text matches up to which both stores propose the same."""
     vector_exact_rows: int = 300_000
-    """Claims up to which vectors are searched exactly (settled 8)."""
+    """Claims up to which vectors are searched exactly."""
     vector_candidates: int = 200
     """Nearest claims a search proposes; as many as fill an 8K budget several times over."""
     neighbourhood_fanout: int = 50
     """Facts read around one entity of a walk."""
     neighbourhood_entities: int = 200
     slot_extras: int = 8
-    """Non-deciding rows of a slot that reach the trace (settled 8)."""
+    """Non-deciding rows of a slot that reach the trace."""
 
 
 _WORDS: Final = {
@@ -145,13 +148,14 @@ class DecayPolicy:
                     f"{', '.join(DecayKind)}",
                     code="bad_policy",
                 )
+
         if not (0 <= self.step_left <= 1 and 0 < self.steepness <= 500):
             raise InvalidInput(
                 "step_left lies in 0 to 1, steepness above 0 and at most 500", code="bad_policy"
             )
 
     def fading(self, object_type: str) -> Fading:
-        """Return how an object type fades."""
+        """How an object type fades."""
         if not self.kinds:
             return HALVING
         kind = dict(self.kinds).get(object_type)
@@ -160,13 +164,13 @@ class DecayPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilePolicy:
-    """Numbers of the compiler (settled 10)."""
+    """Numbers of the compiler."""
 
     activation: str = "broad"
     """`broad`, or `strict`: match `why_it_matters` alone."""
     activation_cosine: float = 0.25
     lexical_weight: float = 0.5
-    """Share of BM25 in the fused relevance; the rest is cosine (ecosystem 13)."""
+    """Share of BM25 in the fused relevance; the rest is cosine."""
     bm25_k1: float = 1.2
     bm25_b: float = 0.75
     relevance_floor: float = 0.05
@@ -192,10 +196,10 @@ class CompilePolicy:
     safety_critical: bool = False
     reserve_floor: int = 4_096
     reserve_share: float = 0.10
-    """R = max(floor, stated, share of the window) where the window is known (R13)."""
+    """R = max(floor, stated, share of the window) where the window is known."""
     small_window: int = 16_384
     duplicate_containment: float = 0.92
-    """5-word-shingle containment from which two texts are duplicates (R29)."""
+    """5-word-shingle containment from which two texts are duplicates."""
     shingle_words: int = 5
     mask_personal_for: tuple[str, ...] = ()
     """Roles for which personal data is shown; empty: everyone who may see the object. For all
@@ -253,9 +257,9 @@ class CompilePolicy:
     token_price: float = 0.0
     """Price of a million input tokens in any currency, for the trace; 0: not stated."""
     recap_tokens: int = 60
-    """Longest goal recap (R5)."""
+    """Longest goal recap."""
     history_full_turns: int = 6
-    """Turns at the end of the history that are never folded (R31: full zone)."""
+    """Turns at the end of the history that are never folded."""
     text_candidates: int = 160
     """Text matches a compile asks for, the most telling first: several times what an 8K budget
     holds; each costs time. A cut is noted in the trace."""
@@ -298,7 +302,7 @@ class CompilePolicy:
     fidelity_pass: float = 0.90
     fidelity_lossy: float = 0.75
     """A shortened text is graded faithful from the first, lossy from the second, and below it
-    partial: a marked part of its source (R28)."""
+    partial: a marked part of its source."""
     shrink_rounds: int = 12
     """Rounds in which an assembled text that came out too long is fitted again."""
     framing_tokens: int = 256
@@ -307,26 +311,28 @@ class CompilePolicy:
     """Most of the budget that pictures, sound and films may take together, and the most of one
     table: what evidence may take of it. Above it pictures are planned smaller, tables sampled."""
     media_fidelity: float = 0.90
-    """Share of the original's worth that a stand-in must keep (C-194; the bar of R28)."""
+    """Share of the original's worth that a stand-in must keep (C-194)."""
     media_least_px: int = 224
     """Shortest edge to which a picture is planned down: below it models read no text."""
     structured_accuracy: str = "high"
     """How surely a table's form must be read: `high` (JSON), `moderate` (CSV and Markdown too), or
     `model_dependent` (the compact form too, which only some models were trained to read)."""
     structural_variation: bool = False
-    """Whether the turn's own texts vary their shape from turn to turn (R2, C-309)."""
+    """Whether the turn's own texts vary their shape from turn to turn (C-309)."""
     datamark_kinds: tuple[str, ...] = ()
     """Source kinds whose text is datamarked: costs tokens, so none by default."""
     base64_kinds: tuple[str, ...] = ()
     """Source kinds whose text is rendered as base64."""
 
     def __post_init__(self) -> None:
+        # Checked when it is made: a wrong word must not wait for the compile that first reads it.
         for name, words in _WORDS.items():
             if getattr(self, name) not in words:
                 known = " or ".join(map(repr, words))
                 raise InvalidInput(f"{name} is {known}", code="bad_policy")
+
         prices = (self.cost_weight, self.token_price, *(cost for _, cost in self.section_costs))
-        if not all(0 <= each < inf for each in prices):
+        if not all(0 <= price < inf for price in prices):
             raise InvalidInput("a cost is a finite number of at least 0", code="bad_policy")
 
 
@@ -342,11 +348,11 @@ class Policy:
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of the pack's canonical JSON."""
+        """The SHA-256 of the pack's canonical JSON."""
         return _digest(self)
 
     def to_json(self) -> str:
-        """Return the pack as canonical JSON, the form that is stored by hash."""
+        """The pack as canonical JSON, the form that is stored by hash."""
         return canonical_json(asdict(self))
 
 

@@ -9,7 +9,7 @@ is no matter of a preset: it follows from their layer and type.
 >>> preset("cost_first").compile.relevance_floor > preset("default").compile.relevance_floor
 True
 
-Source 001, task list; checklist C-236, C-299.
+Checklist C-236, C-299.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ ROLES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def preset(name: str) -> Policy:
-    """Return a ready policy.
+    """A ready policy.
 
     Raises:
         InvalidInput: `unknown_vocabulary`, with the nearest names.
@@ -80,7 +80,7 @@ def preset(name: str) -> Policy:
 
 
 def role_prompt(role: str) -> str:
-    """Return what an agent of a role is told; a compile takes it among its `skills`.
+    """What an agent of a role is told; a compile takes it among its `skills`.
 
     >>> role_prompt("planner").partition(".")[0]
     'You are the Planner'

@@ -3,7 +3,7 @@
 A `Principal` comes from the authenticated channel; a payload never changes it. A `Scope`
 holds the ids that isolate an object; its canonical text is what stores compare. `Sight` is
 the part of a principal that every read statement carries: without one no read can be stated.
-Sources: settled 3 and 4; checklist C-020, C-021, C-041.
+Checklist C-020, C-021, C-041.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Scope:
 
     @property
     def scope_id(self) -> str:
-        """Return the canonical text: `tenant`, or the ids joined in a fixed order.
+        """The canonical text: `tenant`, or the ids joined in a fixed order.
 
         >>> Scope(user="ann", project="nova").scope_id
         'project=nova,user=ann'
@@ -53,23 +53,26 @@ class Scope:
 
     @classmethod
     def parse(cls, scope_id: str) -> Scope:
-        """Return the scope of a canonical text."""
+        """The scope of a canonical text."""
         if scope_id == "tenant":
             return cls()
+
         known = {item.name for item in fields(cls)}
         pairs = [part.partition("=") for part in scope_id.split(",")]
         if any(name not in known or not value for name, _, value in pairs):
             raise InvalidInput(f"{scope_id!r} is no scope id", code="bad_scope")
+
         scope = cls(**{name: value for name, _, value in pairs})
         if scope.scope_id != scope_id:
             raise InvalidInput(
                 f"{scope_id!r} is not canonical; it reads {scope.scope_id!r}", code="bad_scope"
             )
+
         return scope
 
     @property
     def specificity(self) -> int:
-        """Return 3 for a session, 2 for a project, 1 for a user, 0 for the tenant."""
+        """3 for a session, 2 for a project, 1 for a user, 0 for the tenant."""
         if self.session:
             return 3
         return 2 if self.project else int(bool(self.user))
@@ -99,21 +102,24 @@ class Principal:
     def __post_init__(self) -> None:
         if not self.tenant or len(self.tenant) > 256:
             raise InvalidInput("a tenant id has 1 to 256 characters", code="bad_tenant")
+
         put = object.__setattr__  # a frozen value normalises what it was given, once
         for name in ("roles", "projects", "origins", "source_kinds"):
             put(self, name, frozenset(getattr(self, name)))
+
         put(self, "clearance", parse(Classification, self.clearance))
         put(self, "authority_level", parse_level(self.authority_level))
+
         for project in (None, *self.projects):
             Scope(user=self.user, project=project, session=self.session)
 
     @property
     def privileged(self) -> bool:
-        """Tell whether the caller may name any scope: owner, admin, or level 0 to 1."""
+        """Whether the caller may name any scope: owner, admin, or level 0 to 1."""
         return self.authority_level <= 1 or not self.roles.isdisjoint({"owner", "admin"})
 
     def require(self, privilege: Privilege) -> None:
-        """Refuse the call unless this caller holds the privilege (settled 4).
+        """Refuse the call unless this caller holds the privilege.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -133,7 +139,7 @@ class Principal:
             )
 
     def sight(self, scopes: Iterable[str] | None = None) -> Sight:
-        """Return what this caller may read, over its own scopes or the ones given."""
+        """What this caller may read, over its own scopes or the ones given."""
         return Sight(
             scopes=tuple(sorted(visible_scopes(self) if scopes is None else scopes)),
             tags=tuple(sorted({EVERYONE, *self.roles})),
@@ -177,73 +183,87 @@ class Sight:
     """Rank of the highest classification that may be read, 0 to 3."""
 
     def may_see(self, *, classification: int, allow: Iterable[str], deny: Iterable[str]) -> bool:
-        """Tell whether permissions let this caller see an object; deny wins (C-020)."""
+        """Whether permissions let this caller see an object; deny wins (C-020)."""
         tags = set(self.tags)
-        allowed = set(allow) or {EVERYONE}
-        return classification <= self.clearance and bool(tags & allowed) and not tags & set(deny)
+        allowed_tags = set(allow) or {EVERYONE}
+        # Deny wins over allow, also for a caller who holds both roles.
+        if tags & set(deny):
+            return False
+
+        return classification <= self.clearance and bool(tags & allowed_tags)
 
 
 def visible_scopes(principal: Principal, *, project: str | None = None) -> frozenset[str]:
-    """Return the scope ids a caller reads by default: its own and the tenant's.
+    """The scope ids a caller reads by default: its own and the tenant's.
 
     With `project` only that project's scopes are among them.
 
     Raises:
         Forbidden: `scope_not_yours` for a project that is not the caller's own.
     """
-    _own(principal, Scope(project=project))
+    _check_ownership(principal, Scope(project=project))
     projects = sorted(principal.projects) if project is None else [project]
+    # Every combination of the ids that the caller holds is a scope it may read; none stands for
+    # "not bound to that axis", so the tenant-wide scope is always among them.
     axes = product((None, *projects), {None, principal.user}, {None, principal.session})
     return frozenset(Scope(user=u, project=p, session=s).scope_id for p, u, s in axes)
 
 
 def write_scope(
-    principal: Principal, layer: StateLayer, *, stated: Scope | None, object_type: ObjectType
+    principal: Principal, layer: StateLayer, *, stated_scope: Scope | None, object_type: ObjectType
 ) -> Scope:
-    """Return the scope of a write: the stated one, else the layer's (settled 3).
+    """The scope of a write: the stated one, else the layer's.
 
     Raises:
         Forbidden: `scope_not_yours` for an id that is not the caller's own.
         InvalidInput: `scope_missing`.
     """
-    if stated is not None:
-        _own(principal, stated)
-        return stated
+    if stated_scope is not None:
+        _check_ownership(principal, stated_scope)
+        return stated_scope
+
     profile = LAYERS[layer]
-    filled: dict[str, str | None] = {}
+    ids: dict[str, str | None] = {}
     if "session" in profile.takes:
-        filled["session"] = principal.session
+        ids["session"] = principal.session
+
     if "project" in profile.takes:
-        filled["project"] = only_project(principal)
+        ids["project"] = only_project(principal)
+
     if "user" in profile.takes:
-        filled["user"] = principal.user
-    if profile.needs and not filled[profile.needs]:
+        ids["user"] = principal.user
+
+    if profile.needs and not ids[profile.needs]:
         raise InvalidInput(
             f"a write to the {layer.value} layer needs a {profile.needs} id; give scope= or bind "
             f"a principal that has one ({object_type.value})",
             code="scope_missing",
             layer=layer.value,
         )
-    return Scope(**filled)
+
+    return Scope(**ids)
 
 
 def only_project(principal: Principal) -> str | None:
-    """Return the caller's only project, None when there is none or more than one."""
+    """The caller's only project, None when there is none or more than one."""
+    # With two projects a guess would put a write where nobody looks for it.
     return next(iter(principal.projects)) if len(principal.projects) == 1 else None
 
 
-def _own(principal: Principal, scope: Scope) -> None:
+def _check_ownership(principal: Principal, scope: Scope) -> None:
     if principal.privileged:
         return
+
     foreign = [
         name
-        for name, value, own in (
+        for name, value, owners in (
             ("user", scope.user, {principal.user}),
             ("project", scope.project, principal.projects),
             ("session", scope.session, {principal.session}),
         )
-        if value is not None and value not in own
+        if value is not None and value not in owners
     ]
+
     if foreign:
         raise Forbidden(
             f"the scope names a {foreign[0]} that is not this caller's; "

@@ -49,6 +49,7 @@ def to_plain(value: object) -> Plain:
 
     if isinstance(value, tuple):
         return [to_plain(item) for item in cast(tuple[object, ...], value)]
+
     return _plain_leaf(value)
 
 
@@ -59,9 +60,11 @@ def _plain_leaf(value: object) -> Plain:
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, datetime):
         return micros(value)
+
     if isinstance(value, frozenset):
         members = cast(frozenset[Any], value)
         return sorted(to_plain(member) for member in members)
+
     raise ValueError(f"a record holds no {type(value).__name__}")
 
 
@@ -76,6 +79,7 @@ def from_plain(kind: Any, plain: Plain) -> Any:
         ValueError: The values do not fit the type.
     """
     origin = get_origin(kind)
+    # Generic aliases first: none of them is a class that `issubclass` could ask.
     if origin in (Union, types.UnionType):
         return _optional(kind, plain)
     if origin is tuple:
@@ -89,6 +93,7 @@ def from_plain(kind: Any, plain: Plain) -> Any:
         return kind(*_tuple(tuple(_hints(kind).values()), plain))
     if issubclass(kind, Enum):
         return kind(plain)
+
     return _scalar(kind, plain)
 
 
@@ -109,12 +114,14 @@ def _members(kind: Any, plain: Plain) -> dict[str, Any]:
     members = cast(dict[str, Any], plain) if isinstance(plain, dict) else {}
     if members.keys() != set(names):
         raise ValueError(f"a {kind.__name__} has exactly the fields {', '.join(sorted(names))}")
+
     return {name: from_plain(hints[name], members[name]) for name in members}
 
 
 def _tuple(kinds: tuple[Any, ...], plain: Plain) -> tuple[Any, ...]:
     if not isinstance(plain, list):
         raise ValueError(f"{plain!r} is no list")
+
     items = cast(list[object], plain)
 
     if len(kinds) == 2 and kinds[1] is Ellipsis:
@@ -122,13 +129,14 @@ def _tuple(kinds: tuple[Any, ...], plain: Plain) -> tuple[Any, ...]:
 
     if len(kinds) != len(items):
         raise ValueError(f"{plain!r} has not {len(kinds)} items")
+
     return tuple(from_plain(kind, item) for kind, item in zip(kinds, items, strict=True))
 
 
 def _optional(kind: Any, plain: Plain) -> Any:
     """An optional value; records know no other unions."""
-    (some,) = (option for option in get_args(kind) if option is not types.NoneType)
-    return None if plain is None else from_plain(some, plain)
+    (member,) = (option for option in get_args(kind) if option is not types.NoneType)
+    return None if plain is None else from_plain(member, plain)
 
 
 def _scalar(kind: type, plain: Plain) -> Any:
@@ -137,6 +145,8 @@ def _scalar(kind: type, plain: Plain) -> Any:
             return base64.b64decode(plain, validate=True)
         except binascii.Error as error:
             raise ValueError(f"{plain!r:.40} is no base64") from error
+
+    # A datetime travels as microseconds, as every instant in a store does.
     if kind is datetime and type(plain) is int:
         return stamped(plain)
 
@@ -146,4 +156,5 @@ def _scalar(kind: type, plain: Plain) -> Any:
 
     if type(plain) is not kind:
         raise ValueError(f"{plain!r:.40} is no {kind.__name__}")
+
     return plain

@@ -17,12 +17,13 @@ _LENGTH = 32
 
 
 def sign_scope(key: bytes, object_id: str, scope_id: str) -> str:
-    """Return the signature of an object in a scope: 32 hexadecimal digits."""
+    """The signature of an object in a scope: 32 hexadecimal digits."""
     fields = (b"scope-v1", object_id.encode(), scope_id.encode())
-    framed = b"".join(b"%d:%s" % (len(field), field) for field in fields)
-    return hmac.digest(key, framed, "sha256").hex()[:_LENGTH]
+    # Each field with its length (a netstring), so that no two lists of fields give one text.
+    message = b"".join(b"%d:%s" % (len(field), field) for field in fields)
+    return hmac.digest(key, message, "sha256").hex()[:_LENGTH]
 
 
 def signed_by_any(keys: Iterable[bytes], object_id: str, scope_id: str, signature: str) -> bool:
-    """Tell whether one of a tenant's keys, old epochs included, made the signature."""
+    """Whether one of a tenant's keys, old epochs included, made the signature."""
     return any(hmac.compare_digest(sign_scope(key, object_id, scope_id), signature) for key in keys)

@@ -5,7 +5,7 @@ an object of it inherits when the write does not say. Definitions are an append-
 vocabulary of a number is the built-in set plus the first so many definitions, so a manifest
 that pins the number pins the words. Cardinality and value type are fixed from a slot's first
 use on. What a tenant's redefinition of a built-in slot does not state, it inherits.
-Sources: vocabulary 1, 2.3, 2.4, 3.2, 4; settled 1, 4, 7; checklist C-058.
+Checklist C-058.
 """
 
 from __future__ import annotations
@@ -67,22 +67,22 @@ class Slot:
 
     @property
     def many(self) -> bool:
-        """Tell whether several values may be true together."""
+        """Whether several values may be true together."""
         return self.cardinality is Cardinality.MANY
 
     @property
     def relates(self) -> bool:
-        """Tell whether the value is an entity, which makes the slot a relation."""
+        """Whether the value is an entity, which makes the slot a relation."""
         return self.value_type is ValueType.ENTITY
 
     def template(self, task_types: tuple[str, ...]) -> str | None:
-        """Return the instruction template of the first task type that has one."""
+        """The instruction template of the first task type that has one."""
         templates = dict(self.instruction)
         return next((templates[t] for t in (*task_types, "*") if t in templates), None)
 
 
-def _slots(names: str, subjects: str, kind: str, cardinality: str, rest: str) -> list[Slot]:
-    value_type, precedence, description = rest.split(" ", 2)
+def _slots(names: str, subjects: str, kind: str, cardinality: str, flags: str) -> list[Slot]:
+    value_type, precedence, description = flags.split(" ", 2)
     return [
         Slot(
             name=name,
@@ -138,11 +138,11 @@ _BUILT_IN_ROWS: Final = (
 BUILT_IN_SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
     {slot.name: slot for row in _BUILT_IN_ROWS for slot in _slots(*row)}
 )
-"""The default set of vocabulary 3.2."""
+"""The slots that every tenant starts with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class TenantWord:
     """A tenant's own task type, role, entity type or source kind."""
 
     name: str
@@ -158,11 +158,13 @@ class Vocabulary:
     version: int = 0
     """How many definitions it holds."""
     slots: Mapping[str, Slot] = field(default_factory=lambda: BUILT_IN_SLOTS)
-    named: Mapping[str, Mapping[str, Named]] = field(default_factory=dict[str, Mapping[str, Named]])
+    words: Mapping[str, Mapping[str, TenantWord]] = field(
+        default_factory=dict[str, Mapping[str, TenantWord]]
+    )
     """Tenant words by list: `task_type`, `role`, `entity_type`, `source_kind`."""
 
     def slot(self, name: str) -> Slot:
-        """Return a slot by name.
+        """A slot by name.
 
         Raises:
             InvalidInput: `unknown_vocabulary`, with the nearest names.
@@ -172,79 +174,88 @@ class Vocabulary:
         except KeyError:
             raise unknown("slot", name, self.slots) from None
 
-    def values(self, what: str) -> tuple[str, ...]:
-        """Return the words of a list, built-in ones first.
+    def values(self, vocabulary: str) -> tuple[str, ...]:
+        """The words of a list, built-in ones first.
 
         Raises:
             InvalidInput: `unknown_vocabulary` for a list that does not exist.
         """
-        if what not in _LISTS:
-            raise unknown("vocabulary", what, _LISTS)
-        return (*_LISTS[what], *self.named.get(what, {}))
+        if vocabulary not in _LISTS:
+            raise unknown("vocabulary", vocabulary, _LISTS)
+        return (*_LISTS[vocabulary], *self.words.get(vocabulary, {}))
 
-    def check(self, what: str, words: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the words when the list knows each of them.
+    def check(self, vocabulary: str, words: tuple[str, ...]) -> tuple[str, ...]:
+        """The words when the list knows each of them.
 
         Raises:
             InvalidInput: `unknown_vocabulary`.
         """
-        known = self.values(what)
+        known = self.values(vocabulary)
         for word in words:
             if word not in known:
-                raise unknown(what.replace("_", " "), word, known)
+                raise unknown(vocabulary.replace("_", " "), word, known)
         return words
 
     def entity_type(self, name: str) -> str:
-        """Return an entity type, `unknown` included, or refuse it."""
+        """An entity type, `unknown` included, or refuse it."""
         return name if name == UNKNOWN_TYPE else self.check("entity_type", (name,))[0]
 
     def task_types(self, name: str) -> tuple[str, ...]:
-        """Return a task type followed by its parent, if it has one."""
+        """A task type followed by its parent, if it has one."""
         self.check("task_type", (name,))
-        own = self.named.get("task_type", {}).get(name)
-        return (name, own.parent) if own and own.parent else (name,)
+        word = self.words.get("task_type", {}).get(name)
+        return (name, word.parent) if word and word.parent else (name,)
 
     @property
     def source_kinds(self) -> Mapping[str, SourceKind]:
-        """Return the source kinds by name; a tenant's own kind has a scheme of its name."""
-        own = {
+        """The source kinds by name; a tenant's own kind has a scheme of its name."""
+        kinds = {
             n: SourceKind(n, (n.replace("_", "-"), n), 0.5, 2, 3)
-            for n in self.named.get("source_kind", {})
+            for n in self.words.get("source_kind", {})
         }
-        return {**{kind.name: kind for kind in BUILT_IN_KINDS}, **own}
+        return {**{kind.name: kind for kind in BUILT_IN_KINDS}, **kinds}
 
-    def define(self, what: str, word: Named | Slot, *, used: bool = False) -> Vocabulary:
-        """Return the vocabulary with one more definition; the same one when nothing changes.
+    def define(self, vocabulary: str, word: TenantWord | Slot, *, used: bool = False) -> Vocabulary:
+        """The vocabulary with one more definition; the same one when nothing changes.
 
         `used` tells that claims of the slot exist, so that cardinality and value type hold.
 
         Raises:
             InvalidInput: `bad_name`, `unknown_vocabulary`, `slot_in_use`.
         """
+        # Names stand in keys, URLs and prompts, so they need no quoting anywhere.
         if not _NAME.fullmatch(word.name):
             raise InvalidInput(
                 f"{word.name!r} is no name: lower-case letters, digits and _, at most 48",
                 code="bad_name",
             )
+
         if isinstance(word, Slot):
             return self._define_slot(word, used=used)
-        if what not in _LISTS:
-            raise unknown("vocabulary", what, [*_LISTS, "slot"])
+        if vocabulary not in _LISTS:
+            raise unknown("vocabulary", vocabulary, [*_LISTS, "slot"])
+        # One level of inheritance is enough, and it cannot have cycles.
         if word.parent is not None and word.parent not in TASK_TYPES:
             raise unknown("parent task type", word.parent, TASK_TYPES)
-        mine = self.named.get(what, {})
-        if word.name in _LISTS[what] or mine.get(word.name) == word:
+
+        words = self.words.get(vocabulary, {})
+        if word.name in _LISTS[vocabulary] or words.get(word.name) == word:
             return self
-        named = {**self.named, what: {**mine, word.name: word}}
-        return replace(self, version=self.version + 1, named=named)
+
+        vocabularies = {**self.words, vocabulary: {**words, word.name: word}}
+        return replace(self, version=self.version + 1, words=vocabularies)
 
     def _define_slot(self, slot: Slot, *, used: bool) -> Vocabulary:
         known = self.slots.get(slot.name)
         if known == slot:
             return self
+
         self.check("task_type", slot.applicable_task_types)
+
         for entity_type in slot.subject_types:
             self.entity_type(entity_type)
+
+        # Stored values were keyed under the old type; changing it would make equal values differ.
         if used and known and any(getattr(known, f) != getattr(slot, f) for f in _FIXED_FIELDS):
             raise InvalidInput(
                 f"slot {slot.name!r} is in use; its cardinality and value type are fixed. "
@@ -252,6 +263,7 @@ class Vocabulary:
                 code="slot_in_use",
                 slot=slot.name,
             )
+
         return replace(self, version=self.version + 1, slots={**self.slots, slot.name: slot})
 
 
@@ -274,7 +286,7 @@ _COMPATIBLE: Final = frozenset(
 
 
 def compatible(a: str, b: str) -> bool:
-    """Tell whether two entity types may name one entity (vocabulary 4).
+    """Whether two entity types may name one entity.
 
     >>> compatible("system", "tool"), compatible("person", "system")
     (True, False)
@@ -283,7 +295,7 @@ def compatible(a: str, b: str) -> bool:
 
 
 def check_scheme(scheme: str) -> str:
-    """Return an identifier scheme when its form is right.
+    """An identifier scheme when its form is right.
 
     Raises:
         InvalidInput: `bad_name`.
@@ -293,4 +305,5 @@ def check_scheme(scheme: str) -> str:
             f"{scheme!r} is no identifier scheme: lower-case letters, digits, '_', '.' and '-'",
             code="bad_name",
         )
+
     return scheme

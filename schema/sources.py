@@ -5,7 +5,7 @@ kinds that would raise it must be granted to the caller (`Principal.source_kinds
 origin counts as `other` with the warning `origin_unproven`.
 
 Invariants: a stated level is never stronger than the caller's ceiling; a `model` origin is
-level 4 whatever is stated. Sources: vocabulary 2.3, settled 4, checklist C-017, C-018.
+level 4 whatever is stated. Checklist C-017, C-018.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ BUILT_IN_KINDS: Final = tuple(
         ("other", (), 0.5, 2, 3, False),
     )
 )
-"""The table of vocabulary 2.3; ranks are those of settled 4."""
+"""The kinds that every tenant knows; a lower rank is a source nearer to the fact."""
 
 _END_OF_HOST: Final = re.compile(r"[/?#\\]")
 """What browsers take for the end of a host; a user before `@` is no part of it."""
@@ -72,16 +72,17 @@ class Channel:
 
 
 def kind_of(origin: str, kinds: Mapping[str, SourceKind]) -> SourceKind:
-    """Return the kind that the scheme of an origin names, `other` when none does.
+    """The kind that the scheme of an origin names, `other` when none does.
 
     >>> kind_of("https://example.org", {k.name: k for k in BUILT_IN_KINDS}).name
     'web'
     """
-    scheme, found, _ = origin.partition("://")
-    if found:
+    scheme, separator, _ = origin.partition("://")
+    if separator:
         for kind in kinds.values():
             if scheme.lower() in kind.schemes:
                 return kind
+
     return OTHER
 
 
@@ -89,50 +90,58 @@ def channel(
     origin: str,
     *,
     kinds: Mapping[str, SourceKind],
-    granted: frozenset[str],
+    granted_kinds: frozenset[str],
     ceiling: Authority,
-    stated: Authority | None,
+    stated_level: Authority | None,
     stated_trust: float | None,
 ) -> Channel:
-    """Return kind, level and trust of a write from its origin and its caller (settled 4).
+    """Kind, level and trust of a write from its origin and its caller.
 
     Raises:
         Forbidden: `authority_above_ceiling`.
     """
     kind = kind_of(origin, kinds)
     warnings: list[str] = []
-    if kind.granted and kind.name not in granted:
+    # Anybody can write `hr://` before an origin. Only a granted kind is believed; else the
+    # write counts as one of unknown origin, with a warning instead of a refusal.
+    if kind.granted and kind.name not in granted_kinds:
         kind = OTHER
         warnings.append("origin_unproven")
-    if stated is not None and stated < ceiling:
+
+    if stated_level is not None and stated_level < ceiling:
         raise Forbidden(
-            f"authority_level {int(stated)} is above this caller's ceiling {int(ceiling)}; "
+            f"authority_level {int(stated_level)} is above this caller's ceiling {int(ceiling)}; "
             "state a weaker level or none",
             code="authority_above_ceiling",
-            stated=int(stated),
+            stated=int(stated_level),
             ceiling=int(ceiling),
         )
-    level = _level(kind, ceiling, stated)
-    if level > (max(ceiling, Authority.USER) if stated is None else stated):
+
+    level = _level(kind, ceiling, stated_level)
+    if level > (max(ceiling, Authority.USER) if stated_level is None else stated_level):
         warnings.append("authority_lowered")
+
+    # Stated trust may lower what the kind gives, and raise it only for a proven origin.
     trust = kind.source_authority if stated_trust is None else stated_trust
     if kind.name == "model" or "origin_unproven" in warnings:
         trust = min(trust, kind.source_authority)
+
     return Channel(kind, level, trust, tuple(warnings))
 
 
-def _level(kind: SourceKind, ceiling: Authority, stated: Authority | None) -> Authority:
+def _level(kind: SourceKind, ceiling: Authority, stated_level: Authority | None) -> Authority:
     if kind.name == "model":
         return Authority.RETRIEVED
-    if stated is not None:
-        return stated
+    if stated_level is not None:
+        return stated_level
     if kind.default_level is None:
         return ceiling
+
     return Authority(max(ceiling, kind.default_level))
 
 
 def effective_level(level: Authority, kind_rank: int, precedence: Precedence) -> int:
-    """Return the first part of a conflict key, as a rising number: lower is stronger.
+    """The first part of a conflict key, as a rising number: lower is stronger.
 
     On a `source_rank` slot levels 0 and 1 stay, and 2 to 4 become 2 plus the rank of the
     source kind, so that a system of record beats a remark but never a platform rule.
@@ -146,13 +155,13 @@ def effective_level(level: Authority, kind_rank: int, precedence: Precedence) ->
 
 
 def origin_partition(origin: str, kind: str) -> str | None:
-    """Return the partition of a web or tool origin, None for any other kind (C-092).
+    """The partition of a web or tool origin, None for any other kind (C-092).
 
     >>> origin_partition("https://Example.org/a/b?c", "web")
     'https://example.org'
     """
     if kind not in ("web", "tool"):
         return None
-    scheme, _, rest = origin.partition("://")
-    host = _END_OF_HOST.split(rest, maxsplit=1)[0].rpartition("@")[2]
+    scheme, _, path = origin.partition("://")
+    host = _END_OF_HOST.split(path, maxsplit=1)[0].rpartition("@")[2]
     return f"{scheme.lower()}://{host.lower()}"

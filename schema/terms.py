@@ -4,7 +4,7 @@ NFKC, case folding, words of letters and digits, light English stemming, CJK by 
 characters and their pairs. Stores index the joined terms and only propose; scores are
 computed over the same terms, so that both stores rank alike. The stemmer folds plural and
 a few verb endings and nothing else: it must be stable for ever, since stored terms depend on
-it (`TERMS_VERSION`). Sources: settled 8; D. Harman, "How effective is suffixing?", 1991.
+it (`TERMS_VERSION`). D. Harman, "How effective is suffixing?", 1991.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ STOP_WORDS: Final = frozenset(
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Return a word without its plural, -ing, -ed ending; a stem is its own stem.
+    """A word without its plural, -ing, -ed ending; a stem is its own stem.
 
     >>> [stem(w) for w in ("policies", "offices", "steering", "stored", "class", "red")]
     ['policy', 'offic', 'steer', 'stor', 'class', 'red']
     """
+    # To the fixed point, so that a stem is its own stem and both stores may stem a stem.
     while (shorter := _shorter(word)) != word:
         word = shorter
     return word
@@ -50,26 +51,31 @@ def _shorter(word: str) -> str:
         word = word[:-3] + "y"
     elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
+
+    # The base needs a vowel: "ring" and "red" have no ending to lose.
     for ending in ("ing", "ed"):
         base = word[: -len(ending)]
         if word.endswith(ending) and len(base) > 2 and _VOWEL.search(base):
             return base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
+
     return word[:-1] if len(word) > 4 and word.endswith("e") and word[-2] not in "aeiouy" else word
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """Return the search terms of a text in order, repeats kept.
+    """The search terms of a text in order, repeats kept.
 
     >>> terms("The Chicago offices moved")
     ('the', 'chicago', 'offic', 'mov')
     """
-    found: list[str] = []
+    stems: list[str] = []
     for word in _words(unicodedata.normalize("NFKC", text).casefold()):
+        # Most words are plain; the Unicode tables cost several times as much as the stem.
         if word.isascii():
-            found.append(stem(word))
+            stems.append(stem(word))
         else:
-            found += _foreign(word)
-    return tuple(found)
+            stems += _foreign(word)
+
+    return tuple(stems)
 
 
 def _words(text: str) -> list[str]:
@@ -84,16 +90,20 @@ def _is_mark(character: str) -> bool:
 
 
 def _foreign(word: str) -> list[str]:
-    apart = unicodedata.normalize("NFD", word)
-    bare = unicodedata.normalize("NFC", "".join(c for c in apart if not unicodedata.combining(c)))
+    decomposition = unicodedata.normalize("NFD", word)
+    letters = "".join(c for c in decomposition if not unicodedata.combining(c))
+    bare = unicodedata.normalize("NFC", letters)
+    # Scripts without spaces are searched by characters and pairs of them: no word list is needed,
+    # and a query of two characters finds its phrase.
     if not _CJK.search(bare):
         return [stem(bare) if bare.isascii() else bare] if bare else []
+
     pairs = [a + b for a, b in pairwise(bare)]
     return [*bare, *pairs]
 
 
 def content_terms(text: str) -> frozenset[str]:
-    """Return the distinct terms of a text that are no stop words.
+    """The distinct terms of a text that are no stop words.
 
     >>> sorted(content_terms("explanations of prompting"))
     ['explanation', 'prompt']

@@ -11,7 +11,7 @@ fallback of the caller's. Only the named schema is read; what stands behind a `$
 >>> allow_unknown(schema)["properties"]["city"]
 {'anyOf': [{'type': 'string'}, {'const': 'unknown'}]}
 
-Source 003, failure map ("forced fabrication"); checklist C-095.
+Checklist C-095.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import Any, Final, cast
 UNKNOWN: Final = "unknown"
 """What a model answers for what it does not know."""
 
-_NAMED: Final = ("properties", "$defs", "definitions", "patternProperties")
-_LISTED: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SCHEMA_MAPS: Final = ("properties", "$defs", "definitions", "patternProperties")
+_SCHEMA_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE: Final = ("items", "additionalProperties")
 
 
@@ -40,78 +40,87 @@ class WayOut(StrEnum):
 
 
 def forced_fields(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the paths of required fields that must hold a value, in the schema's order."""
-    return tuple(_forced(schema, ""))
+    """The paths of required fields that must hold a value, in the schema's order."""
+    return tuple(_forced_paths(schema, ""))
 
 
 def allow_unknown(
     schema: Mapping[str, Any], way: WayOut | str = WayOut.UNKNOWN, *, fallback: Any = UNKNOWN
 ) -> dict[str, Any]:
-    """Return a schema whose forced fields have a way out; the given one is left as it is."""
-    chosen = WayOut(way)
-    made = {key: _loosened(key, value, chosen, fallback) for key, value in schema.items()}
-    required, fields = _names(schema), _fields(schema.get("properties"))
-    forced = {name for name in required if not _admits(fields.get(name, {}))}
-    if chosen is WayOut.OPTIONAL and forced:
-        made["required"] = [name for name in required if name not in forced]
-    elif forced:
-        held = _fields(made.get("properties"))
-        made["properties"] = {
-            **held,
-            **{name: _either(held.get(name, {}), chosen, fallback) for name in sorted(forced)},
-        }
-    return made
+    """A schema whose forced fields have a way out; the given one is left as it is."""
+    exit_kind = WayOut(way)
+    copy = {key: _relax(key, value, exit_kind, fallback) for key, value in schema.items()}
+    required_names, fields = _names(schema), _fields(schema.get("properties"))
+    forced_names = {name for name in required_names if not _admits(fields.get(name, {}))}
+    if exit_kind is WayOut.OPTIONAL and forced_names:
+        copy["required"] = [name for name in required_names if name not in forced_names]
+    elif forced_names:
+        properties = _fields(copy.get("properties"))
+        exits = {}
+        for name in sorted(forced_names):
+            exits[name] = _with_way_out(properties.get(name, {}), exit_kind, fallback)
+        copy["properties"] = {**properties, **exits}
+
+    return copy
 
 
-def _either(field: Mapping[str, Any], way: WayOut, fallback: Any) -> dict[str, Any]:
+def _with_way_out(field: Mapping[str, Any], way: WayOut, fallback: Any) -> dict[str, Any]:
     if way is WayOut.UNKNOWN:
         return {"anyOf": [dict(field), {"const": UNKNOWN}]}
     return {"anyOf": [dict(field), {"const": fallback}], "default": fallback}
 
 
-def _forced(schema: Mapping[str, Any], path: str) -> list[str]:
+def _forced_paths(schema: Mapping[str, Any], path: str) -> list[str]:
     fields = _fields(schema.get("properties"))
-    found = [path + name for name in _names(schema) if not _admits(fields.get(name, {}))]
-    for where, inner in _inside(schema, path, fields):
-        found += _forced(inner, where)
-    return found
+    paths = [path + name for name in _names(schema) if not _admits(fields.get(name, {}))]
+    for prefix, inner in _subschemas(schema, path, fields):
+        paths += _forced_paths(inner, prefix)
+    return paths
 
 
-def _inside(
+def _subschemas(
     schema: Mapping[str, Any], path: str, fields: Mapping[str, Any]
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the schemas inside a schema with the path of each."""
-    found = [(f"{path}{name}.", _fields(field)) for name, field in fields.items()]
-    found += [(f"{path[:-1]}[].", _fields(schema[key])) for key in _SINGLE if key in schema]
-    found += [(path, _fields(member)) for key in _LISTED for member in _members(schema.get(key))]
-    for group in _NAMED[1:]:
-        held = _fields(schema.get(group))
-        found += [(f"{path}{group}.{name}.", _fields(field)) for name, field in held.items()]
-    return [(where, inner) for where, inner in found if inner]
+    """The schemas inside a schema with the path of each."""
+    pairs = [(f"{path}{name}.", _fields(field)) for name, field in fields.items()]
+    pairs += [(f"{path[:-1]}[].", _fields(schema[key])) for key in _SINGLE if key in schema]
+    for key in _SCHEMA_LISTS:
+        pairs += [(path, _fields(member)) for member in _members(schema.get(key))]
+
+    # The properties themselves are walked above, with the shorter path that a reader expects.
+    for group in _SCHEMA_MAPS[1:]:
+        definitions = _fields(schema.get(group))
+        pairs += [(f"{path}{group}.{name}.", _fields(field)) for name, field in definitions.items()]
+
+    return [(prefix, inner) for prefix, inner in pairs if inner]
 
 
 def _admits(field: Any) -> bool:
-    """Tell whether a field's schema lets it say that it does not know."""
-    held = _fields(field)
-    kinds = held.get("type")
-    words = held.get("enum", [held["const"]] if "const" in held else [])
+    """Whether a field's schema lets it say that it does not know."""
+    rules = _fields(field)
+    kinds = rules.get("type")
+    words = rules.get("enum", [rules["const"]] if "const" in rules else [])
+
     return (
-        "default" in held
+        "default" in rules
         or kinds == "null"
         or (isinstance(kinds, list) and "null" in kinds)
         or (isinstance(words, list) and (None in words or UNKNOWN in words))
-        or any(_admits(member) for key in ("anyOf", "oneOf") for member in _members(held.get(key)))
+        or any(map(_admits, _members(rules.get("anyOf"))))
+        or any(map(_admits, _members(rules.get("oneOf"))))
     )
 
 
-def _loosened(key: str, value: Any, way: WayOut, fallback: Any) -> Any:
-    def inner(held: Any) -> Any:
-        return allow_unknown(_fields(held), way, fallback=fallback) if _fields(held) else held
+def _relax(key: str, value: Any, way: WayOut, fallback: Any) -> Any:
+    def inner(subschema: Any) -> Any:
+        fields = _fields(subschema)
+        return allow_unknown(fields, way, fallback=fallback) if fields else subschema
 
-    if key in _NAMED:
+    if key in _SCHEMA_MAPS:
         return {name: inner(field) for name, field in _fields(value).items()}
-    if key in _LISTED:
+    if key in _SCHEMA_LISTS:
         return [inner(member) for member in _members(value)]
+
     return inner(value) if key in _SINGLE else value
 
 

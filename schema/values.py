@@ -3,7 +3,7 @@
 Two values of a slot are the same value exactly when their keys are equal, so conflict and
 confirmation never depend on how a value was spelled. A key is text; the value itself is kept
 as canonical JSON, which is what stores hold and what exports print.
-Sources: settled 5; vocabulary 3.1; RFC 8785 in spirit (sorted keys, exact numbers).
+Canonical JSON follows RFC 8785 in spirit: sorted keys, exact numbers.
 
 Reading JSON values of unknown shape without trusting their types.
 """
@@ -28,7 +28,7 @@ NO_FIELDS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def fields_of(value: object) -> Mapping[str, Any]:
-    """Return the fields of an object, none for any other value.
+    """The fields of an object, none for any other value.
 
     >>> dict(fields_of({"a": 1})), dict(fields_of([1]))
     ({'a': 1}, {})
@@ -37,7 +37,7 @@ def fields_of(value: object) -> Mapping[str, Any]:
 
 
 def items_of(value: object) -> list[object]:
-    """Return the items of a list, none for any other value."""
+    """The items of a list, none for any other value."""
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
@@ -65,23 +65,28 @@ class Value:
 
     @property
     def plain(self) -> object:
-        """Return the value as plain Python."""
+        """The value as plain Python."""
         return json.loads(self.json)
 
 
 def canonical_json(value: object) -> str:
-    """Return JSON with sorted keys, no white space and exact numbers.
+    """JSON with sorted keys, no white space and exact numbers.
 
     >>> canonical_json({"b": 1, "a": [True, None]})
     '{"a":[true,null],"b":1}'
     """
     return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        # NaN and infinity are no JSON: other readers would refuse the line.
+        value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
     )
 
 
 def micros(moment: datetime) -> int:
-    """Return an aware datetime as microseconds since 1970, exactly.
+    """An aware datetime as microseconds since 1970, exactly.
 
     Raises:
         InvalidInput: `naive_datetime`.
@@ -92,40 +97,42 @@ def micros(moment: datetime) -> int:
             "text with an offset such as 2026-06-06T12:00:00Z",
             code="naive_datetime",
         )
+
+    # Whole-number division: a float of seconds loses microseconds from the year 2242 on.
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def moment(instant_us: int) -> datetime | None:
-    """Return an instant as an aware UTC datetime; None for an open start or end."""
+    """An instant as an aware UTC datetime; None for an open start or end."""
     if instant_us in (MIN_US, INF_US):
         return None
     return _EPOCH + timedelta(microseconds=instant_us)
 
 
 def stamped(instant_us: int) -> datetime:
-    """Return a stamp as an aware UTC datetime.
+    """A stamp as an aware UTC datetime.
 
     Raises:
         Fault: `invariant_broken` for an open end, which no stamp has.
     """
-    found = moment(instant_us)
-    if found is None:
+    instant = moment(instant_us)
+    if instant is None:
         raise Fault("a stamp lies at an open end", code="invariant_broken")
-    return found
+    return instant
 
 
 def iso(instant_us: int) -> str | None:
-    """Return an instant as ISO 8601 with Z; None for an open start or end.
+    """An instant as ISO 8601 with Z; None for an open start or end.
 
     >>> iso(0)
     '1970-01-01T00:00:00Z'
     """
-    found = moment(instant_us)
-    return None if found is None else found.isoformat().replace("+00:00", "Z")
+    instant = moment(instant_us)
+    return None if instant is None else instant.isoformat().replace("+00:00", "Z")
 
 
 def canonical_value(value: object, value_type: ValueType) -> Value:
-    """Return a value of a type with its key.
+    """A value of a type with its key.
 
     An entity's value is its entity id; whoever calls binds the mention first.
 
@@ -139,14 +146,14 @@ def canonical_value(value: object, value_type: ValueType) -> Value:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:
         raise InvalidInput(
-            f"{_told(value)} is no {value_type.value}: {error}",
+            f"{_spoken_type(value)} is no {value_type.value}: {error}",
             code="value_type_mismatch",
             value_type=value_type.value,
         ) from error
 
 
-def _told(value: object) -> str:
-    """Return a value for a message; Python refuses to print integers of thousands of digits."""
+def _spoken_type(value: object) -> str:
+    """A value for a message; Python refuses to print integers of thousands of digits."""
     short = isinstance(value, str | float | bool | date) or value is None
     return f"{value!r:.80}" if short else f"this {type(value).__name__}"
 
@@ -154,23 +161,29 @@ def _told(value: object) -> str:
 def _text(value: object) -> Value:
     if not isinstance(value, str):
         raise TypeError("give a string")
+
     clean = unicodedata.normalize("NFC", value).strip()
     if not clean:
         raise ValueError("it is empty")
     if "\x00" in clean or any(0xD800 <= ord(c) <= 0xDFFF for c in clean):
         raise ValueError("it holds a null or a lone surrogate")
+
     return Value("s:" + clean, canonical_json(clean), clean != value)
 
 
 def _number(value: object) -> Value:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         raise TypeError("give a number")
+
+    # Through the text: Decimal(0.1) would carry the binary error of the float into the key.
     number = Decimal(str(value))
     if not number.is_finite() or abs(number.adjusted()) > 400:
         raise ValueError("it is not a finite number of ordinary size")
+
     plain = format(number, "f")  # exact; `normalize` would round to the context's 28 digits
     if "." in plain:
         plain = plain.rstrip("0").rstrip(".")
+
     plain = "0" if not number else plain
     return Value("n:" + plain, plain, not isinstance(value, int | float))
 
@@ -194,24 +207,31 @@ def _instant(value: object) -> Value:
             f"{value!r} is finer than a microsecond; two instants must not become one, so round it",
             code="sub_microsecond",
         )
-    given = datetime.fromisoformat(value) if isinstance(value, str) else value
-    if not isinstance(given, datetime):
+
+    moment_value = datetime.fromisoformat(value) if isinstance(value, str) else value
+    if not isinstance(moment_value, datetime):
         raise TypeError("give an ISO 8601 instant or an aware datetime")
-    instant = micros(given)
+
+    # Keyed by the instant, so that two offsets of one moment are one value.
+    instant = micros(moment_value)
     return Value(f"t:{instant}", canonical_json(iso(instant) or value), iso(instant) != value)
 
 
 def _date(value: object) -> Value:
+    # A datetime is a date to `isinstance`; cutting its time off would lose what was stated.
     if isinstance(value, datetime):
         raise TypeError("give a calendar date, not an instant")
-    given = date.fromisoformat(value) if isinstance(value, str) else value
-    if not isinstance(given, date):
+
+    moment_value = date.fromisoformat(value) if isinstance(value, str) else value
+    if not isinstance(moment_value, date):
         raise TypeError("give an ISO 8601 date")
-    text = given.isoformat()
+
+    text = moment_value.isoformat()
     return Value("d:" + text, canonical_json(text), isinstance(value, str) and text != value)
 
 
 def _entity(value: object) -> Value:
+    # Bound before: a mention here would make every spelling of a name another value.
     if not isinstance(value, str) or not value:
         raise TypeError("give an entity id")
     return Value("e:" + value, canonical_json(value))
@@ -226,15 +246,19 @@ def _json(value: object) -> Value:
 def _exact(value: object, *, depth: int) -> object:
     if depth > 32:
         raise ValueError("it is nested deeper than 32 levels")
+
     if isinstance(value, dict):
         pairs = cast("dict[object, object]", value)
         if not all(isinstance(key, str) for key in pairs):
             raise TypeError("an object's keys are strings")
         return {key: _exact(item, depth=depth + 1) for key, item in pairs.items()}
+
     if isinstance(value, list | tuple):
         return [_exact(item, depth=depth + 1) for item in cast("Sequence[object]", value)]
+    # 1.0 and 1 are one number in JSON, so they must have one key.
     if isinstance(value, float) and value.is_integer():
         return int(value)
+
     return value
 
 

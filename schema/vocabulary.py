@@ -3,7 +3,7 @@
 Values are lowercase snake_case unless a source prints them otherwise. A word outside a list
 is refused at the edge by `parse`, which names the nearest known words; nothing is guessed.
 The lists of the compiler stand in `compile_terms`, the lists a tenant may extend in `slots`.
-Source: checklist C-058; source 003, section "Bounded vocabularies".
+Checklist C-058.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Classification(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return 0 for public up to 3 for highly restricted."""
+        """0 for public up to 3 for highly restricted."""
         return list(Classification).index(self)
 
 
@@ -61,14 +61,14 @@ class Authority(IntEnum):
 
     @property
     def trust(self) -> TrustLevel:
-        """Return the trust level that derives from the authority (C-169, R6)."""
+        """The trust level that derives from the authority (C-169)."""
         if self <= Authority.DEVELOPER:
             return TrustLevel.TRUSTED
         return TrustLevel.UNTRUSTED if self == Authority.RETRIEVED else TrustLevel.SEMI_TRUSTED
 
     @property
     def hierarchy(self) -> str:
-        """Return S, D, U or T of source 000; empty for inferred memory, which it lacks (C-142)."""
+        """S, D, U or T of source 000; empty for inferred memory, which it lacks (C-142)."""
         return "SDU T"[self].strip()
 
 
@@ -125,7 +125,7 @@ class Op(StrEnum):
 
     @property
     def withdraws(self) -> bool:
-        """Tell whether the verb withdraws stored claims, and so needs the hidden rows."""
+        """Whether the verb withdraws stored claims, and so needs the hidden rows."""
         return self in (Op.CORRECT, Op.RETRACT, Op.DELETE)
 
 
@@ -268,7 +268,7 @@ class JudgedBy(StrEnum):
 
     @property
     def strength(self) -> int:
-        """Return 3 for a human down to 0 for a model."""
+        """3 for a human down to 0 for a model."""
         return len(JudgedBy) - 1 - list(JudgedBy).index(self)
 
 
@@ -308,29 +308,32 @@ Word = TypeVar("Word", bound=StrEnum)
 
 
 def parse(kind: type[Word], word: object) -> Word:
-    """Return the member of a bounded list, or refuse with the nearest known words.
+    """The member of a bounded list, or refuse with the nearest known words.
 
     Raises:
         InvalidInput: `unknown_vocabulary`.
     """
     try:
+        # Through the text, so that a member and its word are the same answer.
         return kind(str(word))
     except ValueError:
-        raise unknown(_spoken(kind), str(word), (member.value for member in kind)) from None
+        raise unknown(_prose_name(kind), str(word), (member.value for member in kind)) from None
 
 
-def _spoken(kind: type[StrEnum]) -> str:
+def _prose_name(kind: type[StrEnum]) -> str:
     return "".join(f" {c.lower()}" if c.isupper() else c for c in kind.__name__).strip()
 
 
 def parse_level(level: object) -> Authority:
-    """Return the authority level 0 to 4.
+    """The authority level 0 to 4.
 
     Raises:
         InvalidInput: `unknown_vocabulary`.
     """
+    # True is an int in Python; as an authority level it would be the developer's.
     if isinstance(level, int) and not isinstance(level, bool) and 0 <= level <= 4:
         return Authority(level)
+
     raise InvalidInput(
         f"authority_level {level!r} is no level; give 0 (platform) to 4 (retrieved)",
         code="unknown_vocabulary",

@@ -2,7 +2,6 @@
 
 `Write` is input: nothing in it is trusted until the edge has made a `Draft` of it. `Receipt`
 is what every write returns, retried or not: what was stored, what it met, and why.
-Sources: API "Writing"; settled 2 to 5; vocabulary 3.5.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class Span:
     """First character."""
     end: int
     """One past the last character."""
-    who: EntityRef | str
+    mention: EntityRef | str
     """A mention, or an entity id."""
     stated: bool
     """The caller said so: it may create an entity. What was only found never does."""

@@ -23,7 +23,7 @@ from ...schema.artifact import (
     Original,
     address_of,
     artifact_from_json,
-    decoded,
+    decode_text,
     digest_of,
     is_address,
 )
@@ -117,7 +117,7 @@ class Artifacts:
         Raises:
             InvalidInput: `invalid_encoding`, when it is no UTF-8; and what `get` raises.
         """
-        return decoded(self.get(address), address)
+        return decode_text(self.get(address), address)
 
     def info(self, address: str, *, scope: Scope | Mapping[str, str] | None = None) -> Artifact:
         """Return what an artifact is and who may read it.
@@ -285,7 +285,7 @@ class Artifacts:
         given = Scope(**stated) if isinstance(stated, Mapping) else stated
         layer = StateLayer.SESSION if self.principal.session else StateLayer.USER
         kind = ObjectType.RETRIEVED_PASSAGE
-        return write_scope(self.principal, layer, stated=given, object_type=kind)
+        return write_scope(self.principal, layer, stated_scope=given, object_type=kind)
 
     def _permissions(
         self, classification: str | None, allow: Sequence[str], deny: Sequence[str]

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput
 from ...schema.layers import DecayRule
-from ...schema.slots import BUILT_IN_SLOTS, Named, Slot, Vocabulary
+from ...schema.slots import BUILT_IN_SLOTS, Slot, TenantWord, Vocabulary
 from ...schema.vocabulary import (
     Cardinality,
     Precedence,
@@ -40,7 +40,7 @@ def defined(known: Vocabulary, definition: dict[str, Any], *, used: bool = False
         extra = set(held) - {"name", "description", "parent"}
         if extra:
             raise InvalidInput(f"a {what} has no {sorted(extra)}", code="bad_definition")
-        word = Named(name, str(held.get("description", "")), held.get("parent"))
+        word = TenantWord(name, str(held.get("description", "")), held.get("parent"))
         return known.define(what, word)
     return known.define("slot", _slot(known, held), used=used)
 

@@ -166,9 +166,9 @@ class _Sanitising:
         return channel(
             origin,
             kinds=self.desk.vocabulary.source_kinds,
-            granted=principal.source_kinds,
+            granted_kinds=principal.source_kinds,
             ceiling=principal.authority_level,
-            stated=stated,
+            stated_level=stated,
             stated_trust=None if trust is None else share(trust, "source_authority"),
         )
 
@@ -295,7 +295,7 @@ class _Sanitising:
                     code="bad_scope",
                 )
             stated = Scope(**stated)
-        return write_scope(self.desk.principal, layer, stated=stated, object_type=object_type)
+        return write_scope(self.desk.principal, layer, stated_scope=stated, object_type=object_type)
 
     def _tenure(
         self, object_type: ObjectType, layer: StateLayer, slot: Slot | None, level: Authority

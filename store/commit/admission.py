@@ -211,11 +211,11 @@ class _Admission:
 
     def _mentioned(self, span: Span) -> _Binding | None:
         """Bind a name inside the text; what was only found names nobody new and teaches none."""
-        found = bind(span.who, self.register, self.rules, self.scorer)
+        found = bind(span.mention, self.register, self.rules, self.scorer)
         if found.decision is Decision.NEW and not span.stated:
             return None
         if found.entity is None or found.reason == SCORED:
-            return self._create(as_ref(span.who), f"mention/{span.start}", found)
+            return self._create(as_ref(span.mention), f"mention/{span.start}", found)
         self.register.named_now.add(found.entity)
         return _Binding(found.entity, found, False)
 

@@ -38,5 +38,5 @@ def mentions_of(drafts: Iterable[Draft]) -> list[Named]:
     for draft in drafts:
         subject = subject_mention(draft)
         found += [one for one in (subject, draft.value_mention) if one is not None]
-        found += [span.who for span in draft.mentions]
+        found += [span.mention for span in draft.mentions]
     return found

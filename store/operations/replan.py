@@ -175,10 +175,10 @@ def _extent(rows: Iterable[Row]) -> list[tuple[int, int]]:
 
 def _edges(before: Sequence[Row], after: Sequence[Row], why: Why, stamp: int) -> Iterable[Edge]:
     """Yield what took the place of a row that used to decide, and what now ties with it."""
-    same = {row.same for row in after}
+    same = {row.row_key for row in after}
     heads = [row for row in after if row.look.head]
     for old in before:
-        if not old.look.head or old.same in same or old.claim.op is Op.DENY:
+        if not old.look.head or old.row_key in same or old.claim.op is Op.DENY:
             continue
         mine = [row for row in heads if row.claim.object_id == old.claim.object_id]
         for new in heads:

@@ -66,9 +66,9 @@ class Ledger:
         """End a stamp: number what is new and close what is gone."""
         for slot, before in self._before.items():
             close, insert = net(before, self.slots[slot])
-            numbered = {row.same: self._number(row, tx) for row in insert}
-            known = {row.same: row for row in before} | numbered
-            self.slots[slot] = tuple(known[row.same] for row in self.slots[slot])
+            numbered = {row.row_key: self._number(row, tx) for row in insert}
+            known = {row.row_key: row for row in before} | numbered
+            self.slots[slot] = tuple(known[row.row_key] for row in self.slots[slot])
             for row in close:
                 self._close(row, tx)
             self._note(slot, close, insert, tx)

@@ -178,9 +178,9 @@ def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], t
     A row that says the same in both states stays as it is, so a row that was opened and
     replaced under one stamp is never written.
     """
-    had, has = {row.same for row in before}, {row.same for row in after}
-    close = tuple(row for row in before if row.same not in has)
-    insert = tuple(sorted((row for row in after if row.same not in had), key=_place))
+    had, has = {row.row_key for row in before}, {row.row_key for row in after}
+    close = tuple(row for row in before if row.row_key not in has)
+    insert = tuple(sorted((row for row in after if row.row_key not in had), key=_place))
     return close, insert
 
 

@@ -17,7 +17,7 @@ from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import Forbidden, InvalidInput
 from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER, Principal
-from tenure.schema.slots import Named
+from tenure.schema.slots import TenantWord
 from tenure.schema.vocabulary import Classification
 from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import KEY, Bench, Reading, uid
@@ -155,7 +155,7 @@ def test_another_policy_or_vocabulary_is_refused() -> None:
     other = replace(DEFAULT, compile=replace(DEFAULT.compile, bm25_b=0.5))
     with pytest.raises(InvalidInput, match="pins policy"):
         again(bench, manifest, policy=other)
-    words = bench.vocabulary.define("role", Named("pilot", "flies"))
+    words = bench.vocabulary.define("role", TenantWord("pilot", "flies"))
     with pytest.raises(InvalidInput, match="pins vocabulary"):
         again(bench, manifest, vocabulary=words)
 

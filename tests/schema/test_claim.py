@@ -46,8 +46,8 @@ def test_a_row_is_live_until_its_transaction_end() -> None:
     row = Row(1, CLAIM, CLAIM.interval, SHOWN, 3)
     assert row.live
     assert not replace(row, tx_end=9).live
-    assert row.same == replace(row, vid=7, tx_start=8, tx_end=9, continues=1).same
-    assert row.same != replace(row, look=SHOWN._replace(status=Status.DISPUTED)).same
+    assert row.row_key == replace(row, vid=7, tx_start=8, tx_end=9, continues=1).row_key
+    assert row.row_key != replace(row, look=SHOWN._replace(status=Status.DISPUTED)).row_key
 
 
 def test_a_claim_never_changes() -> None:

@@ -169,7 +169,7 @@ def test_a_foreign_project_is_refused_unless_the_caller_may_name_any() -> None:
 @pytest.mark.parametrize("layer", StateLayer)
 def test_a_stated_scope_wins_over_the_layer(layer: StateLayer) -> None:
     stated = Scope(project="nova")
-    assert p.write_scope(ANN, layer, stated=stated, object_type=FACT) == stated
+    assert p.write_scope(ANN, layer, stated_scope=stated, object_type=FACT) == stated
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_stated_scope_wins_over_the_layer(layer: StateLayer) -> None:
     ],
 )  # fmt: skip
 def test_a_layer_takes_its_ids_from_the_caller(layer: str, scope_id: str) -> None:
-    found = p.write_scope(ANN, StateLayer(layer), stated=None, object_type=FACT)
+    found = p.write_scope(ANN, StateLayer(layer), stated_scope=None, object_type=FACT)
     assert found.scope_id == scope_id
 
 
@@ -190,12 +190,12 @@ def test_a_layer_without_its_id_is_refused(layer: str) -> None:
     two = Principal(user="ann", projects=frozenset({"nova", "orion"}))
     for caller in (Principal(), two):
         with pytest.raises(InvalidInput) as caught:
-            p.write_scope(caller, StateLayer(layer), stated=None, object_type=FACT)
+            p.write_scope(caller, StateLayer(layer), stated_scope=None, object_type=FACT)
         assert caught.value.code == "scope_missing"
 
 
 def test_a_user_layer_without_a_user_is_tenant_wide() -> None:
-    found = p.write_scope(Principal(), StateLayer.USER, stated=None, object_type=FACT)
+    found = p.write_scope(Principal(), StateLayer.USER, stated_scope=None, object_type=FACT)
     assert found == p.TENANT_SCOPE
 
 
@@ -204,10 +204,12 @@ def test_a_user_layer_without_a_user_is_tenant_wide() -> None:
 )
 def test_a_foreign_id_is_refused_unless_the_caller_may_name_any(scope: Scope) -> None:
     with pytest.raises(Forbidden) as caught:
-        p.write_scope(ANN, StateLayer.TENANT, stated=scope, object_type=FACT)
+        p.write_scope(ANN, StateLayer.TENANT, stated_scope=scope, object_type=FACT)
     assert caught.value.code == "scope_not_yours"
     for caller in (OWNER, Principal(authority_level=Authority.DEVELOPER)):
-        assert p.write_scope(caller, StateLayer.TENANT, stated=scope, object_type=FACT) == scope
+        assert (
+            p.write_scope(caller, StateLayer.TENANT, stated_scope=scope, object_type=FACT) == scope
+        )
 
 
 def test_the_only_project_is_known() -> None:

@@ -13,8 +13,8 @@ from tenure.schema.slots import (
     ENTITY_TYPES,
     ROLES,
     TASK_TYPES,
-    Named,
     Slot,
+    TenantWord,
     Vocabulary,
     check_scheme,
     compatible,
@@ -81,12 +81,12 @@ def test_a_definition_makes_a_new_vocabulary() -> None:
 def test_the_same_definition_again_changes_nothing() -> None:
     grown = BASE.define("slot", SHIRT)
     assert grown.define("slot", SHIRT, used=True) is grown
-    role = Named("pilot", "flies")
+    role = TenantWord("pilot", "flies")
     piloted = grown.define("role", role)
     assert piloted.version == 2
     assert piloted.define("role", role) is piloted
-    assert piloted.define("role", Named("owner", "built in")) is piloted
-    assert piloted.define("role", Named("pilot", "flies planes")).version == 3
+    assert piloted.define("role", TenantWord("owner", "built in")) is piloted
+    assert piloted.define("role", TenantWord("pilot", "flies planes")).version == 3
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_bad_name_is_refused(name: str) -> None:
     with refused("bad_name"):
         BASE.define("slot", replace(SHIRT, name=name))
     with refused("bad_name"):
-        BASE.define("role", Named(name, "x"))
+        BASE.define("role", TenantWord(name, "x"))
 
 
 def test_a_slot_names_only_known_words() -> None:
@@ -119,25 +119,25 @@ def test_a_slot_names_only_known_words() -> None:
         BASE.define("slot", replace(SHIRT, applicable_task_types=("knitting",)))
     with refused("unknown_vocabulary"):
         BASE.define("slot", replace(SHIRT, subject_types=("ghost",)))
-    own = BASE.define("task_type", Named("knitting", "with wool"))
+    own = BASE.define("task_type", TenantWord("knitting", "with wool"))
     assert own.define("slot", replace(SHIRT, applicable_task_types=("knitting",))).version == 2
 
 
 def test_only_known_lists_can_be_extended() -> None:
     with pytest.raises(InvalidInput, match="did you mean 'role'"):
-        BASE.define("rolle", Named("pilot", "flies"))
+        BASE.define("rolle", TenantWord("pilot", "flies"))
 
 
 def test_a_task_type_may_have_one_of_the_four_as_parent() -> None:
-    own = BASE.define("task_type", Named("etl", "moves data", parent="data_extraction"))
-    own = own.define("task_type", Named("knitting", "with wool"))
+    own = BASE.define("task_type", TenantWord("etl", "moves data", parent="data_extraction"))
+    own = own.define("task_type", TenantWord("knitting", "with wool"))
     assert own.task_types("etl") == ("etl", "data_extraction")
     assert own.task_types("knitting") == ("knitting",)
     assert own.task_types("code_generation") == ("code_generation",)
     with refused("unknown_vocabulary"):
         own.task_types("sewing")
     with pytest.raises(InvalidInput, match="parent task type"):
-        own.define("task_type", Named("elt", "too", parent="etl"))
+        own.define("task_type", TenantWord("elt", "too", parent="etl"))
 
 
 def test_entity_types_know_the_unknown() -> None:
@@ -145,16 +145,16 @@ def test_entity_types_know_the_unknown() -> None:
     assert BASE.entity_type("person") == "person"
     with refused("unknown_vocabulary"):
         BASE.entity_type("ghost")
-    assert BASE.define("entity_type", Named("ghost", "boo")).entity_type("ghost") == "ghost"
+    assert BASE.define("entity_type", TenantWord("ghost", "boo")).entity_type("ghost") == "ghost"
     assert BASE.check("role", ("hr", "legal")) == ("hr", "legal")
 
 
 def test_a_source_kind_of_a_tenant_has_schemes_of_its_name() -> None:
-    own = BASE.define("source_kind", Named("crm_export", "the CRM"))
+    own = BASE.define("source_kind", TenantWord("crm_export", "the CRM"))
     for scheme in ("crm_export", "crm-export", "CRM-export"):
         kind = kind_of(f"{scheme}://x", own.source_kinds)
         assert (kind.name, kind.granted, kind.default_level) == ("crm_export", False, 2)
-    taken = own.define("source_kind", Named("record", "not a system of record"))
+    taken = own.define("source_kind", TenantWord("record", "not a system of record"))
     assert kind_of("record://x", taken.source_kinds).name == "system_of_record"
 
 

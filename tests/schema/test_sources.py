@@ -33,9 +33,9 @@ def sent(
     return channel(
         origin,
         kinds=KINDS,
-        granted=granted,
+        granted_kinds=granted,
         ceiling=Authority(ceiling),
-        stated=None if stated is None else Authority(stated),
+        stated_level=None if stated is None else Authority(stated),
         stated_trust=trust,
     )
 

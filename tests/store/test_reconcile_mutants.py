@@ -187,7 +187,7 @@ MUTANTS = (
            "self.start_us < other.end_us and other.start_us < self.end_us",
            "self.start_us <= other.end_us and other.start_us <= self.end_us"),
     Mutant("a row that one stamp opens and replaces is kept", PLAN,
-           "close = tuple(row for row in before if row.same not in has)", "close = ()"),
+           "close = tuple(row for row in before if row.row_key not in has)", "close = ()"),
 )  # fmt: skip
 
 

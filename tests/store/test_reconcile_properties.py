@@ -126,7 +126,7 @@ def test_a_fold_equals_planning_one_by_one(history: History) -> None:
     for claim in history.claims:
         rows = applied(rows, plan(rows, claim, many=history.many))
     folded = fold(reversed(history.claims), many=history.many)
-    assert {row.same for row in folded} == {row.same for row in rows}
+    assert {row.row_key for row in folded} == {row.row_key for row in rows}
 
 
 def _own(withdrawal: Claim, claim: Claim) -> bool:
@@ -171,7 +171,7 @@ def test_a_plan_touches_nothing_outside_the_written_interval(history: History) -
 @settings(max_examples=200)
 def test_a_plan_never_closes_a_row_to_write_it_again(history: History) -> None:
     done, _, _ = _last(history)
-    assert not {row.same for row in done.close} & {row.same for row in done.insert}
+    assert not {row.row_key for row in done.close} & {row.row_key for row in done.insert}
 
 
 @given(histories())

@@ -15,10 +15,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ...schema.errors import InvalidInput, unknown
-from ..explain.charts import budget_svg, treemap_svg
 from ..explain.diagnosis import Suspicion, diagnosis
-from ..explain.lineage import Descent, descents, lineage_svg
-from ..explain.page import fragment, page
+from ..explain.lineage import Descent, descents
+from ..explain.page import budget_svg, fragment, lineage_svg, page
 from ..format.block import Block
 from ..ir.verdicts import Gap
 from ..render.adk import render_adk
@@ -98,10 +97,6 @@ class Envelope:
 
     def _repr_html_(self) -> str:
         return fragment(self)
-
-    def treemap_svg(self) -> str:
-        """Return where the tokens went, by section and block, as an SVG picture."""
-        return treemap_svg(self)
 
     def budget_svg(self) -> str:
         """Return the budget as a stacked bar, as an SVG picture."""

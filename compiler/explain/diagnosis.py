@@ -1,10 +1,10 @@
 """Diagnosis: what in an envelope can have made an answer wrong, and which part is to blame.
 
 A wrong answer comes from context that is missing, poisoned, buried, conflicting or overloaded
-(source 000, 6.11.1). Each suspicion names its cause, the part of the system it points to
+. Each suspicion names its cause, the part of the system it points to
 (retrieval, compilation or entity mapping), the measure that says so and the objects concerned.
 It is read off the trace and the quality metrics alone; nothing here looks at an answer, and an
-envelope without a suspicion can still be wrong. Checklist C-113, C-175; D6.
+envelope without a suspicion can still be wrong. Checklist C-113, C-175.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _LIMITS: Final = frozenset(
         Reason.RETRIEVAL_DEFERRED.value,
     }
 )
-_NEEDED: Final = frozenset({PriorityTier.CRITICAL.value, PriorityTier.IMPORTANT.value})
+_NEEDED_TIERS: Final = frozenset({PriorityTier.CRITICAL.value, PriorityTier.IMPORTANT.value})
 _METRICS: Final[Mapping[str, Cause]] = {
     "staleness_index": Cause.POISONED,
     "injection_surface": Cause.POISONED,
@@ -72,38 +72,42 @@ _METRICS: Final[Mapping[str, Cause]] = {
 }
 
 
-def diagnosis(trace: Trace, found: Quality) -> tuple[Suspicion, ...]:
-    """Return the suspicions, in the order of the five causes."""
+def diagnosis(trace: Trace, quality: Quality) -> tuple[Suspicion, ...]:
+    """The suspicions, in the order of the five causes."""
     ranks = tuple(Cause)
-    return tuple(sorted(_suspicions(trace, found), key=lambda each: ranks.index(each.cause)))
+    return tuple(sorted(_suspicions(trace, quality), key=lambda each: ranks.index(each.cause)))
 
 
-def _suspicions(trace: Trace, found: Quality) -> Iterator[Suspicion]:
+def _suspicions(trace: Trace, quality: Quality) -> Iterator[Suspicion]:
     yield from _missing(trace)
     yield from _conflicting(trace)
-    hurt = _ids(trace, Reason.INJECTION_SUSPECTED.value)
-    if hurt:
-        why = f"{plural(len(hurt), 'text')} quarantined: it looks like an injection"
-        yield Suspicion(Cause.POISONED, Part.RETRIEVAL, why, hurt)
+    suspects = _ids(trace, Reason.INJECTION_SUSPECTED.value)
+    if suspects:
+        reason = f"{plural(len(suspects), 'text')} quarantined: it looks like an injection"
+        yield Suspicion(Cause.POISONED, Part.RETRIEVAL, reason, suspects)
+
     precision = trace.metrics["context_precision"]
     if precision < LOW_PRECISION:
-        why = f"context_precision is {precision:g}: much of the text says little about the request"
-        yield Suspicion(Cause.BURIED, Part.COMPILATION, why)
-    for name in found.alerts:
-        value = found.metrics[name]
-        yield Suspicion(_cause(name, value), Part.COMPILATION, missed(name, value))
+        reason = (
+            f"context_precision is {precision:g}: much of the text says little about the request"
+        )
+        yield Suspicion(Cause.BURIED, Part.COMPILATION, reason)
+
+    for name in quality.alerts:
+        value = quality.metrics[name]
+        yield Suspicion(_cause(name, value), Part.COMPILATION, outside_target(name, value))
 
 
 def _cause(name: str, value: float) -> Cause:
-    """Return what a metric points to; tokens that were left free are missing context."""
+    """What a metric points to; tokens that were left free are missing context."""
     free = name == "budget_utilisation" and value < TARGETS[name].least
     return Cause.MISSING if free else _METRICS[name]
 
 
-def missed(name: str, value: float) -> str:
+def outside_target(name: str, value: float) -> str:
     """Return in words that a metric is outside its target.
 
-    >>> missed("staleness_index", 0.4)
+    >>> outside_target("staleness_index", 0.4)
     'staleness_index is 0.4, outside 0 to 0.2'
     """
     target = TARGETS[name]
@@ -113,37 +117,43 @@ def missed(name: str, value: float) -> str:
 def _missing(trace: Trace) -> Iterator[Suspicion]:
     recall = trace.metrics["context_recall"]
     if recall < 1:
-        why = f"context_recall is {recall:g}: something asked for has no object that speaks to it"
-        yield Suspicion(Cause.MISSING, Part.RETRIEVAL, why)
+        reason = (
+            f"context_recall is {recall:g}: something asked for has no object that speaks to it"
+        )
+        yield Suspicion(Cause.MISSING, Part.RETRIEVAL, reason)
+
     if trace.gaps:
-        told = tuple(f"{gap.code.value}: {gap.subject}" for gap in trace.gaps)
-        why = f"{plural(len(told), 'gap')}: the envelope should hold more than it does"
-        yield Suspicion(Cause.MISSING, Part.RETRIEVAL, why, told)
-    dropped = tuple(o.object_id for o in trace.omitted_objects if _cut(o))
-    if dropped:
-        why = f"{plural(len(dropped), 'needed object')} did not fit the budget"
-        yield Suspicion(Cause.MISSING, Part.COMPILATION, why, dropped)
+        details = tuple(f"{gap.code.value}: {gap.subject}" for gap in trace.gaps)
+        reason = f"{plural(len(details), 'gap')}: the envelope should hold more than it does"
+        yield Suspicion(Cause.MISSING, Part.RETRIEVAL, reason, details)
+
+    casualties = tuple(o.object_id for o in trace.omitted_objects if _cut(o))
+    if casualties:
+        reason = f"{plural(len(casualties), 'needed object')} did not fit the budget"
+        yield Suspicion(Cause.MISSING, Part.COMPILATION, reason, casualties)
+
     withheld = sum(trace.withheld.values())
     if withheld:
-        why = f"{plural(withheld, 'object')} may not be seen by this caller"
-        yield Suspicion(Cause.MISSING, Part.RETRIEVAL, why)
+        reason = f"{plural(withheld, 'object')} may not be seen by this caller"
+        yield Suspicion(Cause.MISSING, Part.RETRIEVAL, reason)
 
 
-def _cut(omitted: OmittedObject) -> bool:
-    return omitted.reason in _LIMITS and omitted.priority_tier in _NEEDED
+def _cut(omission: OmittedObject) -> bool:
+    return omission.reason in _LIMITS and omission.priority_tier in _NEEDED_TIERS
 
 
 def _conflicting(trace: Trace) -> Iterator[Suspicion]:
-    tied = _ids(trace, Reason.CONFLICTING_CLAIM_UNRESOLVED.value)
-    if tied:
-        why = (
-            f"{plural(len(tied), 'claim')} in a contradiction that none wins; settle it in actions"
+    ties = _ids(trace, Reason.CONFLICTING_CLAIM_UNRESOLVED.value)
+    if ties:
+        reason = (
+            f"{plural(len(ties), 'claim')} in a contradiction that none wins; settle it in actions"
         )
-        yield Suspicion(Cause.CONFLICTING, Part.RETRIEVAL, why, tied)
-    mapped = int(trace.metrics["entity_resolution_conflicts"])
-    if mapped:
-        why = f"{plural(mapped, 'name')} ambiguous or waiting for a review"
-        yield Suspicion(Cause.CONFLICTING, Part.ENTITY_MAPPING, why)
+        yield Suspicion(Cause.CONFLICTING, Part.RETRIEVAL, reason, ties)
+
+    ambiguities = int(trace.metrics["entity_resolution_conflicts"])
+    if ambiguities:
+        reason = f"{plural(ambiguities, 'name')} ambiguous or waiting for a review"
+        yield Suspicion(Cause.CONFLICTING, Part.ENTITY_MAPPING, reason)
 
 
 def _ids(trace: Trace, reason: str) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def compile_envelope(
     explain: Explain = False,
     html: Html = None,
     svg: Svg = None,
-    picture: Drawn = Picture.TREEMAP,
+    picture: Drawn = Picture.BUDGET,
 ) -> None:
     """Compile the context of a task within a budget, and print its text."""
     items, originals = _brought(evidence or ())
@@ -132,7 +132,7 @@ def replay(
     explain: Explain = False,
     html: Html = None,
     svg: Svg = None,
-    picture: Drawn = Picture.TREEMAP,
+    picture: Drawn = Picture.BUDGET,
 ) -> None:
     """Print the same bytes again, whatever was written since."""
     with opened(context) as memory:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 class Picture(StrEnum):
     """Which picture `--svg` draws."""
 
-    TREEMAP = "treemap"
     BUDGET = "budget"
     LINEAGE = "lineage"
 
@@ -56,7 +56,6 @@ def write_pages(
         _write(html, envelope.to_html())
     if svg is not None:
         drawn = {
-            Picture.TREEMAP: envelope.treemap_svg,
             Picture.BUDGET: envelope.budget_svg,
             Picture.LINEAGE: envelope.lineage_svg,
         }
@@ -73,7 +72,7 @@ def explanation(envelope: Envelope) -> Mapping[str, Any]:
     found = envelope.quality
     return {
         "stages": [each._asdict() for each in envelope.stages],
-        "lineage": [each._asdict() for each in envelope.lineage],
+        "lineage": [asdict(row) for row in envelope.lineage],
         "quality": {"metrics": found.metrics, "alerts": found.alerts, "failed": found.failed},
         "diagnosis": [each._asdict() for each in envelope.diagnosis],
     }

@@ -16,8 +16,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.explain.page import _UNSAFE, _environment
 from tenure.compiler.trace.metrics import TARGETS
 from tenure.schema.compile_terms import Reason
 from tenure.schema.principal import Principal
@@ -77,7 +80,7 @@ def hostile(payload: str) -> Envelope:
 
 
 def pages(envelope: Envelope) -> list[str]:
-    drawn = [envelope.budget_svg(), envelope.treemap_svg(), envelope.lineage_svg()]
+    drawn = [envelope.budget_svg(), envelope.lineage_svg()]
     return [envelope.to_html(), envelope._repr_html_(), *drawn]
 
 
@@ -111,7 +114,7 @@ def test_the_shared_payloads_stay_text_in_every_page(shared_data: Path) -> None:
             budget_tokens=60_000,
         )
         closed(envelope.to_html())
-        ElementTree.fromstring(envelope.treemap_svg())
+        ElementTree.fromstring(envelope.lineage_svg())
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH")
@@ -182,7 +185,7 @@ def test_a_page_asks_for_nothing_and_its_policy_holds_the_hash_of_its_style() ->
     assert "url(" not in style[1]
     assert "@import" not in style[1]
     ids = [a["id"] for _, a in elements if "id" in a]
-    assert len(ids) == len(set(ids)) == 6
+    assert len(ids) == len(set(ids)) == 4
     assert not {"script", "link", "img"} & {name for name, _ in elements}
 
 
@@ -190,7 +193,7 @@ DRAW = """
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 import hashlib
 e = full_bench().compile(**REQUEST)
-for text in (e.to_html(), e._repr_html_(), e.budget_svg(), e.treemap_svg(), e.lineage_svg()):
+for text in (e.to_html(), e._repr_html_(), e.budget_svg(), e.lineage_svg()):
     print(hashlib.sha256(text.encode()).hexdigest())
 """
 
@@ -224,14 +227,26 @@ def test_pictures_say_in_words_what_they_show() -> None:
     assert f"{envelope.tokens_upper:,} of 8,000 tokens used" in pages(envelope)[2]
 
 
-def test_the_treemap_gives_each_section_its_share_and_gathers_small_blocks() -> None:
-    turns = [f"turn {i} about alpha" for i in range(220)]
-    envelope = Bench().compile(query="alpha", history=turns, budget_tokens=60_000)
-    drawn = envelope.treemap_svg()
-    assert re.search(r"\d+ more blocks", drawn)
-    root = ElementTree.fromstring(drawn)
-    rects = [r for r in root.iter() if r.tag.endswith("rect")]
-    assert all(int(r.get("width", "0")) > 0 for r in rects)
+def test_the_bar_gives_each_section_its_share() -> None:
+    envelope = full_bench().compile(**REQUEST)
+    root = ElementTree.fromstring(envelope.budget_svg())
+    parts = [group for group in root.iter() if group.tag.endswith("}g")]
+    widths = [int(part[1].get("width", "0")) for part in parts]
+    free = 8_000 - envelope.tokens_upper
+    whole = sum(use.tokens for use in envelope.sections) + free
+    assert [part[0].text for part in parts] == [
+        f"{use.name}: {use.tokens:,} token" + "s" * (use.tokens != 1) for use in envelope.sections
+    ]
+    for use, width in zip(envelope.sections, widths, strict=True):
+        assert abs(width - use.tokens * 960 / whole) < 1
+
+
+@given(st.text())
+def test_any_text_comes_back_as_the_same_words(text: str) -> None:
+    drawn = _environment().from_string('<p title="{{ text }}">{{ text }}</p>').render(text=text)
+    page = Page(drawn)
+    plain = _UNSAFE.sub("\ufffd", text)
+    assert (page.elements, page.words) == ([("p", {"title": plain})], plain)
 
 
 def test_the_lineage_tells_how_each_object_was_found_and_what_it_stands_for() -> None:

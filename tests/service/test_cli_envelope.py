@@ -95,7 +95,7 @@ def test_what_was_scarce_folded_and_withheld_is_explained(run: Run, tmp_path: Pa
     assert "acceptance_missing" in run(*ASK, "--step", "look", "--explain").stdout
 
 
-@pytest.mark.parametrize("picture", ["treemap", "budget", "lineage"])
+@pytest.mark.parametrize("picture", ["budget", "lineage"])
 def test_pages_and_pictures_are_written(run: Run, tmp_path: Path, picture: str) -> None:
     moved(run)
     page, drawing = tmp_path / "e.html", tmp_path / "e.svg"

@@ -27,22 +27,18 @@ from ...schema.claim import (
     Version,
 )
 from ...schema.interval import INF_US, Interval
-from ...schema.layers import DecayRule
-from ...schema.principal import EVERYONE, Scope
-from ...schema.values import NOTHING
-from ...schema.vocabulary import (
-    Authority,
-    Classification,
-    EdgeKind,
-    ObjectType,
-    Op,
-    RetirementRule,
-    Sensitivity,
-    StateLayer,
-    Status,
+from ...schema.vocabulary import EdgeKind, ObjectType, Op, Status
+from ..port.claim_columns import (
+    CLAIM_COLUMNS,
+    PERMISSION_COLUMNS,
+    SECRET_COLUMNS,
+    decoder,
+    encoder,
+    names_of,
 )
 from ..port.store import SlotRecord, Tombstone, TxEvent
 from ..search.two_generation_cache import Halves
+from .cypher.claim import CORE_NAMES, LINE_NAMES
 
 Properties = dict[str, Any]
 """The properties of a node or a relationship, or a row of a statement's list."""
@@ -52,18 +48,6 @@ HIDDEN_DENIAL: Final = 1
 HIDDEN: Final = 2
 """The values of `open` on an open version; closed and quarantined ones have none."""
 
-_CLAIM_COLUMNS: Final[Sequence[str]] = (
-    "object_id slot_key op valid_from valid_until since_us level source_authority confidence "
-    "tx ordinal target quarantine scope_id slot subject_id authority_level source_origin "
-    "source_kind object_type layer applicable_task_types sensitivity half_life_days "
-    "minimum_threshold retirement_rule update_path derived_from origins planned actor "
-    "resolved_via signature erased class_rank allow deny "
-    "value_entity_id value_key value_json text normalized_claim why_it_matters "
-    "behavioral_implication enforcement terms"
-).split()
-"""The order in which a read lists a claim; a veiled one ends before its value and content."""
-
-_CLASSES = tuple(Classification)
 _STANDING: Final = {
     ObjectType.POLICY_RULE,
     ObjectType.TOOL_SCHEMA,
@@ -83,28 +67,48 @@ def _look(status: str, reason: str, head: bool) -> Look:
     return Look(Status(status), reason, head)
 
 
-@lru_cache(maxsize=4096)
-def _scope(scope_id: str) -> Scope:
-    return Scope.parse(scope_id)
-
-
 def known_end(tx_end: int, tx_us: int) -> int:
     """Return a closing as a reader at a tx knows it."""
     return INF_US if tx_end > tx_us else tx_end
 
 
+_ALL: Final = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
+_NODE: Final = tuple(column for column in _ALL if column.table != "d")
+_SAID: Final = tuple(column for column in _ALL if column.table == "d")
+_HIDDEN_NAMES: Final = LINE_NAMES[: -len(SECRET_COLUMNS)]
+_SIGNATURE: Final = LINE_NAMES.index("signature")
+_ERASED: Final = LINE_NAMES.index("erased")
+_QUARANTINE: Final = LINE_NAMES.index("quarantine")
+_VALUE: Final = LINE_NAMES.index("value_json")
+
+_node_values: Final = encoder(_NODE)
+_said_values: Final = encoder(_SAID)
+_permission_values: Final = encoder(PERMISSION_COLUMNS, "permissions")
+
+_claim: Final = decoder(Claim, "claim", _ALL, LINE_NAMES)
+_details: Final = decoder(Details, "details", _ALL, LINE_NAMES)
+_content: Final = decoder(Content, "content", _ALL, LINE_NAMES)
+_hidden_claim: Final = decoder(Claim, "claim", _ALL, _HIDDEN_NAMES)
+_hidden_details: Final = decoder(Details, "details", _ALL, _HIDDEN_NAMES)
+_core_claim: Final = decoder(Claim, "claim", _ALL, CORE_NAMES)
+_permissions: Final = decoder(Permissions, "permissions", PERMISSION_COLUMNS, LINE_NAMES)
+_own_permissions: Final = decoder(
+    Permissions, "permissions", PERMISSION_COLUMNS, names_of(PERMISSION_COLUMNS)
+)
+
 # --- writing
 
 
 def claim_row(stated: Assertion, *, n: int, live: bool, token: str) -> Properties:
-    """Return what creates a claim; `live` tells whether a head of it is open."""
+    """What creates a claim; `live` tells whether a head of it is open."""
     details = stated.details
-    props = _claim_props(stated.claim) | _details_props(details) | permit(stated.permissions)
-    props |= {"n": n, "quarantine": stated.quarantine}
+    props = dict(zip(names_of(_NODE), _node_values(stated), strict=True))
+    props |= permit(stated.permissions) | {"n": n}
     if stated.erased:
         props["erased"] = True
     else:
-        props |= _content_props(stated, token)
+        props |= zip(names_of(_SAID), _said_values(stated), strict=True)
+        props["tenant_tok"] = token
     return {
         "object_id": stated.claim.object_id,
         "slot_key": stated.claim.slot_key,
@@ -116,70 +120,9 @@ def claim_row(stated: Assertion, *, n: int, live: bool, token: str) -> Propertie
     }
 
 
-def _claim_props(claim: Claim) -> Properties:
-    return {
-        "slot_key": claim.slot_key,
-        "op": claim.op.value,
-        "valid_from": claim.interval.start_us,
-        "valid_until": claim.interval.end_us,
-        "since_us": claim.since_us,
-        "level": claim.level,
-        "source_authority": claim.source_authority,
-        "confidence": claim.confidence,
-        "tx": claim.tx,
-        "ordinal": claim.ordinal,
-        "target": claim.target,
-    }
-
-
-def _details_props(details: Details) -> Properties:
-    decay = details.decay_rule
-    return {
-        "scope_id": details.scope.scope_id,
-        "slot": details.slot,
-        "subject_id": details.subject_id,
-        "value_entity_id": details.value_entity_id,
-        "authority_level": int(details.authority_level),
-        "source_origin": details.source_origin,
-        "source_kind": details.source_kind,
-        "object_type": details.object_type.value,
-        "layer": details.layer.value,
-        "applicable_task_types": list(details.applicable_task_types),
-        "sensitivity": [word.value for word in details.sensitivity],
-        "half_life_days": None if decay is None else decay.half_life_days,
-        "minimum_threshold": None if decay is None else decay.minimum_threshold,
-        "retirement_rule": details.retirement_rule.value,
-        "update_path": details.update_path,
-        "derived_from": list(details.derived_from),
-        "origins": list(details.origins),
-        "planned": details.planned,
-        "actor": details.actor,
-        "resolved_via": details.resolved_via,
-    }
-
-
-def _content_props(stated: Assertion, token: str) -> Properties:
-    content = stated.content
-    return {
-        "value_key": stated.claim.value_key,
-        "value_json": content.value_json,
-        "text": content.text,
-        "normalized_claim": content.normalized_claim,
-        "why_it_matters": content.why_it_matters,
-        "behavioral_implication": content.behavioral_implication,
-        "enforcement": content.enforcement,
-        "terms": content.terms,
-        "tenant_tok": token,
-    }
-
-
 def permit(permissions: Permissions) -> Properties:
-    """Return permissions as properties."""
-    return {
-        "class_rank": permissions.classification.rank,
-        "allow": list(permissions.allow or (EVERYONE,)),
-        "deny": list(permissions.deny),
-    }
+    """Permissions as properties."""
+    return dict(zip(names_of(PERMISSION_COLUMNS), _permission_values(permissions), strict=True))
 
 
 def version_row(row: Row) -> Properties:
@@ -240,86 +183,25 @@ def slot_row(stated: SlotRecord, n: int) -> Properties:
 
 
 def claim(held: Mapping[str, Any]) -> Claim:
-    """Return a claim; one without content has no value."""
-    return Claim(
-        object_id=held["object_id"],
-        slot_key=held["slot_key"],
-        op=Op(held["op"]),
-        value_key=held.get("value_key") or NOTHING,
-        interval=Interval(held["valid_from"], held["valid_until"]),
-        since_us=held["since_us"],
-        level=held["level"],
-        source_authority=held["source_authority"],
-        confidence=held["confidence"],
-        tx=held["tx"],
-        ordinal=held["ordinal"],
-        target=held.get("target"),
-    )
-
-
-def _details(held: Mapping[str, Any]) -> Details:
-    return Details(
-        scope=_scope(held["scope_id"]),
-        slot=held.get("slot"),
-        subject_id=held.get("subject_id"),
-        value_entity_id=held.get("value_entity_id"),
-        authority_level=Authority(held["authority_level"]),
-        source_origin=held["source_origin"],
-        source_kind=held["source_kind"],
-        object_type=ObjectType(held["object_type"]),
-        layer=StateLayer(held["layer"]),
-        applicable_task_types=tuple(held["applicable_task_types"]),
-        sensitivity=tuple(Sensitivity(word) for word in held["sensitivity"]),
-        decay_rule=_decay(held.get("half_life_days"), held.get("minimum_threshold", 0)),
-        retirement_rule=RetirementRule(held["retirement_rule"]),
-        update_path=held["update_path"],
-        derived_from=tuple(held["derived_from"]),
-        origins=tuple(held["origins"]),
-        planned=held["planned"],
-        actor=held["actor"],
-        resolved_via=held["resolved_via"],
-    )
-
-
-def _decay(half_life_days: float | None, minimum_threshold: float) -> DecayRule | None:
-    """Return a rule of floats: a property keeps the kind of number that it was written with."""
-    if half_life_days is None:
-        return None
-    return DecayRule(float(half_life_days), float(minimum_threshold))
-
-
-def _content(held: Mapping[str, Any]) -> Content | None:
-    if held.get("value_json") is None:
-        return None
-    return Content(
-        value_json=held["value_json"],
-        text=held["text"],
-        normalized_claim=held["normalized_claim"],
-        why_it_matters=held["why_it_matters"],
-        behavioral_implication=held.get("behavioral_implication"),
-        enforcement=held.get("enforcement"),
-        terms=held["terms"],
-    )
+    """A claim as reconciliation sees it; one without content has no value."""
+    return _core_claim([held.get(name) for name in CORE_NAMES])
 
 
 def permissions(held: Mapping[str, Any]) -> Permissions:
-    """Return stored permissions."""
-    return Permissions(
-        classification=_CLASSES[int(held["class_rank"])],
-        allow=tuple(held["allow"]),
-        deny=tuple(held["deny"]),
-    )
+    """Stored permissions."""
+    return _own_permissions([held[column.name] for column in PERMISSION_COLUMNS])
 
 
 def assertion(held: Mapping[str, Any]) -> Assertion:
-    """Return a whole claim with today's permissions."""
+    """A whole claim with today's permissions."""
+    line = [held.get(name) for name in LINE_NAMES]
     return Assertion(
-        claim=claim(held),
-        details=_details(held),
-        content=_content(held) or EMPTIED,
-        permissions=permissions(held),
-        quarantine=held["quarantine"],
-        erased=bool(held.get("erased")),
+        claim=_claim(line),
+        details=_details(line),
+        content=EMPTIED if line[_VALUE] is None else _content(line),
+        permissions=_permissions(line),
+        quarantine=line[_QUARANTINE],
+        erased=bool(line[_ERASED]),
     )
 
 
@@ -359,15 +241,14 @@ def _body(line: Sequence[Any], seen: bool, tenant: str, bodies: Bodies) -> Body:
     kept = bodies.get(key)
     if kept is not None and kept.line == line:
         return kept
-    held: Properties = dict(zip(_CLAIM_COLUMNS, line, strict=False))
     made = Body(
         line=line,
-        claim=claim(held),
-        details=_details(held),
-        content=_content(held),
-        permissions=permissions(held),
-        erased=bool(held.get("erased")),
-        signature=held.get("signature") or "",
+        claim=_claim(line) if seen else _hidden_claim(line),
+        details=_details(line) if seen else _hidden_details(line),
+        content=_content(line) if seen and line[_VALUE] is not None else None,
+        permissions=_permissions(line),
+        erased=bool(line[_ERASED]),
+        signature=line[_SIGNATURE] or "",
     )
     bodies.put(key, made)
     return made

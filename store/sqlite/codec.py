@@ -1,17 +1,18 @@
 """Claims and versions: rows of the file to records and back; no decision is made here.
 
-Lists are JSON text, open ends the integers of `Interval`, booleans 0 and 1, a decay rule two
-columns. What repeats (looks, lists, scopes) is decoded once and shared, since records are
-immutable. A claim whose content row is gone was erased; one that the caller may not see is
-read without content, value and value entity, so it comes back veiled.
+The columns of a claim come from the table that both stores share; a list of texts is kept as
+JSON, which is decoded once and shared, since records are immutable. A claim whose content row is
+gone was erased; one that the caller may not see is read without its secret columns, so that its
+content and value never leave the file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...schema.claim import (
     EMPTIED,
@@ -25,33 +26,24 @@ from ...schema.claim import (
     Permissions,
 )
 from ...schema.interval import Interval
-from ...schema.layers import DecayRule
-from ...schema.principal import EVERYONE, Scope
-from ...schema.values import NOTHING
-from ...schema.vocabulary import (
-    Authority,
-    Classification,
-    EdgeKind,
-    ObjectType,
-    Op,
-    RetirementRule,
-    Sensitivity,
-    StateLayer,
-    Status,
+from ...schema.vocabulary import EdgeKind, Status
+from ..port.claim_columns import (
+    CLAIM_COLUMNS,
+    PERMISSION_COLUMNS,
+    SECRET_COLUMNS,
+    Column,
+    Form,
+    decoder,
+    encoder,
+    names_of,
 )
 from ..port.store import SlotRecord, Tombstone, TxEvent
 
 Line = tuple[Any, ...]
 """A row as `sqlite3` returns it."""
 
-# made once: `json.dumps` with options of its own makes an encoder a call, a third of a read
+# Made once: `json.dumps` with options of its own makes an encoder a call, a third of a read.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_CLASSES = tuple(Classification)
-_OPS = {op.value: op for op in Op}
-_TYPES = {kind.value: kind for kind in ObjectType}
-_LAYERS = {layer.value: layer for layer in StateLayer}
-_RULES = {rule.value: rule for rule in RetirementRule}
-_LEVELS = {int(level): level for level in Authority}
 
 
 class Body(NamedTuple):
@@ -60,190 +52,124 @@ class Body(NamedTuple):
     claim: Claim
     details: Details
     content: Content | None
-    """None when erased or veiled."""
+    """None when it was erased, or may not be seen."""
     erased: bool
     quarantine: str
     signature: str
 
 
 def listed(items: Iterable[object]) -> str:
-    """Return JSON of a list, to bind or to store."""
+    """JSON of a list, to bind or to store."""
     return _encode(list(items))
 
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """Return a stored list of texts."""
+    """A stored list of texts."""
     return tuple(json.loads(text))
 
 
 @lru_cache(maxsize=256)
 def look(status: str, reason: str, head: int) -> Look:
-    """Return how a row looks."""
+    """How a row looks."""
     return Look(Status(status), reason, bool(head))
 
 
-@lru_cache(maxsize=4096)
-def _scope(scope_id: str) -> Scope:
-    return Scope.parse(scope_id)
+def _as_text(form: Form) -> Form:
+    """The form of a list that is kept as JSON."""
+    if not form.listed or form.encode is None or form.decode is None:
+        return form
+    encode, decode = form.encode, form.decode
+    return Form(
+        lambda values: _encode(encode(values)),
+        lru_cache(maxsize=4096)(lambda text: decode(json.loads(text))),
+    )
 
 
-@lru_cache(maxsize=256)
-def _sensitivity(text: str) -> tuple[Sensitivity, ...]:
-    return tuple(Sensitivity(word) for word in json.loads(text))
+def _stored(columns: Sequence[Column]) -> tuple[Column, ...]:
+    return tuple(replace(column, form=_as_text(column.form)) for column in columns)
 
 
-@lru_cache(maxsize=1024)
-def _decay(half_life_days: float | None, minimum_threshold: float) -> DecayRule | None:
-    return None if half_life_days is None else DecayRule(half_life_days, minimum_threshold)
+_OPEN: Final = _stored(CLAIM_COLUMNS)
+_SECRET: Final = _stored(SECRET_COLUMNS)
+_PERMISSION: Final = _stored(PERMISSION_COLUMNS)
+_ALL: Final = (*_OPEN, *_SECRET)
+IN_CLAIM: Final = tuple(column for column in _ALL if column.table == "c")
+IN_CONTENT: Final = tuple(column for column in _ALL if column.table == "d")
+
+VEILED_LAYOUT: Final = ("claim_id", *names_of(_OPEN), "signature", "erased")
+LAYOUT: Final = (*VEILED_LAYOUT, *names_of(_SECRET))
+_SIGNATURE: Final = LAYOUT.index("signature")
+_ERASED: Final = LAYOUT.index("erased")
+_QUARANTINE: Final = LAYOUT.index("quarantine")
+
+_claim: Final = decoder(Claim, "claim", _ALL, LAYOUT)
+_details: Final = decoder(Details, "details", _ALL, LAYOUT)
+_content: Final = decoder(Content, "content", _ALL, LAYOUT)
+_veiled_claim: Final = decoder(Claim, "claim", _ALL, VEILED_LAYOUT)
+_veiled_details: Final = decoder(Details, "details", _ALL, VEILED_LAYOUT)
+_permissions: Final = decoder(Permissions, "permissions", _PERMISSION, names_of(PERMISSION_COLUMNS))
+_claim_values: Final = encoder(IN_CLAIM)
+_content_values: Final = encoder(IN_CONTENT)
+_permission_values: Final = encoder(_PERMISSION, "permissions")
 
 
-def permit_line(scope_id: str, permissions: Permissions) -> tuple[str, int, str, str]:
-    """Return a permission set as it is stored: scope, class, allowed and denied roles."""
-    allow = permissions.allow or (EVERYONE,)
-    rank = permissions.classification.rank
-    return scope_id, rank, listed(allow), listed(permissions.deny)
+def permit_line(scope_id: str, permissions: Permissions) -> Line:
+    """A permission set as it is stored: scope, class, allowed and denied roles."""
+    return scope_id, *_permission_values(permissions)
 
 
-def permissions(class_rank: int, allow: str, deny: str) -> Permissions:
-    """Return a stored permission set."""
-    return Permissions(classification=_CLASSES[class_rank], allow=words(allow), deny=words(deny))
+def permissions(line: Line) -> Permissions:
+    """A stored permission set, from its class and its roles."""
+    return _permissions(line)
 
 
 def body(line: Line) -> Body:
-    """Return a whole claim; a line without content columns gives a veiled one."""
-    claim_content = line[36:44]
-    erased = bool(line[35])
-    shown = bool(claim_content) and not erased
+    """A whole claim."""
+    erased = bool(line[_ERASED])
     return Body(
-        _claim(line, claim_content[0] if shown else NOTHING),
+        _claim(line),
         _details(line),
-        Content(
-            value_json=claim_content[1],
-            text=claim_content[2],
-            normalized_claim=claim_content[3],
-            why_it_matters=claim_content[4],
-            behavioral_implication=claim_content[5],
-            enforcement=claim_content[6],
-            terms=claim_content[7],
-        )
-        if shown
-        else None,
+        None if erased else _content(line),
         erased,
-        line[13],
-        line[34] or "",
+        line[_QUARANTINE],
+        line[_SIGNATURE] or "",
     )
 
 
-def _claim(line: Line, value_key: str) -> Claim:
-    return Claim(
-        object_id=line[1],
-        slot_key=line[2],
-        op=_OPS[line[3]],
-        value_key=value_key,
-        interval=Interval(line[4], line[5]),
-        since_us=line[6],
-        level=line[7],
-        source_authority=line[8],
-        confidence=line[9],
-        tx=line[10],
-        ordinal=line[11],
-        target=line[12],
-    )
-
-
-def _details(line: Line) -> Details:
-    return Details(
-        scope=_scope(line[14]),
-        slot=line[15],
-        subject_id=line[16],
-        value_entity_id=line[17],
-        authority_level=_LEVELS[line[18]],
-        source_origin=line[19],
-        source_kind=line[20],
-        object_type=_TYPES[line[21]],
-        layer=_LAYERS[line[22]],
-        applicable_task_types=words(line[23]),
-        sensitivity=_sensitivity(line[24]),
-        decay_rule=_decay(line[25], line[26]),
-        retirement_rule=_RULES[line[27]],
-        update_path=line[28],
-        derived_from=words(line[29]),
-        origins=words(line[30]),
-        planned=bool(line[31]),
-        actor=line[32],
-        resolved_via=line[33],
+def veiled_body(line: Line) -> Body:
+    """A claim that the caller may not see, from a line without its secret columns."""
+    return Body(
+        _veiled_claim(line),
+        _veiled_details(line),
+        None,
+        bool(line[_ERASED]),
+        line[_QUARANTINE],
+        line[_SIGNATURE] or "",
     )
 
 
 def assertion(line: Line) -> Assertion:
-    """Return a claim with today's permissions."""
-    whole = body(line)
+    """A claim with today's permissions, which stand after its other columns."""
+    stored = body(line)
     return Assertion(
-        claim=whole.claim,
-        details=whole.details,
-        content=whole.content or EMPTIED,
-        permissions=permissions(*line[44:47]),
-        quarantine=whole.quarantine,
-        erased=whole.erased,
+        claim=stored.claim,
+        details=stored.details,
+        content=stored.content or EMPTIED,
+        permissions=_permissions(line[len(LAYOUT) :]),
+        quarantine=stored.quarantine,
+        erased=stored.erased,
     )
 
 
 def claim_line(number: int, stated: Assertion) -> Line:
-    """Return the columns of a claim, its slot's key last."""
-    claim, details, decay = stated.claim, stated.details, stated.details.decay_rule
-    return (
-        number,
-        claim.object_id,
-        claim.op.value,
-        claim.interval.start_us,
-        claim.interval.end_us,
-        claim.since_us,
-        claim.level,
-        claim.source_authority,
-        claim.confidence,
-        claim.tx,
-        claim.ordinal,
-        claim.target,
-        stated.quarantine,
-        details.scope.scope_id,
-        details.slot,
-        details.subject_id,
-        details.value_entity_id,
-        int(details.authority_level),
-        details.source_origin,
-        details.source_kind,
-        details.object_type.value,
-        details.layer.value,
-        listed(details.applicable_task_types),
-        listed(word.value for word in details.sensitivity),
-        None if decay is None else decay.half_life_days,
-        None if decay is None else decay.minimum_threshold,
-        details.retirement_rule.value,
-        details.update_path,
-        listed(details.derived_from),
-        listed(details.origins),
-        int(details.planned),
-        details.actor,
-        details.resolved_via,
-        claim.slot_key,
-    )
+    """The columns of a claim, its slot's key last."""
+    return number, *_claim_values(stated), stated.claim.slot_key
 
 
 def content_line(number: int, stated: Assertion) -> Line:
-    """Return the columns of a claim's content."""
-    content = stated.content
-    return (
-        number,
-        stated.claim.value_key,
-        content.value_json,
-        content.text,
-        content.normalized_claim,
-        content.why_it_matters,
-        content.behavioral_implication,
-        content.enforcement,
-        content.terms,
-    )
+    """The columns of a claim's content."""
+    return number, *_content_values(stated)
 
 
 def edge(line: Line) -> Edge:

@@ -75,7 +75,7 @@ def _manifests(db: sqlite3.Connection) -> Iterator[ManifestRecord]:
 
 
 def _permission(line: Line) -> PermissionChange:
-    return PermissionChange(line[0], codec.permissions(*line[1:4]), line[4], line[5])
+    return PermissionChange(line[0], codec.permissions(line[1:4]), line[4], line[5])
 
 
 def _plain(statement: str, decode: Callable[[Line], object]) -> Callable[..., Iterator[object]]:

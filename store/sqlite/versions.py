@@ -325,7 +325,7 @@ class Timelines:
         known = self._caches.permits
         if permit_id not in known:
             for line in self._db.execute(sql.PERMITS, (max(known, default=0),)):
-                known[line[0]] = line[1], codec.permissions(*line[2:5])
+                known[line[0]] = line[1], codec.permissions(line[2:5])
         return known[permit_id][1]
 
     # --- what they say
@@ -371,7 +371,7 @@ class Timelines:
 
     def _veiled(self, claims: Iterable[int]) -> dict[int, Body]:
         lines = self._db.execute(sql.VEILED_BODIES, (codec.listed(claims),))
-        return {line[0]: codec.body(line) for line in lines}
+        return {line[0]: codec.veiled_body(line) for line in lines}
 
     def _version(self, line: Line, whole: Body, tx_us: int) -> Version:
         (vid, _, start, until, tx_start, tx_end, status, reason, head, continues, permit_id, seen,

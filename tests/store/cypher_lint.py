@@ -7,7 +7,8 @@ starts from nothing bound before and states no `tenant_id`, and each created nod
 Neo4j's own grammar is asked in cypher_parser.py.
 
 A public `NAME: Final = "…"` is a statement; `_NAME` is a fragment that statements are added
-together from. Nothing else may build a statement.
+together from. The lists of a claim's columns alone come from a table, through one module that
+takes no values. Nothing else may build a statement.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+from tenure.store.neo4j.cypher import claim
 
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(
@@ -57,7 +60,7 @@ class Module:
 def read_statements(source: str) -> Module:
     """Return the statements of a module's text."""
     tree = ast.parse(source)
-    texts: dict[str, str] = {}
+    texts: dict[str, str] = dict(_column_lists(tree))
     problems = [Problem(f"line {node.lineno}", what) for node, what in _built_texts(tree)]
     for node in tree.body:
         target, value = _assigned(node)
@@ -69,6 +72,14 @@ def read_statements(source: str) -> Module:
         texts[target] = text
     public = {name: text for name, text in texts.items() if not name.startswith("_")}
     return Module(public, tuple(problems))
+
+
+def _column_lists(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The imported lists of columns, by the names that they have here."""
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.level, node.module) == (1, "claim"):
+            for name in node.names:
+                yield name.asname or name.name, getattr(claim, name.name)
 
 
 def _assigned(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
@@ -98,6 +109,7 @@ def _built_texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
     constants = {
         name for name, value in map(_assigned, tree.body) if name is not None and value is not None
     }
+    constants.update(name for name, _ in _column_lists(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             yield node, "an f-string: bind a parameter instead"

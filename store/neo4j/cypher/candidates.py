@@ -13,6 +13,9 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
+from .claim import OPEN_COLUMNS as _OPEN_COLUMNS
+from .claim import SECRET_COLUMNS as _SECRET_COLUMNS
+
 # --- what a read says
 
 _SEEN: Final[LiteralString] = """(c.scope_id IN $given.scopes AND c.class_rank <= $clearance
@@ -31,17 +34,7 @@ _LINE: Final[
     LiteralString
 ] = """[v.vid, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status,
   v.reason, v.head, v.continues]"""
-_OPEN_COLUMNS: Final[LiteralString] = """
-  c.object_id, c.slot_key, c.op, c.valid_from, c.valid_until, c.since_us, c.level,
-  c.source_authority, c.confidence, c.tx, c.ordinal, c.target, c.quarantine, c.scope_id, c.slot,
-  c.subject_id, c.authority_level, c.source_origin, c.source_kind, c.object_type, c.layer,
-  c.applicable_task_types, c.sensitivity, c.half_life_days, c.minimum_threshold,
-  c.retirement_rule, c.update_path, c.derived_from, c.origins, c.planned, c.actor,
-  c.resolved_via, c.signature, c.erased, c.class_rank, c.allow, c.deny"""
-_SECRET_COLUMNS: Final[LiteralString] = """,
-  c.value_entity_id, c.value_key, c.value_json, c.text, c.normalized_claim, c.why_it_matters,
-  c.behavioral_implication, c.enforcement, c.terms"""
-_CLAIM_LINE: Final[LiteralString] = "[" + _OPEN_COLUMNS + _SECRET_COLUMNS + "]"
+_CLAIM_LINE: Final[LiteralString] = "[" + _OPEN_COLUMNS + ", " + _SECRET_COLUMNS + "]"
 _TOLD: Final[LiteralString] = (
     "\nWITH place, c, collect("
     + _LINE

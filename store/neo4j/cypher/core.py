@@ -20,6 +20,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
+from .claim import CONTENT_COLUMNS as _CONTENT_COLUMNS
+from .claim import CORE as _CLAIM_CORE
+
 COMPONENTS: Final[LiteralString] = """
 CALL dbms.components() YIELD name, versions, edition
 RETURN name, versions, edition
@@ -195,8 +198,6 @@ RETURN count(t) AS made
 
 # --- reading under the lock
 
-_CLAIM_CORE: Final[LiteralString] = """c {.object_id, .slot_key, .op, .value_key, .valid_from,
-  .valid_until, .since_us, .level, .source_authority, .confidence, .tx, .ordinal, .target}"""
 _ROW: Final[LiteralString] = """v {.vid, .object_id, .valid_from, .valid_until, .tx_start, .tx_end,
   .status, .reason, .head, .continues}"""
 OPEN_ROWS: Final[LiteralString] = (
@@ -303,13 +304,15 @@ RETURN type(e) AS kind, startNode(e).object_id AS src, endNode(e).object_id AS d
 
 # --- what an erasure empties
 
-EMPTY_OBJECTS: Final[LiteralString] = """
+EMPTY_OBJECTS: Final[LiteralString] = (
+    """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 SET c.erased = true
-REMOVE c:Live, c.value_key, c.value_json, c.text, c.normalized_claim, c.why_it_matters,
-  c.behavioral_implication, c.enforcement, c.terms, c.tenant_tok
-"""
+REMOVE c:Live, c.tenant_tok, """
+    + _CONTENT_COLUMNS
+    + "\n"
+)
 EMPTY_VECTORS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...port import claim_columns as table
+
 _OPEN: Final = "253402300799999999"
 
 # --- the tenant
@@ -119,42 +121,39 @@ CROSS JOIN edge e INDEXED BY edge_to ON e.dst_id = c.claim_id AND e.kind = 'DERI
 ORDER BY e.src_id"""
 SCOPE_OF_OBJECT: Final = "SELECT claim_id, scope_id FROM claim WHERE object_id = ?"
 LAST_CLAIM: Final = "SELECT coalesce(max(claim_id), 0) FROM claim"
-PUT_CLAIM: Final = """
-INSERT INTO claim SELECT ?, ?, slot_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM slot WHERE slot_key = ?"""
-PUT_CONTENT: Final = "INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_STORED: Final = (*table.CLAIM_COLUMNS, *table.SECRET_COLUMNS)
+_IN_CLAIM: Final = table.names_of(column for column in _STORED if column.table == "c")
+_IN_CONTENT: Final = table.names_of(column for column in _STORED if column.table == "d")
+PUT_CLAIM: Final = f"""
+INSERT INTO claim (claim_id, slot_id, {", ".join(_IN_CLAIM)})
+SELECT ?, slot_id{", ?" * len(_IN_CLAIM)} FROM slot WHERE slot_key = ?"""
+PUT_CONTENT: Final = f"""
+INSERT INTO content (claim_id, {", ".join(_IN_CONTENT)}) VALUES (?{", ?" * len(_IN_CONTENT)})"""
 PUT_SIGNATURE: Final = "INSERT INTO claim_signature VALUES (?, ?)"
 PUT_TEXT: Final = "INSERT INTO text_all (rowid, terms) VALUES (?, ?)"
-_CLAIM: Final = """
-SELECT c.claim_id, c.object_id, s.slot_key, c.op, c.valid_from, c.valid_until, c.since_us, c.level,
-  c.source_authority, c.confidence, c.tx, c.ordinal, c.target, c.quarantine,
-  c.scope_id, c.slot, c.subject_id, {pointer}, c.authority_level, c.source_origin,
-  c.source_kind, c.object_type, c.layer, c.applicable_task_types, c.sensitivity,
-  c.half_life_days, c.minimum_threshold, c.retirement_rule, c.update_path, c.derived_from,
-  c.origins, c.planned, c.actor, c.resolved_via,
+_OPEN_CLAIM: Final = f"""
+SELECT c.claim_id, {table.column_list(table.CLAIM_COLUMNS)},
   (SELECT g.signature FROM claim_signature g WHERE g.claim_id = c.claim_id), d.claim_id IS NULL"""
-_CONTENT: Final = """, d.value_key, d.value_json, d.text, d.normalized_claim, d.why_it_matters,
-  d.behavioral_implication, d.enforcement, d.terms"""
+_CLAIM: Final = f"{_OPEN_CLAIM}, {table.column_list(table.SECRET_COLUMNS)}"
 _LISTED: Final = """ FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
 CROSS JOIN slot s ON s.slot_id = c.slot_id LEFT JOIN content d ON d.claim_id = c.claim_id"""
-_WHOLE: Final = _CLAIM.format(pointer="c.value_entity_id") + _CONTENT
-BODIES: Final = _WHOLE + _LISTED
-BODY: Final = f"""{_WHOLE} FROM claim c CROSS JOIN slot s ON s.slot_id = c.slot_id
+BODIES: Final = _CLAIM + _LISTED
+BODY: Final = f"""{_CLAIM} FROM claim c CROSS JOIN slot s ON s.slot_id = c.slot_id
 LEFT JOIN content d ON d.claim_id = c.claim_id WHERE c.claim_id = ?"""
 """One of `BODIES`: a point read needs no list."""
-VEILED_BODIES: Final = _CLAIM.format(pointer="NULL") + _LISTED
+VEILED_BODIES: Final = _OPEN_CLAIM + _LISTED
 """Bodies of claims the caller may not see: no content and no value ever leaves the file."""
 CLAIMS_OF_SLOTS: Final = (
-    _WHOLE
+    _CLAIM
     + """ FROM json_each(?) j CROSS JOIN slot s ON s.slot_key = j.value
 CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id
 CROSS JOIN content d ON d.claim_id = c.claim_id
 WHERE c.quarantine = '' ORDER BY c.tx, c.ordinal, c.claim_id"""
 )
-_WITH_PERMIT: Final = ", p.class_rank, p.allow, p.deny"
+_WITH_PERMIT: Final = f", {table.column_list(table.PERMISSION_COLUMNS)}"
 _PERMIT: Final = """ CROSS JOIN object_permit o ON o.claim_id = c.claim_id
 CROSS JOIN permit p ON p.permit_id = o.permit_id"""
-ASSERTIONS: Final = f"""{_WHOLE}{_WITH_PERMIT} FROM json_each(?) j
+ASSERTIONS: Final = f"""{_CLAIM}{_WITH_PERMIT} FROM json_each(?) j
 CROSS JOIN claim c ON c.object_id = j.value CROSS JOIN slot s ON s.slot_id = c.slot_id
 CROSS JOIN content d ON d.claim_id = c.claim_id{_PERMIT}"""
 OBJECTS_OF: Final = """
@@ -181,7 +180,7 @@ CROSS JOIN slot s INDEXED BY slot_by_scope ON s.scope_id = n.scope_id
 CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id
 CROSS JOIN version v INDEXED BY version_by_claim
 ON v.claim_id = c.claim_id AND v.tx_end = {_OPEN} ORDER BY 1"""
-ALL_CLAIMS: Final = f"""{_WHOLE}{_WITH_PERMIT} FROM claim c
+ALL_CLAIMS: Final = f"""{_CLAIM}{_WITH_PERMIT} FROM claim c
 CROSS JOIN slot s ON s.slot_id = c.slot_id CROSS JOIN object_permit o ON o.claim_id = c.claim_id
 CROSS JOIN permit p ON p.permit_id = o.permit_id LEFT JOIN content d ON d.claim_id = c.claim_id
 ORDER BY c.claim_id"""

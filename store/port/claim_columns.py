@@ -1,0 +1,241 @@
+"""The columns of a stored claim, written down once for both stores.
+
+From this table come the lists of columns in SQL and in Cypher, what a write binds, and what a
+read makes of a line. A new column is a row here, its field in `schema.claim`, and a migration
+that adds it to the tables of existing stores.
+
+Encoders and decoders are made once, at import. A decoder sets the slots of a new record itself:
+a frozen dataclass puts each field past its own lock, which costs a compile that reads thousands
+of claims more than the columns do. So it makes no record that checks its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import Any, Final, LiteralString, TypeVar
+
+from ...schema.interval import Interval
+from ...schema.layers import DecayRule
+from ...schema.principal import EVERYONE, Scope
+from ...schema.values import NOTHING
+from ...schema.vocabulary import (
+    Authority,
+    Classification,
+    ObjectType,
+    Op,
+    RetirementRule,
+    Sensitivity,
+    StateLayer,
+)
+
+Line = Sequence[Any]
+"""The values of some columns, in order."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the values of a column are stored; what is left out is stored as it is."""
+
+    encode: Callable[[Any], Any] | None = None
+    decode: Callable[[Any], Any] | None = None
+    listed: bool = False
+    """A list of texts; a store that has no lists keeps it as JSON."""
+    absent: object = None
+    """What a line that may not show the column says instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of both stores."""
+
+    name: LiteralString
+    attribute: str
+    """Its path from an `Assertion`. Columns that share one are the parts of its record."""
+    form: Form = Form()
+    table: LiteralString = "c"
+    """The alias of its table in the embedded store; the graph has one node for them all."""
+
+
+def _members(kind: type[StrEnum]) -> Form:
+    return Form(attrgetter("value"), {member.value: member for member in kind}.__getitem__)
+
+
+def _part(name: str) -> Form:
+    """The form of a column that holds one field of an optional record."""
+    return Form(lambda record: None if record is None else getattr(record, name))
+
+
+@lru_cache(maxsize=1024)
+def _decay_rule(half_life_days: float | None, minimum_threshold: float | None) -> DecayRule | None:
+    if half_life_days is None:
+        return None
+    # The graph keeps the kind of number that a property was written with, and a rule has floats.
+    return DecayRule(float(half_life_days), float(minimum_threshold or 0))
+
+
+_CLASSES: Final = tuple(Classification)
+_SCOPE: Final = Form(attrgetter("scope_id"), lru_cache(maxsize=4096)(Scope.parse))
+_LEVEL: Final = Form(int, {int(level): level for level in Authority}.__getitem__)
+_FLAG: Final = Form(bool, bool)
+_WORDS: Final = Form(list, tuple, listed=True)
+_SENSITIVITY: Final = Form(
+    lambda members: [member.value for member in members],
+    lambda words: tuple(map(Sensitivity, words)),
+    listed=True,
+)
+_VALUE_KEY: Final = Form(decode=lambda key: key or NOTHING, absent=NOTHING)
+
+CLAIM_COLUMNS: Final = (
+    Column("object_id", "claim.object_id"),
+    Column("slot_key", "claim.slot_key", table="s"),
+    Column("op", "claim.op", _members(Op)),
+    Column("valid_from", "claim.interval", Form(attrgetter("start_us"))),
+    Column("valid_until", "claim.interval", Form(attrgetter("end_us"))),
+    Column("since_us", "claim.since_us"),
+    Column("level", "claim.level"),
+    Column("source_authority", "claim.source_authority"),
+    Column("confidence", "claim.confidence"),
+    Column("tx", "claim.tx"),
+    Column("ordinal", "claim.ordinal"),
+    Column("target", "claim.target"),
+    Column("quarantine", "quarantine"),
+    Column("scope_id", "details.scope", _SCOPE),
+    Column("slot", "details.slot"),
+    Column("subject_id", "details.subject_id"),
+    Column("authority_level", "details.authority_level", _LEVEL),
+    Column("source_origin", "details.source_origin"),
+    Column("source_kind", "details.source_kind"),
+    Column("object_type", "details.object_type", _members(ObjectType)),
+    Column("layer", "details.layer", _members(StateLayer)),
+    Column("applicable_task_types", "details.applicable_task_types", _WORDS),
+    Column("sensitivity", "details.sensitivity", _SENSITIVITY),
+    Column("half_life_days", "details.decay_rule", _part("half_life_days")),
+    Column("minimum_threshold", "details.decay_rule", _part("minimum_threshold")),
+    Column("retirement_rule", "details.retirement_rule", _members(RetirementRule)),
+    Column("update_path", "details.update_path"),
+    Column("derived_from", "details.derived_from", _WORDS),
+    Column("origins", "details.origins", _WORDS),
+    Column("planned", "details.planned", _FLAG),
+    Column("actor", "details.actor"),
+    Column("resolved_via", "details.resolved_via"),
+)
+"""What a reader of the scope may know of every claim."""
+
+SECRET_COLUMNS: Final = (
+    Column("value_entity_id", "details.value_entity_id"),
+    Column("value_key", "claim.value_key", _VALUE_KEY, "d"),
+    Column("value_json", "content.value_json", table="d"),
+    Column("text", "content.text", table="d"),
+    Column("normalized_claim", "content.normalized_claim", table="d"),
+    Column("why_it_matters", "content.why_it_matters", table="d"),
+    Column("behavioral_implication", "content.behavioral_implication", table="d"),
+    Column("enforcement", "content.enforcement", table="d"),
+    Column("terms", "content.terms", table="d"),
+)
+"""What a claim says: never read for a caller who may not see it, and emptied by an erasure."""
+
+PERMISSION_COLUMNS: Final = (
+    Column(
+        "class_rank", "permissions.classification", Form(attrgetter("rank"), _CLASSES.__getitem__),
+        "p",
+    ),
+    Column(
+        "allow", "permissions.allow",
+        Form(lambda roles: list(roles or (EVERYONE,)), tuple, listed=True), "p",
+    ),
+    Column("deny", "permissions.deny", _WORDS, "p"),
+)  # fmt: skip
+"""Who may see it, today."""
+
+_JOINED: Final[Mapping[str, Callable[..., object]]] = {
+    "claim.interval": Interval,
+    "details.decay_rule": _decay_rule,
+}
+"""What the columns of one attribute are joined to."""
+
+
+def column_list(columns: Iterable[Column], alias: LiteralString | None = None) -> LiteralString:
+    """The columns as SQL and Cypher list them, each of its own table or all of one alias.
+
+    >>> column_list(PERMISSION_COLUMNS)
+    'p.class_rank, p.allow, p.deny'
+    """
+    return ", ".join(
+        (column.table if alias is None else alias) + "." + column.name for column in columns
+    )
+
+
+def names_of(columns: Iterable[Column]) -> tuple[LiteralString, ...]:
+    """The names of columns, in order."""
+    return tuple(column.name for column in columns)
+
+
+def encoder(columns: Sequence[Column], root: str = "") -> Callable[[Any], list[Any]]:
+    """What writes two or more columns of an assertion, or of its part `root`, as a line."""
+    prefix = f"{root}." if root else ""
+    values_of = attrgetter(*(column.attribute.removeprefix(prefix) for column in columns))
+    conversions = [
+        (position, column.form.encode)
+        for position, column in enumerate(columns)
+        if column.form.encode is not None
+    ]
+
+    def encode(record: Any) -> list[Any]:
+        line = list(values_of(record))
+        for position, convert in conversions:
+            line[position] = convert(line[position])
+        return line
+
+    return encode
+
+
+def decoder(
+    record: type[T], root: str, columns: Iterable[Column], layout: Sequence[str]
+) -> Callable[[Line], T]:
+    """What makes the part `root` of an assertion from a line whose columns stand as in `layout`.
+
+    Raises:
+        TypeError: The columns are not exactly the record's fields, or the record checks itself.
+    """
+    parts = [column for column in columns if column.attribute.startswith(f"{root}.")]
+    names = {column.attribute.removeprefix(f"{root}.") for column in parts}
+    if names != {field.name for field in fields(record)} or hasattr(record, "__post_init__"):  # type: ignore[arg-type]
+        raise TypeError(f"the columns of {root} do not make a {record.__name__}")
+
+    plain: list[tuple[Callable[[T, Any], None], int]] = []
+    converted: list[tuple[Callable[[T, Any], None], int, Callable[[Any], Any]]] = []
+    joined: list[tuple[Callable[[T, Any], None], Callable[[Line], Any], Callable[..., Any]]] = []
+    absent: list[tuple[Callable[[T, Any], None], Any]] = []
+    for attribute, group in groupby(parts, key=attrgetter("attribute")):
+        put = getattr(record, attribute.removeprefix(f"{root}.")).__set__
+        first, *others = group
+        if first.name not in layout:
+            absent.append((put, first.form.absent))
+        elif others:
+            positions = [layout.index(column.name) for column in (first, *others)]
+            joined.append((put, itemgetter(*positions), _JOINED[attribute]))
+        elif first.form.decode is not None:
+            converted.append((put, layout.index(first.name), first.form.decode))
+        else:
+            plain.append((put, layout.index(first.name)))
+
+    def decode(line: Line) -> T:
+        made = record.__new__(record)
+        for put, position in plain:
+            put(made, line[position])
+        for put, position, convert in converted:
+            put(made, convert(line[position]))
+        for put, values_of, join in joined:
+            put(made, join(*values_of(line)))
+        for put, value in absent:
+            put(made, value)
+        return made
+
+    return decode

@@ -1,0 +1,131 @@
+"""One table of columns: what both stores write, read and list follows from its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, make_dataclass, replace
+from typing import Any
+
+import pytest
+
+from tenure.schema.claim import Assertion, Claim, Content, Details, Permissions
+from tenure.schema.interval import Interval
+from tenure.schema.layers import DecayRule
+from tenure.schema.vocabulary import Classification, Sensitivity
+from tenure.store.neo4j import codec as graph
+from tenure.store.neo4j.cypher import claim as cypher
+from tenure.store.port.claim_columns import (
+    CLAIM_COLUMNS,
+    PERMISSION_COLUMNS,
+    SECRET_COLUMNS,
+    Column,
+    Form,
+    column_list,
+    decoder,
+    encoder,
+    names_of,
+)
+from tenure.store.sqlite import codec as embedded
+from tenure.tests.store.builders import Say
+
+STORED = (*CLAIM_COLUMNS, *SECRET_COLUMNS, *PERMISSION_COLUMNS)
+MOOD = Column("mood", "details.mood", Form(str.upper, str.lower))
+
+
+def full() -> Assertion:
+    """An assertion whose every optional field says something."""
+    plain = Say(object_id="o1").assertion(1, 0)
+    return replace(
+        plain,
+        claim=replace(plain.claim, target="o0"),
+        details=replace(
+            plain.details,
+            value_entity_id="e2",
+            decay_rule=DecayRule(30.0, 0.25),
+            sensitivity=(Sensitivity.PERSONAL,),
+            applicable_task_types=("coding",),
+            derived_from=("o0",),
+            planned=True,
+        ),
+        content=replace(plain.content, behavioral_implication="be brief", enforcement="{}"),
+        permissions=Permissions(
+            classification=Classification.CONFIDENTIAL, allow=("lead",), deny=("guest",)
+        ),
+    )
+
+
+def line_of(stated: Assertion) -> tuple[Any, ...]:
+    """What `sqlite3` returns of an assertion that was written."""
+    written = dict(
+        zip(names_of(embedded.IN_CLAIM), embedded.claim_line(1, stated)[1:-1], strict=True)
+    )
+    written |= zip(names_of(embedded.IN_CONTENT), embedded.content_line(1, stated)[1:], strict=True)
+    written |= {"claim_id": 1, "slot_key": stated.claim.slot_key, "signature": "s", "erased": 0}
+    permissions = embedded.permit_line("tenant", stated.permissions)[1:]
+    return (*(written[name] for name in embedded.LAYOUT), *permissions)
+
+
+@pytest.mark.parametrize("stated", [Say(object_id="o1").assertion(1, 0), full()])
+def test_what_is_written_is_what_is_read(stated: Assertion) -> None:
+    assert embedded.assertion(line_of(stated)) == stated
+    assert graph.assertion(graph.claim_row(stated, n=1, live=True, token="t")["props"]) == stated
+
+
+def test_a_hidden_claim_has_neither_value_nor_content() -> None:
+    stated = full()
+    veiled = embedded.veiled_body(line_of(stated)[: -len((*SECRET_COLUMNS, *PERMISSION_COLUMNS))])
+    assert veiled.content is None
+    assert veiled.claim == replace(stated.claim, value_key="")
+    assert veiled.details == replace(stated.details, value_entity_id=None)
+
+
+def test_every_field_of_a_claim_has_its_columns() -> None:
+    attributes = {column.attribute for column in STORED}
+    for root, record in (("claim", Claim), ("details", Details), ("content", Content)):
+        assert {f"{root}.{field.name}" for field in fields(record)} <= attributes
+
+
+def test_both_stores_list_every_column() -> None:
+    assert set(names_of(STORED)) <= set(cypher.LINE_NAMES)
+    assert set(names_of((*CLAIM_COLUMNS, *SECRET_COLUMNS))) <= set(embedded.LAYOUT)
+
+
+def test_a_new_column_reaches_both_languages_the_encoder_and_the_decoder() -> None:
+    moody = make_dataclass("Moody", [("actor", str), ("mood", str)], frozen=True, slots=True)
+    wide = (*CLAIM_COLUMNS, MOOD)
+    columns = tuple(column for column in wide if column.name in {"actor", "mood"})
+
+    assert column_list(wide).endswith("c.resolved_via, c.mood")
+    assert column_list(wide, "n").endswith("n.resolved_via, n.mood")
+    assert names_of(wide)[-1] == "mood"
+
+    line = encoder(columns, "details")(moody("ann", "calm"))
+    assert line == ["ann", "CALM"]
+    assert decoder(moody, "details", columns, ("mood", "actor"))(line[::-1]) == moody("ann", "calm")
+    assert decoder(moody, "details", columns, ("actor",))(line) == moody("ann", None)
+
+
+def test_a_field_without_a_column_is_refused_at_import() -> None:
+    short = tuple(column for column in CLAIM_COLUMNS if column.name != "actor")
+    with pytest.raises(TypeError, match="the columns of details do not make a Details"):
+        decoder(Details, "details", (*short, *SECRET_COLUMNS), names_of(short))
+
+
+def test_a_record_that_checks_itself_is_refused_at_import() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Checked:
+        mood: str
+
+        def __post_init__(self) -> None:
+            raise ValueError(self.mood)
+
+    with pytest.raises(TypeError, match="do not make a Checked"):
+        decoder(Checked, "details", (MOOD,), ("mood",))
+
+
+def test_the_columns_of_an_interval_are_joined() -> None:
+    columns = tuple(column for column in CLAIM_COLUMNS if column.attribute == "claim.interval")
+    spanned = make_dataclass("Spanned", [("interval", Interval)], frozen=True, slots=True)
+    record = spanned(Interval(1, 5))
+    line = encoder(columns, "claim")(record)
+    assert line == [1, 5]
+    assert decoder(spanned, "claim", columns, names_of(columns))(line) == record

@@ -80,7 +80,7 @@ class Foresight:
         asks = [ask for ask in dict.fromkeys(told.asks) if versions.kind_of(ask) in _LISTS]
         bound = _questions(told, search, asks, self._calls.tenant)
         by_place: dict[int, list[Mapping[str, Any]]] = {}
-        for record in self._calls.rows(cypher.FORESEEN, **bound):
+        for record in self._calls.rows(cypher.PREFETCH, **bound):
             by_place.setdefault(record["place"], []).append(record)
         meant = [record["note"] for record in by_place.pop(-1, [])]
         self._register.learn(told.entity_ids, meant)

@@ -22,7 +22,7 @@ from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judge
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import register_codec as codec
 from .calls import Calls
-from .cypher import candidates as cypher
+from .cypher import identity as cypher
 from .cypher import register
 
 Names = tuple[Lookup, Sequence[str]]
@@ -215,7 +215,7 @@ class Register:
     ) -> dict[int, list[_Held]]:
         by_place: dict[int, list[_Held]] = {}
         bound = {"asked": list(weighed), "tx": tx_us, "most": most, "most_norms": norms}
-        for record in self._calls.rows(cypher.BLOCKED, **bound):
+        for record in self._calls.rows(cypher.BLOCK_MATCHES, **bound):
             by_place.setdefault(int(record["place"]), []).append(record)
         return by_place
 

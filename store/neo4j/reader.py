@@ -39,8 +39,9 @@ from ..port.vectors import Vectors
 from . import codec, exporting, identity, register_codec, versions
 from .applying import clock_of
 from .calls import Reads
-from .cypher import candidates, register
 from .cypher import core as cypher
+from .cypher import identity as cypher_identity
+from .cypher import register
 from .foresight import Foresight
 
 _LAST_ID = "\uffff"
@@ -60,7 +61,7 @@ class Neo4jReader:
         self._calls = calls
         self._near = near
         lookup, scopes = names or Names(Lookup(), ())
-        found = calls.rows(candidates.OPENING, **identity.names_asked(lookup, scopes))
+        found = calls.rows(cypher_identity.OPENING, **identity.names_asked(lookup, scopes))
         if not found:
             raise NotFound(
                 "this store holds no such tenant; call ensure first", code="unknown_tenant"

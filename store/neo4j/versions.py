@@ -249,7 +249,9 @@ def around(
     """Return clean heads about entities or pointing at them, the strongest of each."""
     question = {"place": 0, "ids": list(dict.fromkeys(entity_ids))}
     bound = seen_at(sight, point) | {"limit": limit}
-    return near_rows(calls, calls.rows(cypher.AROUND, around=[question], **bound), point.tx_us)
+    return near_rows(
+        calls, calls.rows(cypher.NEIGHBOURHOOD, around=[question], **bound), point.tx_us
+    )
 
 
 def near_rows(calls: Calls, records: Records, tx_us: int) -> Found:

@@ -6,9 +6,10 @@ clause by clause and reports each pattern that could touch another tenant's node
 starts from nothing bound before and states no `tenant_id`, and each created node without it.
 Neo4j's own grammar is asked in cypher_parser.py.
 
-A public `NAME: Final = "…"` is a statement; `_NAME` is a fragment that statements are added
-together from. The lists of a claim's columns alone come from a table, through one module that
-takes no values. Nothing else may build a statement.
+A public `NAME: Final = "…"` is a statement. It is written as a whole: `statement(text, fragments)`
+puts a constant for each `{name}` in it, and nothing else may build one. Fragments that several
+modules share are imported from a module beside them; the lists of a claim's columns come from a
+table, through one module that takes no values.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 
-from tenure.store.neo4j.cypher import claim
+from tenure.store.neo4j.cypher.template import statement
 
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(
@@ -36,6 +38,10 @@ TOKEN = re.compile(
     r"|\$\w+|\w+|<>|<=|>=|\+=|->|<-|\S",
     re.DOTALL,
 )
+
+
+Constant = str | Mapping[str, str]
+"""A text, or a table of fragments."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,26 +66,39 @@ class Module:
 def read_statements(source: str) -> Module:
     """Return the statements of a module's text."""
     tree = ast.parse(source)
-    texts: dict[str, str] = dict(_column_lists(tree))
+    constants = _imported(tree)
     problems = [Problem(f"line {node.lineno}", what) for node, what in _built_texts(tree)]
+    statements: dict[str, str] = {}
     for node in tree.body:
         target, value = _assigned(node)
-        text = None if value is None else _constant_text(value, texts)
-        if target is None or text is None:
+        if target is None or value is None:
+            continue
+        if isinstance(value, ast.Dict):
+            constants[target] = _table(value, constants) or {}
+            continue
+        text = _text(value, constants)
+        if text is None:
             continue
         if not _is_final(node):
             problems.append(Problem(target, "is not declared Final"))
-        texts[target] = text
-    public = {name: text for name, text in texts.items() if not name.startswith("_")}
-    return Module(public, tuple(problems))
+        constants[target] = text
+        if not target.startswith("_"):
+            statements[target] = text
+    return Module(statements, tuple(problems))
 
 
-def _column_lists(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The imported lists of columns, by the names that they have here."""
+def _imported(tree: ast.Module) -> dict[str, Constant]:
+    """The constants that a module of statements takes from those beside it."""
+    constants: dict[str, Constant] = {}
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and (node.level, node.module) == (1, "claim"):
-            for name in node.names:
-                yield name.asname or name.name, getattr(claim, name.name)
+        if not isinstance(node, ast.ImportFrom) or node.level != 1:
+            continue
+        module = import_module(f"tenure.store.neo4j.cypher.{node.module}")
+        for alias in node.names:
+            constant = getattr(module, alias.name)
+            if isinstance(constant, str | Mapping):
+                constants[alias.asname or alias.name] = constant
+    return constants
 
 
 def _assigned(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
@@ -94,43 +113,60 @@ def _is_final(node: ast.stmt) -> bool:
     return isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation).startswith("Final")
 
 
-def _constant_text(value: ast.expr, known: Mapping[str, str]) -> str | None:
+def _text(value: ast.expr, constants: Mapping[str, Constant]) -> str | None:
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
         return value.value
     if isinstance(value, ast.Name):
-        return known.get(value.id)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        parts = [_constant_text(part, known) for part in (value.left, value.right)]
-        return None if None in parts else "".join(part for part in parts if part is not None)
+        constant = constants.get(value.id)
+        return constant if isinstance(constant, str) else None
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "statement":
+        template = _text(value.args[0], constants)
+        fragments = _table(value.args[1], constants)
+        return statement(template, fragments) if template and fragments is not None else None
     return None
 
 
+def _table(value: ast.expr, constants: Mapping[str, Constant]) -> Mapping[str, str] | None:
+    if isinstance(value, ast.Name):
+        constant = constants.get(value.id)
+        return constant if isinstance(constant, Mapping) else None
+    if not isinstance(value, ast.Dict):
+        return None
+    texts: dict[str, str] = {}
+    for key, fragment in zip(value.keys, value.values, strict=True):
+        text = _text(fragment, constants)
+        if not isinstance(key, ast.Constant) or text is None:
+            return None
+        texts[str(key.value)] = text
+    return texts
+
+
 def _built_texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
-    constants = {
-        name for name, value in map(_assigned, tree.body) if name is not None and value is not None
-    }
-    constants.update(name for name, _ in _column_lists(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             yield node, "an f-string: bind a parameter instead"
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             yield node, "a text made with %: bind a parameter instead"
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            yield node, "a text added together: write the statement as a whole"
         elif isinstance(node, ast.Call) and _called(node) in BUILDERS:
             yield node, f"a text made with {_called(node)}(): bind a parameter instead"
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            for part in (node.left, node.right):
-                if not _is_constant_part(part, constants):
-                    yield node, f"{ast.unparse(part)} is added to a text: bind a parameter instead"
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "statement":
+            for part in node.args:
+                if not _is_constant(part):
+                    yield node, f"{ast.unparse(part)} is put into a text: bind a parameter instead"
+
+
+def _is_constant(part: ast.expr) -> bool:
+    if isinstance(part, ast.Dict):
+        return all(_is_constant(value) for value in part.values)
+    if isinstance(part, ast.Call):  # a call inside is looked at by itself
+        return ast.unparse(part.func) == "statement"
+    return isinstance(part, ast.Constant | ast.Name)
 
 
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else ""
-
-
-def _is_constant_part(part: ast.expr, constants: set[str]) -> bool:
-    if isinstance(part, ast.Name):
-        return part.id in constants
-    return isinstance(part, ast.Constant | ast.BinOp)  # a nested BinOp is looked at by itself
 
 
 def lint_statements(module: Module, exempt: Mapping[str, str]) -> tuple[Problem, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tenure.store.neo4j.cypher import candidates as candidate_statements
 from tenure.store.neo4j.cypher import checks as check_statements
 from tenure.store.neo4j.cypher import core as statements
+from tenure.store.neo4j.cypher import fragments
+from tenure.store.neo4j.cypher import identity as identity_statements
 from tenure.store.neo4j.cypher import register as register_statements
 from tenure.store.neo4j.cypher import schema as schema_statements
 from tenure.store.neo4j.cypher import vectors as vector_statements
@@ -13,8 +15,11 @@ MODULES = (
     statements,
     register_statements,
     candidate_statements,
+    identity_statements,
     check_statements,
     schema_statements,
     vector_statements,
 )
+FRAGMENTS = (fragments,)
+"""What the statements share."""
 LANGUAGES = {**statements.LANGUAGES, **vector_statements.LANGUAGES}

@@ -16,7 +16,7 @@ from tenure.tests.store.cypher_lint import (
     tenant_problems,
     tokens_of,
 )
-from tenure.tests.store.statement_modules import MODULES
+from tenure.tests.store.statement_modules import FRAGMENTS, MODULES
 
 
 def source_of(module: ModuleType) -> str:
@@ -41,9 +41,14 @@ def test_the_reader_finds_the_texts_that_the_module_exports(module: ModuleType) 
     assert found
 
 
+def test_what_the_statements_share_is_made_of_constants() -> None:
+    for module in FRAGMENTS:
+        assert read_statements(source_of(module)).problems == ()
+
+
 def test_no_cypher_stands_outside_these_modules() -> None:
     folder = Path(str(MODULES[0].__file__)).parent
-    known = {Path(str(module.__file__)) for module in MODULES}
+    known = {Path(str(module.__file__)) for module in (*MODULES, *FRAGMENTS)}
     words = re.compile(r"\b(MATCH|MERGE|UNWIND) ?\(|\bRETURN \w")
     strays = [
         path.name
@@ -187,8 +192,10 @@ def test_a_statement_that_could_leave_its_tenant_is_found(text: str, problem: st
         ('A: Final = " ".join(["MATCH", "(n)"])', "made with join()"),
         ('A: Final = "MATCH (n:LABEL)".replace("LABEL", label)', "made with replace()"),
         ('A: Final = Template("$x").substitute(x=label)', "made with substitute()"),
-        ('A: Final = "MATCH (n:" + label()', "label() is added to a text"),
-        ('def make(label): return "MATCH (n:" + label', "label is added to a text"),
+        ('A: Final = "MATCH (n:" + label()', "added together"),
+        ('def make(label): return "MATCH (n:" + label', "added together"),
+        ("A: Final = statement(label(), {})", "label() is put into a text"),
+        ('A: Final = statement("(n:{label})", {"label": name()})', "is put into a text"),
         ('A = "MATCH (n)"', "is not declared Final"),
     ],
 )
@@ -196,9 +203,10 @@ def test_a_text_made_of_values_is_found(line: str, problem: str) -> None:
     assert any(problem in found.what for found in read_statements(line).problems)
 
 
-def test_literals_and_fragments_may_be_added_together() -> None:
+def test_a_statement_takes_its_fragments_by_name() -> None:
     module = read_statements(
-        '_SHOWN: Final = "n.head"\nA: Final[str] = ("MATCH (n) " "WHERE ") + _SHOWN + " RETURN n"'
+        '_SHARED: Final = {"shown": "n.head {order}", "order": "RETURN n"}\n'
+        'A: Final[str] = statement("MATCH (n) WHERE {shown}", _SHARED)'
     )
     assert module.problems == ()
     assert module.statements == {"A": "MATCH (n) WHERE n.head RETURN n"}

@@ -10,60 +10,84 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
-_ROWS: Final[LiteralString] = """
-MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant AND v.vid >= 0
-"""
-_BAD_ROW: Final[LiteralString] = "\nRETURN v.vid AS bad ORDER BY bad LIMIT $shown"
-_CLAIMS: Final[LiteralString] = """
-MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id >= ''
-"""
-_BAD_CLAIM: Final[LiteralString] = "\nRETURN c.object_id AS bad ORDER BY bad LIMIT $shown"
-_ENTITIES: Final[LiteralString] = """
-MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id >= ''
-"""
-_BAD_ENTITY: Final[LiteralString] = "\nRETURN e.entity_id AS bad ORDER BY bad LIMIT $shown"
-_ERASED_IDS: Final[LiteralString] = """
+from .template import statement
+
+_FRAGMENTS: Final[Mapping[str, LiteralString]] = {
+    "rows": "MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant AND v.vid >= 0",
+    "bad_rows": "RETURN v.vid AS bad ORDER BY bad LIMIT $shown",
+    "claims": "MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id >= ''",
+    "bad_claims": "RETURN c.object_id AS bad ORDER BY bad LIMIT $shown",
+    "entities": "MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id >= ''",
+    "bad_entities": "RETURN e.entity_id AS bad ORDER BY bad LIMIT $shown",
+    "erased_objects": """
 MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
 UNWIND t.object_ids AS object_id
-"""
+""",
+}
 
-ROW_WITHOUT_PLACE: Final[LiteralString] = (
-    _ROWS
-    + """ AND (COUNT { (v)-[:VERSION_OF]->(:Slot) } <> 1
-  OR COUNT { (v)-[:PIECE_OF]->(:Claim) } <> 1)"""
-    + _BAD_ROW
+
+ROW_WITHOUT_PLACE: Final[LiteralString] = statement(
+    """
+{rows} AND (COUNT { (v)-[:VERSION_OF]->(:Slot) } <> 1
+  OR COUNT { (v)-[:PIECE_OF]->(:Claim) } <> 1)
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-ROW_OF_ANOTHER_SLOT: Final[LiteralString] = (
-    _ROWS
-    + """
+ROW_OF_ANOTHER_SLOT: Final[LiteralString] = statement(
+    """
+{rows}
 MATCH (v)-[:VERSION_OF]->(s:Slot) MATCH (v)-[:PIECE_OF]->(c:Claim)
-WHERE v.slot_key <> s.slot_key OR c.slot_key <> s.slot_key OR v.object_id <> c.object_id"""
-    + _BAD_ROW
+WHERE v.slot_key <> s.slot_key OR c.slot_key <> s.slot_key OR v.object_id <> c.object_id
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-FALSE_DENIAL: Final[LiteralString] = (
-    _ROWS
-    + """
-MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.deny <> (c.op = 'deny')"""
-    + _BAD_ROW
+FALSE_DENIAL: Final[LiteralString] = statement(
+    """
+{rows}
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.deny <> (c.op = 'deny')
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-EMPTY_INTERVAL: Final[LiteralString] = (
-    _ROWS + " AND (v.valid_from >= v.valid_until OR v.tx_start >= v.tx_end)" + _BAD_ROW
+EMPTY_INTERVAL: Final[LiteralString] = statement(
+    """
+{rows} AND (v.valid_from >= v.valid_until OR v.tx_start >= v.tx_end)
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-FIFTH_STATUS: Final[LiteralString] = (
-    _ROWS + " AND NOT v.status IN ['clean', 'disputed', 'overridden', 'quarantined']" + _BAD_ROW
+FIFTH_STATUS: Final[LiteralString] = statement(
+    """
+{rows} AND NOT v.status IN ['clean', 'disputed', 'overridden', 'quarantined']
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-QUARANTINED_HEAD: Final[LiteralString] = (
-    _ROWS + " AND v.status = 'quarantined' AND v.head" + _BAD_ROW
+QUARANTINED_HEAD: Final[LiteralString] = statement(
+    """
+{rows} AND v.status = 'quarantined' AND v.head
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-FALSE_OPEN: Final[LiteralString] = (
-    _ROWS
-    + """ AND coalesce(v.open, -1) <> CASE
+FALSE_OPEN: Final[LiteralString] = statement(
+    """
+{rows} AND coalesce(v.open, -1) <> CASE
   WHEN (v.tx_end < $inf OR v.status = 'quarantined') THEN -1
-  WHEN v.head THEN 0 WHEN v.deny THEN 1 ELSE 2 END"""
-    + _BAD_ROW
+  WHEN v.head THEN 0 WHEN v.deny THEN 1 ELSE 2 END
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-EARLY_ROW: Final[LiteralString] = (
-    _ROWS + "\nMATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.tx_start < c.tx" + _BAD_ROW
+EARLY_ROW: Final[LiteralString] = statement(
+    """
+{rows}
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.tx_start < c.tx
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
 UNLOGGED_ROW: Final[LiteralString] = """
 MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant AND v.vid >= 0
@@ -89,20 +113,24 @@ WITH k.definitions AS stated, count(d) AS held, coalesce(max(d.number), 0) AS to
 WHERE stated <> held OR held <> top
 RETURN top AS bad
 """
-NO_PERMISSIONS: Final[LiteralString] = (
-    _CLAIMS
-    + " AND (c.class_rank IS NULL OR c.deny IS NULL OR size(coalesce(c.allow, [])) = 0)"
-    + _BAD_CLAIM
+NO_PERMISSIONS: Final[LiteralString] = statement(
+    """
+{claims} AND (c.class_rank IS NULL OR c.deny IS NULL OR size(coalesce(c.allow, [])) = 0)
+{bad_claims}
+""",
+    _FRAGMENTS,
 )
-TWO_SCOPES: Final[LiteralString] = (
-    _CLAIMS
-    + """
-MATCH (c)-[:ASSERTS]->(s:Slot) WHERE c.scope_id <> s.scope_id"""
-    + _BAD_CLAIM
+TWO_SCOPES: Final[LiteralString] = statement(
+    """
+{claims}
+MATCH (c)-[:ASSERTS]->(s:Slot) WHERE c.scope_id <> s.scope_id
+{bad_claims}
+""",
+    _FRAGMENTS,
 )
-FALSE_COPY: Final[LiteralString] = (
-    _ROWS
-    + """
+FALSE_COPY: Final[LiteralString] = statement(
+    """
+{rows}
 MATCH (v)-[:PIECE_OF]->(c:Claim)
 OPTIONAL MATCH (v)-[a:ABOUT]->(e:Entity)
 WITH v, c, collect(a) AS copies, collect(CASE a.role
@@ -110,70 +138,86 @@ WITH v, c, collect(a) AS copies, collect(CASE a.role
   WHEN 'value' THEN e.entity_id = c.value_entity_id ELSE e IS NULL END) AS right
 WHERE v.scope_id <> c.scope_id OR any(ok IN right WHERE NOT coalesce(ok, false))
   OR any(a IN copies WHERE a.valid_from <> v.valid_from OR a.valid_until <> v.valid_until
-    OR a.tx_start <> v.tx_start OR a.tx_end <> v.tx_end OR a.scope_id <> v.scope_id)"""
-    + _BAD_ROW
+    OR a.tx_start <> v.tx_start OR a.tx_end <> v.tx_end OR a.scope_id <> v.scope_id)
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-LOST_CONTENT: Final[LiteralString] = (
-    _CLAIMS
-    + """ AND (c.erased IS NOT NULL OR c.value_json IS NULL)
+LOST_CONTENT: Final[LiteralString] = statement(
+    """
+{claims} AND (c.erased IS NOT NULL OR c.value_json IS NULL)
   AND NOT EXISTS { MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
-    AND c.object_id IN t.object_ids }"""
-    + _BAD_CLAIM
+    AND c.object_id IN t.object_ids }
+{bad_claims}
+""",
+    _FRAGMENTS,
 )
-KEPT_CONTENT: Final[LiteralString] = (
-    _ERASED_IDS
-    + """
+KEPT_CONTENT: Final[LiteralString] = statement(
+    """
+{erased_objects}
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 WHERE c.erased IS NULL OR c.value_json IS NOT NULL OR c.terms IS NOT NULL OR c:Live
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
-"""
+""",
+    _FRAGMENTS,
 )
-FAR_MENTION: Final[LiteralString] = (
-    _CLAIMS
-    + """ AND c.text IS NOT NULL
-MATCH (c)-[m:MENTIONS]->(:Entity) WHERE m.until > size(c.text)"""
-    + _BAD_CLAIM
+FAR_MENTION: Final[LiteralString] = statement(
+    """
+{claims} AND c.text IS NOT NULL
+MATCH (c)-[m:MENTIONS]->(:Entity) WHERE m.until > size(c.text)
+{bad_claims}
+""",
+    _FRAGMENTS,
 )
-KEPT_RECEIPT: Final[LiteralString] = (
-    _ERASED_IDS
-    + """
+KEPT_RECEIPT: Final[LiteralString] = statement(
+    """
+{erased_objects}
 MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id}) WHERE r.body <> ''
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
-"""
+""",
+    _FRAGMENTS,
 )
-KEPT_MANIFEST: Final[LiteralString] = (
-    _ERASED_IDS
-    + """
+KEPT_MANIFEST: Final[LiteralString] = statement(
+    """
+{erased_objects}
 MATCH (:Compiled {tenant_id: $tenant, object_id: object_id})<-[:COMPILED]-(m:Manifest)
 WHERE m.body <> ''
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
-"""
+""",
+    _FRAGMENTS,
 )
-KEPT_VECTOR: Final[LiteralString] = (
-    _ERASED_IDS
-    + """
+KEPT_VECTOR: Final[LiteralString] = statement(
+    """
+{erased_objects}
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''
   AND x.part >= ''
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
-"""
+""",
+    _FRAGMENTS,
 )
-KEPT_NAME: Final[LiteralString] = (
-    _ENTITIES
-    + """ AND e.state = 'erased' AND (e.name <> '' OR EXISTS { (e)<-[:ALIAS_OF]-(:Alias) }
-  OR EXISTS { (e)<-[:IDENTIFIES]-(:Identifier) })"""
-    + _BAD_ENTITY
+KEPT_NAME: Final[LiteralString] = statement(
+    """
+{entities} AND e.state = 'erased' AND (e.name <> '' OR EXISTS { (e)<-[:ALIAS_OF]-(:Alias) }
+  OR EXISTS { (e)<-[:IDENTIFIES]-(:Identifier) })
+{bad_entities}
+""",
+    _FRAGMENTS,
 )
-OPEN_ERASED: Final[LiteralString] = (
-    _ROWS
-    + """ AND v.tx_end = $inf
-MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE c.erased IS NOT NULL"""
-    + _BAD_ROW
+OPEN_ERASED: Final[LiteralString] = statement(
+    """
+{rows} AND v.tx_end = $inf
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE c.erased IS NOT NULL
+{bad_rows}
+""",
+    _FRAGMENTS,
 )
-FALSE_LIVE: Final[LiteralString] = (
-    _CLAIMS
-    + """ AND c:Live <> (c.erased IS NULL
-  AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.tx_end = $inf AND v.head })"""
-    + _BAD_CLAIM
+FALSE_LIVE: Final[LiteralString] = statement(
+    """
+{claims} AND c:Live <> (c.erased IS NULL
+  AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.tx_end = $inf AND v.head })
+{bad_claims}
+""",
+    _FRAGMENTS,
 )
 FALSE_NORMS: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant})
@@ -187,14 +231,16 @@ MATCH (m:Norm) WHERE m.tenant_id = $tenant AND m.norm >= ''
     AND a.scope_id >= '' }
 RETURN m.n AS bad ORDER BY bad LIMIT $shown
 """
-BAD_STAR: Final[LiteralString] = (
-    _ENTITIES
-    + """
+BAD_STAR: Final[LiteralString] = statement(
+    """
+{entities}
 MATCH (e)-[r:SAME_AS]->(c:Entity) WHERE r.tx_end = $inf
   AND (COUNT { MATCH (e)-[x:SAME_AS]->(:Entity) WHERE x.tx_end = $inf } > 1
     OR EXISTS { MATCH (c)-[y:SAME_AS]->(:Entity) WHERE y.tx_end = $inf }
-    OR c.tenant_id <> $tenant)"""
-    + _BAD_ENTITY
+    OR c.tenant_id <> $tenant)
+{bad_entities}
+""",
+    _FRAGMENTS,
 )
 UNLOGGED_TOMBSTONE: Final[LiteralString] = """
 MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
@@ -234,23 +280,25 @@ MUST_BE_EMPTY: Final[Mapping[str, LiteralString]] = {
 }
 """Statements by the sentence that holds when they find nothing."""
 
-CLEAN_HEADS: Final[LiteralString] = (
-    _ROWS
-    + """ AND v.head AND v.status = 'clean' AND NOT v.deny
+CLEAN_HEADS: Final[LiteralString] = statement(
+    """
+{rows} AND v.head AND v.status = 'clean' AND NOT v.deny
 MATCH (v)-[:VERSION_OF]->(s:Slot) MATCH (v)-[:PIECE_OF]->(c:Claim)
 RETURN CASE WHEN s.many THEN s.slot_key + ' ' + coalesce(c.value_key, c.object_id)
   ELSE s.slot_key END AS place, v.valid_from AS valid_from, v.valid_until AS valid_until,
   v.tx_start AS tx_start, v.tx_end AS tx_end ORDER BY place
-"""
+""",
+    _FRAGMENTS,
 )
 """Rows that exclude each other: of a slot, of one value where it holds several."""
 
-ROWS_OF_CLAIMS: Final[LiteralString] = (
-    _ROWS
-    + """
+ROWS_OF_CLAIMS: Final[LiteralString] = statement(
+    """
+{rows}
 RETURN v.object_id AS place, v.valid_from AS valid_from, v.valid_until AS valid_until,
   v.tx_start AS tx_start, v.tx_end AS tx_end ORDER BY place
-"""
+""",
+    _FRAGMENTS,
 )
 OPEN_JUDGEMENTS: Final[LiteralString] = """
 MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.judgement_id >= '' AND j.tx_end = $inf

@@ -21,7 +21,30 @@ from collections.abc import Mapping
 from typing import Final, LiteralString
 
 from .claim import CONTENT_COLUMNS as _CONTENT_COLUMNS
-from .claim import CORE as _CLAIM_CORE
+from .claim import CORE as _CORE
+from .template import statement
+
+_FRAGMENTS: Final[Mapping[str, LiteralString]] = {
+    "counters": """
+RETURN k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
+  k.serial AS serial, k.norms AS norms, k.definitions AS definitions, k.digest AS digest
+""",
+    "ends": """
+MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
+  MATCH (b:Claim {tenant_id: $tenant, object_id: row.dst})
+""",
+    "edge": """
+{n: row.n, valid_from: row.valid_from, valid_until: row.valid_until,
+    reason: row.reason, relation: row.relation, tx: row.tx, merge_id: row.merge_id}
+""",
+    "claim": _CORE,
+    "content_columns": _CONTENT_COLUMNS,
+    "row": """
+v {.vid, .object_id, .valid_from, .valid_until, .tx_start, .tx_end,
+  .status, .reason, .head, .continues}
+""",
+    "slot": "s {.slot_key, .subject_id, .slot, .scope_id, .many}",
+}
 
 COMPONENTS: Final[LiteralString] = """
 CALL dbms.components() YIELD name, versions, edition
@@ -40,14 +63,24 @@ FOREACH (_ IN CASE WHEN made THEN [1] ELSE [] END |
 WITH k MATCH (first:TenantKey {tenant_id: $tenant, epoch: 0})
 RETURN first.secret AS secret
 """
-_COUNTERS: Final[LiteralString] = """
-RETURN k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
-  k.serial AS serial, k.norms AS norms, k.definitions AS definitions, k.digest AS digest
+LOCK: Final[LiteralString] = statement(
+    """
+MATCH (k:TenantClock {tenant_id: $tenant})
+SET k.seq = k.seq + 0
+{counters}
+""",
+    _FRAGMENTS,
+)
+CLOCK: Final[LiteralString] = statement(
+    """
+MATCH (k:TenantClock {tenant_id: $tenant})
+{counters}
+""",
+    _FRAGMENTS,
+)
+SET_CLOCK: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant}) SET k += $given.clock
 """
-_CLOCK: Final[LiteralString] = "MATCH (k:TenantClock {tenant_id: $tenant})"
-LOCK: Final[LiteralString] = _CLOCK + " SET k.seq = k.seq + 0" + _COUNTERS
-CLOCK: Final[LiteralString] = _CLOCK + _COUNTERS
-SET_CLOCK: Final[LiteralString] = _CLOCK + " SET k += $given.clock"
 EVENT_AT: Final[LiteralString] = """
 MATCH (t:TxEvent {tenant_id: $tenant, seq: $seq}) RETURN t.digest AS digest
 """
@@ -65,39 +98,7 @@ CREATE (:TenantKey {tenant_id: $tenant, epoch: row.epoch, secret: row.secret})
 
 # --- writing facts
 
-_ENDS: Final[LiteralString] = """ AS row
-  MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
-  MATCH (b:Claim {tenant_id: $tenant, object_id: row.dst})
-  CREATE (a)-[e"""
-_EDGE: Final[
-    LiteralString
-] = """ {n: row.n, valid_from: row.valid_from, valid_until: row.valid_until,
-    reason: row.reason, relation: row.relation, tx: row.tx, merge_id: row.merge_id}]->(b)
-  RETURN count(e) AS """
-_LINKS: Final[LiteralString] = (
-    "CALL () {\n  UNWIND $given.supersedes"
-    + _ENDS
-    + ":SUPERSEDES"
-    + _EDGE
-    + "supersedes }\nCALL () {\n  UNWIND $given.overrides"
-    + _ENDS
-    + ":OVERRIDES"
-    + _EDGE
-    + "overrides }\nCALL () {\n  UNWIND $given.conflicts"
-    + _ENDS
-    + ":CONFLICTS_WITH"
-    + _EDGE
-    + "conflicts }\nCALL () {\n  UNWIND $given.confirms"
-    + _ENDS
-    + ":CONFIRMS"
-    + _EDGE
-    + "confirms }\nCALL () {\n  UNWIND $given.derives"
-    + _ENDS
-    + ":DERIVED_FROM"
-    + _EDGE
-    + "derives }\n"
-)
-PUT_FACTS: Final[LiteralString] = (
+PUT_FACTS: Final[LiteralString] = statement(
     """
 CALL () {
   UNWIND $given.events AS row
@@ -154,9 +155,32 @@ CALL () {
   CREATE (r:Receipt {tenant_id: $tenant, object_id: row.object_id, n: row.n, tx: row.tx,
     body: row.body, idempotency_key: row.idempotency_key, fingerprint: row.fingerprint})
   RETURN count(r) AS receipts }
-"""
-    + _LINKS
-    + """CALL () {
+CALL () {
+  UNWIND $given.supersedes AS row
+  {ends}
+  CREATE (a)-[e:SUPERSEDES {edge}]->(b)
+  RETURN count(e) AS supersedes }
+CALL () {
+  UNWIND $given.overrides AS row
+  {ends}
+  CREATE (a)-[e:OVERRIDES {edge}]->(b)
+  RETURN count(e) AS overrides }
+CALL () {
+  UNWIND $given.conflicts AS row
+  {ends}
+  CREATE (a)-[e:CONFLICTS_WITH {edge}]->(b)
+  RETURN count(e) AS conflicts }
+CALL () {
+  UNWIND $given.confirms AS row
+  {ends}
+  CREATE (a)-[e:CONFIRMS {edge}]->(b)
+  RETURN count(e) AS confirms }
+CALL () {
+  UNWIND $given.derives AS row
+  {ends}
+  CREATE (a)-[e:DERIVED_FROM {edge}]->(b)
+  RETURN count(e) AS derives }
+CALL () {
   UNWIND $given.moved AS vid
   MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
   WITH DISTINCT c
@@ -168,7 +192,8 @@ MATCH (k:TenantClock {tenant_id: $tenant})
 SET k += $given.clock
 RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + conflicts + confirms
   + derives AS edges
-"""
+""",
+    _FRAGMENTS,
 )
 """Every part of an ordinary write in one round trip; an empty list is a part without effect."""
 
@@ -198,9 +223,7 @@ RETURN count(t) AS made
 
 # --- reading under the lock
 
-_ROW: Final[LiteralString] = """v {.vid, .object_id, .valid_from, .valid_until, .tx_start, .tx_end,
-  .status, .reason, .head, .continues}"""
-OPEN_ROWS: Final[LiteralString] = (
+OPEN_ROWS: Final[LiteralString] = statement(
     """
 UNWIND $given.reads AS read
 UNWIND read.slot_keys AS slot_key
@@ -209,50 +232,46 @@ MATCH (v:ContextVersion)
 WHERE v.tenant_id = $tenant AND v.slot_key = slot_key AND v.open = open
   AND v.valid_from < read.until AND v.valid_until > read.since
 MATCH (v)-[:PIECE_OF]->(c:Claim)
-RETURN read.place AS place, """
-    + _ROW
-    + " AS row, "
-    + _CLAIM_CORE
-    + """ AS claim,
+RETURN read.place AS place, {row} AS row, {claim} AS claim,
   EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
-ORDER BY v.vid"""
+ORDER BY v.vid
+""",
+    _FRAGMENTS,
 )
-ROWS_OF: Final[LiteralString] = (
+ROWS_OF: Final[LiteralString] = statement(
     """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
 WHERE v.tx_end = $inf
-RETURN """
-    + _ROW
-    + " AS row, "
-    + _CLAIM_CORE
-    + " AS claim ORDER BY v.vid"
+RETURN {row} AS row, {claim} AS claim ORDER BY v.vid
+""",
+    _FRAGMENTS,
 )
-SLOT_CLAIMS: Final[LiteralString] = (
+SLOT_CLAIMS: Final[LiteralString] = statement(
     """
 UNWIND $given.slot_keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})<-[:ASSERTS]-(c:Claim)
 WHERE c.quarantine = '' AND c.erased IS NULL
-RETURN """
-    + _CLAIM_CORE
-    + " AS claim ORDER BY c.tx, c.ordinal, c.n"
+RETURN {claim} AS claim ORDER BY c.tx, c.ordinal, c.n
+""",
+    _FRAGMENTS,
 )
-_SLOT: Final[LiteralString] = """
-RETURN s {.slot_key, .subject_id, .slot, .scope_id, .many} AS slot ORDER BY s.slot_key
-"""
-SLOTS: Final[LiteralString] = (
+SLOTS: Final[LiteralString] = statement(
     """
 UNWIND $given.slot_keys AS slot_key
-MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})"""
-    + _SLOT
+MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})
+RETURN {slot} AS slot ORDER BY s.slot_key
+""",
+    _FRAGMENTS,
 )
-SLOTS_OF: Final[LiteralString] = (
+SLOTS_OF: Final[LiteralString] = statement(
     """
 UNWIND $given.entity_ids AS entity_id
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
   AND s.subject_id = entity_id
-"""
-    + _SLOT
+RETURN {slot} AS slot ORDER BY s.slot_key
+""",
+    _FRAGMENTS,
 )
 OBJECTS_OF: Final[LiteralString] = """
 UNWIND $given.entity_ids AS entity_id
@@ -304,14 +323,14 @@ RETURN type(e) AS kind, startNode(e).object_id AS src, endNode(e).object_id AS d
 
 # --- what an erasure empties
 
-EMPTY_OBJECTS: Final[LiteralString] = (
+EMPTY_OBJECTS: Final[LiteralString] = statement(
     """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 SET c.erased = true
-REMOVE c:Live, c.tenant_tok, """
-    + _CONTENT_COLUMNS
-    + "\n"
+REMOVE c:Live, c.tenant_tok, {content_columns}
+""",
+    _FRAGMENTS,
 )
 EMPTY_VECTORS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id

@@ -13,6 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
+from .template import statement
+
+_FRAGMENTS: Final[Mapping[str, LiteralString]] = {
+    "parts": """
+MATCH (v:Vector) WHERE v.tenant_id = $tenant AND v.object_id = object_id
+  AND v.encoder_id = $given.encoder_id AND v.part >= ''
+RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16
+"""
+}
+
 FEED_KEY: Final[LiteralString] = """
 CREATE CONSTRAINT u_feed IF NOT EXISTS FOR (n:VectorFeed)
 REQUIRE (n.tenant_id, n.encoder_id) IS UNIQUE
@@ -60,27 +70,32 @@ MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_i
 RETURN x.vec16 AS vec16 LIMIT 1
 """
 
-_THEIR_PARTS: Final[LiteralString] = """
-MATCH (v:Vector) WHERE v.tenant_id = $tenant AND v.object_id = object_id
-  AND v.encoder_id = $given.encoder_id AND v.part >= ''
-RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16
-"""
-NEAR: Final[LiteralString] = (
+NEAR: Final[LiteralString] = statement(
     """
 CALL db.index.vector.queryNodes('vx_near', $k, $given.near) YIELD node, score
 WHERE node.tenant_id = $tenant AND node.encoder_id = $given.encoder_id
-WITH DISTINCT node.object_id AS object_id"""
-    + _THEIR_PARTS
+WITH DISTINCT node.object_id AS object_id
+{parts}
+""",
+    _FRAGMENTS,
 )
-NEAR_FILTERED: Final[LiteralString] = (
+NEAR_FILTERED: Final[LiteralString] = statement(
     """
 MATCH (x:Near)
 SEARCH x IN (VECTOR INDEX vx_near_filtered FOR $given.near
   WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id LIMIT $k) SCORE AS score
-WITH DISTINCT x.object_id AS object_id"""
-    + _THEIR_PARTS
+WITH DISTINCT x.object_id AS object_id
+{parts}
+""",
+    _FRAGMENTS,
 )
-PARTS_OF: Final[LiteralString] = "UNWIND $given.object_ids AS object_id" + _THEIR_PARTS
+PARTS_OF: Final[LiteralString] = statement(
+    """
+UNWIND $given.object_ids AS object_id
+{parts}
+""",
+    _FRAGMENTS,
+)
 
 WITHOUT_TENANT: Final[Mapping[str, str]] = {
     "FEED_KEY": "the schema is the database's",

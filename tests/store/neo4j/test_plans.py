@@ -13,7 +13,7 @@ import pytest
 from tenure import Write, connect
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.connect import version_numbers
-from tenure.store.neo4j.cypher import candidates as candidate_statements
+from tenure.store.neo4j.cypher import identity as identity_statements
 from tenure.store.neo4j.store import open_store
 from tenure.store.neo4j.vector_index import FILTERS_FROM, Indexes
 from tenure.tests.neo4j_fixtures import wipe
@@ -39,7 +39,7 @@ FORBIDDEN = {
 ENTITIES = 600
 SINGLE_ROWS = {
     # two look-ups of a unique key, or two sub-queries, that meet in a product of one row each
-    "PUT_FACTS", "PUT_JUDGEMENTS", "PUT_CANONICAL", "PUT_MENTIONS", "KNOWN", "OPENING", "FORESEEN",
+    "PUT_FACTS", "PUT_JUDGEMENTS", "PUT_CANONICAL", "PUT_MENTIONS", "KNOWN", "OPENING", "PREFETCH",
     # the clock, one row, beside the rows that are compared with it
     "HIGH_ROW", "HIGH_VECTOR",
 }  # fmt: skip
@@ -135,7 +135,7 @@ def test_one_plan_serves_look_ups_of_every_size(
         with store.link("t").reads("t") as calls:
             for size in sizes:
                 names = {name: ["x" * size] * size for name in ("norms", "scopes", "entity_ids")}
-                calls.rows(candidate_statements.KNOWN, identifiers=[], **names)
+                calls.rows(identity_statements.KNOWN, identifiers=[], **names)
         with neo4j_driver.session(database=DATABASE) as session:
             planned.append([str(record["value"]) for record in session.run(clear)])
     store.close()

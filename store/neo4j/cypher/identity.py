@@ -1,0 +1,62 @@
+"""The Cypher of who is who: look-ups of names, identifiers and entities.
+
+Under the rules that `core` states.
+"""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+from .fragments import FRAGMENTS as _FRAGMENTS
+from .template import statement
+
+KNOWN: Final[LiteralString] = statement(
+    """
+{named}
+RETURN aliases, identifiers, entities
+""",
+    _FRAGMENTS,
+)
+"""All that names, identifiers and ids were ever known to mean: what was closed later, too."""
+OPENING: Final[LiteralString] = statement(
+    """
+MATCH (k:TenantClock {tenant_id: $tenant})
+WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
+  k.definitions AS definitions, k.erased_seq AS erased_seq, COLLECT { MATCH (n:TenantKey)
+    WHERE n.tenant_id = $tenant AND n.epoch >= 0 WITH n ORDER BY n.epoch
+    RETURN n.secret } AS secrets
+{named}
+RETURN seq, last_us, next_vid, vec_seq, definitions, erased_seq, secrets,
+  aliases, identifiers, entities
+""",
+    _FRAGMENTS,
+)
+"""The same after the counters and keys of the tenant: what is stamped later reads as not done."""
+OWN_ALIASES: Final[LiteralString] = statement(
+    """
+UNWIND $given.entity_ids AS entity_id
+MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
+WHERE a.tx_start <= $tx AND a.tx_end > $tx
+RETURN {alias} AS alias
+""",
+    _FRAGMENTS,
+)
+BLOCK_MATCHES: Final[LiteralString] = statement(
+    """
+UNWIND $given.asked AS one
+CALL (one) {
+  UNWIND one.weights AS hit
+  MATCH (b:BlockKey {tenant_id: $tenant, key: hit[0]})<-[:HAS_KEY]-(m:Norm)
+  WITH one, m.norm AS norm, sum(hit[1]) AS weight ORDER BY weight DESC, norm
+  WITH one, collect([norm, weight]) AS ranked
+  WITH one, ranked[..$most_norms] AS heavy, size(ranked) AS total
+  UNWIND heavy AS named
+  UNWIND one.scopes AS scope_id
+  MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = named[0] AND a.scope_id = scope_id
+    AND a.tx_start <= $tx AND a.tx_end > $tx
+  RETURN a, named[1] AS weight, total
+  ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most }
+RETURN one.place AS place, {alias} AS alias, weight, total
+""",
+    _FRAGMENTS,
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from .claim import Content, Details, Permissions
 from .entity import EntityRef, Resolution
@@ -56,6 +56,37 @@ class Write:
     planned: bool = False
     enforcement: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
+
+
+class WriteFields(TypedDict, total=False):
+    """What `Memory.write` takes by keyword: the fields of a `Write` but subject, slot and value."""
+
+    op: str
+    valid_from: Moment
+    valid_until: Moment
+    object_id: str | None
+    content: str | None
+    object_type: str | None
+    layer: str | None
+    scope: Scope | Mapping[str, str] | None
+    source_origin: str
+    source_authority: float | None
+    confidence: float
+    authority_level: int | None
+    why_it_matters: str
+    applicable_task_types: Sequence[str]
+    behavioral_implication: str | None
+    security_classification: str | None
+    sensitivity: Sequence[str]
+    allow_roles: Sequence[str]
+    deny_roles: Sequence[str]
+    decay_rule: DecayRule | Mapping[str, float] | None
+    retirement_rule: str | None
+    update_path: str | None
+    derived_from: Sequence[str]
+    planned: bool
+    enforcement: Mapping[str, Any] | None
+    idempotency_key: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 import tenure
+from tenure.tests.source_tree import pyproject
 
 IMPORT_BAR_MS = 150
 IMPORT_ROUNDS = 7
@@ -55,6 +56,10 @@ def test_all_names_nothing_twice() -> None:
 def test_a_public_name_is_there_and_says_what_it_is(name: str) -> None:
     value = getattr(tenure, name)
     assert not callable(value) or (value.__doc__ or "").strip()
+
+
+def test_the_package_says_its_version() -> None:
+    assert tenure.__version__ == pyproject()["project"]["version"]
 
 
 def test_importing_the_package_is_quick() -> None:

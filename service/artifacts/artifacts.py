@@ -28,13 +28,13 @@ from ...schema.artifact import (
     is_address,
 )
 from ...schema.claim import Permissions
-from ...schema.errors import Forbidden, InvalidInput, NotFound, TenureError, Unavailable
-from ...schema.principal import ERASE, EVERYONE, Principal, Scope, Sight, write_scope
+from ...schema.errors import Forbidden, InvalidInput, NotFound, Unavailable
+from ...schema.principal import ERASE, EVERYONE, Scope, Sight, write_scope
 from ...schema.values import canonical_json, iso, stamped
 from ...schema.vocabulary import Classification, ObjectType, StateLayer, parse
-from ...store.port.store import Ask, Point, WriteTx
+from ...store.port.store import WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
-from ..backend.backend import Backend
+from ..backend.caller import Caller
 from ..reading.envelopes import request_items
 
 if TYPE_CHECKING:
@@ -45,11 +45,8 @@ _BYTES = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Artifacts:
+class Artifacts(Caller):
     """The artifacts of one tenant, as one caller sees them."""
-
-    backend: Backend
-    principal: Principal
 
     def put(
         self,
@@ -91,7 +88,7 @@ class Artifacts:
             origin=origin,
             scope=self._scope(scope),
             permissions=self._permissions(security_classification, allow_roles, deny_roles),
-            actor=self.principal.user or "service",
+            actor=self._actor,
             at=stamped(self.backend.now_us()),
             object_ids=tuple(sorted(set(object_ids))),
         )
@@ -190,15 +187,13 @@ class Artifacts:
         grants = self._files.grants(self._tenant, digest)
         tombstone = {
             "at": iso(self.backend.now_us()),
-            "actor": self.principal.user or "service",
+            "actor": self._actor,
             "reason": reason,
             "grants": [_nameless(grant) for grant in grants],
         }
         self.backend.settle()
         self._files.erase(self._tenant, digest, canonical_json(tombstone).encode())
-        done = self.backend.alone(self._tenant, lambda tx: _emptied(tx, address))
-        if isinstance(done, TenureError):
-            raise done
+        self._transact(lambda tx: _emptied(tx, address))
 
     def refuse_erased(self, addresses: Sequence[str]) -> None:
         """Refuse a replay that holds the text of an erased artifact.
@@ -242,14 +237,8 @@ class Artifacts:
         )
 
     def _object(self, object_id: str) -> Original:
-        ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
-        with self.backend.store.reading(self._tenant) as reader:
-            point = Point(self.backend.now_us(), reader.clock().last_us)
-            found = reader.versions(ask, sight=self.principal.sight(), point=point).versions
-        seen = [version for version in found if version.visible]
-        if not seen:
-            raise NotFound(f"there is no object {object_id}", code="unknown_object")
-        version = seen[-1]
+        with self._reading() as reader:
+            version = self._visible_rows(reader, object_id)[-1]
         if version.erased or version.content is None:
             raise NotFound(f"object {object_id} was erased", code="erased", object_id=object_id)
         roles = self.backend.policy.compile.mask_personal_for
@@ -261,10 +250,6 @@ class Artifacts:
         said = version.content.text or version.content.normalized_claim
         origin = version.details.source_origin
         return Original(pointer=object_id, origin=origin, media_type=_TEXT, data=said.encode())
-
-    @property
-    def _tenant(self) -> str:
-        return self.principal.tenant
 
     @property
     def _files(self) -> ArtifactFiles:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...resolution.bind import Scorer
@@ -87,7 +88,7 @@ class Backend:
         with self._lock:
             if tenant not in self._queues:
                 self.store.ensure(tenant, key=self.tenant_key)
-                self._queues[tenant] = CommitQueue(lambda jobs: self._run(tenant, jobs))
+                self._queues[tenant] = CommitQueue(partial(self._run, tenant))
 
     def submit(self, tenant: str, submission: Submission) -> Result:
         """Return the receipts of a write, which shares a transaction with its neighbours."""
@@ -104,14 +105,14 @@ class Backend:
         writes = [job for job in jobs if isinstance(job, Submission)]
         results: dict[int, Any] = {}
         if writes:
-            done = self.store.transact(tenant, lambda tx: self._commit(tx, writes))
+            done = self.store.transact(tenant, partial(self._commit, writes))
             results.update({id(job): result for job, result in zip(writes, done, strict=True)})
         for job in jobs:
             if not isinstance(job, Submission):
                 results[id(job)] = self._run_alone(tenant, job)
         return [results[id(job)] for job in jobs]
 
-    def _commit(self, tx: WriteTx, writes: Sequence[Submission]) -> list[Result]:
+    def _commit(self, writes: Sequence[Submission], tx: WriteTx) -> list[Result]:
         from ...store.commit.commit import commit
 
         return commit(tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer)

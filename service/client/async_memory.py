@@ -2,8 +2,9 @@
 
 `aconnect` takes what `connect` takes and opens the store when it is first used, so that
 nothing blocks the event loop. A method of the twin awaits the method of the client on a worker
-thread; what the client returns as a face of its own (a view, the vocabulary, the queues) comes
-back as its twin. Values come back as they are.
+thread; what the client returns as a part of its own (a view, the vocabulary, the queues) comes
+back as its twin. Values come back as they are. `async_memory.pyi` states every method with its
+types; a test makes it anew from the client and compares.
 
 >>> import asyncio
 >>> async def tour() -> object:
@@ -13,8 +14,6 @@ back as its twin. Values come back as they are.
 ...         return await view.value("Sam Rivera", "office")
 >>> asyncio.run(tour())
 'Chicago'
-
-Source: API "Opening"; DESIGN 9.
 """
 
 from __future__ import annotations
@@ -24,42 +23,40 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Self
 
+from ..backend.caller import Caller
 from .connect import connect
-
-_FACES = frozenset(
-    {"Memory", "View", "Words", "Actions", "Entities", "Reviews", "Envelopes", "Artifacts"}
-)
-"""Client classes whose methods do work, by name: importing them here would load them all."""
+from .memory import Memory
 
 
-class AsyncFace:
-    """The twin of a part of the client."""
+class AsyncPart:
+    """The twin of a part of the client, such as a view or a queue."""
 
-    def __init__(self, face: Any) -> None:
-        self._face = face
+    def __init__(self, part: Caller) -> None:
+        self._part = part
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return _twin(getattr(self._face, name))
+        value = getattr(self._part, name)
+        return partial(_run, value) if callable(value) else value
 
-    def __call__(self, *args: Any, **given: Any) -> Coroutine[Any, Any, Any]:
-        """Call a face that is itself a question, such as `memory.actions()`."""
-        return _run(self._face, *args, **given)
+    def __call__(self, *args: Any, **options: Any) -> Coroutine[Any, Any, Any]:
+        """Call a part that is itself a question, such as `memory.actions()`."""
+        return _run(self._part, *args, **options)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        return f"Async{type(self._face).__name__}"
+        return f"Async{type(self._part).__name__}"
 
 
 class AsyncMemory:
     """A memory whose methods are awaited; opened when it is first used."""
 
-    def __init__(self, opening: Callable[[], Any]) -> None:
+    def __init__(self, opening: Callable[[], Memory]) -> None:
         self._opening = opening
-        self._memory: Any = None
+        self._memory: Memory | None = None
         self._lock = asyncio.Lock()
 
-    async def opened(self) -> Any:
+    async def opened(self) -> Memory:
         """Return the memory behind, opened on a thread the first time."""
         async with self._lock:
             if self._memory is None:
@@ -81,35 +78,40 @@ class AsyncMemory:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return _Later(self, (name,))
+        return _Path(self, (name,))
 
 
-class _Later:
+class _Path:
     """A path of names on a memory that may not be open yet; calling it opens and calls."""
 
-    def __init__(self, memory: AsyncMemory, path: tuple[str, ...]) -> None:
-        self._memory, self._path = memory, path
+    def __init__(self, memory: AsyncMemory, names: tuple[str, ...]) -> None:
+        self._memory, self._names = memory, names
 
-    def __getattr__(self, name: str) -> _Later:
-        return _Later(self._memory, (*self._path, name))
+    def __getattr__(self, name: str) -> _Path:
+        return _Path(self._memory, (*self._names, name))
 
-    async def __call__(self, *args: Any, **given: Any) -> Any:
-        found = await self._memory.opened()
-        for name in self._path:
-            found = getattr(found, name)
-        return await _run(found, *args, **given)
+    async def __call__(self, *args: Any, **options: Any) -> Any:
+        memory = await self._memory.opened()
+
+        # Some properties read the store (`entities` pins a view), so the names are followed on
+        # the worker thread as well.
+        def call() -> object:
+            target: Any = memory
+            for name in self._names:
+                target = getattr(target, name)
+            return target(*args, **options) if callable(target) else target
+
+        return _twin(await asyncio.to_thread(call))
 
 
-async def _run(call: Callable[..., Any], *args: Any, **given: Any) -> Any:
-    return _twin(await asyncio.to_thread(partial(call, *args, **given)))
+async def _run(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    return _twin(await asyncio.to_thread(partial(call, *args, **options)))
 
 
 def _twin(value: Any) -> Any:
-    if type(value).__name__ in _FACES:
-        return AsyncFace(value)
-    if callable(value) and type(getattr(value, "__self__", None)).__name__ in _FACES:
-        return partial(_run, value)
-    return value
+    if isinstance(value, Memory):
+        return AsyncMemory(lambda: value)
+    return AsyncPart(value) if isinstance(value, Caller) else value
 
 
 def aconnect(url: str = "memory.db", **options: Any) -> AsyncMemory:

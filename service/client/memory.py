@@ -10,21 +10,19 @@ here holds state of a request.
 ...     memory.as_of().value("Sam Rivera", "office")
 'Chicago'
 
-Sources: API; DESIGN 9; settled 4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from ...schema.layers import DecayRule
 from ...schema.policy import Policy
-from ...schema.principal import Principal, Scope
-from ...schema.write import Moment, Receipt, Write
-from ..backend.backend import Backend
+from ...schema.principal import Principal
+from ...schema.write import Moment, Receipt, Write, WriteFields
+from ..backend.caller import Caller
 from ..reading.view import View, Who, pinned
 
 if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
@@ -35,25 +33,23 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ...schema.artifact import Original
     from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
     from ..artifacts.artifacts import Artifacts
-    from ..reading.audit import Auditing
+    from ..compilation.compile import RequestFields
+    from ..reading.audit import Auditor
     from ..reading.envelopes import Envelopes, StoredEnvelope
     from ..reading.mentions import Linked, Stated
     from ..stewardship.actions import Actions
     from ..stewardship.entities import Entities
-    from ..stewardship.operations import Stewarding
+    from ..stewardship.operations import Steward
     from ..stewardship.reviews import Reviews
     from ..stewardship.transfer import TransferReport
     from ..writing.ingest import IngestReport, Progress
     from ..writing.vocabulary import Words
-    from ..writing.write import Writing
+    from ..writing.write import Writer
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Caller):
     """A store, seen by one caller."""
-
-    backend: Backend
-    principal: Principal
 
     def bind(self, principal: Principal) -> Memory:
         """Return the same store for another caller."""
@@ -97,52 +93,27 @@ class Memory:
         slot: str | None = None,
         value: Any = None,
         *,
-        op: str = "assert",
-        valid_from: Moment = None,
-        valid_until: Moment = None,
-        object_id: str | None = None,
-        content: str | None = None,
-        object_type: str | None = None,
-        layer: str | None = None,
-        scope: Scope | Mapping[str, str] | None = None,
-        source_origin: str = "user://chat",
-        source_authority: float | None = None,
-        confidence: float = 0.8,
-        authority_level: int | None = None,
-        why_it_matters: str = "",
-        applicable_task_types: Sequence[str] = (),
-        behavioral_implication: str | None = None,
-        security_classification: str | None = None,
-        sensitivity: Sequence[str] = (),
-        allow_roles: Sequence[str] = (),
-        deny_roles: Sequence[str] = (),
-        decay_rule: DecayRule | Mapping[str, float] | None = None,
-        retirement_rule: str | None = None,
-        update_path: str | None = None,
-        derived_from: Sequence[str] = (),
-        planned: bool = False,
-        enforcement: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
         dry_run: bool = False,
+        **fields: Unpack[WriteFields],
     ) -> Receipt:
         """Write one claim, or one text, and return its receipt.
 
         The subject is a name, an entity id or an `EntityRef`; it is resolved before the
-        write. `valid_from` defaults to the write's own stamp, `valid_until` to open. With
-        `dry_run` the receipt says what would happen and nothing is written.
+        write. The further fields are those of `Write`: `valid_from` defaults to the write's own
+        stamp, `valid_until` to open. With `dry_run` the receipt says what would happen and
+        nothing is written.
 
         Raises:
             InvalidInput: for anything malformed, unknown, too large or missing.
             Forbidden: for a level or a scope that is not the caller's.
             Conflict: `idempotency_mismatch`, `identifier_conflict`.
         """
-        given = locals()
-        stated = {f.name: given[f.name] for f in fields(Write)}
-        return self._writing().write(Write(**stated), dry_run=dry_run)
+        write = Write(subject=subject, slot=slot, value=value, **fields)
+        return self._writer().write_many((write,), dry_run=dry_run)[0]
 
     def write_many(self, writes: Iterable[Write], *, dry_run: bool = False) -> list[Receipt]:
         """Write several claims in order, in one transaction with one stamp: all or nothing."""
-        return list(self._writing().write_many(list(writes), dry_run=dry_run))
+        return list(self._writer().write_many(tuple(writes), dry_run=dry_run))
 
     def observe(
         self,
@@ -165,7 +136,7 @@ class Memory:
         Raises:
             InvalidInput: `bad_mention`, or whatever a write would refuse.
         """
-        from ..writing.observe import Observing, Said
+        from ..writing.observe import Observer, Said
 
         said = Said(
             text=text,
@@ -176,7 +147,7 @@ class Memory:
             applicable_task_types=applicable_task_types,
             mentions=mentions,
         )
-        return Observing(self.backend, self.principal).observe(said)
+        return Observer(self.backend, self.principal).observe(said)
 
     def ingest(
         self,
@@ -197,7 +168,7 @@ class Memory:
             TenureError: the first line that cannot be taken, with its number in front.
         """
         from ..writing.event_lines import Reading
-        from ..writing.ingest import Choices, Ingesting, rejects_path
+        from ..writing.ingest import Choices, Importer, rejects_path
 
         choices = Choices(
             reading=Reading(replay, ignore_external_ids),
@@ -205,7 +176,7 @@ class Memory:
             rejects=rejects_path(path),
             progress=progress,
         )
-        return Ingesting(self.backend, self.principal, choices).file(path)
+        return Importer(self.backend, self.principal, choices).file(path)
 
     def replay_import(self, events: Iterable[Mapping[str, Any]]) -> IngestReport:
         """Load a history of events with explicit, rising `recorded_at`; privileged.
@@ -213,12 +184,12 @@ class Memory:
         Raises:
             TenureError: the first event that cannot be taken, with its place in front.
         """
-        from ..writing.event_lines import Reading, given
-        from ..writing.ingest import Choices, Ingesting
+        from ..writing.event_lines import Reading, lines_of
+        from ..writing.ingest import Choices, Importer
 
-        held = [dict(event) for event in events]
+        history = [dict(event) for event in events]
         choices = Choices(reading=Reading(replay=True))
-        return Ingesting(self.backend, self.principal, choices).run(lambda: given(held))
+        return Importer(self.backend, self.principal, choices).run(lambda: lines_of(history))
 
     def export(
         self, path: str | Path, *, keys: bool = True, replace: bool = False
@@ -231,10 +202,9 @@ class Memory:
         Raises:
             Conflict: `file_exists`, unless `replace`.
         """
-        from ..stewardship.transfer import Transferring
+        from ..stewardship.transfer import Transfer
 
-        self.backend.settle()
-        return Transferring(self.backend, self.principal).export(path, keys=keys, replace=replace)
+        return Transfer(self.backend, self.principal).export(path, keys=keys, replace=replace)
 
     def restore(self, path: str | Path) -> TransferReport:
         """Restore an export into this tenant, which must be empty; privileged.
@@ -243,9 +213,9 @@ class Memory:
             Conflict: `tenant_not_empty`.
             InvalidInput: `bad_export`; nothing was written.
         """
-        from ..stewardship.transfer import Transferring
+        from ..stewardship.transfer import Transfer
 
-        return Transferring(self.backend, self.principal).restore(path)
+        return Transfer(self.backend, self.principal).restore(path)
 
     def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
         """Return the view of (valid, tx); None means now.
@@ -253,53 +223,25 @@ class Memory:
         `as_of()` is what is true now, `as_of(t, t)` what was believed at t, and `as_of(v, k)`
         what was true at v as known at k.
         """
-        tenant = self.principal.tenant
+        tenant = self._tenant
         self.backend.open(tenant)
         with self.backend.store.reading(tenant) as reader:
             return pinned(self.backend, self.principal, reader, valid, tx)
 
-    def compile(
-        self,
-        task: str,
-        query: str = "",
-        *,
-        user_request: str = "",
-        goal: str | None = None,
-        step: str | None = None,
-        acceptance: Sequence[str] = (),
-        constraints: Sequence[Any] = (),
-        entities: Sequence[str] = (),
-        tools: Sequence[Any] = (),
-        history: Sequence[Any] = (),
-        evidence: Sequence[Any] = (),
-        skills: Sequence[Any] = (),
-        pinned: Sequence[Any] = (),
-        progress: Sequence[Any] = (),
-        errors: Sequence[Any] = (),
-        project: str | None = None,
-        query_vector: Sequence[float] | None = None,
-        hypothesis: str = "",
-        budget_tokens: int = 8000,
-        reserve_tokens: int | None = None,
-        model: str = "generic",
-        profile: str = "default",
-        signals: Mapping[str, float | str] | None = None,
-        valid: Moment = None,
-        tx: Moment = None,
-    ) -> Envelope:
+    def compile(self, task: str, query: str = "", **fields: Unpack[RequestFields]) -> Envelope:
         """Compile the context envelope of a task: permission-safe, current, within budget.
 
-        `task` is a task type. The same view, request and policy give the same bytes. What
-        stayed out is in `envelope.trace`, with the stage and the reason.
+        `task` is a task type; the further fields are those of a request. The same view, request
+        and policy give the same bytes. What stayed out is in `envelope.trace`, with the stage
+        and the reason.
 
         Raises:
             InvalidInput: for an unknown task type or a malformed item.
             ContextBudgetExhausted: when required blocks alone are larger than the budget.
         """
-        given = {k: v for k, v in locals().items() if k not in ("self", "task")}
-        from ..compilation.compile import Compiling
+        from ..compilation.compile import Compiler
 
-        return Compiling(self.backend, self.principal).compile(task, given)
+        return Compiler(self.backend, self.principal).compile(task, {"query": query, **fields})
 
     def replay(
         self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
@@ -311,10 +253,10 @@ class Memory:
             NotFound: `unknown_object`; `erased`, when something it held was erased.
             Forbidden: when the caller may not read today all that it holds.
         """
-        from ..compilation.compile import Compiling
+        from ..compilation.compile import Compiler
 
         self.backend.settle()
-        return Compiling(self.backend, self.principal).replay(manifest)
+        return Compiler(self.backend, self.principal).replay(manifest)
 
     @property
     def envelopes(self) -> Envelopes:
@@ -369,7 +311,7 @@ class Memory:
             Forbidden: `privilege_required`.
             NotFound: `unknown_object`, `unknown_entity`.
         """
-        return self._stewarding().erase(object_id, entity, reason)
+        return self._steward().erase(object_id, entity, reason)
 
     def reclassify(
         self,
@@ -385,7 +327,7 @@ class Memory:
             Forbidden: `privilege_required`.
             NotFound: `unknown_object`.
         """
-        return self._stewarding().reclassify(
+        return self._steward().reclassify(
             object_id, security_classification, allow_roles, deny_roles
         )
 
@@ -395,7 +337,7 @@ class Memory:
         Raises:
             Forbidden: `privilege_required`.
         """
-        return self._stewarding().sweep(dry_run=dry_run, limit=limit)
+        return self._steward().sweep(dry_run=dry_run, limit=limit)
 
     def close_scope(self, kind: str, scope: str) -> SweepReceipt:
         """Retire what lived only until a `session`, `task` or `project` closed.
@@ -403,20 +345,20 @@ class Memory:
         Raises:
             Forbidden: `privilege_required`.
         """
-        return self._stewarding().close_scope(kind, scope)
+        return self._steward().close_scope(kind, scope)
 
     def doctor(self) -> tuple[str, ...]:
         """Check every invariant of the tenant; return a sentence for each that is broken."""
         self.backend.settle()
-        return self.backend.store.check(self.principal.tenant)
+        return self.backend.store.check(self._tenant)
 
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""
-        return self._auditing().history(entity, slot)
+        return self._auditor().history(entity, slot)
 
     def diff(self, tx1: Moment, tx2: Moment, entity: Who | None = None) -> tuple[Change, ...]:
         """Return the changes of belief after tx1, up to and with tx2, in order of tx."""
-        return self._auditing().diff(tx1, tx2, entity)
+        return self._auditor().diff(tx1, tx2, entity)
 
     def explain(self, object_id: str) -> Explanation:
         """Return where an object comes from, what it met, and what was compiled from it.
@@ -424,7 +366,7 @@ class Memory:
         Raises:
             NotFound: `unknown_object`, also for what the caller may not see.
         """
-        return self._auditing().explain(object_id)
+        return self._auditor().explain(object_id)
 
     @property
     def actions(self) -> Actions:
@@ -435,9 +377,9 @@ class Memory:
 
     def mentions(self, text: str) -> tuple[Linked, ...]:
         """Return the names in a text with what each means; nothing is created."""
-        from ..reading.mentions import Mentioning
+        from ..reading.mentions import MentionFinder
 
-        return Mentioning(self.backend, self.principal).mentions(text)
+        return MentionFinder(self.backend, self.principal).mentions(text)
 
     @property
     def entities(self) -> Entities:
@@ -453,17 +395,17 @@ class Memory:
 
         return Reviews(self.backend, self.principal, self.as_of())
 
-    def _writing(self) -> Writing:
-        from ..writing.write import Writing
+    def _writer(self) -> Writer:
+        from ..writing.write import Writer
 
-        return Writing(self.backend, self.principal)
+        return Writer(self.backend, self.principal)
 
-    def _stewarding(self) -> Stewarding:
-        from ..stewardship.operations import Stewarding
+    def _steward(self) -> Steward:
+        from ..stewardship.operations import Steward
 
-        return Stewarding(self.backend, self.principal)
+        return Steward(self.backend, self.principal)
 
-    def _auditing(self) -> Auditing:
-        from ..reading.audit import Auditing
+    def _auditor(self) -> Auditor:
+        from ..reading.audit import Auditor
 
-        return Auditing(self.backend, self.principal, self.as_of())
+        return Auditor(self.backend, self.principal, self.as_of())

@@ -3,11 +3,6 @@
 The compiler is handed everything it depends on; what belongs to the run alone (run id, wall
 time, latency) is laid beside the envelope afterwards. The manifest is stored through the
 backend's worker after the call returns; closing the store waits for it.
-Sources: API "Compiling"; settled 6 and 10; R34.
-
-Policy packs from their stored form, for replays under an older policy.
-
-Source: settled 6 ("Policy packs are stored by hash").
 """
 
 from __future__ import annotations
@@ -15,11 +10,10 @@ from __future__ import annotations
 import gc
 import json
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ...compiler.compile import compile as compile_envelope
 from ...compiler.envelope.envelope import Envelope
@@ -33,11 +27,12 @@ from ...compiler.trace.manifest import Manifest, manifest_from_json
 from ...schema.artifact import is_address
 from ...schema.errors import InvalidInput
 from ...schema.policy import Policy
-from ...schema.principal import Principal
+from ...schema.record_json import from_plain
 from ...schema.values import moment
+from ...schema.write import Moment
 from ...store.port.store import Reader
 from ..artifacts.artifacts import Artifacts
-from ..backend.backend import Backend
+from ..backend.caller import Caller
 from ..backend.times import instant
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from ..reading.view import View, pinned
@@ -48,47 +43,55 @@ if TYPE_CHECKING:
 
 
 def policy_from_json(text: str) -> Policy:
-    """Return the pack of canonical JSON.
+    """The policy pack of canonical JSON, for replays under an older policy.
 
     Raises:
         InvalidInput: `bad_policy` for a pack that this version does not know.
     """
     try:
-        policy: Policy = _built(Policy, json.loads(text))
-    except (TypeError, ValueError, KeyError) as error:
+        policy: Policy = from_plain(Policy, json.loads(text))
+    except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"the stored policy cannot be read: {error}", code="bad_policy"
         ) from error
     return policy
 
 
-def _built(kind: Any, held: Any) -> Any:
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{f.name: _built(hints[f.name], held[f.name]) for f in fields(kind)})
-    if get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
-        return tuple(_built(get_args(kind)[0], item) for item in held)
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return kind(held)
-    return _tuples(held)
-
-
-def _tuples(held: Any) -> Any:
-    if isinstance(held, list):
-        return tuple(_tuples(item) for item in held)  # pyright: ignore[reportUnknownVariableType]
-    return held
-
-
 Replayable = Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
 """What names an envelope to replay."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compiling:
-    """The compile use-case of one caller."""
+class RequestFields(TypedDict, total=False):
+    """What `Memory.compile` takes beside the task and the query."""
 
-    backend: Backend
-    principal: Principal
+    user_request: str
+    hypothesis: str
+    goal: str | None
+    step: str | None
+    acceptance: Sequence[Any]
+    constraints: Sequence[Any]
+    entities: Sequence[str]
+    tools: Sequence[Any]
+    history: Sequence[Any]
+    evidence: Sequence[Any]
+    skills: Sequence[Any]
+    pinned: Sequence[Any]
+    progress: Sequence[Any]
+    errors: Sequence[Any]
+    project: str | None
+    query_vector: Sequence[float] | None
+    budget_tokens: int
+    reserve_tokens: int | None
+    model: str
+    profile: str
+    signals: Mapping[str, float | str] | None
+    valid: Moment
+    tx: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler(Caller):
+    """The compile use-case of one caller."""
 
     def compile(self, task: str, given: Mapping[str, Any]) -> Envelope:
         """Return the envelope of a task at its valid and tx, and store its manifest."""
@@ -100,7 +103,7 @@ class Compiling:
         return envelope
 
     def _compiled(self, task: str, given: Mapping[str, Any]) -> Envelope:
-        self.backend.open(self.principal.tenant)
+        self.backend.open(self._tenant)
         artifacts = Artifacts(self.backend, self.principal)
         request = parse_request(task, **fetched(_moments(given), artifacts))
         embedding = self.backend.embedding
@@ -110,7 +113,7 @@ class Compiling:
         if embedding is not None and request.query_vector is None and asked.strip():
             request = replace(request, query_vector=embedding.query(asked))
         names = names_asked(request, self.principal, self.backend.policy.compile)
-        with self.backend.store.reading(self.principal.tenant, names) as reader:
+        with self._reading(names) as reader:
             view = pinned(self.backend, self.principal, reader, given.get("valid"), given.get("tx"))
             return compile_envelope(
                 request,
@@ -120,7 +123,9 @@ class Compiling:
                 policy=self.backend.policy,
                 point=view.point,
                 keys=reader.keys(),
-                resolve_mentions=self._binder(reader, self.principal, view.point.tx_us),
+                resolve_mentions=ExactBinder(
+                    reader, frozenset(self.principal.sight().scopes), view.point.tx_us
+                ),
                 encoder_id=embedding.encoder.id if embedding else None,
                 index=self._vectors(reader, view, request),
                 reranker=self.backend.reranker,
@@ -135,16 +140,14 @@ class Compiling:
             Forbidden: when the caller may not read today all that it holds.
         """
         began = time.perf_counter()
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             pinned = self._manifest(reader, manifest)
             Artifacts(self.backend, self.principal).refuse_erased(pinned.artifact_uris)
             envelope = replay(
                 pinned,
                 reader=reader,
                 caller=self.principal,
-                vocabulary=self.backend.vocabulary_at(
-                    self.principal.tenant, pinned.vocabulary_version
-                ),
+                vocabulary=self.backend.vocabulary_at(self._tenant, pinned.vocabulary_version),
                 policy=self._policy(reader, pinned.policy_hash),
                 keys=reader.keys(),
             )
@@ -178,14 +181,11 @@ class Compiling:
             )
         return policy_from_json(pack)
 
-    def _binder(self, reader: Reader, principal: Principal, tx_us: int) -> ExactBinder:
-        return ExactBinder(reader, frozenset(principal.sight().scopes), tx_us)
-
     def _vectors(
         self, reader: Reader, view: View, request: CompileRequest
     ) -> VisibleVectors | None:
         """Return the vectors that a compile may see, over the scopes it reads, search begun."""
-        embedding, tenant = self.backend.embedding, self.principal.tenant
+        embedding, tenant = self.backend.embedding, self._tenant
         if embedding is None or request.query_vector is None:
             return None
         from ..reading.nearest import KNOWN, VectorView, VisibleVectors
@@ -206,7 +206,7 @@ class Compiling:
 
     def _keep(self, envelope: Envelope) -> None:
         """Store the manifest and the use of its objects, after the call."""
-        store, tenant, now = self.backend.store, self.principal.tenant, self.backend.now_us()
+        store, tenant, now = self.backend.store, self._tenant, self.backend.now_us()
         stored = {c.object_id for c in envelope.manifest.candidates if c.vid}
         used = [i for i in envelope.manifest.compiled if i in stored]
         artifacts = filter(is_address, envelope.manifest.artifact_uris)

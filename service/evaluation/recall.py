@@ -36,7 +36,7 @@ from ..encoders.choice import encoder_of
 from ..encoders.embedding import claims_of, encode_one
 from ..encoders.encoder import Encoder
 from ..writing.event_lines import STDIN
-from ..writing.observe import Observing, Said
+from ..writing.observe import Observer, Said
 from .baselines import (
     BM25,
     DENSE,
@@ -314,7 +314,7 @@ class _Loading:
                 None if days is None else {"half_life_days": days, "minimum_threshold": _DUE}
             ),
         )
-        receipts = Observing(self.memory.backend, self.memory.principal).observe(said)
+        receipts = Observer(self.memory.backend, self.memory.principal).observe(said)
         return tuple(receipt.object_id for receipt in receipts)
 
 

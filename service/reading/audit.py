@@ -1,8 +1,8 @@
 """Auditing: histories, differences of belief and explanations.
 
-Everything here reads rows that plain questions don't show, and so carries the caller's sight
+Everything here reads rows that plain questions don't show, and so carries the caller's access
 all the more: what may not be seen is left out, and its content never leaves the store.
-Sources: API "Reading"; settled 7; checklist C-113.
+Checklist: C-113.
 """
 
 from __future__ import annotations
@@ -15,106 +15,98 @@ from typing import Any
 from ...resolution.register import Register
 from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
 from ...schema.claim import Edge, Version
-from ...schema.errors import NotFound
-from ...schema.interval import INF_US
-from ...schema.principal import Principal
+from ...schema.principal import Sight
 from ...schema.values import moment, stamped
 from ...schema.vocabulary import EdgeKind
 from ...schema.write import Moment
-from ...store.port.store import Ask, Point, Reader
+from ...store.port.store import Ask, Reader
 from ...store.timeline.state import history_row, plain_value
-from ..backend.backend import Backend
+from ..backend.caller import FAR_US, Caller
 from ..backend.times import instant
 from .view import View, Who, find
 
-_FAR = INF_US - 1
-
 
 @dataclass(frozen=True, slots=True)
-class Auditing:
+class Auditor(Caller):
     """The audit reads of one caller."""
 
-    backend: Backend
-    principal: Principal
     now: View
 
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
-        """Return every visible version of a slot, oldest transaction first."""
-        self.backend.vocabulary(self.principal.tenant).slot(slot)
-        sight = self.principal.sight()
-        with self.backend.store.reading(self.principal.tenant) as reader:
-            found, known = find(reader, entity, sight, self.now.point.tx_us)
-            members = {m for root in found for m in known.members(root)}
+        """Every visible version of a slot, oldest transaction first."""
+        self.now.words.slot(slot)
+        access = self.principal.sight()
+        with self._reading() as reader:
+            members = _members(reader, entity, access, self.now.point.tx_us)
             if not members:
                 return ()
-            ask = Ask(
-                subjects=tuple(sorted(members)),
-                slots=(slot,),
-                heads=False,
-                at_valid=False,
-                at_tx=False,
-            )
-            versions = reader.versions(ask, sight=sight, point=self.now.point).versions
-        return tuple(history_row(v) for v in _by_tx(versions) if v.visible)
+            ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
+            versions = reader.versions(ask, sight=access, point=self.now.point).versions
+        return tuple(history_row(version) for version in _by_tx(versions) if version.visible)
 
     def diff(self, tx1: Moment, tx2: Moment, entity: Who | None) -> tuple[Change, ...]:
-        """Return the visible changes of belief in (tx1, tx2], in order of tx."""
-        after, until = instant(tx1, what="tx1"), min(instant(tx2, what="tx2"), _FAR)
-        sight = self.principal.sight()
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        """The visible changes of belief in (tx1, tx2], in order of tx."""
+        after_us, until_us = instant(tx1, what="tx1"), min(instant(tx2, what="tx2"), FAR_US)
+        access = self.principal.sight()
+        with self._reading() as reader:
             subjects: tuple[str, ...] = ()
             if entity is not None:
-                found, known = find(reader, entity, sight, min(until, self.now.point.tx_us))
-                subjects = tuple(sorted({m for root in found for m in known.members(root)}))
+                known_at = min(until_us, self.now.point.tx_us)
+                subjects = _members(reader, entity, access, known_at)
                 if not subjects:
                     return ()
-            rows = reader.changes(after, until, sight=sight, subjects=subjects).versions
-            roots = _roots(reader, rows, until)
-        return tuple(sorted(_changes(rows, after, until, roots), key=_change_order))
+            versions = reader.changes(after_us, until_us, sight=access, subjects=subjects).versions
+            roots = _roots(reader, versions, until_us)
+        return tuple(sorted(_changes(versions, after_us, until_us, roots), key=_change_order))
 
     def explain(self, object_id: str) -> Explanation:
-        """Return everything that is known of an object."""
-        sight = self.principal.sight()
-        with self.backend.store.reading(self.principal.tenant) as reader:
-            last = reader.clock().last_us
-            ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
-            found = reader.versions(ask, sight=sight, point=Point(_FAR, last)).versions
-            rows = [v for v in found if v.visible]
-            if not rows:
-                raise NotFound(
-                    f"there is no object {object_id}; take the id from a receipt or a search",
-                    code="unknown_object",
-                )
-            edges = self._seen(reader, reader.edges([object_id], tx_us=last), object_id)
+        """Everything that is known of an object.
+
+        Raises:
+            NotFound: `unknown_object`, also for what the caller may not see.
+        """
+        with self._reading() as reader:
+            last_us = reader.clock().last_us
+            rows = self._visible_rows(reader, object_id)
+            edges = self._visible_edges(reader, reader.edges([object_id], tx_us=last_us), object_id)
             receipts = reader.receipts([object_id])
             envelopes = reader.envelopes_of(object_id)
-            mentions = _mentions(reader, rows[0], last)
+            mentions = _mentions(reader, rows[0], last_us)
         return Explanation(
             object=self.now.object(object_id),
-            rows=tuple(history_row(v) for v in _by_tx(rows)),
+            rows=tuple(map(history_row, _by_tx(rows))),
             superseded=_links(edges, object_id, _WINS, out=True),
             superseded_by=_links(edges, object_id, _WINS, out=False),
             conflicts=_links(edges, object_id, _TIES, out=None),
             confirmations=_links(edges, object_id, _CONFIRMS, out=None),
             sources=_links(edges, object_id, _DERIVES, out=True),
             derived=_links(edges, object_id, _DERIVES, out=False),
-            verdicts=tuple(v for r in receipts for v in _verdicts(r.body)),
+            verdicts=tuple(verdict for receipt in receipts for verdict in _verdicts(receipt.body)),
             envelopes=envelopes,
             mentions=mentions,
         )
 
-    def _seen(self, reader: Reader, edges: Iterable[Edge], object_id: str) -> tuple[Edge, ...]:
+    def _visible_edges(
+        self, reader: Reader, edges: Iterable[Edge], object_id: str
+    ) -> tuple[Edge, ...]:
         """Leave out edges whose other end the caller may not see."""
-        held = tuple(edges)
-        others = sorted({e.src if e.dst == object_id else e.dst for e in held})
-        if not others:
-            return ()
-        ask = Ask(objects=tuple(others), heads=False, at_valid=False, at_tx=False)
-        point = Point(_FAR, reader.clock().last_us)
-        found = reader.versions(ask, sight=self.principal.sight(), point=point).versions
-        rowless = set(others) - {v.row.claim.object_id for v in found}
-        seen = {v.row.claim.object_id for v in found if v.visible} | rowless
-        return tuple(e for e in held if (e.src if e.dst == object_id else e.dst) in seen)
+        ends = [(edge, _far_end(edge, object_id)) for edge in edges]
+        rows = self._rows_of(reader, sorted({end for _, end in ends}))
+
+        # An operation such as a merge has an id and no row; it hides nothing.
+        with_rows = {row.row.claim.object_id for row in rows}
+        visible = {row.row.claim.object_id for row in rows if row.visible}
+        return tuple(edge for edge, end in ends if end in visible or end not in with_rows)
+
+
+def _far_end(edge: Edge, object_id: str) -> str:
+    return edge.dst if edge.src == object_id else edge.src
+
+
+def _members(reader: Reader, entity: Who, access: Sight, tx_us: int) -> tuple[str, ...]:
+    """The raw ids of the entities that a name may mean, sorted."""
+    roots, register = find(reader, entity, access, tx_us)
+    return tuple(sorted({member for root in roots for member in register.members(root)}))
 
 
 _WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
@@ -130,12 +122,12 @@ def _by_tx(versions: Iterable[Version]) -> list[Version]:
 def _links(
     edges: Iterable[Edge], object_id: str, kinds: frozenset[EdgeKind], *, out: bool | None
 ) -> tuple[Link, ...]:
-    found = [
-        _link(e, e.dst if e.src == object_id else e.src)
-        for e in edges
-        if e.kind in kinds and (out is None or (e.src == object_id) is out)
-    ]
-    return tuple(sorted(found, key=lambda link: (link.tx, link.object_id, link.kind)))
+    links: list[Link] = []
+    for edge in edges:
+        outgoing = edge.src == object_id
+        if edge.kind in kinds and (out is None or outgoing is out):
+            links.append(_link(edge, _far_end(edge, object_id)))
+    return tuple(sorted(links, key=lambda link: (link.tx, link.object_id, link.kind)))
 
 
 def _link(edge: Edge, other: str) -> Link:
@@ -153,30 +145,30 @@ def _link(edge: Edge, other: str) -> Link:
 
 def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView, ...]:
     links = reader.mentions([version.row.claim.object_id])
-    raw = sorted({link.entity_id for link in links})
-    known = Register(reader.entities(raw, tx_us=tx_us)) if raw else None
+    if not links:
+        return ()
+    entity_ids = sorted({link.entity_id for link in links})
+    register = Register(reader.entities(entity_ids, tx_us=tx_us))
     text = version.content.text if version.content else ""
-    return tuple(
-        MentionView(
-            start=link.start,
-            end=link.end,
-            surface=text[link.start : link.end],
-            entity=known.root(link.entity_id),
-        )
-        for link in links
-        if known
-    )
+
+    mentions: list[MentionView] = []
+    for link in links:
+        surface = text[link.start : link.end]
+        root = register.root(link.entity_id)
+        mentions.append(MentionView(start=link.start, end=link.end, surface=surface, entity=root))
+    return tuple(mentions)
 
 
 def _verdicts(body: str) -> list[dict[str, Any]]:
     names = ("object_id", "relation", "verdict", "reason")
-    return [dict(zip(names, held[:4], strict=True)) for held in json.loads(body)["relations"]]
+    relations = json.loads(body)["relations"]
+    return [dict(zip(names, relation[:4], strict=True)) for relation in relations]
 
 
 def _roots(reader: Reader, rows: Iterable[Version], tx_us: int) -> dict[str, str]:
-    raw = sorted({v.details.subject_id for v in rows if v.details.subject_id})
-    known = Register(reader.entities(raw, tx_us=tx_us))
-    return {e: known.root(e) for e in raw}
+    subjects = sorted({row.details.subject_id for row in rows if row.details.subject_id})
+    register = Register(reader.entities(subjects, tx_us=tx_us))
+    return {subject: register.root(subject) for subject in subjects}
 
 
 def _changes(

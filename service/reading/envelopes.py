@@ -18,11 +18,10 @@ from ...compiler.ir.request_items import Given, given_items
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, manifest_from_json, principal_of
 from ...schema.errors import NotFound
-from ...schema.principal import Principal
 from ...schema.values import moment
 from ...schema.write import Moment
 from ...store.port.store import Reader
-from ..backend.backend import Backend
+from ..backend.caller import Caller
 from ..backend.times import instant
 
 _SCANNED: Final = 10_000
@@ -51,11 +50,8 @@ class StoredEnvelope:
 
 
 @dataclass(frozen=True, slots=True)
-class Envelopes:
+class Envelopes(Caller):
     """The stored envelopes of one tenant, as one caller sees them."""
-
-    backend: Backend
-    principal: Principal
 
     def list(
         self,
@@ -78,7 +74,7 @@ class Envelopes:
         """
         wanted = _Wanted(session, task, _us(since, "since"), _us(until, "until"))
         self.backend.settle()
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             found = [e for e in self._read(reader, object_id, wanted, limit) if wanted.takes(e)]
         return tuple(found[: max(0, limit)])
 
@@ -89,7 +85,7 @@ class Envelopes:
             NotFound: `unknown_object`; `erased`, when something it held was erased.
         """
         self.backend.settle()
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             text = reader.manifest(envelope_id)
         if text is not None:
             found = manifest_of(envelope_id, text)

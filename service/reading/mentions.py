@@ -22,13 +22,13 @@ from ...resolution.keys import alias_key, is_id, is_pronoun
 from ...resolution.known import Lookup
 from ...schema.entity import MAX_NAME, EntityRef, Resolution
 from ...schema.errors import InvalidInput
-from ...schema.principal import TENANT_SCOPE, Principal
+from ...schema.principal import TENANT_SCOPE
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import Decision
 from ...schema.write import Span
 from ...store.port.store import Reader
-from ..backend.backend import Backend
-from .resolve import Resolving
+from ..backend.caller import Caller
+from .resolve import Resolver
 from .view import Who, named, sight_of
 
 _WORDS = 5
@@ -51,16 +51,13 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioning:
+class MentionFinder(Caller):
     """The mention use-case of one caller."""
-
-    backend: Backend
-    principal: Principal
 
     def mentions(self, text: str, scope_id: str = TENANT_SCOPE.scope_id) -> tuple[Linked, ...]:
         """Return the mentions of a text in order, each resolved as one in this scope."""
-        resolving = Resolving(self.backend, self.principal)
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        resolving = Resolver(self.backend, self.principal)
+        with self._reading() as reader:
             return tuple(
                 Linked(found, resolving.among(reader, _ref(found), scope_id))
                 for found in self._found(reader, text)

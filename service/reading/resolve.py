@@ -15,19 +15,16 @@ from ...resolution.keys import alias_key, is_id
 from ...resolution.known import Known, merged
 from ...resolution.register import Register
 from ...schema.entity import Resolution
-from ...schema.principal import TENANT_SCOPE, Principal
+from ...schema.principal import TENANT_SCOPE
 from ...store.commit.surroundings import Circle
 from ...store.port.store import Point, Reader
-from ..backend.backend import Backend
+from ..backend.caller import Caller
 from .view import Who, named, sight_of
 
 
 @dataclass(frozen=True, slots=True)
-class Resolving:
+class Resolver(Caller):
     """The resolve use-case of one caller."""
-
-    backend: Backend
-    principal: Principal
 
     def resolve(
         self, mention: Who, type: str | None, scope_id: str, near: Sequence[str]
@@ -36,7 +33,7 @@ class Resolving:
         wanted = named(mention)
         if type is not None and not (isinstance(wanted, str) and is_id(wanted)):
             wanted = replace(as_ref(wanted), type=type)
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             return self.among(reader, wanted, scope_id, near)
 
     def among(

@@ -92,7 +92,7 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
-class Searching:
+class Searcher:
     """The search use-case of one view."""
 
     backend: Backend

@@ -9,7 +9,7 @@ Sources: DESIGN 4; settled 1, 3, 7; checklist C-061 to C-064.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -31,6 +31,7 @@ from ...schema.write import Moment
 from ...store.port.store import Ask, Names, Point, Reader
 from ...store.timeline.state import Shape, segments, slot_state
 from ..backend.backend import Backend
+from ..backend.caller import Caller
 from ..backend.parsing import entity_ref
 from ..backend.times import instant
 from .context_objects import context_object
@@ -41,11 +42,9 @@ Who = str | EntityRef | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(Caller):
     """A pinned view; every read of tenure is a method of one."""
 
-    backend: Backend
-    principal: Principal
     point: Point
     words: Vocabulary
     """The tenant's vocabulary when the view was made."""
@@ -161,7 +160,7 @@ class View:
         object_type: str | None = None,
     ) -> SearchResult:
         """Return the best matching shown objects; ties stand in order of object id."""
-        from .search import Question, Searching
+        from .search import Question, Searcher
 
         kind = parse(ObjectType, object_type) if object_type else None
         sight = self._sight(None)
@@ -170,9 +169,9 @@ class View:
             if entity is not None:
                 found, known = find(reader, entity, sight, self.point.tx_us)
                 subjects = frozenset(m for root in found for m in known.members(root))
-            search = Searching(self.backend, reader, sight, self.point)
+            search = Searcher(self.backend, reader, sight, self.point)
             matches = search.find(
-                self.principal.tenant,
+                self._tenant,
                 Question(text=text, limit=limit, kind=kind, subjects=subjects),
             )
             shape = self._shaper(reader, [v for v, _ in matches.ranked])
@@ -202,18 +201,13 @@ class View:
         believed = row.tx_start <= self.point.tx_us < row.tx_end
         return believed, self.point.valid_us in row.interval, row.look.head, row.vid
 
-    def _reading(self) -> AbstractContextManager[Reader]:
-        return self.backend.store.reading(self.principal.tenant)
-
     @contextmanager
     def _about(
         self, entity: Who, sight: Sight
     ) -> Generator[tuple[Reader, tuple[str, ...], Register]]:
         """Open a reader with the ids that an entity may mean, and what is known around them."""
         lookup = lookup_of([named(entity)])
-        with self.backend.store.reading(
-            self.principal.tenant, Names(lookup, sight.scopes)
-        ) as reader:
+        with self.backend.store.reading(self._tenant, Names(lookup, sight.scopes)) as reader:
             yield reader, *found_by(reader, entity, lookup, sight, self.point.tx_us)
 
     def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
@@ -280,7 +274,7 @@ class View:
     def _shaped(self, version: Version, roots: Mapping[str, str]) -> ContextObject:
         held = (version.details.subject_id, version.details.value_entity_id)
         entities = tuple(dict.fromkeys(roots[e] for e in held if e is not None))
-        return context_object(version, tenant=self.principal.tenant, entities=entities)
+        return context_object(version, tenant=self._tenant, entities=entities)
 
 
 def pinned(

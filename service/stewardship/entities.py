@@ -33,10 +33,9 @@ from ...store.operations.change import Mandate
 from ...store.operations.merge import merge, unmerge
 from ...store.operations.naming import add_alias
 from ...store.port.store import Ask, Point, Reader, WriteTx
-from ..backend.backend import Backend
-from ..reading.resolve import Resolving
+from ..backend.caller import Caller
+from ..reading.resolve import Resolver
 from ..reading.view import View, Who, entity_views, sight_of
-from .operations import Stewarding
 
 
 def drawn(entities: Sequence[EntityView], edges: Sequence[tuple[str, str, str]], form: str) -> str:
@@ -111,11 +110,9 @@ class EntityPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Entities:
+class Entities(Caller):
     """The register of one tenant, as one caller sees it."""
 
-    backend: Backend
-    principal: Principal
     view: View
     """Now."""
 
@@ -133,7 +130,7 @@ class Entities:
         known to stand around it. Nothing is written.
         """
         where = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
-        resolving = Resolving(self.backend, self.principal)
+        resolving = Resolver(self.backend, self.principal)
         return resolving.resolve(mention, type, where.scope_id, near)
 
     def get(self, entity: Who) -> EntityPage:
@@ -143,7 +140,7 @@ class Entities:
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
         found = self.view.entity(entity)
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             known = reader.entities(found.members, tx_us=self.view.point.tx_us)
         scopes = sight_of(self.principal, None).scopes
         aliases = tuple(_alias(a) for a in known.aliases if a.scope_id in scopes)
@@ -174,7 +171,7 @@ class Entities:
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
         scopes = sight_of(self.principal, None).scopes
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             found = _listed(reader, type, after, scopes, self.view.point.tx_us)
             return tuple(islice(found, limit))
 
@@ -200,7 +197,7 @@ class Entities:
                 scorer=self.backend.scorer,
             )
 
-        return _alias(Stewarding(self.backend, self.principal).alone(work))
+        return _alias(self._operate(work))
 
     def merge(self, a: str, b: str, *, reason: str = "") -> MergeReceipt:
         """Make two entities one; the order of the ids never matters, and it can be undone.
@@ -220,7 +217,7 @@ class Entities:
         def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
             return merge(tx, a, b, mandate=mandate, policy=self.backend.policy.resolution)
 
-        done = Stewarding(self.backend, self.principal).alone(work, reason)
+        done = self._operate(work, reason)
         if isinstance(done, Conflict):
             raise done
         return done
@@ -234,9 +231,7 @@ class Entities:
             Conflict: `still_connected`, with the merges that hold the sides together.
         """
         self.principal.require(STEWARD)
-        return Stewarding(self.backend, self.principal).alone(
-            lambda tx, mandate: unmerge(tx, merge_id, mandate=mandate), reason
-        )
+        return self._operate(lambda tx, mandate: unmerge(tx, merge_id, mandate=mandate), reason)
 
     def export(self, path: str | Path | None = None, *, format: str = "graphml") -> str:
         """Return the graph of entities and clean relations as GraphML or JSON.

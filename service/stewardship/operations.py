@@ -2,38 +2,32 @@
 
 Each checks its privilege first, then runs alone in one transaction with its own stamp; an
 operation id makes a retry return the first receipt. After an erasure the store is asked to
-scrub what the file may still hold. Sources: settled 4 and 5; vocabulary 3.6; D4.
+scrub what the file may still hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from ...schema.claim import Permissions
-from ...schema.errors import InvalidInput, NotFound, TenureError
+from ...schema.errors import InvalidInput, NotFound
 from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
-from ...schema.principal import ERASE, EVERYONE, OPERATE, Principal
+from ...schema.principal import ERASE, EVERYONE, OPERATE
 from ...schema.vocabulary import Classification, parse
 from ...store.operations.change import Mandate
 from ...store.operations.erase import erase
 from ...store.operations.reclassify import reclassify
 from ...store.operations.sweep import SweepRules, close_scope, sweep
-from ...store.port.store import Ask, Point, WriteTx
+from ...store.port.store import WriteTx
 from ..artifacts.artifacts import Artifacts
-from ..backend.backend import Backend
-from ..reading.view import Who, find, sight_of
-
-Done = TypeVar("Done")
+from ..backend.caller import Caller, unknown_object
+from ..reading.view import Who, find
 
 
 @dataclass(frozen=True, slots=True)
-class Stewarding:
+class Steward(Caller):
     """The privileged operations of one caller."""
-
-    backend: Backend
-    principal: Principal
 
     def erase(self, object_id: str | None, entity: Who | None, reason: str) -> ErasureReceipt:
         """Empty an object, or an entity with all that is said about it; a tombstone stays.
@@ -51,10 +45,13 @@ class Stewarding:
                 "name an object_id or an entity, one of them", code="missing_subject"
             )
         root = None if entity is None else self._entity(entity)
+
+        # A manifest still waiting to be stored would bring back what is erased now.
         self.backend.settle()
-        receipt = self.alone(
+        receipt = self._operate(
             lambda tx, mandate: erase(tx, object_id=object_id, entity=root, mandate=mandate), reason
         )
+
         artifacts = Artifacts(self.backend, self.principal)
         return replace(receipt, artifacts=artifacts.erase_with(receipt.object_ids, reason=reason))
 
@@ -72,27 +69,33 @@ class Stewarding:
             NotFound: `unknown_object`.
         """
         self.principal.require(OPERATE)
-        words = self.backend.vocabulary(self.principal.tenant)
-        held = self._permissions(object_id)
-        wanted = replace(
-            held,
-            classification=held.classification
-            if classification is None
-            else parse(Classification, classification),
-            allow=held.allow
-            if allow is None
-            else tuple(sorted(words.check("role", tuple(allow)))) or (EVERYONE,),
-            deny=held.deny if deny is None else tuple(sorted(words.check("role", tuple(deny)))),
+        permissions = self._permissions(object_id)
+        words = self._words_now()
+
+        if classification is not None:
+            permissions = replace(permissions, classification=parse(Classification, classification))
+        if allow is not None:
+            roles = tuple(sorted(words.check("role", tuple(allow))))
+            permissions = replace(permissions, allow=roles or (EVERYONE,))
+        if deny is not None:
+            roles = tuple(sorted(words.check("role", tuple(deny))))
+            permissions = replace(permissions, deny=roles)
+
+        return self._operate(
+            lambda tx, mandate: reclassify(tx, object_id, permissions, mandate=mandate)
         )
-        return self.alone(lambda tx, mandate: reclassify(tx, object_id, wanted, mandate=mandate))
 
     def sweep(self, *, dry_run: bool, limit: int) -> SweepReceipt:
-        """Retire what has decayed, batch by batch, until nothing is due.
+        """Retire what has decayed, `limit` objects a transaction, until nothing is due.
 
         Raises:
             Forbidden: `privilege_required`.
+            InvalidInput: `out_of_range` for a limit below 1.
         """
         self.principal.require(OPERATE)
+        if limit < 1:
+            # With nothing retired a batch, what remains would never end.
+            raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
         rules = SweepRules(
             may_erase=not self.principal.roles.isdisjoint(ERASE.roles),
             limit=limit,
@@ -102,9 +105,10 @@ class Stewarding:
         def batch(tx: WriteTx, mandate: Mandate) -> SweepReceipt:
             return sweep(tx, mandate=mandate, rules=rules, dry_run=dry_run)
 
-        total = self.alone(batch)
+        total = self._operate(batch)
         while total.remaining and not dry_run:
-            total = _sum(total, self.alone(batch))
+            total = _sum(total, self._operate(batch))
+
         if not dry_run:
             Artifacts(self.backend, self.principal).erase_with(total.erased, reason="retired")
         return total
@@ -116,50 +120,33 @@ class Stewarding:
             Forbidden: `privilege_required`.
         """
         self.principal.require(OPERATE)
-        return self.alone(lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate))
-
-    def alone(self, work: Callable[[WriteTx, Mandate], Done], reason: str = "") -> Done:
-        """Run an operation in a transaction of its own, under a new operation id."""
-        mandate = Mandate(
-            operation_id=self.backend.ids(),
-            actor=self.principal.user or "service",
-            now_us=self.backend.now_us(),
-            reason=reason,
-        )
-        done: Done | TenureError = self.backend.alone(
-            self.principal.tenant, lambda tx: work(tx, mandate)
-        )
-        if isinstance(done, TenureError):
-            raise done
-        return done
+        return self._operate(lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate))
 
     def _entity(self, entity: Who) -> str:
-        with self.backend.store.reading(self.principal.tenant) as reader:
-            sight = sight_of(self.principal, None)
-            found, _ = find(reader, entity, sight, reader.clock().last_us)
-        if len(found) != 1:
+        with self._reading() as reader:
+            roots, _ = find(reader, entity, self.principal.sight(), reader.clock().last_us)
+        if len(roots) != 1:
             raise NotFound(
-                f"{entity!r} names {len(found)} entities; give an entity id",
+                f"{entity!r} names {len(roots)} entities; give an entity id",
                 code="unknown_entity",
             )
-        return found[0]
+        return roots[0]
 
     def _permissions(self, object_id: str) -> Permissions:
-        ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
-        with self.backend.store.reading(self.principal.tenant) as reader:
-            point = Point(self.backend.now_us(), reader.clock().last_us)
-            found = reader.versions(ask, sight=self.principal.sight(), point=point).versions
-        if not found:
-            raise NotFound(f"there is no object {object_id}", code="unknown_object")
-        return found[0].permissions
+        """The permissions of an object, also of one that its steward may not read."""
+        with self._reading() as reader:
+            rows = self._rows_of(reader, [object_id])
+        if not rows:
+            raise unknown_object(object_id)
+        return rows[0].permissions
 
 
-def _sum(a: SweepReceipt, b: SweepReceipt) -> SweepReceipt:
+def _sum(left: SweepReceipt, right: SweepReceipt) -> SweepReceipt:
     return replace(
-        b,
-        archived=a.archived + b.archived,
-        demoted=a.demoted + b.demoted,
-        asked=a.asked + b.asked,
-        erased=a.erased + b.erased,
-        approvals=a.approvals + b.approvals,
+        right,
+        archived=left.archived + right.archived,
+        demoted=left.demoted + right.demoted,
+        asked=left.asked + right.asked,
+        erased=left.erased + right.erased,
+        approvals=left.approvals + right.approvals,
     )

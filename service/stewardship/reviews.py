@@ -22,17 +22,16 @@ from ...schema.claim import Version
 from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, EntityCandidate, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.operation import ReviewReceipt
-from ...schema.principal import STEWARD, Principal
+from ...schema.principal import STEWARD
 from ...schema.values import stamped
 from ...schema.vocabulary import ReviewState, parse
 from ...store.operations.change import Mandate
 from ...store.operations.review import Remember, accept, reject, undo, unsure
 from ...store.operations.split import stories
 from ...store.port.store import Ask, Point, Reader, WriteTx
-from ..backend.backend import Backend
+from ..backend.caller import Caller
 from ..reading.view import View, entity_view, sight_of
 from .entities import facts_of
-from .operations import Stewarding
 from .rescoring import Rescored, rescored
 from .review_groups import BY, CaseGroup, grouped, sources_of
 from .review_page import (
@@ -56,11 +55,9 @@ Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
-class Reviews:
+class Reviews(Caller):
     """The review queue of one tenant, as one caller sees it."""
 
-    backend: Backend
-    principal: Principal
     view: View
 
     def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]:
@@ -79,7 +76,7 @@ class Reviews:
                 code="unknown_vocabulary",
             )
         scopes = frozenset(sight_of(self.principal, None).scopes)
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             found = [
                 case
                 for state in sorted(states)
@@ -100,7 +97,7 @@ class Reviews:
         Raises:
             NotFound: `unknown_review`.
         """
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             case = self._case(reader, review_id)
             sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
             mine = entity_view(reader, case.entity_id, sight, tx_us)
@@ -222,7 +219,7 @@ class Reviews:
     def progress(self) -> QueueState:
         """Return how many cases wait since when, and how often the proposal was right."""
         waiting = self.list()
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             return queue_state(waiting, reader.reviews())
 
     def below(self) -> tuple[Rescored, ...]:
@@ -235,7 +232,7 @@ class Reviews:
             Forbidden: `privilege_required`.
         """
         self.principal.require(STEWARD)
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             return rescored(reader, self.backend.policy.resolution)
 
     def matching(
@@ -284,7 +281,7 @@ class Reviews:
         return grouped(cases, by, self._sources(cases) if by == "source" else {})
 
     def _sources(self, cases: Sequence[Review]) -> Mapping[str, str]:
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             return sources_of(reader, cases, sight_of(self.principal, None))
 
     def decide_all(
@@ -320,7 +317,7 @@ class Reviews:
         reason: str,
     ) -> ReviewReceipt:
         self.principal.require(STEWARD)
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             self._check_separate(reader, self._case(reader, review_id))
         done = self._alone(work, reason)
         if isinstance(done, Conflict):
@@ -328,7 +325,7 @@ class Reviews:
         return done
 
     def _alone(self, work: Callable[[WriteTx, Mandate], Done], reason: str = "") -> Done:
-        return Stewarding(self.backend, self.principal).alone(work, reason)
+        return self._operate(work, reason)
 
     def _check_separate(self, reader: Reader, case: Review) -> None:
         """Refuse a steward's decision on an own submission, unless the policy allows it."""

@@ -4,7 +4,6 @@ The file holds everything on both axes, and by default the tenant's secret keys,
 signatures and boundaries stay valid: it is made readable for its owner alone. It appears
 whole under its name or not at all. A name that ends in `.gz` is packed; `-` is standard
 output or input. What is in the file is the store's business (`store.transfer`).
-Sources: settled 4 and 6; API "Command line".
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from pathlib import Path
 from typing import IO, cast
 
 from ...schema.errors import Conflict, Unavailable
-from ...schema.principal import OPERATE, Principal
+from ...schema.principal import OPERATE
 from ...store.transfer.transfer import export_lines, restore
 from ...store.transfer.whole_file import whole_file
-from ..backend.backend import Backend
-from ..writing.event_lines import STDIN, opened
+from ..backend.caller import Caller
+from ..writing.event_lines import STDIN, Line, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +38,8 @@ class TransferReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Transferring:
-    """The export use-case of one caller."""
-
-    backend: Backend
-    principal: Principal
+class Transfer(Caller):
+    """The export and the restore of one caller's tenant."""
 
     def export(self, path: str | Path, *, keys: bool, replace: bool) -> TransferReport:
         """Write the tenant into a file and report what was written.
@@ -54,12 +50,14 @@ class Transferring:
             Unavailable: `file_unwritable`.
         """
         self.principal.require(OPERATE)
-        tenant, count = self.principal.tenant, 0
-        with _written(path, replace=replace) as target, self.backend.store.reading(tenant) as held:
-            for line in export_lines(held, tenant=tenant, keys=keys):
+        self.backend.settle()
+
+        count = 0
+        with _written(path, replace=replace) as target, self._reading() as reader:
+            for line in export_lines(reader, tenant=self._tenant, keys=keys):
                 target.write(line + "\n")
                 count += 1
-        return TransferReport(str(path), tenant, max(count - 2, 0), keys)
+        return TransferReport(str(path), self._tenant, max(count - 2, 0), keys)
 
     def restore(self, path: str | Path) -> TransferReport:
         """Restore an export into this tenant, which must be empty.
@@ -70,17 +68,17 @@ class Transferring:
             InvalidInput: `bad_export`, with the number of the line; nothing was written.
         """
         self.principal.require(OPERATE)
-        tenant, count = self.principal.tenant, 0
+        count = 0
 
-        def counted(lines: Iterator[str]) -> Iterator[str]:
+        def counted(lines: Iterator[Line]) -> Iterator[str]:
             nonlocal count
             for line in lines:
                 count += 1
-                yield line
+                yield line.text
 
         with opened(path) as lines:
-            restore(counted(line.text for line in lines), self.backend.store, tenant)
-        return TransferReport(str(path), tenant, max(count - 2, 0), keys=False)
+            restore(counted(lines), self.backend.store, self._tenant)
+        return TransferReport(str(path), self._tenant, max(count - 2, 0), keys=False)
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def _lines(raw: Iterable[bytes]) -> Iterator[Line]:
 _NOT_UTF8: Final = "\ufffd not UTF-8"
 
 
-def given(events: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
+def lines_of(events: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
     """Yield events that stand in memory as lines; the number is their place."""
     for number, event in enumerate(events, start=1):
         try:

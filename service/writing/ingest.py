@@ -30,18 +30,18 @@ from typing import Any, Final
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.interval import MIN_US
-from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
+from ...schema.principal import DEFINE, OPERATE, visible_scopes
 from ...schema.slots import Vocabulary
 from ...schema.write import Draft, Receipt
 from ...store.commit.admission import Submission
 from ...store.commit.commit import Result, commit
 from ...store.port.store import WriteTx
-from ..backend.backend import Backend
+from ..backend.caller import Caller
 from ..backend.definitions import defined
 from .event_lines import STDIN, Definition, Event, Line, Reading, at_line, at_lines, opened, read
 from .sanitize import sanitize
 from .trust import Desk, Referred
-from .write import Writing
+from .write import Writer
 
 BATCH: Final = 1_000
 """Lines of a plain import that share a transaction: what one statement of a server takes."""
@@ -145,11 +145,9 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Ingesting:
+class Importer(Caller):
     """The import use-case of one caller."""
 
-    backend: Backend
-    principal: Principal
     choices: Choices
 
     def file(self, path: str | Path) -> IngestReport:
@@ -219,7 +217,7 @@ class Ingesting:
     def _define(self, item: Definition, tally: _Tally) -> None:
         try:
             self.principal.require(DEFINE)
-            self.backend.define(self.principal.tenant, dict(item.held))
+            self.backend.define(self._tenant, dict(item.held))
         except TenureError as error:
             self._refuse(error, [item.line], tally)
         else:
@@ -243,10 +241,10 @@ class Ingesting:
         drafts = self._drafted(events, tally)
         if not drafts:
             return
-        results = self.backend.alone(self.principal.tenant, lambda tx: self._commit(tx, drafts))
+        results = self.backend.alone(self._tenant, lambda tx: self._commit(tx, drafts))
         if isinstance(results, TenureError):
             raise results
-        writing = Writing(self.backend, self.principal)
+        writing = Writer(self.backend, self.principal)
         for (event, draft), result in zip(drafts, results, strict=True):
             if isinstance(result, TenureError):
                 self._refuse(result, [event.line], tally)
@@ -275,12 +273,12 @@ class Ingesting:
         return Submission(
             drafts=(draft,),
             scopes=visible_scopes(self.principal) | {draft.details.scope.scope_id},
-            actor=self.principal.user or "service",
+            actor=self._actor,
             writer=self.principal,
         )
 
     def _drafted(self, events: Sequence[Event], tally: _Tally) -> list[tuple[Event, Draft]]:
-        writing, words = Writing(self.backend, self.principal), self._words()
+        writing, words = Writer(self.backend, self.principal), self._words()
         drafts: list[tuple[Event, Draft]] = []
         for event in events:
             try:
@@ -295,7 +293,7 @@ class Ingesting:
         return drafts
 
     def _words(self) -> Vocabulary:
-        return self.backend.vocabulary(self.principal.tenant)
+        return self._words_now()
 
     def _draft(self, event: Event, words: Vocabulary, object_id: str) -> Draft:
         desk = Desk(self.principal, words, self.backend.policy)
@@ -319,7 +317,7 @@ class Ingesting:
         if not events or events[0].recorded_us is None:
             return
         try:
-            receipts = Writing(self.backend, self.principal).replay(
+            receipts = Writer(self.backend, self.principal).replay(
                 [event.write for event in events],
                 recorded_us=events[0].recorded_us,
                 events=[event.held for event in events],

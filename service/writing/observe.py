@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ...schema.errors import InvalidInput
-from ...schema.principal import Principal
 from ...schema.slots import Vocabulary
 from ...schema.values import moment
 from ...schema.write import Moment, Receipt, Write
-from ..backend.backend import Backend
+from ..backend.caller import Caller
 from ..backend.times import instant
 from ..extraction.rules import Extracted, RuleExtractor
-from ..reading.mentions import Mentioning, Stated
+from ..reading.mentions import MentionFinder, Stated
 from ..reading.view import Who
-from .write import Writing
+from .write import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +40,8 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Observing:
+class Observer(Caller):
     """The observe use-case of one caller."""
-
-    backend: Backend
-    principal: Principal
 
     def observe(self, said: Said) -> list[Receipt]:
         """Return the receipts: the passage first, then its claims in order of appearance.
@@ -58,13 +54,13 @@ class Observing:
         if not said.text.strip():
             raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
         heard = self._heard(said.at)
-        words = self.backend.vocabulary(self.principal.tenant)
+        words = self._words_now()
         found = self._claims(said, heard, words)
         ids = [self.backend.ids() for _ in range(len(found) + 1)]
         writes = [self._passage(said), *(self._claim(c, said, ids[0]) for c in found)]
-        writing = Writing(self.backend, self.principal)
+        writing = Writer(self.backend, self.principal)
         passage, *claims = writing.drafts(writes, ids)
-        mentioning = Mentioning(self.backend, self.principal)
+        mentioning = MentionFinder(self.backend, self.principal)
         spans = mentioning.spans(said.text, passage.details.scope.scope_id, said.mentions)
         return list(writing.submit([replace(passage, mentions=spans), *claims]))
 

@@ -1,54 +1,50 @@
-"""The tenant's bounded lists at the edge: to read, and to extend with the privilege.
-
-Source: API "Vocabulary"; settled 1, 4, 7.
-"""
+"""The tenant's bounded lists at the edge: to read, and to extend with the privilege."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from ...schema.layers import DecayRule
-from ...schema.principal import DEFINE, Principal
+from ...schema.principal import DEFINE
 from ...schema.slots import Slot, Vocabulary
-from ..backend.backend import Backend
+from ..backend.caller import Caller
+
+
+class SlotFields(TypedDict, total=False):
+    """What a definition of a slot may state."""
+
+    cardinality: str | None
+    value_type: str | None
+    subject_types: Sequence[str] | None
+    precedence: str | None
+    kind: str | None
+    description: str | None
+    why_it_matters: str | None
+    applicable_task_types: Sequence[str] | None
+    instruction: str | Mapping[str, str] | None
+    sensitivity: Sequence[str] | None
+    decay_rule: DecayRule | Mapping[str, float] | None
+    retirement_rule: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Words(Caller):
     """The vocabulary of one tenant."""
 
-    backend: Backend
-    principal: Principal
-
-    def define_slot(
-        self,
-        name: str,
-        *,
-        cardinality: str | None = None,
-        value_type: str | None = None,
-        subject_types: Sequence[str] | None = None,
-        precedence: str | None = None,
-        kind: str | None = None,
-        description: str | None = None,
-        why_it_matters: str | None = None,
-        applicable_task_types: Sequence[str] | None = None,
-        instruction: str | Mapping[str, str] | None = None,
-        sensitivity: Sequence[str] | None = None,
-        decay_rule: DecayRule | Mapping[str, float] | None = None,
-        retirement_rule: str | None = None,
-    ) -> Slot:
+    def define_slot(self, name: str, **fields: Unpack[SlotFields]) -> Slot:
         """Define a slot, or redefine one; what is not stated is inherited. Idempotent.
 
         Raises:
             Forbidden: `privilege_required`.
             InvalidInput: `slot_in_use` when cardinality or value type would change.
         """
-        if isinstance(decay_rule, DecayRule):
-            decay_rule = asdict(decay_rule)
-        given = {k: v for k, v in locals().items() if k != "self" and v is not None}
-        return self.apply({"define": "slot", **given}).slot(name)
+        definition: dict[str, Any] = {"define": "slot", "name": name}
+        for field, value in fields.items():
+            if value is not None:
+                definition[field] = asdict(value) if isinstance(value, DecayRule) else value
+        return self.apply(definition).slot(name)
 
     def define(
         self, what: str, name: str, *, description: str = "", parent: str | None = None
@@ -61,12 +57,12 @@ class Words:
     def apply(self, definition: Mapping[str, Any]) -> Vocabulary:
         """Apply a `define` line of the import format and return the new vocabulary."""
         self.principal.require(DEFINE)
-        return self.backend.define(self.principal.tenant, dict(definition))
+        return self.backend.define(self._tenant, dict(definition))
 
     def slots(self) -> Mapping[str, Slot]:
         """Return the slots by name."""
-        return self.backend.vocabulary(self.principal.tenant).slots
+        return self._words_now().slots
 
     def values(self, what: str) -> tuple[str, ...]:
         """Return the words of a list: `task_type`, `role`, `entity_type`, `source_kind`."""
-        return self.backend.vocabulary(self.principal.tenant).values(what)
+        return self._words_now().values(what)

@@ -14,14 +14,14 @@ from typing import Any
 from ...schema.claim import Assertion, Claim, Version
 from ...schema.errors import InvalidInput, NotFound, TenureError
 from ...schema.interval import ALWAYS, INF_US
-from ...schema.principal import OPERATE, Principal, visible_scopes
+from ...schema.principal import OPERATE, visible_scopes
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Outcome
 from ...schema.write import Draft, Receipt, Write
 from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
 from ...store.port.store import Ask, Point, WriteTx
-from ..backend.backend import Backend
+from ..backend.caller import Caller
 from ..backend.ids import keyed, replayed
 from .sanitize import sanitize
 from .trust import Desk, Referred
@@ -30,11 +30,8 @@ _FAR = INF_US - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class Writer(Caller):
     """The write use-case of one caller."""
-
-    backend: Backend
-    principal: Principal
 
     def write(self, write: Write, *, dry_run: bool) -> Receipt:
         """Return the receipt of one write."""
@@ -63,7 +60,7 @@ class Writing:
         """
         self.principal.require(OPERATE)
         self._check_size(len(writes))
-        tenant = self.principal.tenant
+        tenant = self._tenant
         ids = [
             replayed(tenant, recorded_us, number, canonical_json(event))
             for number, event in enumerate(events)
@@ -81,11 +78,11 @@ class Writing:
         submission = Submission(
             drafts=tuple(drafts),
             scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},
-            actor=self.principal.user or "service",
+            actor=self._actor,
             stated_tx=stated_tx,
             writer=self.principal,
         )
-        tenant = self.principal.tenant
+        tenant = self._tenant
         if dry_run:
             result = self.backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
         else:
@@ -106,7 +103,7 @@ class Writing:
             for draft, receipt in zip(drafts, receipts, strict=True)
             if receipt.outcome is not Outcome.REFUSED and not receipt.replayed
         )
-        embedding.later(self.principal.tenant, stored)
+        embedding.later(self._tenant, stored)
 
     def _rehearse(self, tx: WriteTx, submission: Submission) -> Any:
         done = commit(
@@ -138,7 +135,7 @@ class Writing:
             return self.backend.ids()
         if not 1 <= len(write.idempotency_key) <= 256:
             raise InvalidInput("an idempotency key has 1 to 256 characters", code="bad_key")
-        return keyed(self.principal.tenant, write.idempotency_key)
+        return keyed(self._tenant, write.idempotency_key)
 
     def drafts(self, writes: Sequence[Write], ids: Sequence[str] = ()) -> list[Draft]:
         """Return the checked drafts of writes; what they refer to is read once.
@@ -147,7 +144,7 @@ class Writing:
             TenureError: what the first write that cannot be taken raises.
         """
         ids = ids or [self.object_id(write) for write in writes]
-        tenant = self.principal.tenant
+        tenant = self._tenant
         desk = Desk(self.principal, self.backend.vocabulary(tenant), self.backend.policy)
         referred = self._referred(writes)
         drafts: list[Draft] = []
@@ -165,7 +162,7 @@ class Writing:
         wanted = {str(i) for w in writes for i in (w.object_id, *w.derived_from) if i}
         if not wanted:
             return {}
-        with self.backend.store.reading(self.principal.tenant) as reader:
+        with self._reading() as reader:
             ask = Ask(objects=tuple(sorted(wanted)), heads=False, at_valid=False, at_tx=False)
             point = Point(_FAR, reader.clock().last_us)
             found = reader.versions(ask, sight=self.principal.sight(), point=point)

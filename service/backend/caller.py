@@ -1,0 +1,105 @@
+"""A store as one caller sees it: what every use-case of the edge begins with.
+
+A use-case is a frozen class that extends `Caller` and costs nothing to make. Who asks is part of
+the value, so no read and no write can be stated without a principal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ...schema.claim import Version
+from ...schema.errors import NotFound, TenureError
+from ...schema.interval import INF_US
+from ...schema.principal import Principal, Sight
+from ...schema.slots import Vocabulary
+from ...store.operations.change import Mandate
+from ...store.port.store import Ask, Names, Point, Reader, WriteTx
+from .backend import Backend
+
+FAR_US = INF_US - 1
+"""The last instant there is: a read that is about no valid time in particular."""
+
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A store, seen by one principal."""
+
+    backend: Backend
+    principal: Principal
+
+    @property
+    def _tenant(self) -> str:
+        """The tenant whose partition every call of this caller stays in."""
+        return self.principal.tenant
+
+    @property
+    def _actor(self) -> str:
+        """The name under which what this caller does is recorded."""
+        return self.principal.user or "service"
+
+    def _words_now(self) -> Vocabulary:
+        """The tenant's newest vocabulary."""
+        return self.backend.vocabulary(self._tenant)
+
+    def _reading(self, names: Names | None = None) -> AbstractContextManager[Reader]:
+        """Open one consistent snapshot of the tenant; `names` are looked up on the way."""
+        return self.backend.store.reading(self._tenant, names)
+
+    def _rows_of(
+        self, reader: Reader, object_ids: Sequence[str], *, sight: Sight | None = None
+    ) -> tuple[Version, ...]:
+        """Every row of these objects at any time, those that the caller may not see marked so."""
+        if not object_ids:
+            return ()
+        ask = Ask(objects=tuple(object_ids), heads=False, at_valid=False, at_tx=False)
+        point = Point(FAR_US, reader.clock().last_us)
+        return reader.versions(ask, sight=sight or self.principal.sight(), point=point).versions
+
+    def _visible_rows(self, reader: Reader, object_id: str) -> list[Version]:
+        """Every row of an object that the caller may see.
+
+        Raises:
+            NotFound: `unknown_object`, also for what the caller may not see.
+        """
+        visible = [row for row in self._rows_of(reader, [object_id]) if row.visible]
+        if not visible:
+            raise unknown_object(object_id)
+        return visible
+
+    def _transact(self, work: Callable[[WriteTx], Done | TenureError]) -> Done:
+        """Run work with a write transaction to itself.
+
+        Raises:
+            TenureError: what the work refused with; nothing of it was written.
+        """
+        outcome: Done | TenureError = self.backend.alone(self._tenant, work)
+        if isinstance(outcome, TenureError):
+            raise outcome
+        return outcome
+
+    def _operate(
+        self, work: Callable[[WriteTx, Mandate], Done | TenureError], reason: str = ""
+    ) -> Done:
+        """Run an operation in a transaction of its own, under a new operation id."""
+        mandate = Mandate(
+            operation_id=self.backend.ids(),
+            actor=self._actor,
+            now_us=self.backend.now_us(),
+            reason=reason,
+        )
+        return self._transact(lambda tx: work(tx, mandate))
+
+
+def unknown_object(object_id: str) -> NotFound:
+    """The error of an object that is not there, or not for this caller: nobody can tell which."""
+    return NotFound(
+        f"there is no object {object_id}; take the id from a receipt or a search",
+        code="unknown_object",
+        object_id=object_id,
+    )

@@ -1,0 +1,321 @@
+"""Every method of the client, awaited. Made by `tests/async_stub.py`; do not edit."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self, Unpack
+
+from ...compiler.envelope.envelope import Envelope
+from ...compiler.gathering.rerank import Reranker
+from ...compiler.render.media import Originals, SentMedia
+from ...compiler.trace.manifest import Manifest
+from ...resolution.bind import Scorer
+from ...resolution.mention import MentionExtractor
+from ...schema.answers import (
+    Action,
+    Change,
+    EntityView,
+    Explanation,
+    HistoryRow,
+    Neighbourhood,
+    SearchResult,
+    Segment,
+    SlotState,
+)
+from ...schema.artifact import MAX_BYTES, Artifact, Original
+from ...schema.context_object import ContextObject
+from ...schema.entity import Resolution, Review
+from ...schema.operation import (
+    ActionReceipt,
+    ErasureReceipt,
+    MergeReceipt,
+    ReclassifyReceipt,
+    ReviewReceipt,
+    SweepReceipt,
+    UnmergeReceipt,
+)
+from ...schema.policy import DEFAULT, Policy
+from ...schema.principal import OWNER, Principal, Scope
+from ...schema.slots import Slot, Vocabulary
+from ...schema.write import Moment, Receipt, Write, WriteFields
+from ...store.port.store import Point
+from ...store.port.targets import DATABASE
+from ...store.transfer.artifact_files import ArtifactFiles
+from ..backend.ids import Clock, Ids, uuid7, wall_clock
+from ..compilation.compile import RequestFields
+from ..encoders.encoder import Encoder
+from ..extraction.rules import Extractor
+from ..reading.envelopes import StoredEnvelope
+from ..reading.mentions import Linked, Stated
+from ..reading.view import View, Who
+from ..stewardship.entities import AliasView, EntityPage
+from ..stewardship.rescoring import Rescored
+from ..stewardship.review_groups import CaseGroup
+from ..stewardship.review_page import QueueState, ReviewPage
+from ..stewardship.transfer import TransferReport
+from ..writing.ingest import IngestReport, Progress
+from ..writing.vocabulary import SlotFields
+from .connect import Cells
+from .memory import Memory
+
+class AsyncPart: ...
+
+class AsyncView(AsyncPart):
+    @property
+    def point(self) -> Point: ...
+    @property
+    def words(self) -> Vocabulary: ...
+    @property
+    def valid(self) -> datetime | None: ...
+    @property
+    def tx(self) -> datetime | None: ...
+    async def slot(
+        self, entity: Who, slot: str, scope: Scope | Mapping[str, str] | None = None
+    ) -> SlotState: ...
+    async def value(self, entity: Who, slot: str, default: Any = None) -> Any: ...
+    async def facts(self, entity: Who) -> dict[str, SlotState]: ...
+    async def timeline(self, entity: Who, slot: str) -> tuple[Segment, ...]: ...
+    async def entity(self, mention: Who) -> EntityView: ...
+    async def neighbourhood(self, entity: Who, hops: int = 2, limit: int = 50) -> Neighbourhood: ...
+    async def search(
+        self, text: str, limit: int = 10, entity: Who | None = None, object_type: str | None = None
+    ) -> SearchResult: ...
+    async def object(self, object_id: str) -> ContextObject: ...
+
+class AsyncEnvelopes(AsyncPart):
+    async def list(
+        self,
+        limit: int = 100,
+        *,
+        object_id: str | None = None,
+        session: str | None = None,
+        task: str | None = None,
+        since: Moment = None,
+        until: Moment = None,
+    ) -> tuple[StoredEnvelope, ...]: ...
+    async def get(self, envelope_id: str) -> Manifest: ...
+
+class AsyncArtifacts(AsyncPart):
+    async def put(
+        self,
+        data: bytes | str,
+        *,
+        name: str = "",
+        media_type: str | None = None,
+        origin: str = "",
+        scope: Scope | Mapping[str, str] | None = None,
+        security_classification: str | None = None,
+        allow_roles: Sequence[str] = (),
+        deny_roles: Sequence[str] = (),
+        object_ids: Sequence[str] = (),
+    ) -> Artifact: ...
+    async def get(
+        self, address: str, *, scope: Scope | Mapping[str, str] | None = None
+    ) -> bytes: ...
+    async def text(self, address: str) -> str: ...
+    async def info(
+        self, address: str, *, scope: Scope | Mapping[str, str] | None = None
+    ) -> Artifact: ...
+    async def exists(self, address: str) -> bool: ...
+    async def list(self, limit: int = 100) -> tuple[Artifact, ...]: ...
+    async def erase(self, address: str, *, reason: str) -> None: ...
+    async def erase_with(self, object_ids: Sequence[str], *, reason: str) -> tuple[str, ...]: ...
+    async def refuse_erased(self, addresses: Sequence[str]) -> None: ...
+    async def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original: ...
+
+class AsyncWords(AsyncPart):
+    async def define_slot(self, name: str, **fields: Unpack[SlotFields]) -> Slot: ...
+    async def define(
+        self, what: str, name: str, *, description: str = "", parent: str | None = None
+    ) -> tuple[str, ...]: ...
+    async def apply(self, definition: Mapping[str, Any]) -> Vocabulary: ...
+    async def slots(self) -> Mapping[str, Slot]: ...
+    async def values(self, what: str) -> tuple[str, ...]: ...
+
+class AsyncActions(AsyncPart):
+    async def __call__(self, status: str = "open") -> list[Action]: ...
+    async def resolve(
+        self,
+        action_id: str,
+        *,
+        winner: str | None = None,
+        value: Any = None,
+        accept: bool | None = None,
+    ) -> ActionReceipt | Receipt: ...
+
+class AsyncEntities(AsyncPart):
+    @property
+    def view(self) -> View: ...
+    async def resolve(
+        self,
+        mention: Who,
+        type: str | None = None,
+        *,
+        scope: Scope | Mapping[str, str] | None = None,
+        near: Sequence[str] = (),
+    ) -> Resolution: ...
+    async def get(self, entity: Who) -> EntityPage: ...
+    async def list(
+        self, type: str | None = None, *, after: str = "", limit: int | None = None
+    ) -> tuple[EntityView, ...]: ...
+    async def add_alias(
+        self, entity: str, alias: str, *, scope: Scope | Mapping[str, str] | None = None
+    ) -> AliasView: ...
+    async def merge(self, a: str, b: str, *, reason: str = "") -> MergeReceipt: ...
+    async def unmerge(self, merge_id: str, *, reason: str = "") -> UnmergeReceipt: ...
+    async def export(self, path: str | Path | None = None, *, format: str = "graphml") -> str: ...
+    async def relations(self) -> tuple[tuple[str, str, str], ...]: ...
+
+class AsyncReviews(AsyncPart):
+    @property
+    def view(self) -> View: ...
+    async def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]: ...
+    async def get(self, review_id: str) -> ReviewPage: ...
+    async def accept(
+        self,
+        review_id: str,
+        *,
+        entity: str | None = None,
+        remember: str = "scope",
+        version: int | None = None,
+        reason: str = "",
+    ) -> ReviewReceipt: ...
+    async def reject(
+        self,
+        review_id: str,
+        *,
+        parts: Sequence[Sequence[str]] = (),
+        version: int | None = None,
+        reason: str = "",
+    ) -> ReviewReceipt: ...
+    async def unsure(
+        self, review_id: str, *, version: int | None = None, reason: str = ""
+    ) -> ReviewReceipt: ...
+    async def undo(
+        self, review_id: str, *, version: int | None = None, reason: str = ""
+    ) -> ReviewReceipt: ...
+    async def progress(self) -> QueueState: ...
+    async def below(self) -> tuple[Rescored, ...]: ...
+    async def matching(
+        self,
+        *,
+        mention: str | None = None,
+        scope: str | None = None,
+        type: str | None = None,
+        source: str | None = None,
+    ) -> tuple[Review, ...]: ...
+    async def groups(self, by: str = "mention") -> tuple[CaseGroup, ...]: ...
+    async def decide_all(
+        self, cases: Sequence[Review], decision: str, *, reason: str = ""
+    ) -> tuple[ReviewReceipt, ...]: ...
+
+class AsyncMemory:
+    def __init__(self, opening: Callable[[], Memory]) -> None: ...
+    async def opened(self) -> Memory: ...
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(self, *exc: object) -> None: ...
+    async def close(self) -> None: ...
+    async def bind(self, principal: Principal) -> AsyncMemory: ...
+    async def flush(self) -> None: ...
+    async def policy(self) -> Policy: ...
+    @property
+    def vocabulary(self) -> AsyncWords: ...
+    async def write(
+        self,
+        subject: Who | None = None,
+        slot: str | None = None,
+        value: Any = None,
+        *,
+        dry_run: bool = False,
+        **fields: Unpack[WriteFields],
+    ) -> Receipt: ...
+    async def write_many(
+        self, writes: Iterable[Write], *, dry_run: bool = False
+    ) -> list[Receipt]: ...
+    async def observe(
+        self,
+        text: str,
+        speaker: Who | None = None,
+        *,
+        source_origin: str = "chat://local",
+        at: Moment = None,
+        why_it_matters: str | None = None,
+        applicable_task_types: Sequence[str] = (),
+        mentions: Stated = (),
+    ) -> list[Receipt]: ...
+    async def ingest(
+        self,
+        path: str | Path,
+        *,
+        replay: bool = False,
+        keep_going: bool = False,
+        ignore_external_ids: bool = False,
+        progress: Progress | None = None,
+    ) -> IngestReport: ...
+    async def replay_import(self, events: Iterable[Mapping[str, Any]]) -> IngestReport: ...
+    async def export(
+        self, path: str | Path, *, keys: bool = True, replace: bool = False
+    ) -> TransferReport: ...
+    async def restore(self, path: str | Path) -> TransferReport: ...
+    async def as_of(self, valid: Moment = None, tx: Moment = None) -> AsyncView: ...
+    async def compile(
+        self, task: str, query: str = "", **fields: Unpack[RequestFields]
+    ) -> Envelope: ...
+    async def replay(
+        self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
+    ) -> Envelope: ...
+    @property
+    def envelopes(self) -> AsyncEnvelopes: ...
+    @property
+    def artifacts(self) -> AsyncArtifacts: ...
+    async def media(
+        self, envelope: Envelope, *, originals: Originals | None = None
+    ) -> dict[str, SentMedia]: ...
+    async def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original: ...
+    async def erase(
+        self, object_id: str | None = None, *, entity: Who | None = None, reason: str
+    ) -> ErasureReceipt: ...
+    async def reclassify(
+        self,
+        object_id: str,
+        *,
+        security_classification: str | None = None,
+        allow_roles: Sequence[str] | None = None,
+        deny_roles: Sequence[str] | None = None,
+    ) -> ReclassifyReceipt: ...
+    async def sweep(self, *, dry_run: bool = False, limit: int = 500) -> SweepReceipt: ...
+    async def close_scope(self, kind: str, scope: str) -> SweepReceipt: ...
+    async def doctor(self) -> tuple[str, ...]: ...
+    async def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]: ...
+    async def diff(
+        self, tx1: Moment, tx2: Moment, entity: Who | None = None
+    ) -> tuple[Change, ...]: ...
+    async def explain(self, object_id: str) -> Explanation: ...
+    @property
+    def actions(self) -> AsyncActions: ...
+    async def mentions(self, text: str) -> tuple[Linked, ...]: ...
+    @property
+    def entities(self) -> AsyncEntities: ...
+    @property
+    def reviews(self) -> AsyncReviews: ...
+
+def aconnect(
+    url: str = "memory.db",
+    *,
+    principal: Principal = OWNER,
+    policy: Policy = DEFAULT,
+    auth: tuple[str, str] | None = None,
+    database: str = DATABASE,
+    cells: Cells = (),
+    vector_index: bool = False,
+    encoder: Encoder | str | None = None,
+    extractor: Extractor | None = None,
+    mentions: MentionExtractor | str | None = None,
+    reranker: Reranker | None = None,
+    scorer: Scorer | None = None,
+    clock: Clock = wall_clock,
+    ids: Ids = uuid7,
+    tenant_key: bytes | None = None,
+    artifacts: ArtifactFiles | str | None = None,
+    artifact_bytes: int = MAX_BYTES,
+) -> AsyncMemory: ...

@@ -1,0 +1,30 @@
+"""The keywords of the client are the fields of what it makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import get_type_hints
+
+from tenure.compiler.request.request import CompileRequest
+from tenure.schema.slots import Slot
+from tenure.schema.write import Write, WriteFields
+from tenure.service.compilation.compile import RequestFields
+from tenure.service.writing.vocabulary import SlotFields
+
+
+def test_the_keywords_of_a_write_are_the_fields_of_a_write_with_their_types() -> None:
+    types = get_type_hints(Write)
+    for name in ("subject", "slot", "value"):
+        del types[name]
+    assert get_type_hints(WriteFields) == types
+
+
+def test_the_keywords_of_a_compile_are_the_fields_of_a_request() -> None:
+    own = {field.name for field in fields(CompileRequest)}
+    # Pinned ids and media come among other items, and times are instants there.
+    own -= {"task", "query", "media", "pinned_ids", "valid_us", "tx_us"}
+    assert {*RequestFields.__annotations__} == own | {"valid", "tx"}
+
+
+def test_the_keywords_of_a_slot_are_the_fields_of_a_slot() -> None:
+    assert {*SlotFields.__annotations__} == {field.name for field in fields(Slot)} - {"name"}

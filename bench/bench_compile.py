@@ -21,9 +21,11 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from rich.console import Console
@@ -148,7 +150,7 @@ def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
     embedding = memory.backend.embedding
     began = clock()
     with memory.backend.store.reading(tenant) as reader:
-        setting = driver.setting_of(
+        context = driver.context_of(
             parse_request("code_generation", query=query, query_vector=vector),
             driver.Circumstances(
                 principal=memory.principal, vocabulary=memory.backend.vocabulary(tenant),
@@ -160,20 +162,32 @@ def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
             index = VisibleVectors(
                 VectorView(
                     vectors=embedding.vectors(tenant, reader), reader=reader,
-                    sight=memory.principal.sight(setting.scopes), point=view.point,
+                    sight=memory.principal.sight(context.scopes), point=view.point,
                     exact_rows=memory.policy.read.vector_exact_rows, ask=KNOWN,
                 )
             )  # fmt: skip
-        bind = ExactBinder(reader, setting.scopes, view.point.tx_us)
-        value: Any = gather(setting, reader, bind=bind, index=index)
-    last = clock()
-    times["gather"] = last - began
-    for name in STAGES:
-        value = getattr(driver, name)(value, setting)
-        now = clock()
-        times[name], last = now - last, now
-    times["stages"] = last - began
+        bind = ExactBinder(reader, context.scopes, view.point.tx_us)
+        snapshot = gather(context, reader, bind=bind, index=index)
+    times["gather"] = clock() - began
+    with ExitStack() as patches:
+        for name in STAGES:
+            stage = clocked(name, getattr(driver, name), times, clock)
+            patches.enter_context(patch.object(driver, name, stage))
+        driver.compile_snapshot(snapshot, context)
+    times["stages"] = clock() - began
     return times
+
+
+def clocked(name: str, stage: Any, times: dict[str, float], clock: Clock) -> Any:
+    """Return a stage that notes how long it takes."""
+
+    def run(*outputs: Any) -> Any:
+        began = clock()
+        output = stage(*outputs)
+        times[name] = clock() - began
+        return output
+
+    return run
 
 
 def client(memory: Memory, asked: Asked, clock: Clock) -> float:

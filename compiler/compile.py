@@ -3,10 +3,11 @@
     gather -> normalize -> resolve -> gate -> validate -> rank -> rescue -> convert -> contain
            -> order -> emit
 
-`gather` is the only step that reads; the stages are pure functions of a snapshot and a setting.
+`gather` is the only step that reads; the stages are pure functions of a snapshot and a context.
 Each returns a value of its own type with its verdicts, and the trace is the collected
-verdicts. The same snapshot and setting give the same bytes on any machine and either store:
-no clock, no random number, no set order. Source 003, "Context compilation"; DESIGN 7; R37.
+verdicts. The same snapshot and context give the same bytes on any machine and either store:
+no clock, no random number, no set order. Source 003, "Context compilation";
+`docs/design/compiling.md`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from .envelope.envelope import Envelope
 from .fitting.fit import TURN, overflow_of
 from .gathering.gather import gather
 from .gathering.rerank import Reranker
-from .ir.context import Setting, project_of, scopes_of, sealing_epoch, shares_of, weights_of
+from .ir.context import CompileContext, project_of, scopes_of, sealing_epoch, shares_of, weights_of
+from .ir.outputs import Passes
 from .ir.snapshot import BindMentions, Snapshot, VectorIndex
-from .ir.variation import NO_VARIATION, Variation, variation
+from .ir.variation import NO_VARIATION, variation
 from .media.plan import plan_media
 from .request.request import CompileRequest
 from .stages.contain import contain
@@ -57,7 +59,7 @@ class Circumstances:
     encoder_id: str | None = None
     reranker_id: str | None = None
     epoch: int | None = None
-    """Of a replay: the epoch that sealed."""
+    """The epoch that sealed, when this is a replay."""
     skip: frozenset[str] = frozenset()
     page: int = 1
     without: frozenset[str] = frozenset()
@@ -97,20 +99,20 @@ def compile(
         encoder_id=encoder_id,
         reranker_id=reranker.id if reranker is not None else None,
     )
-    setting = setting_of(request, circumstances)
-    snapshot = gather(setting, reader, bind=resolve_mentions, index=index, reranker=reranker)
-    return compile_snapshot(snapshot, setting)
+    context = context_of(request, circumstances)
+    snapshot = gather(context, reader, bind=resolve_mentions, index=index, reranker=reranker)
+    return compile_snapshot(snapshot, context)
 
 
-def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
-    """Return the setting of a compile: budget, counter, project and scopes worked out.
+def context_of(request: CompileRequest, circumstances: Circumstances) -> CompileContext:
+    """Return the context of a compile: budget, counter, project and scopes worked out.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, when reserve and media leave nothing.
         Forbidden: `scope_not_yours`.
         InvalidInput: `unknown_vocabulary` for a task type or profile.
     """
-    rules, model = given.policy.compile, capability(request.model)
+    rules, model = circumstances.policy.compile, capability(request.model)
     reserve = ReservePolicy(
         least_tokens=rules.reserve_floor,
         share_permille=round(1000 * rules.reserve_share),
@@ -118,71 +120,93 @@ def setting_of(request: CompileRequest, given: Circumstances) -> Setting:
         framing_tokens=rules.framing_tokens,
     )
     budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, reserve)
+
+    # Media are planned first: what they take beside the text is not there for it.
     counter = counter_for(request.model)
-    said = "\n".join((request.query, request.user_request, request.goal))
-    asked = content_terms(said) if request.media else frozenset[str]()
+    query = "\n".join((request.query, request.user_request, request.goal))
+    terms = content_terms(query) if request.media else frozenset[str]()
     media = plan_media(
-        request.media, counter, rules, budget=budget.tokens, asked=asked, takes=model.media
+        request.media, counter, rules, budget=budget.tokens, asked=terms, takes=model.media
     )
-    project = project_of(request, given.principal)
-    epoch = sealing_epoch(given.keys, given.epoch)
-    return Setting(
+
+    principal, vocabulary = circumstances.principal, circumstances.vocabulary
+    project = project_of(request, principal)
+    epoch = sealing_epoch(circumstances.keys, circumstances.epoch)
+    shapes = NO_VARIATION
+    if rules.structural_variation:
+        # The turns of the history count the turn.
+        turn = len(request.history)
+        shapes = variation(circumstances.keys[epoch], principal.session or "", turn)
+    return CompileContext(
         request=request,
-        principal=given.principal,
-        vocabulary=given.vocabulary,
-        policy=given.policy,
-        point=given.point,
-        keys=tuple(given.keys),
+        principal=principal,
+        vocabulary=vocabulary,
+        policy=circumstances.policy,
+        point=circumstances.point,
+        keys=tuple(circumstances.keys),
         epoch=epoch,
         counter=counter,
         budget=budget.tokens - media.tokens,
         media=media,
         reserve=budget.reserve_tokens,
         project=project,
-        scopes=scopes_of(given.principal, project),
-        task_types=given.vocabulary.task_types(request.task),
+        scopes=scopes_of(principal, project),
+        task_types=vocabulary.task_types(request.task),
         shares=shares_of(request.profile, rules),
         weights=weights_of(request, rules),
-        variation=_shapes(request, given, epoch) if rules.structural_variation else NO_VARIATION,
-        encoder_id=given.encoder_id,
-        reranker_id=given.reranker_id,
-        skip=given.skip,
-        page=given.page,
-        without=given.without,
+        variation=shapes,
+        encoder_id=circumstances.encoder_id,
+        reranker_id=circumstances.reranker_id,
+        skip=circumstances.skip,
+        page=circumstances.page,
+        without=circumstances.without,
     )
 
 
-def _shapes(request: CompileRequest, given: Circumstances, epoch: int) -> Variation:
-    """Return the turn's shapes; the turns of the history count the turn."""
-    return variation(given.keys[epoch], given.principal.session or "", len(request.history))
+def compile_snapshot(snapshot: Snapshot, context: CompileContext) -> Envelope:
+    """Run the ten stages over what was read."""
+    passes = passes_of(snapshot, context)
+    return _paginated(emit(passes, context), snapshot, context)
 
 
-def compile_snapshot(snapshot: Snapshot, setting: Setting) -> Envelope:
-    """Run the ten stages."""
-    normalized = normalize(snapshot, setting)
-    resolved = resolve(normalized, setting)
-    gated = gate(resolved, setting)
-    validated = validate(gated, setting)
-    ranked = rank(validated, setting)
-    rescued = rescue(ranked, setting)
-    converted = convert(rescued, setting)
-    contained = contain(converted, setting)
-    ordered = order(contained, setting)
-    envelope = emit(ordered, setting)
-    return _paginated(envelope, snapshot, setting)
+def passes_of(snapshot: Snapshot, context: CompileContext) -> Passes:
+    """Run the first nine stages, each with what it reads of those before it."""
+    normalized = normalize(snapshot, context)
+    resolved = resolve(normalized, snapshot, context)
+    gated = gate(resolved, snapshot, context)
+    validated = validate(gated, resolved, snapshot, context)
+    ranked = rank(validated, snapshot, context)
+    rescued = rescue(ranked, gated, resolved, context)
+    converted = convert(ranked, rescued, gated, snapshot, context)
+    contained = contain(converted, context)
+    ordered = order(contained, context)
+    return Passes(
+        snapshot=snapshot,
+        normalized=normalized,
+        resolved=resolved,
+        gated=gated,
+        validated=validated,
+        ranked=ranked,
+        rescued=rescued,
+        converted=converted,
+        contained=contained,
+        ordered=ordered,
+    )
 
 
-def _paginated(envelope: Envelope, snapshot: Snapshot, setting: Setting) -> Envelope:
+def _paginated(envelope: Envelope, snapshot: Snapshot, context: CompileContext) -> Envelope:
     """Return the envelope with its next page, when the policy paginates and something waits.
 
     What stands in the cached zones and what is required is on every page; only the turn's items
     are divided, and a page that shows none of them is the last.
     """
-    if overflow_of(setting) is not OverflowPolicy.PAGINATE:
+    if overflow_of(context) is not OverflowPolicy.PAGINATE:
         return envelope
-    waiting = any(o.reason == Reason.NEXT_PAGE for o in envelope.trace.omitted_objects)
-    shown = frozenset(o.object_id for o in envelope.trace.compiled_objects if o.section in TURN)
-    if not waiting or not shown:
+
+    trace = envelope.trace
+    waiting = any(entry.reason == Reason.NEXT_PAGE for entry in trace.omitted_objects)
+    page = frozenset(entry.object_id for entry in trace.compiled_objects if entry.section in TURN)
+    if not waiting or not page:
         return envelope
-    following = replace(setting, skip=setting.skip | shown, page=setting.page + 1)
+    following = replace(context, skip=context.skip | page, page=context.page + 1)
     return replace(envelope, _turn=lambda: compile_snapshot(snapshot, following))

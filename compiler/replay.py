@@ -18,9 +18,9 @@ from ..schema.principal import Principal, Sight
 from ..schema.slots import Vocabulary
 from ..store.port.store import Ask, Point, Reader
 from ..store.port.vectors import VectorScore
-from .compile import Circumstances, compile_snapshot, setting_of
+from .compile import Circumstances, compile_snapshot, context_of
 from .envelope.envelope import Envelope
-from .ir.context import Setting
+from .ir.context import CompileContext
 from .ir.snapshot import Bound, Proposed, Snapshot
 from .request.parse import request_from_json
 from .trace.manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
@@ -50,7 +50,7 @@ def replay(
     if principal.tenant != caller.tenant:
         raise Forbidden("the manifest belongs to another tenant", code="tenant_mismatch")
     request = request_from_json(manifest.request)
-    setting = setting_of(
+    context = context_of(
         request,
         Circumstances(
             principal=principal,
@@ -66,26 +66,28 @@ def replay(
             without=frozenset(manifest.without),
         ),
     )
-    _check_pins(manifest, setting)
-    return compile_snapshot(_recorded(manifest, setting, reader, caller), setting)
+    _check_pins(manifest, context)
+    return compile_snapshot(_recorded(manifest, context, reader, caller), context)
 
 
-def _check_pins(manifest: Manifest, setting: Setting) -> None:
+def _check_pins(manifest: Manifest, context: CompileContext) -> None:
     stated = {
-        "policy": (manifest.policy_hash, setting.policy_hash),
-        "vocabulary": (manifest.vocabulary_version, setting.vocabulary.version),
-        "counter": (manifest.counter, setting.counter.identity),
-        "envelope id": (manifest.envelope_id, envelope_id(setting)),
+        "policy": (manifest.policy_hash, context.policy_hash),
+        "vocabulary": (manifest.vocabulary_version, context.vocabulary.version),
+        "counter": (manifest.counter, context.counter.identity),
+        "envelope id": (manifest.envelope_id, envelope_id(context)),
     }
     for what, (pinned, given) in stated.items():
         if pinned != given:
             raise bad_manifest(f"it pins {what} {pinned!r}, and {given!r} was found")
 
 
-def _recorded(manifest: Manifest, setting: Setting, reader: Reader, caller: Principal) -> Snapshot:
+def _recorded(
+    manifest: Manifest, context: CompileContext, reader: Reader, caller: Principal
+) -> Snapshot:
     """Return the snapshot that the manifest recorded, with the content of today."""
     rows = {(r.object_id, r.vid): r for r in manifest.candidates if r.vid}
-    proposed = _proposed(rows, setting, reader, sight=_sight(caller, setting))
+    proposed = _proposed(rows, context, reader, sight=_sight(caller, context))
     ids = {
         entity
         for p in proposed
@@ -94,7 +96,7 @@ def _recorded(manifest: Manifest, setting: Setting, reader: Reader, caller: Prin
     }
     bound = (*manifest.named, *manifest.spoken)
     ids |= {entity for _, entities, _ in bound for entity in entities}
-    known = reader.entities(sorted(ids), tx_us=setting.point.tx_us) if ids else None
+    known = reader.entities(sorted(ids), tx_us=context.point.tx_us) if ids else None
     snapshot = Snapshot(
         proposed=proposed,
         named=tuple(Bound(*each) for each in manifest.named),
@@ -116,15 +118,15 @@ def _recorded(manifest: Manifest, setting: Setting, reader: Reader, caller: Prin
     return snapshot if known is None else replace(snapshot, known=known)
 
 
-def _sight(caller: Principal, setting: Setting) -> Sight:
+def _sight(caller: Principal, context: CompileContext) -> Sight:
     """Return what the caller sees of the scopes that were compiled."""
     own = caller.sight().scopes
-    scopes = setting.scopes if caller.privileged else setting.scopes & set(own)
+    scopes = context.scopes if caller.privileged else context.scopes & set(own)
     return caller.sight(scopes)
 
 
 def _proposed(
-    rows: dict[tuple[str, int], Recorded], setting: Setting, reader: Reader, *, sight: Sight
+    rows: dict[tuple[str, int], Recorded], context: CompileContext, reader: Reader, *, sight: Sight
 ) -> tuple[Proposed, ...]:
     if not rows:
         return ()
@@ -132,7 +134,7 @@ def _proposed(
     ask = Ask(objects=ids, heads=False, at_valid=False)
     found = {
         (v.row.claim.object_id, v.row.vid): v
-        for v in reader.versions(ask, sight=sight, point=setting.point).versions
+        for v in reader.versions(ask, sight=sight, point=context.point).versions
     }
     unseen = [
         key

@@ -10,7 +10,7 @@ the template. No model is asked.
 >>> spoken('"concise"')
 'concise'
 
-Sources: D1; settled 10 ("Climbing to 4-5"); checklist C-026, C-033 to C-040, C-147.
+Checklist C-026, C-033 to C-040, C-147.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Final, NamedTuple
 from ...schema.claim import Version
 from ...schema.compile_terms import Ladder
 from ...schema.vocabulary import Enforcement, ObjectType, SlotKind
-from ..ir.candidate import Placed, Ranked, content_of
-from ..ir.context import Setting
-from ..ir.piece import Carrier
+from ..ir.candidate import Candidate, content_of, version_of
+from ..ir.context import CompileContext
+from ..ir.piece import EnforcementRule
 from ..text.relevance import one_line
 from ..text.templates import built_in, parts_of, placeholders
 
@@ -35,11 +35,15 @@ _KIND_OF_TYPE: Final = {
     ObjectType.PROJECT_DECISION: SlotKind.DECISION,
 }
 
+_WORD_OF_TYPE: Final = {
+    ObjectType.ACTIONABLE_CONSTRAINT: "constraint",
+    ObjectType.POLICY_RULE: "rule",
+    ObjectType.PROJECT_DECISION: "decision",
+}
 
 _HARD: Final = frozenset({ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE})
 
-
-Values = Mapping[tuple[str, str], tuple[Ranked, ...]]
+Values = Mapping[tuple[str, str], tuple[Candidate, ...]]
 """The clean objects by (subject, slot), in order of (first tx, object id)."""
 
 
@@ -49,34 +53,41 @@ class Step(NamedTuple):
     ladder: Ladder
     instruction: str = ""
     """The rendered words of levels 4 and 5."""
-    consumed: tuple[Ranked, ...] = ()
-    """Objects whose values stand in the instruction."""
-    carrier: Carrier | None = None
+    sources: tuple[Candidate, ...] = ()
+    """Other objects whose values stand in the instruction."""
+    enforcement: EnforcementRule | None = None
 
 
-def climb(ranked: Ranked, setting: Setting, *, values: Values, names: Mapping[str, str]) -> Step:
+class _Words(NamedTuple):
+    """An instruction, and the other objects it took values from."""
+
+    text: str
+    sources: tuple[Candidate, ...] = ()
+
+
+def climb(
+    candidate: Candidate, context: CompileContext, *, values: Values, names: Mapping[str, str]
+) -> Step:
     """Return how far a stored object climbs."""
-    version = stored(ranked.placed)
-    if ranked.placed.candidate.is_passage:
+    version = version_of(candidate)
+    if candidate.is_passage:
         return Step(Ladder.RAW_OBSERVATION)
-    resting = Ladder.SCOPED_MEMORY if ranked.by_task else Ladder.TASK_CONTEXT
-    if not _may_instruct(ranked.placed, version):
-        return Step(resting)
-    rendered = _rendered(ranked, version, setting, values=values, names=names)
-    if rendered is None:
-        return Step(resting)
-    text, consumed = rendered
-    weakest = max([ranked.placed.candidate.level, *(r.placed.candidate.level for r in consumed)])
+
+    data = Step(Ladder.SCOPED_MEMORY if candidate.by_task else Ladder.TASK_CONTEXT)
+    if candidate.level > 3 or candidate.pending or not candidate.ours:
+        return data
+    words = _instruction(candidate, context, values=values, names=names)
+    if words is None:
+        return data
+    weakest = max([candidate.level, *(source.level for source in words.sources)])
     if weakest > 3:
-        return Step(resting)
-    carrier = carrier_of(version)
-    hard = weakest <= 2 and _may_bind(version) and not _too_soft(carrier, setting)
-    ladder = Ladder.HARD_CONSTRAINT if hard else Ladder.BEHAVIORAL_GUIDANCE
-    return Step(ladder, text, consumed, carrier if hard else None)
+        return data
 
-
-def _may_instruct(placed: Placed, version: Version) -> bool:
-    return version.details.authority_level <= 3 and not placed.pending and placed.ours
+    enforcement = enforcement_of(version)
+    soft = context.rules.safety_critical and enforcement.kind is Enforcement.STATED
+    if weakest <= 2 and _may_bind(version) and not soft:
+        return Step(Ladder.HARD_CONSTRAINT, words.text, words.sources, enforcement)
+    return Step(Ladder.BEHAVIORAL_GUIDANCE, words.text, words.sources)
 
 
 def _may_bind(version: Version) -> bool:
@@ -84,79 +95,68 @@ def _may_bind(version: Version) -> bool:
     details = version.details
     if details.object_type not in _HARD or details.authority_level > 2:
         return False
-    stated = details.source_kind == "user_statement"
+    by_user = details.source_kind == "user_statement"
     return details.authority_level <= 1 or (
-        stated and details.object_type is ObjectType.ACTIONABLE_CONSTRAINT
+        by_user and details.object_type is ObjectType.ACTIONABLE_CONSTRAINT
     )
 
 
-def _too_soft(carrier: Carrier, setting: Setting) -> bool:
-    return setting.rules.safety_critical and carrier.enforcement is Enforcement.STATED
-
-
-def carrier_of(version: Version) -> Carrier:
+def enforcement_of(version: Version) -> EnforcementRule:
     """Return how code enforces a stored rule; `stated` when it names no way."""
     text = content_of(version).enforcement
     if text is None:
-        return Carrier(Enforcement.STATED, "{}")
-    held = json.loads(text)
-    spec = json.dumps(held.get("spec", {}), sort_keys=True, separators=(",", ":"))
-    return Carrier(Enforcement(held.get("kind", Enforcement.STATED)), spec)
+        return EnforcementRule(Enforcement.STATED, "{}")
+
+    fields = json.loads(text)
+    spec = json.dumps(fields.get("spec", {}), sort_keys=True, separators=(",", ":"))
+    return EnforcementRule(Enforcement(fields.get("kind", Enforcement.STATED)), spec)
 
 
-def _rendered(
-    ranked: Ranked,
-    version: Version,
-    setting: Setting,
-    *,
-    values: Values,
-    names: Mapping[str, str],
-) -> tuple[str, tuple[Ranked, ...]] | None:
+def _instruction(
+    candidate: Candidate, context: CompileContext, *, values: Values, names: Mapping[str, str]
+) -> _Words | None:
     """Return the instruction of an object and what it consumed; None without a template."""
+    version = version_of(candidate)
     details, content = version.details, content_of(version)
-    slot = setting.vocabulary.slots.get(details.slot or "")
-    own = slot.template(setting.task_types) if slot else None
-    if own is not None:
-        filled = _filled(own, ranked, values=values, names=names)
-        if filled is not None:
-            return filled
+    slot = context.vocabulary.slots.get(details.slot or "")
+    template = slot.template(context.task_types) if slot else None
+    if template is not None:
+        words = _filled(template, candidate, values=values, names=names)
+        if words is not None:
+            return words
+
     if content.behavioral_implication:
-        return one_line(content.behavioral_implication), ()
+        return _Words(one_line(content.behavioral_implication))
+
     kind = slot.kind if slot else _KIND_OF_TYPE.get(details.object_type)
-    general = built_in(kind, setting.task_types) if kind is not None else None
+    general = built_in(kind, context.task_types) if kind is not None else None
     if general is None:
         return None
-    word = (details.slot or _word(details.object_type)).replace("_", " ")
-    return _substituted(general, {"slot": word, "value": shown_value(version, names)}), ()
-
-
-def _word(object_type: ObjectType) -> str:
-    return {
-        ObjectType.ACTIONABLE_CONSTRAINT: "constraint",
-        ObjectType.POLICY_RULE: "rule",
-        ObjectType.PROJECT_DECISION: "decision",
-    }.get(object_type, object_type.value)
+    noun = details.slot or _WORD_OF_TYPE.get(details.object_type, details.object_type.value)
+    value = shown_value(version, names)
+    return _Words(_substituted(general, {"slot": noun.replace("_", " "), "value": value}))
 
 
 def _filled(
-    template: str, ranked: Ranked, *, values: Values, names: Mapping[str, str]
-) -> tuple[str, tuple[Ranked, ...]] | None:
+    template: str, candidate: Candidate, *, values: Values, names: Mapping[str, str]
+) -> _Words | None:
     """Fill the placeholders of a slot's own template from clean slots of the same subject."""
-    version = stored(ranked.placed)
-    subject, own = ranked.placed.subject or "", version.details.slot or ""
+    subject, own_slot = candidate.subject or "", version_of(candidate).details.slot or ""
     words: dict[str, str] = {}
-    consumed: dict[str, Ranked] = {}
+    sources: dict[str, Candidate] = {}
     for name in placeholders(template):
-        found = (ranked,) if name == "value" else values.get((subject, name), ())
-        if name == own:
-            found = values.get((subject, own), (ranked,))
-        if not found or any(each.placed.pending for each in found):
+        if name == "value":
+            members: tuple[Candidate, ...] = (candidate,)
+        else:
+            default = (candidate,) if name == own_slot else ()
+            members = values.get((subject, name), default)
+        if not members or any(member.pending for member in members):
             return None
-        words[name] = ", ".join(shown_value(stored(each.placed), names) for each in found)
+
+        words[name] = ", ".join(shown_value(version_of(member), names) for member in members)
         if name != "value":
-            others = (each for each in found if each is not ranked)
-            consumed.update((each.placed.candidate.object_id, each) for each in others)
-    return _substituted(template, words), tuple(consumed.values())
+            sources.update((m.object_id, m) for m in members if m is not candidate)
+    return _Words(_substituted(template, words), tuple(sources.values()))
 
 
 def _substituted(template: str, words: Mapping[str, str]) -> str:
@@ -184,9 +184,3 @@ def spoken(value_json: str) -> str:
     """Return a canonical JSON value as words: a text bare, all else as JSON."""
     value = json.loads(value_json)
     return value if isinstance(value, str) else value_json
-
-
-def stored(placed: Placed) -> Version:
-    """Return the row of a candidate that the store brought."""
-    assert placed.candidate.version is not None  # callers pass stored rows only
-    return placed.candidate.version

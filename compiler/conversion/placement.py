@@ -10,7 +10,7 @@
     by the query     turn_memory
 
 Invariant: whatever stands in the zones 1 to 3 was chosen without a look at the query, so that
-those zones keep their bytes from turn to turn. Source: settled 10 ("Object -> section").
+those zones keep their bytes from turn to turn.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def kind_of_block(section: SectionName, level: int) -> BlockKind:
     return BlockKind.DATA if level >= 4 else SECTIONS[section].kind
 
 
-def shown_level(section: SectionName, level: int) -> int:
+def block_level(section: SectionName, level: int) -> int:
     """Return the level a block bears: never stronger than its section allows.
 
-    >>> shown_level(SectionName.MEMORY, 0)
+    >>> block_level(SectionName.MEMORY, 0)
     2
     """
     return max(level, SECTIONS[section].authority)
@@ -70,6 +70,6 @@ def stored_key(version: Version) -> tuple[int, int, str]:
     return version.row.claim.tx, 0, version.row.claim.object_id
 
 
-def given_key(place: int, object_id: str) -> tuple[int, int, str]:
+def item_key(position: int, object_id: str) -> tuple[int, int, str]:
     """Return the place of a request item: after all stored ones, in the request's order."""
-    return INF_US, place, object_id
+    return INF_US, position, object_id

@@ -2,16 +2,21 @@
 
 A tool's description is written by whoever serves the tool, so at level 4 it is a data block of
 the evidence, and the schema keeps types and names but no free text. A name that is no plain
-identifier is refused. Sources: settled 10; vocabulary 5.1; checklist C-044, C-128.
+identifier is refused. Checklist C-044, C-128.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from ...schema.compile_terms import SECTIONS, BlockKind, Reason, SectionName, Stage
 from ...schema.values import canonical_json, fields_of, items_of
+from ..ir.piece import Piece
+from ..ir.verdicts import Verdict
+from .placement import block_level
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _STRUCTURE: Final = frozenset(
@@ -65,5 +70,27 @@ def untrusted_tool(text: str) -> tuple[str | None, str]:
     fields = fields_of(tool)
     if checked_name(fields.get("name")) is None:
         return None, text
-    described = fields.get("description")
-    return canonical_json(bare(fields)), described if isinstance(described, str) else ""
+    description = fields.get("description")
+    return canonical_json(bare(fields)), description if isinstance(description, str) else ""
+
+
+def tool_pieces(piece: Piece, level: int, verdicts: list[Verdict]) -> Iterator[Piece]:
+    """Yield a tool; of a level-4 one the checked part and, as evidence, what it says."""
+    if level < 4:
+        yield piece
+        return
+
+    checked, description = untrusted_tool(piece.text)
+    if checked is None:
+        verdicts.append(Verdict(Stage.CONVERT, piece.object_id, Reason.POLICY_HOLD, "tool_name"))
+        return
+    yield piece._replace(text=checked)
+    if description:
+        yield piece._replace(
+            section=SectionName.EVIDENCE,
+            kind=BlockKind.DATA,
+            level=block_level(SectionName.EVIDENCE, 4),
+            text=description,
+            required=SECTIONS[SectionName.EVIDENCE].required,
+            key=(0, *piece.key[1:]),
+        )

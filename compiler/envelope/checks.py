@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...schema.errors import InvalidInput
 from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
-from ..ir.piece import Carrier
+from ..ir.piece import EnforcementRule
 from ..request.enforcement import MAX_DEPTH, check_enforcement, nesting, schema_of, texts
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class HardConstraint:
 
     object_id: str
     text: str
-    carrier: Carrier
+    enforcement: EnforcementRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +110,22 @@ def check_output(constraints: Iterable[HardConstraint], output: object) -> Check
     unchecked: list[str] = []
 
     for constraint in constraints:
-        enforcement = constraint.carrier.enforcement
+        enforcement = constraint.enforcement.kind
         if enforcement is Enforcement.STATED:
             unchecked.append(constraint.object_id)
             continue
 
-        details = _details(constraint.carrier, answer)
+        details = _details(constraint.enforcement, answer)
         failures.extend(Failure(constraint.object_id, enforcement, detail) for detail in details)
 
     return CheckReport(tuple(failures), tuple(unchecked))
 
 
-def _details(carrier: Carrier, answer: _Output) -> list[str]:
+def _details(rule: EnforcementRule, answer: _Output) -> list[str]:
     """What one rule says about an answer; a rule that cannot be checked passes nothing."""
     try:
-        check_enforcement(carrier.enforcement, carrier.spec)
-        return _CHECKS[carrier.enforcement](json.loads(carrier.spec), answer)
+        check_enforcement(rule.kind, rule.spec)
+        return _CHECKS[rule.kind](json.loads(rule.spec), answer)
     except InvalidInput as error:  # written before rules were refused
         return [f"the rule cannot be checked: {error}"]
     except (_LimitReached, RecursionError):

@@ -18,7 +18,7 @@ from ..format.block import HEADINGS, Block
 from ..format.grammar import Seal, render_blocks
 from ..format.header import short_origin
 from ..format.rows import fact_rows
-from ..ir.context import Setting
+from ..ir.context import CompileContext
 from ..ir.outputs import Assembled
 from ..ir.piece import Piece
 from ..tokens.counting import TokenCounter
@@ -30,10 +30,10 @@ _UNNAMED = "unknown://"
 _SAMPLE = "5QXKABCD2EFGHIJ7KLMNOPQR3S"
 
 
-def seal_of(setting: Setting) -> Seal:
+def seal_of(context: CompileContext) -> Seal:
     """Return what keys the boundaries of this compile."""
     return Seal(
-        key=setting.keys[setting.epoch], epoch=setting.epoch, policy_hash=setting.policy_hash
+        key=context.keys[context.epoch], epoch=context.epoch, policy_hash=context.policy_hash
     )
 
 
@@ -86,8 +86,8 @@ def _by_section(pieces: Iterable[Piece]) -> list[list[Piece]]:
 def _groups(section: Sequence[Piece]) -> list[tuple[Piece, ...]]:
     """Return the blocks of a section: our own text, then the shared rows, then the rest."""
     rows = tuple(piece for piece in section if not piece.alone)
-    ours = [(piece,) for piece in section if piece.alone and piece.placed is None]
-    alone = [(piece,) for piece in section if piece.alone and piece.placed is not None]
+    ours = [(piece,) for piece in section if piece.alone and piece.candidate is None]
+    alone = [(piece,) for piece in section if piece.alone and piece.candidate is not None]
     return [*ours, *([rows] if rows else []), *alone]
 
 
@@ -107,7 +107,7 @@ def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
 
 def visible_ids(piece: Piece) -> tuple[str, ...]:
     """Return the objects a reader is led to: a row's own, of a block all that it stands for."""
-    if piece.placed is None:
+    if piece.candidate is None:
         return ()
     return piece.object_ids if piece.alone else piece.object_ids[:1]
 

@@ -6,9 +6,8 @@ critical objects come first, by rank. The rest of the budget is divided between 
 by `allocate`, over the utility curves that their items really have, frames included; inside a
 section the exact knapsack, the variety of `facility_location`, or the newest turns decide. What is
 left is filled with what still fits. Costs are estimates of the parts; `order` measures the
-assembled text and asks again with more `slack`; the overflow policy decides about the rest.
-Sources: settled 10 ("Budget"); compiler page 2; checklist C-123, C-124, C-138 to C-141, C-212 to
-C-217; R38, R42.
+assembled text and asks again with more `slack`. What happens to the rest depends on the overflow
+policy. Checklist C-123, C-124, C-138 to C-141, C-212 to C-217.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..budget.diversity import Similarity, facility_location, mmr
 from ..budget.items import Item
 from ..budget.knapsack import knapsack
 from ..budget.section import Section, concave_envelope
-from ..ir.context import SectionShare, Setting
+from ..ir.context import CompileContext, SectionShare
 from ..ir.piece import Piece, Short
 from ..request.request import Evidence
 from ..text.relevance import FULL, terms_of
@@ -60,7 +59,7 @@ class Dropped:
 class Fit:
     """The pieces that go in, and those that do not."""
 
-    setting: Setting
+    context: CompileContext
     room: int
     """Tokens left."""
     page: int = 0
@@ -82,13 +81,13 @@ class Fit:
         """Return what a piece takes by itself; asked several times of each."""
         known = self.sizes.get(id(piece))
         if known is None:
-            known = piece, piece_tokens(piece, self.setting.counter)
+            known = piece, piece_tokens(piece, self.context.counter)
             self.sizes[id(piece)] = known
         return known[1]
 
     def cost(self, piece: Piece) -> int:
         """Return what a piece adds now, with the frames that it would open."""
-        counter = self.setting.counter
+        counter = self.context.counter
         tokens = self.bare(piece)
         if piece.section not in self.opened:
             tokens += heading_tokens(piece.section, counter)
@@ -113,13 +112,13 @@ class Fit:
         self.dropped.append(Dropped(piece, reason, self.cost(piece), detail))
 
 
-def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -> Fit:
+def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: bool) -> Fit:
     """Return the pieces that fit the budget less a slack.
 
     The slack falls on the turn; `tight` lets it fall on zone 3 too, when the turn has nothing
     left to give.
     """
-    found = Fit(setting, setting.budget)
+    found = Fit(context, context.budget)
     loose: dict[SectionName, list[Piece]] = {}
     for piece in sorted(pieces, key=lambda p: (p.section, p.key)):
         if piece.required:
@@ -135,9 +134,9 @@ def fit(pieces: Sequence[Piece], setting: Setting, *, slack: int, tight: bool) -
     return found
 
 
-def bare(pieces: Sequence[Piece], setting: Setting) -> Fit:
+def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
     """Return the required pieces alone."""
-    found = Fit(setting, setting.budget)
+    found = Fit(context, context.budget)
     for piece in sorted(pieces, key=lambda p: (p.section, p.key)):
         if piece.required:
             found.take(piece)
@@ -164,10 +163,10 @@ def _fit_stable(found: Fit, section: SectionName, pieces: Sequence[Piece]) -> No
 
 def _limits(found: Fit, section: SectionName) -> tuple[int, int]:
     """Return the fewest and the most tokens of a section."""
-    budget = found.setting.budget
-    share = found.setting.shares.get(section.value, SectionShare(0, 1000))
+    budget = found.context.budget
+    share = found.context.shares.get(section.value, SectionShare(0, 1000))
     most = -(-budget * share.most // 1000)
-    most = min(most, dict(found.setting.rules.section_tokens).get(section.value, most))
+    most = min(most, dict(found.context.rules.section_tokens).get(section.value, most))
     return min(most, budget * share.least // 1000), most
 
 
@@ -183,7 +182,7 @@ def _packed(found: Fit, pieces: Sequence[Piece], room: int) -> frozenset[str]:
 
 def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
     """Divide what is left between the sections of the turn."""
-    loose = _worthwhile(found, loose) if found.setting.rules.cost_weight else loose
+    loose = _worthwhile(found, loose) if found.context.rules.cost_weight else loose
     sizes = {name: _size(found, pieces) for name, pieces in loose.items() if pieces}
     if sum(sizes.values()) <= found.room:
         for name in sizes:
@@ -213,7 +212,7 @@ def _worthwhile(
     kept: dict[SectionName, list[Piece]] = {name: [] for name in loose}
     for name, pieces in loose.items():
         for piece in pieces:
-            if name is _S.HISTORY or worth_its_price(piece, found.bare, found.setting):
+            if name is _S.HISTORY or worth_its_price(piece, found.bare, found.context):
                 kept[name].append(piece)
             else:
                 found.drop(piece, Reason.BELOW_FLOOR, "cost")
@@ -230,7 +229,7 @@ def _after_critical(
     by age, not by tier, and a near copy of a better one waits with the rest, where variety
     counts; so does evidence under `mmr`.
     """
-    by_mmr = found.setting.rules.evidence_selection == "mmr"
+    by_mmr = found.context.rules.evidence_selection == "mmr"
     apart = {_S.HISTORY, _S.EVIDENCE} if by_mmr else {_S.HISTORY}
     ranked = [
         piece
@@ -283,7 +282,7 @@ def _size(found: Fit, pieces: Sequence[Piece]) -> int:
 
 def _frame(found: Fit, pieces: Sequence[Piece]) -> int:
     """Return what a section costs before its first item: heading, and the frame of its rows."""
-    counter, section = found.setting.counter, pieces[0].section
+    counter, section = found.context.counter, pieces[0].section
     rows = () if section in found.shared else (p for p in pieces if not p.alone)
     frames = {(piece.kind, piece.origin): piece for piece in rows}
     shared = max((frame_tokens(piece, counter) for piece in frames.values()), default=0)
@@ -293,7 +292,7 @@ def _frame(found: Fit, pieces: Sequence[Piece]) -> int:
 def _heads(found: Fit, pieces: Sequence[Piece]) -> int:
     """Return the tokens of all heads of rows."""
     labels = {p.label for p in pieces if p.cell and (p.section, p.label) not in found.labels}
-    return sum(label_tokens(label, found.setting.counter) for label in sorted(labels))
+    return sum(label_tokens(label, found.context.counter) for label in sorted(labels))
 
 
 def _rations(
@@ -302,7 +301,7 @@ def _rations(
     sizes: dict[SectionName, int],
 ) -> dict[SectionName, int]:
     """Return the tokens of each section by the exact allocator."""
-    weights = found.setting.weights
+    weights = found.context.weights
     sections: list[Section] = []
     floors = sum(
         min(max(0, _limits(found, name)[0] - found.spent.get(name, 0)), size)
@@ -320,11 +319,11 @@ def _rations(
                 beta=1.0,
                 t_min=min(least, sizes[name], scaled[-1][0]) if floors <= found.room else 0,
                 t_max=min(sizes[name], cap, scaled[-1][0]),
-                cost=token_cost(name, found.setting),
+                cost=token_cost(name, found.context),
                 curve=scaled,
             )
         )
-    answer = allocate(sections, max(0, found.room), mu=mu(found.setting))
+    answer = allocate(sections, max(0, found.room), mu=mu(found.context))
     for section, spent in found.spent.items():
         found.allocated[section.value] = spent
     for given, tokens in answer.tokens.items():
@@ -341,7 +340,7 @@ def _trace(found: Fit, name: SectionName, pieces: Sequence[Piece]) -> list[tuple
     """
     if name is _S.HISTORY:
         ranked = [piece for unit in _units(pieces) for piece in unit]
-        values = _recency(len(ranked), found.setting.rules.history_full_turns)
+        values = _recency(len(ranked), found.context.rules.history_full_turns)
     else:
         ranked = sorted(
             pieces, key=lambda p: (-p.value * 1000 // max(1, found.bare(p)), p.object_id)
@@ -353,7 +352,7 @@ def _trace(found: Fit, name: SectionName, pieces: Sequence[Piece]) -> list[tuple
         tokens += found.bare(piece)
         if piece.cell and piece.label not in labels and (name, piece.label) not in found.labels:
             labels.add(piece.label)
-            tokens += label_tokens(piece.label, found.setting.counter)
+            tokens += label_tokens(piece.label, found.context.counter)
         value += worth
         points.append((tokens, value))
     return points
@@ -380,7 +379,7 @@ def _chosen(found: Fit, name: SectionName, pieces: Sequence[Piece], ration: int)
     if name is _S.HISTORY:
         return _newest(found, pieces, ration)
     items = [Item(p.object_id, found.bare(p), max(1, p.value)) for p in pieces]
-    if name is _S.EVIDENCE and found.setting.rules.evidence_selection == "mmr":
+    if name is _S.EVIDENCE and found.context.rules.evidence_selection == "mmr":
         return _by_mmr(found, pieces, items, ration)
     if name is _S.EVIDENCE and len(items) <= _VARIED:
         words = {p.object_id: terms_of(p.text) for p in pieces}
@@ -394,7 +393,7 @@ def _by_mmr(
     found: Fit, pieces: Sequence[Piece], items: Sequence[Item], ration: int
 ) -> frozenset[str]:
     """Return the evidence that maximal marginal relevance takes from the best few."""
-    rules = found.setting.rules
+    rules = found.context.rules
     best = sorted(items, key=lambda item: (-item.value, item.id))[: rules.mmr_items]
     alike = _likeness({p.object_id: terms_of(p.text) for p in pieces})
     picked = mmr(
@@ -426,9 +425,9 @@ def _checklist(pieces: Iterable[Piece]) -> dict[str, dict[str, int]]:
 
 def _covers(piece: Piece) -> tuple[str, ...]:
     """Return the acceptance items that a piece of evidence states to bear on."""
-    given = piece.placed.candidate.given if piece.placed is not None else None
-    item = given.item if given is not None else None
-    return item.covers if isinstance(item, Evidence) else ()
+    item = piece.candidate.request_item if piece.candidate is not None else None
+    part = item.part if item is not None else None
+    return part.covers if isinstance(part, Evidence) else ()
 
 
 def _newest(found: Fit, pieces: Sequence[Piece], ration: int) -> frozenset[str]:
@@ -446,7 +445,7 @@ def _newest(found: Fit, pieces: Sequence[Piece], ration: int) -> frozenset[str]:
 
 def _fill(found: Fit, left: list[tuple[Piece, Reason]]) -> None:
     """Use what is left of the room, then shorten or drop what is left of the pieces."""
-    policy = overflow_of(found.setting)
+    policy = overflow_of(found.context)
     rest: list[tuple[Piece, Reason]] = []
     for piece, reason in sorted(left, key=lambda pair: (-pair[0].value, pair[0].object_id)):
         if piece.section is not _S.HISTORY and found.cost(piece) <= found.room:
@@ -459,9 +458,9 @@ def _fill(found: Fit, left: list[tuple[Piece, Reason]]) -> None:
         found.drop(piece, _reason(found, piece, reason, policy))
 
 
-def overflow_of(setting: Setting) -> OverflowPolicy:
+def overflow_of(context: CompileContext) -> OverflowPolicy:
     """Return the overflow policy: a safety-critical pack fails loud (C-139)."""
-    rules = setting.rules
+    rules = context.rules
     return OverflowPolicy.FAIL_LOUD if rules.safety_critical else OverflowPolicy(rules.overflow)
 
 
@@ -477,7 +476,7 @@ def _reason(found: Fit, piece: Piece, reason: Reason, policy: OverflowPolicy) ->
 def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piece, Reason]]:
     """Take shorter forms of what did not fit: folded turns, then excerpts of texts."""
     turns = [piece for piece, _ in rest if piece.section is _S.HISTORY]
-    folded = fold(turns, room=found.room, counter=found.setting.counter)
+    folded = fold(turns, room=found.room, counter=found.context.counter)
     taken: set[str] = set()
     if folded is not None and found.cost(folded.piece) <= found.room:
         found.take(folded.piece)
@@ -485,13 +484,13 @@ def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piec
         taken.update(folded.object_ids)
     said = list[Statement]()
     for piece in (piece for piece, _ in rest if piece.section is not _S.HISTORY):
-        room = found.room - frame_tokens(piece, found.setting.counter)
+        room = found.room - frame_tokens(piece, found.context.counter)
         if room < _LEAST_EXCERPT or not may_be_cut(piece):
             continue
         said = said or statements(p.text for p in found.chosen if p.section in _SAID)
-        short = tabulated(piece, room=room, setting=found.setting)
+        short = tabulated(piece, room=room, context=found.context)
         if short is None and piece.alone:
-            short = excerpt(piece, room=room, setting=found.setting, said=said)
+            short = excerpt(piece, room=room, context=found.context, said=said)
         if short is not None and found.cost(short.piece) <= found.room:
             found.take(short.piece)
             said += statements([short.piece.text])

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ...schema.compile_terms import SectionName
-from ..ir.context import Setting
+from ..ir.context import CompileContext
 from ..ir.piece import Piece
 from ..text.relevance import FULL
 from ..tokens.capabilities import capability
@@ -25,22 +25,22 @@ THOUSAND: Final = 1000
 MILLION: Final = 1_000_000
 
 
-def token_cost(section: SectionName, setting: Setting) -> float:
+def token_cost(section: SectionName, context: CompileContext) -> float:
     """Return the cost of one token of a section, 1 for a token at the base price."""
-    stated = dict(setting.rules.section_costs).get(section.value)
+    stated = dict(context.rules.section_costs).get(section.value)
     if stated is not None:
         return stated
-    row = capability(setting.request.model)
+    row = capability(context.request.model)
     return row.read_permille / THOUSAND if section is SectionName.HISTORY else 1.0
 
 
-def mu(setting: Setting) -> float:
+def mu(context: CompileContext) -> float:
     """Return the utility that one token at the base price must bring."""
-    return setting.rules.cost_weight / THOUSAND
+    return context.rules.cost_weight / THOUSAND
 
 
-def worth_its_price(piece: Piece, size: Callable[[Piece], int], setting: Setting) -> bool:
+def worth_its_price(piece: Piece, size: Callable[[Piece], int], context: CompileContext) -> bool:
     """Tell whether a piece brings at least what its tokens cost; always, where mu is 0."""
-    weight = round(MILLION * setting.weights.get(piece.section.value, 0.5))
-    price = round(MILLION * mu(setting) * token_cost(piece.section, setting) * size(piece))
+    weight = round(MILLION * context.weights.get(piece.section.value, 0.5))
+    price = round(MILLION * mu(context) * token_cost(piece.section, context) * size(piece))
     return piece.value * weight // FULL >= price

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...schema.compile_terms import BlockKind, Conversion
-from ..ir.context import Setting, question
+from ..ir.context import CompileContext, question
 from ..ir.piece import Piece, Short, fidelity
 from ..request.request import Media
 from ..text.relevance import one_line
@@ -31,7 +31,7 @@ _TAIL: Final = 60
 
 
 def excerpt(
-    piece: Piece, *, room: int, setting: Setting, said: Sequence[Statement] = ()
+    piece: Piece, *, room: int, context: CompileContext, said: Sequence[Statement] = ()
 ) -> Short | None:
     """Return the best sentences of a text that fit a room; None when none does.
 
@@ -41,13 +41,13 @@ def excerpt(
     units = subunits(piece.text)
     if len(units) < 2:
         return None
-    counter, known = setting.counter, list(said)
+    counter, known = context.counter, list(said)
     kept: list[int] = []
     left = room - counter.upper_bound(MISSING) * 2
     if _names_media(piece):  # whatever is left out, its original can be asked for
         kept.append(0)
         left -= counter.upper_bound(units[0]) + 4
-    for place, _ in ranked(units, question(setting), known):
+    for place, _ in ranked(units, question(context), known):
         tokens, statement = counter.upper_bound(units[place]) + 4, of(units[place])
         if place not in kept and tokens <= left and novelty(statement, known):
             left -= tokens
@@ -68,8 +68,8 @@ def excerpt(
 
 
 def _names_media(piece: Piece) -> bool:
-    given = None if piece.placed is None else piece.placed.candidate.given
-    return given is not None and isinstance(given.item, Media)
+    item = None if piece.candidate is None else piece.candidate.request_item
+    return item is not None and isinstance(item.part, Media)
 
 
 def _joined(units: Sequence[str], kept: Sequence[int]) -> str:

@@ -21,7 +21,7 @@ from typing import Final, cast
 
 from ...schema.compile_terms import Conversion
 from ...schema.values import items_of
-from ..ir.context import Setting, question
+from ..ir.context import CompileContext, question
 from ..ir.piece import Piece, Short, fidelity
 from ..media.reduction import Reduced
 from ..media.table import table_rules, table_within
@@ -47,14 +47,14 @@ def table_in(text: str) -> tuple[str, Rows] | None:
     return text[:start], tuple(cast("Mapping[str, object]", row) for row in rows)
 
 
-def tabulated(piece: Piece, *, room: int, setting: Setting) -> Short | None:
+def tabulated(piece: Piece, *, room: int, context: CompileContext) -> Short | None:
     """Return the records of a piece as a table that fits a room; None where it holds none."""
     found = None if piece.cell else table_in(piece.text)
     if found is None:
         return None
-    (head, rows), counter = found, setting.counter
+    (head, rows), counter = found, context.counter
     lead = head.rstrip()
-    how = table_rules(counter, setting.rules, question(setting))
+    how = table_rules(counter, context.rules, question(context))
     table = table_within(Reduced(rows, ""), how, room - counter.upper_bound(lead) - 1)
     text = f"{lead}\n{table.text}" if lead else table.text
     if counter.upper_bound(text) > room:

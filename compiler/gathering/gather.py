@@ -29,7 +29,7 @@ from ...schema.vocabulary import ActionKind
 from ...store.port.records import Expected, Names, Walk, held_ask
 from ...store.port.store import Ask, Found, Reader
 from ...store.port.vectors import VectorScore
-from ..ir.context import Setting, project_of, question, scopes_of
+from ..ir.context import CompileContext, project_of, question, scopes_of
 from ..ir.snapshot import (
     NO_VECTORS,
     BindMentions,
@@ -55,7 +55,7 @@ _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 class _Net:
     """What has been caught so far, by (object id, vid)."""
 
-    setting: Setting
+    context: CompileContext
     sight: Sight
     rows: dict[tuple[str, int], Proposed] = field(default_factory=dict[tuple[str, int], Proposed])
     withheld: dict[str, int] = field(default_factory=dict[str, int])
@@ -84,7 +84,7 @@ class _Net:
 
 
 def gather(
-    setting: Setting,
+    context: CompileContext,
     reader: Reader,
     *,
     bind: BindMentions,
@@ -92,22 +92,22 @@ def gather(
     reranker: Reranker | None = None,
 ) -> Snapshot:
     """Return the snapshot of a compile, from one consistent reader."""
-    request, net = setting.request, _Net(setting, setting.principal.sight(setting.scopes))
-    words = tuple(spoken_mentions(request, setting.rules))
+    request, net = context.request, _Net(context, context.principal.sight(context.scopes))
+    words = tuple(spoken_mentions(request, context.rules))
     answers = tuple(bind((*request.entities, *words)))
     named = answers[: len(request.entities)]
     spoken = tuple(bound for bound in answers[len(request.entities) :] if bound.entities)
-    own, known = _own_entities(setting, reader)
+    own, known = _own_entities(context, reader)
     roots = _roots((*named, *spoken))
-    known = _joined(known, _entities(setting, reader, roots)) if roots else known
+    known = _joined(known, _entities(context, reader, roots)) if roots else known
     net.reads += 2 + bool(roots)
     names = [known.entities[root].name for root in roots if root in known.entities]
-    expansion = _expansion(setting, reader, roots)
+    expansion = _expansion(context, reader, roots)
     asked = (*names, *expansion)
     about = sorted({raw for root in {*roots, *own.values()} for raw in members_of(known, root)})
     near = list(dict.fromkeys(raw for root in roots for raw in members_of(known, root)))
     _expect_candidates(net, reader, index, names=asked, about=about, near=near)
-    _find_text(net, reader, names=asked, limit=_text_limit(setting, index))
+    _find_text(net, reader, names=asked, limit=_text_limit(context, index))
     _find_quarantined(net, reader, names=names)
     _find_standing(net, reader)
     _find_slots(net, reader, about)
@@ -117,17 +117,17 @@ def gather(
     _forget_guessed(net, vectors, names=asked)
     capped = _cap(net)
     found = net.rows.values()
-    rivals, placeholders = rival_ask(found, setting), placeholder_ask(found, setting)
-    derived = derived_ask(found, setting)
+    rivals, placeholders = rival_ask(found, context), placeholder_ask(found, context)
+    derived = derived_ask(found, context)
     _expect_rest(net, reader, [ask for ask in (rivals, placeholders, derived) if ask])
     _find(net, reader, "rival", rivals, Via.RIVAL)
     _find(net, reader, "template", placeholders, Via.TEMPLATE)
     if derived is not None:
         net.reads += 1
-        mark_outdated(net.rows, reader, derived, sight=net.sight, point=setting.point)
+        mark_outdated(net.rows, reader, derived, sight=net.sight, point=context.point)
     vectors = _score_rest(net, index, vectors)
     ids = _entity_ids(net.rows.values())
-    known = _joined(known, _entities(setting, reader, ids)) if ids else known
+    known = _joined(known, _entities(context, reader, ids)) if ids else known
     return Snapshot(
         proposed=tuple(net.rows[key] for key in sorted(net.rows)),
         named=named,
@@ -136,7 +136,7 @@ def gather(
         expansion=expansion,
         known=known,
         vectors=vectors,
-        reranked=reranked(reranker, net.rows.values(), question(setting, asked), setting),
+        reranked=reranked(reranker, net.rows.values(), question(context, asked), context),
         withheld=tuple(sorted(net.withheld.items())),
         cut=net.cut,
         capped=capped,
@@ -183,25 +183,25 @@ def _roots(bound: Sequence[Bound]) -> tuple[str, ...]:
     )
 
 
-def _expansion(setting: Setting, reader: Reader, roots: Sequence[str]) -> tuple[str, ...]:
+def _expansion(context: CompileContext, reader: Reader, roots: Sequence[str]) -> tuple[str, ...]:
     """Return the visible aliases of the named entities, where the policy widens queries."""
-    if not setting.rules.query_expansion or not roots:
+    if not context.rules.query_expansion or not roots:
         return ()
-    known = reader.entities(roots, tx_us=setting.point.tx_us)
+    known = reader.entities(roots, tx_us=context.point.tx_us)
     mine = {raw for raw in known.entities if known.canonical.get(raw, raw) in roots}
     found = {
         alias.surface
         for alias in known.aliases
-        if alias.entity_id in mine and alias.scope_id in setting.scopes
+        if alias.entity_id in mine and alias.scope_id in context.scopes
     }
     return tuple(sorted(found))
 
 
-def _own_entities(setting: Setting, reader: Reader) -> tuple[dict[str, str], Known]:
+def _own_entities(context: CompileContext, reader: Reader) -> tuple[dict[str, str], Known]:
     """Find the entities that are the caller, the request's project and the tenant."""
-    pairs = _own_identifiers(setting.principal, setting.project)
+    pairs = _own_identifiers(context.principal, context.project)
     known = reader.known(
-        Lookup(identifiers=pairs), scopes=sorted(setting.scopes), tx_us=setting.point.tx_us
+        Lookup(identifiers=pairs), scopes=sorted(context.scopes), tx_us=context.point.tx_us
     )
     asked = set(pairs)
     own = {
@@ -217,9 +217,9 @@ def _own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[s
     return tuple(sorted((scheme, value) for scheme, value in who.items() if value))
 
 
-def _entities(setting: Setting, reader: Reader, ids: Sequence[str]) -> Known:
+def _entities(context: CompileContext, reader: Reader, ids: Sequence[str]) -> Known:
     lookup = Lookup(entity_ids=tuple(ids), names_only=True)
-    return reader.known(lookup, scopes=(), tx_us=setting.point.tx_us)
+    return reader.known(lookup, scopes=(), tx_us=context.point.tx_us)
 
 
 def _joined(a: Known, b: Known) -> Known:
@@ -240,19 +240,19 @@ def _expect_candidates(
     near: Sequence[str],
 ) -> None:
     """Tell the reader what is asked next: all candidates but those that others lead to."""
-    setting, rules = net.setting, net.setting.rules
+    context, rules = net.context, net.context.rules
 
     def expected() -> Expected:
-        asks = [_slots_ask(about), _pinned_ask(setting), _vectors_ask(net, index)]
+        asks = [_slots_ask(about), _pinned_ask(context), _vectors_ask(net, index)]
         walk = Walk(tuple(near), rules.neighbour_facts, rules.neighbour_entities)
         return Expected(
             sight=net.sight,
-            point=setting.point,
-            terms=tuple(sorted(question(setting, names))),
-            limit=_text_limit(setting, index),
+            point=context.point,
+            terms=tuple(sorted(question(context, names))),
+            limit=_text_limit(context, index),
             asks=tuple(ask for ask in asks if ask is not None),
             held=rules.standing_candidates,
-            standing=tuple(_own_scopes(setting)),
+            standing=tuple(_own_scopes(context)),
             walk=walk if near else None,
         )
 
@@ -261,7 +261,7 @@ def _expect_candidates(
 
 def _expect_rest(net: _Net, reader: Reader, asks: Sequence[Ask]) -> None:
     """Tell the reader what the candidates lead to."""
-    point = net.setting.point
+    point = net.context.point
 
     def expected() -> Expected | None:
         ids = _entity_ids(net.rows.values())
@@ -274,31 +274,31 @@ def _expect_rest(net: _Net, reader: Reader, asks: Sequence[Ask]) -> None:
 
 def _find(net: _Net, reader: Reader, source: str, ask: Ask | None, via: Via) -> None:
     if ask is not None:
-        net.take(source, reader.versions(ask, sight=net.sight, point=net.setting.point), via)
+        net.take(source, reader.versions(ask, sight=net.sight, point=net.context.point), via)
 
 
-def _text_limit(setting: Setting, index: VectorIndex | None) -> int:
-    alone = index is None or setting.request.query_vector is None
-    wanted = setting.rules.text_candidates if alone else setting.rules.text_beside_vectors
-    return min(wanted, setting.policy.read.text_candidates)
+def _text_limit(context: CompileContext, index: VectorIndex | None) -> int:
+    alone = index is None or context.request.query_vector is None
+    wanted = context.rules.text_candidates if alone else context.rules.text_beside_vectors
+    return min(wanted, context.policy.read.text_candidates)
 
 
 def _find_text(net: _Net, reader: Reader, *, names: Iterable[str], limit: int) -> None:
-    if terms := sorted(question(net.setting, names)):
-        found = reader.matching(terms, sight=net.sight, point=net.setting.point, limit=limit)
+    if terms := sorted(question(net.context, names)):
+        found = reader.matching(terms, sight=net.sight, point=net.context.point, limit=limit)
         net.take("text", found, Via.TEXT)
 
 
 def _find_quarantined(net: _Net, reader: Reader, *, names: Iterable[str]) -> None:
     """Find what was set apart and bears on the question, so that the trace can name it."""
-    setting, asked = net.setting, question(net.setting, names)
+    context, asked = net.context, question(net.context, names)
     waiting = reader.actions(
-        open_only=True, tx_us=setting.point.tx_us, kind=ActionKind.REVIEW_QUARANTINE
+        open_only=True, tx_us=context.point.tx_us, kind=ActionKind.REVIEW_QUARANTINE
     )
     if not waiting or not asked:
         return
-    ask = held_ask([action.object_id for action in waiting], setting.rules.standing_candidates)
-    found = reader.versions(ask, sight=net.sight, point=setting.point)
+    ask = held_ask([action.object_id for action in waiting], context.rules.standing_candidates)
+    found = reader.versions(ask, sight=net.sight, point=context.point)
     bearing = [v for v in found.versions if v.content and asked & set(v.content.terms.split())]
     net.take("quarantined", Found(tuple(bearing), found.withheld), Via.TEXT)
 
@@ -309,19 +309,19 @@ def vectors_wanted(policy: Policy) -> int:
 
 
 def _vectors_ask(net: _Net, index: VectorIndex | None) -> Ask | None:
-    query = net.setting.request.query_vector
+    query = net.context.request.query_vector
     if index is None or query is None:
         return None
-    return index.expected(query, limit=vectors_wanted(net.setting.policy))
+    return index.expected(query, limit=vectors_wanted(net.context.policy))
 
 
 def _find_vectors(
     net: _Net, reader: Reader, index: VectorIndex | None
 ) -> Mapping[str, VectorScore]:
-    query = net.setting.request.query_vector
+    query = net.context.request.query_vector
     if index is None or query is None:
         return NO_VECTORS
-    near = index.nearest(query, limit=vectors_wanted(net.setting.policy))
+    near = index.nearest(query, limit=vectors_wanted(net.context.policy))
     if near.versions:
         net.take("vector", Found(tuple(near.versions), 0), Via.VECTOR)
     return {score.object_id: score for score in near.scores}
@@ -330,22 +330,22 @@ def _find_vectors(
 def _score_rest(
     net: _Net, index: VectorIndex | None, found: Mapping[str, VectorScore]
 ) -> Mapping[str, VectorScore]:
-    query = net.setting.request.query_vector
+    query = net.context.request.query_vector
     if index is None or query is None:
         return found
     rest = sorted({object_id for object_id, _ in net.rows} - found.keys())
     return {**found, **{score.object_id: score for score in index.scores(query, rest)}}
 
 
-def _own_scopes(setting: Setting) -> list[str]:
-    return sorted(setting.scopes - {"tenant"})
+def _own_scopes(context: CompileContext) -> list[str]:
+    return sorted(context.scopes - {"tenant"})
 
 
 def _find_standing(net: _Net, reader: Reader) -> None:
-    setting = net.setting
-    mine = _own_scopes(setting)
-    found = reader.standing(sight=net.sight, point=setting.point, scopes=mine)
-    limit = setting.rules.standing_candidates
+    context = net.context
+    mine = _own_scopes(context)
+    found = reader.standing(sight=net.sight, point=context.point, scopes=mine)
+    limit = context.rules.standing_candidates
     if len(found.versions) > limit:
         kept = sorted(found.versions, key=_strongest)[:limit]
         found = Found(tuple(kept), found.withheld, cut=True)
@@ -366,8 +366,8 @@ def _find_slots(net: _Net, reader: Reader, subjects: Sequence[str]) -> None:
     ask = _slots_ask(subjects)
     if ask is None:
         return
-    found = reader.versions(ask, sight=net.sight, point=net.setting.point)
-    valid, extras = net.setting.point.valid_us, net.setting.policy.read.slot_extras
+    found = reader.versions(ask, sight=net.sight, point=net.context.point)
+    valid, extras = net.context.point.valid_us, net.context.policy.read.slot_extras
     kept: list[Version] = []
     ordered = sorted(found.versions, key=lambda v: (v.row.claim.slot_key, -v.row.vid))
     for _, rows in groupby(ordered, key=lambda v: v.row.claim.slot_key):
@@ -383,14 +383,14 @@ def _find_slots(net: _Net, reader: Reader, subjects: Sequence[str]) -> None:
 
 def _walk(net: _Net, reader: Reader, near: Sequence[str]) -> None:
     """Visit what stands around the named entities: two hops, breadth first, capped."""
-    setting = net.setting
+    context = net.context
     seen = dict.fromkeys(near)
-    edge, room = list(seen), setting.rules.neighbour_entities
+    edge, room = list(seen), context.rules.neighbour_entities
     for hop in (1, 2):
         if not edge:
             return
         found = reader.around(
-            edge, sight=net.sight, point=setting.point, limit=setting.rules.neighbour_facts
+            edge, sight=net.sight, point=context.point, limit=context.rules.neighbour_facts
         )
         net.take("neighbour", found, Via.NEIGHBOUR, hop=hop)
         ends = (
@@ -406,26 +406,26 @@ def _walk(net: _Net, reader: Reader, near: Sequence[str]) -> None:
         seen.update(dict.fromkeys(edge))
 
 
-def _pinned_ask(setting: Setting) -> Ask | None:
-    ids = setting.request.pinned_ids
+def _pinned_ask(context: CompileContext) -> Ask | None:
+    ids = context.request.pinned_ids
     return Ask(objects=ids) if ids else None
 
 
 def _find_pinned(net: _Net, reader: Reader) -> None:
-    _find(net, reader, "pinned", _pinned_ask(net.setting), Via.PINNED)
+    _find(net, reader, "pinned", _pinned_ask(net.context), Via.PINNED)
 
 
 def _forget_guessed(net: _Net, vectors: Mapping[str, VectorScore], *, names: Iterable[str]) -> None:
     """Forget what only masked words or their vector led to: it was never retrieved."""
-    setting = net.setting
-    if not setting.rules.mask_personal_for:
+    context = net.context
+    if not context.rules.mask_personal_for:
         return
-    asked = question(setting, names)
-    near = round(setting.rules.activation_cosine * COSINE_FULL)
+    asked = question(context, names)
+    near = round(context.rules.activation_cosine * COSINE_FULL)
     guesses = [
         key
         for key, (version, via, _) in net.rows.items()
-        if guessed(version, via, asked, setting)
+        if guessed(version, via, asked, context)
         and (key[0] not in vectors or vectors[key[0]].why < near)
     ]
     for key in guesses:
@@ -434,7 +434,7 @@ def _forget_guessed(net: _Net, vectors: Mapping[str, VectorScore], *, names: Ite
 
 def _cap(net: _Net) -> tuple[str, ...]:
     """Leave out neighbours, the farthest first, then text matches, beyond the cap."""
-    over = len(net.rows) - net.setting.rules.candidates
+    over = len(net.rows) - net.context.rules.candidates
     if over <= 0:
         return ()
     loose = [

@@ -26,14 +26,14 @@ from ...schema.claim import Version, slot_key
 from ...schema.principal import Sight
 from ...schema.vocabulary import ObjectType, Status
 from ...store.port.store import Ask, Point, Reader
-from ..ir.context import Setting
+from ..ir.context import CompileContext
 from ..ir.snapshot import Proposed, Via
 from ..text.templates import placeholders
 
 
-def derived_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
+def derived_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
     """Return the ask for what was derived from the passages among the candidates."""
-    if setting.rules.outdated_passages == "show":
+    if context.rules.outdated_passages == "show":
         return None
     passages = {each.version.row.claim.object_id for each in rows if _is_passage(each.version)}
     if not passages:
@@ -76,7 +76,7 @@ def _decides(version: Version, point: Point) -> bool:
     return believed and row.look.head and point.valid_us < row.interval.end_us
 
 
-def rival_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
+def rival_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
     """Return the ask for the heads of the candidates' slots in the other visible scopes."""
     keys: set[str] = set()
     held: set[str] = set()
@@ -85,19 +85,19 @@ def rival_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
         details = proposed.version.details
         subject, slot, own = details.subject_id, details.slot, details.scope.scope_id
         if slot is not None and subject is not None:
-            keys |= {slot_key(subject, slot, other) for other in setting.scopes if other != own}
+            keys |= {slot_key(subject, slot, other) for other in context.scopes if other != own}
     missing = tuple(sorted(keys - held))
     return Ask(keys=missing) if missing else None
 
 
-def placeholder_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
+def placeholder_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
     """Return the ask for the slots that instruction templates of the candidates name."""
     about: dict[str, set[str]] = {}
     for proposed in rows:
         details = proposed.version.details
         if details.slot is not None and details.subject_id is not None:
             about.setdefault(details.slot, set()).add(details.subject_id)
-    named = {slot: _placeholders_of(setting, slot) for slot in about}
+    named = {slot: _placeholders_of(context, slot) for slot in about}
     wanted = {name for names in named.values() for name in names}
     if not wanted:
         return None
@@ -105,10 +105,10 @@ def placeholder_ask(rows: Iterable[Proposed], setting: Setting) -> Ask | None:
     return Ask(subjects=tuple(sorted(subjects)), slots=tuple(sorted(wanted)))
 
 
-def _placeholders_of(setting: Setting, slot: str) -> tuple[str, ...]:
+def _placeholders_of(context: CompileContext, slot: str) -> tuple[str, ...]:
     """Return the other slots that a slot's template of the active task names, in order."""
-    definition = setting.vocabulary.slots.get(slot)
-    template = definition.template(setting.task_types) if definition else None
+    definition = context.vocabulary.slots.get(slot)
+    template = definition.template(context.task_types) if definition else None
     if template is None:
         return ()
     return tuple(name for name in placeholders(template) if name not in ("value", slot))

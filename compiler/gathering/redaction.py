@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from ...schema.claim import Details, Version
 from ...schema.principal import EVERYONE, Principal
 from ...schema.vocabulary import Sensitivity
-from ..ir.context import Setting
+from ..ir.context import CompileContext
 from ..ir.snapshot import Via
 from ..text.relevance import terms_of
 
@@ -22,9 +22,9 @@ _PERSONAL = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
 _BY_CONTENT = Via.TEXT | Via.VECTOR
 
 
-def masks(details: Details, setting: Setting) -> bool:
+def masks(details: Details, context: CompileContext) -> bool:
     """Tell whether personal data is hidden from this caller."""
-    return masked_for(setting.principal, details, roles=setting.rules.mask_personal_for)
+    return masked_for(context.principal, details, roles=context.rules.mask_personal_for)
 
 
 def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
@@ -35,16 +35,16 @@ def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) 
     return bool(authorised) and authorised.isdisjoint({EVERYONE, *principal.roles})
 
 
-def public_terms(version: Version, setting: Setting) -> frozenset[str]:
+def public_terms(version: Version, context: CompileContext) -> frozenset[str]:
     """Return the terms by which a masked object may be found: its condition and its slot."""
     content = version.content
     why = content.why_it_matters if content is not None else ""
-    slot = setting.vocabulary.slots.get(version.details.slot or "")
+    slot = context.vocabulary.slots.get(version.details.slot or "")
     return terms_of(why) | terms_of(slot.description if slot is not None else "")
 
 
-def guessed(version: Version, via: int, asked: frozenset[str], setting: Setting) -> bool:
+def guessed(version: Version, via: int, asked: frozenset[str], context: CompileContext) -> bool:
     """Tell whether only the masked words or their vector led to an object."""
-    if via & ~_BY_CONTENT or not masks(version.details, setting):
+    if via & ~_BY_CONTENT or not masks(version.details, context):
         return False
-    return asked.isdisjoint(public_terms(version, setting))
+    return asked.isdisjoint(public_terms(version, context))

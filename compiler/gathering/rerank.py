@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ...schema.errors import InvalidInput
-from ..ir.context import Setting
+from ..ir.context import CompileContext
 from ..ir.snapshot import NO_SCORES, Proposed
 from ..text.relevance import FULL, micro, terms_of
 
@@ -33,17 +33,20 @@ class Reranker(Protocol):
 
 
 def reranked(
-    reranker: Reranker | None, rows: Iterable[Proposed], asked: frozenset[str], setting: Setting
+    reranker: Reranker | None,
+    rows: Iterable[Proposed],
+    asked: frozenset[str],
+    context: CompileContext,
 ) -> Mapping[str, int]:
     """Return the scores of the best candidates in millionths, by object id.
 
     Raises:
         InvalidInput: `bad_reranker`, for scores that are not one number of 0 to 1 a text.
     """
-    query = setting.request.query or setting.request.wish
+    query = context.request.query or context.request.wish
     if reranker is None or not query:
         return NO_SCORES
-    chosen = _best(rows, asked, setting.rules.rerank_items)
+    chosen = _best(rows, asked, context.rules.rerank_items)
     if not chosen:
         return NO_SCORES
     found = list(reranker.scores(query, [text for _, text in chosen]))

@@ -1,4 +1,9 @@
-"""A candidate and what the stages learn of it."""
+"""A candidate: one record that every stage adds to, from the row that was read to its score.
+
+`normalize` makes it, `resolve` says whom it is about, `validate` what it won its slot from, and
+`rank` what it is worth. What a stage has not said yet stands at its default. Nothing wraps it,
+so that the last stage reads `candidate.version` as the first one does.
+"""
 
 from __future__ import annotations
 
@@ -8,45 +13,61 @@ from ...schema.claim import Content, Version
 from ...schema.compile_terms import PriorityTier
 from ...schema.vocabulary import ObjectType
 from ..text.relevance import FULL, micro
-from .context import Setting
-from .request_items import Given
+from .context import CompileContext
+from .request_items import RequestItem
 
 _PASSAGE = ObjectType.RETRIEVED_PASSAGE
 
 
 class Candidate(NamedTuple):
-    """A stored row or an item of the request; exactly one of the two is there."""
+    """A stored row or an item of the request; exactly one of the two is there.
+
+    A named tuple and no dataclass: a compile makes thousands, several times each.
+    """
 
     object_id: str
     version: Version | None
-    given: Given | None
+    request_item: RequestItem | None
     via: int = 0
     """`Via` flags; 0 for an item of the request."""
     hop: int = 0
+    subject: str | None = None
+    """Canonical id; None for text about nobody and for items of the request."""
+    pending: bool = False
+    """Whether an entity that it speaks of waits for a review."""
+    ours: bool = False
+    """Whether it is about, or belongs to, the caller's user, session, project or tenant."""
+    rivals: tuple[Candidate, ...] = ()
+    """Clean heads of other scopes that it won its slot from: whoever finds them finds it."""
+    score: int = 0
+    """Composite, in millionths; of a `by_task` object without any look at the query."""
+    relevance: int = 0
+    """In millionths."""
+    lexical: int = 0
+    """Lexical relevance, in millionths of the best."""
+    tier: PriorityTier = PriorityTier.IRRELEVANT
+    by_task: bool = False
+    """Whether it stands on the task type alone."""
+    freshness: int = FULL
+    """Share of strength that decay has left, in millionths."""
 
     @property
     def level(self) -> int:
-        """Return the authority level."""
+        """The authority level."""
         if self.version is not None:
             return int(self.version.details.authority_level)
-        return self.own.level
+        return item_of(self).level
 
     @property
     def origin(self) -> str:
-        """Return where it comes from."""
+        """Where it comes from."""
         if self.version is not None:
             return self.version.details.source_origin
-        return self.own.origin
-
-    @property
-    def own(self) -> Given:
-        """Return the item of a candidate that the request brought."""
-        assert self.given is not None  # the constructor's contract
-        return self.given
+        return item_of(self).origin
 
     @property
     def is_passage(self) -> bool:
-        """Tell whether it is text that is quoted, not a fact that is stated."""
+        """Whether it is text that is quoted, not a fact that is stated."""
         version = self.version
         return version is None or (
             version.details.slot is None and version.details.object_type is _PASSAGE
@@ -54,57 +75,40 @@ class Candidate(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return what a reader would be shown of it."""
+        """What a reader would be shown of it."""
         if self.version is None:
-            return self.own.text
+            return item_of(self).text
         content = content_of(self.version)
         if self.is_passage:
             return content.text or content.normalized_claim
         return content.normalized_claim or content.text
 
 
+def version_of(candidate: Candidate) -> Version:
+    """The row of a candidate that the store brought."""
+    assert candidate.version is not None  # callers pass stored rows only
+    return candidate.version
+
+
+def item_of(candidate: Candidate) -> RequestItem:
+    """The item of a candidate that the request brought."""
+    assert candidate.request_item is not None  # a candidate without a row has one
+    return candidate.request_item
+
+
 def content_of(version: Version) -> Content:
-    """Return the content of a row that passed validation, which lets no emptied one through."""
+    """The content of a row that passed validation, which lets no emptied one through."""
     assert version.content is not None
     return version.content
 
 
-class Ranked(NamedTuple):
-    """A candidate with its scores."""
-
-    placed: Placed
-    score: int
-    """Composite, in millionths; of a `by_task` object without any look at the query."""
-    relevance: int
-    """In millionths."""
-    text: int
-    """Lexical relevance, in millionths of the best."""
-    tier: PriorityTier
-    by_task: bool
-    """Whether it stands on the task type alone."""
-    fresh: int
-    """Share of strength that decay has left, in millionths."""
-
-
-def freshness(placed: Placed, setting: Setting) -> int:
-    """Return the share of strength that decay has left, in millionths."""
-    version = placed.candidate.version
+def freshness_of(candidate: Candidate, context: CompileContext) -> int:
+    """The share of strength that decay has left, in millionths."""
+    version = candidate.version
     rule = version.details.decay_rule if version is not None else None
     if version is None or rule is None:
         return FULL
-    seen = version.last_confirmed_us
-    age = setting.point.valid_us - (version.row.claim.tx if seen is None else seen)
-    return micro(rule.strength(age, setting.policy.decay.fading(version.details.object_type)))
 
-
-class Placed(NamedTuple):
-    """A candidate with its subject."""
-
-    candidate: Candidate
-    subject: str | None
-    """Canonical id; None for text about nobody and for items of the request."""
-    pending: bool = False
-    ours: bool = False
-    """Whether it is about, or belongs to, the caller's user, session, project or tenant."""
-    beaten: tuple[Candidate, ...] = ()
-    """Clean heads of other scopes that it won its slot from: whoever finds them finds it."""
+    anchor = version.last_confirmed_us
+    age = context.point.valid_us - (version.row.claim.tx if anchor is None else anchor)
+    return micro(rule.strength(age, context.policy.decay.fading(version.details.object_type)))

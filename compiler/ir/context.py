@@ -1,4 +1,4 @@
-"""The setting of one compile: everything a stage may look at beside its input.
+"""The context of one compile: everything a stage may look at beside its input.
 
 Built once by the driver and passed to every stage unchanged. Time, principal, keys and policy
 are values here; nothing in the compiler reads a clock or an environment.
@@ -23,10 +23,10 @@ from ..tokens.counting import TokenCounter
 from .variation import NO_VARIATION, Variation
 
 
-def question(setting: Setting, names: Iterable[str] = ()) -> frozenset[str]:
+def question(context: CompileContext, names: Iterable[str] = ()) -> frozenset[str]:
     """Return the content terms a compile asks with."""
-    request = setting.request
-    guess = request.hypothesis if setting.rules.hyde else ""
+    request = context.request
+    guess = request.hypothesis if context.rules.hyde else ""
     said = (request.query, request.user_request, request.goal, guess, *names)
     return content_terms("\n".join(said))
 
@@ -53,7 +53,7 @@ _SECTION_OF_LAYER: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class CompileContext:
     """The fixed circumstances of a compile."""
 
     request: CompileRequest

@@ -1,4 +1,8 @@
-"""What each stage hands on: the nine shapes on one page."""
+"""What each stage returns, side by side in the order of the stages, and all of it as one value.
+
+No output holds another. The driver keeps them in `Passes` and hands each stage what it reads, so
+that a new stage touches the driver, this page and itself.
+"""
 
 from __future__ import annotations
 
@@ -9,88 +13,67 @@ from typing import NamedTuple
 
 from ..format.block import Block
 from ..safety.isolation import Isolation
-from .candidate import Candidate, Placed, Ranked
+from .candidate import Candidate
 from .piece import Piece, Short
 from .snapshot import Snapshot
 from .verdicts import Change, Gap, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Contained:
-    """Pieces that may be rendered."""
+class Normalized:
+    """Everything that may enter."""
 
-    converted: Converted
-    pieces: tuple[Piece, ...]
-    isolation: tuple[tuple[str, Isolation], ...]
-    """(object id, isolation) of untrusted pieces, sorted."""
-    stripped: int
-    """Hidden characters taken out of all texts."""
-    verdicts: tuple[Verdict, ...]
+    candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
-    """What could go into the envelope."""
+class Resolved:
+    """The candidates with their subjects, and what could not be bound."""
 
-    rescued: Rescued
-    pieces: tuple[Piece, ...]
-    changes: tuple[Change, ...]
+    candidates: tuple[Candidate, ...]
+    active: frozenset[str]
+    """Canonical ids that the request names."""
     verdicts: tuple[Verdict, ...]
+    gaps: tuple[Gap, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Gated:
     """What the caller may see."""
 
-    resolved: Resolved
-    placed: tuple[Placed, ...]
-    masked: frozenset[str]
+    candidates: tuple[Candidate, ...]
+    masked_ids: frozenset[str]
     """Objects whose personal value is not shown to this caller."""
-    shadows: tuple[Placed, ...]
+    shadows: tuple[Candidate, ...]
     """Rows the caller may not see that may still decide a slot: never the next one instead."""
-    withheld: tuple[Verdict, ...]
+    refusals: tuple[Verdict, ...]
     """Counted in every trace, named only in an auditor's."""
     vids: tuple[int, ...]
-    """The rows of the withheld, in the same order."""
+    """The rows of the refusals, in the same order."""
 
     def details(self) -> dict[tuple[str, int], str]:
-        """Return what was held against each withheld row, by (object id, vid)."""
-        pairs = zip(self.withheld, self.vids, strict=True)
+        """What was held against each refused row, by (object id, vid)."""
+        pairs = zip(self.refusals, self.vids, strict=True)
         return {(verdict.object_id, vid): verdict.detail for verdict, vid in pairs}
 
 
 @dataclass(frozen=True, slots=True)
-class Normalized:
-    """The candidates of a compile."""
+class Validated:
+    """What is current and undisputed."""
 
     candidates: tuple[Candidate, ...]
-    snapshot: Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class Ordered:
-    """The assembled envelope."""
-
-    contained: Contained
-    assembled: Assembled
-    tokens: int
-    """Upper bound of the text."""
-    shortened: tuple[Short, ...]
-    allocated: tuple[tuple[str, int], ...]
-    """Tokens that the allocator gave each section of the turn, by name; empty without scarcity."""
-    shadow_price: float
-    changes: tuple[Change, ...]
+    archival: tuple[Candidate, ...]
+    """Clean but demoted: only a rescue may bring them back."""
     verdicts: tuple[Verdict, ...]
     gaps: tuple[Gap, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
-    """What is relevant."""
+class Ranked:
+    """What is relevant, with its scores."""
 
-    validated: Validated
-    items: tuple[Ranked, ...]
-    passed_over: tuple[tuple[Ranked, Verdict], ...]
+    candidates: tuple[Candidate, ...]
+    passed_over: tuple[tuple[Candidate, Verdict], ...]
     """Passages that scored too low as a whole, best first: the pool of the rescue."""
     scores: tuple[tuple[str, int], ...]
     """(object id, lexical relevance) of everything that was scored."""
@@ -100,7 +83,7 @@ class Ranking:
 class Snippet(NamedTuple):
     """A rescued piece of a source."""
 
-    ranked: Ranked
+    candidate: Candidate
     text: str
     affinity: int
     """In thousandths."""
@@ -110,36 +93,29 @@ class Snippet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What goes on to conversion."""
+    """What is taken of sources that were passed over."""
 
-    ranking: Ranking
-    items: tuple[Ranked, ...]
     snippets: tuple[Snippet, ...]
     verdicts: tuple[Verdict, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
-    """The candidates with their subjects, and what could not be bound."""
+class Converted:
+    """What could go into the envelope."""
 
-    placed: tuple[Placed, ...]
-    snapshot: Snapshot
-    active: frozenset[str]
-    """Canonical ids that the request names."""
+    pieces: tuple[Piece, ...]
+    changes: tuple[Change, ...]
     verdicts: tuple[Verdict, ...]
-    gaps: tuple[Gap, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Validated:
-    """What is current and undisputed."""
+class Contained:
+    """Pieces that may be rendered."""
 
-    gated: Gated
-    placed: tuple[Placed, ...]
-    archival: tuple[Placed, ...]
-    """Clean but demoted: only a rescue may bring them back."""
+    pieces: tuple[Piece, ...]
+    isolation: tuple[tuple[str, Isolation], ...]
+    """(object id, isolation) of untrusted pieces, sorted."""
     verdicts: tuple[Verdict, ...]
-    gaps: tuple[Gap, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,5 +133,56 @@ class Assembled:
 
     @property
     def in_order(self) -> tuple[Piece, ...]:
-        """Return all pieces, in the order of the text."""
+        """All pieces, in the order of the text."""
         return tuple(chain.from_iterable(self.pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """The assembled envelope, and what its budget left out."""
+
+    assembled: Assembled
+    tokens: int
+    """Upper bound of the text."""
+    shortened: tuple[Short, ...]
+    allocated: tuple[tuple[str, int], ...]
+    """Tokens that the allocator gave each section of the turn, by name; empty without scarcity."""
+    shadow_price: float
+    changes: tuple[Change, ...]
+    verdicts: tuple[Verdict, ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passes:
+    """What the stages of one compile returned, in order; the trace is made of it."""
+
+    snapshot: Snapshot
+    normalized: Normalized
+    resolved: Resolved
+    gated: Gated
+    validated: Validated
+    ranked: Ranked
+    rescued: Rescued
+    converted: Converted
+    contained: Contained
+    ordered: Ordered
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdicts of all stages in order, the gate's apart."""
+        outputs = (
+            self.resolved,
+            self.validated,
+            self.ranked,
+            self.rescued,
+            self.converted,
+            self.contained,
+            self.ordered,
+        )
+        return tuple(chain.from_iterable(output.verdicts for output in outputs))
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces of the text, in its order."""
+        return self.ordered.assembled.in_order

@@ -13,13 +13,13 @@ from ...schema.compile_terms import BlockKind, Conversion, Ladder, PriorityTier,
 from ...schema.vocabulary import Enforcement
 from ..text.sentences import facts_of, subunits
 from ..tokens.counting import TokenCounter
-from .candidate import Placed
+from .candidate import Candidate
 
 
-class Carrier(NamedTuple):
+class EnforcementRule(NamedTuple):
     """How code enforces a hard constraint (D1)."""
 
-    enforcement: Enforcement
+    kind: Enforcement
     spec: str
     """Canonical JSON."""
 
@@ -51,9 +51,9 @@ class Piece(NamedTuple):
     """Whether it is a block of its own: verbatim text and everything of level 4."""
     pair: str = ""
     """Turns of one tool call; never parted."""
-    carrier: Carrier | None = None
-    placed: Placed | None = None
-    """The candidate it comes from; None for what the compiler itself writes."""
+    enforcement: EnforcementRule | None = None
+    candidate: Candidate | None = None
+    """What it comes from; None for what the compiler itself writes."""
     relevance: int = 0
 
     @property

@@ -23,10 +23,10 @@ from ..request.request import CompileRequest, Constraint, Evidence, Media, Note,
 _NAMESPACE: Final[UUID] = uuid5(NAMESPACE_URL, "tenure/request-item")
 _WEAKEST: Final = int(Authority.RETRIEVED)
 
-Item = Turn | Evidence | Media | Tool | Constraint | Note | None
+Part = Turn | Evidence | Media | Tool | Constraint | Note | None
 
 
-class Given(NamedTuple):
+class RequestItem(NamedTuple):
     """An item of the request."""
 
     object_id: str
@@ -35,10 +35,10 @@ class Given(NamedTuple):
     origin: str
     text: str
     """What is rendered, before containment."""
-    place: int
+    position: int
     """Its place in its list, which sequences keep."""
-    item: Item
-    """The typed item; None for the goal, the step and the request itself."""
+    part: Part
+    """The typed part of the request it is; None for the goal, the step and the request itself."""
 
     @property
     def object_type(self) -> ObjectType:
@@ -51,7 +51,7 @@ class _Draft(NamedTuple):
     level: int
     origin: str
     text: str
-    item: Item
+    part: Part
 
 
 _S: Final = SectionName
@@ -66,24 +66,24 @@ _TYPE_OF_SECTION: Final = {
 _LEVEL_OF_ROLE: Final = {Role.USER: 2, Role.ASSISTANT: 3, Role.TOOL: 4, Role.SYSTEM: 0}
 
 
-def given_items(
+def items_of_request(
     request: CompileRequest, principal: Principal, media_texts: Sequence[str]
-) -> tuple[Given, ...]:
+) -> tuple[RequestItem, ...]:
     """Return the items of a request in the order of their sections' fields.
 
     `media_texts` are the texts of the request's media, one each (`media_plan`).
     """
     seen: dict[str, int] = {}
-    places: dict[SectionName, int] = {}
-    found: list[Given] = []
+    positions: dict[SectionName, int] = {}
+    found: list[RequestItem] = []
     for draft in _drafts(request, int(principal.authority_level), media_texts):
-        body = canonical_json([draft.text, draft.origin, repr(draft.item)])
+        body = canonical_json([draft.text, draft.origin, repr(draft.part)])
         content = hashlib.sha256(body.encode("utf-8", "backslashreplace")).hexdigest()
         key = f"{draft.section.value} {content}"
         occurrence = seen[key] = seen.get(key, 0) + 1
         name = canonical_json([principal.tenant, draft.section.value, content, occurrence])
-        place = places[draft.section] = places.get(draft.section, -1) + 1
-        found.append(Given(str(uuid5(_NAMESPACE, name)), *draft[:4], place, draft.item))
+        position = positions[draft.section] = positions.get(draft.section, -1) + 1
+        found.append(RequestItem(str(uuid5(_NAMESPACE, name)), *draft[:4], position, draft.part))
     return tuple(found)
 
 

@@ -6,8 +6,8 @@ passed the ingest that scans what is stored. Channels that the policy names are 
 put into base64 before anything is counted. Anonymous text of level 4 is refused. That a
 level-4 block is data is a property of its type: `block.Block` has no other constructor.
 
-Invariant: containment is never loosened by what a detector says. Sources: compiler page 1.3;
-settled 10; checklist C-084, C-091, C-163 to C-168; rule R1.
+Invariant: containment is never loosened by what a detector says. Checklist C-084, C-091, C-163
+to C-168.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 from ...schema.compile_terms import BlockKind, InjectionPolicy, Reason, SectionName, Stage
 from ...schema.errors import InvalidInput
 from ...schema.sources import BUILT_IN_KINDS, kind_of
-from ..ir.context import Setting
+from ..ir.context import CompileContext
 from ..ir.outputs import Contained, Converted
 from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
@@ -33,11 +33,10 @@ _CHANNELS: Final = {
     "agent": Channel.AGENT,
 }
 
-
 _KINDS: Final = {kind.name: kind for kind in BUILT_IN_KINDS}
 
 
-def contain(converted: Converted, setting: Setting) -> Contained:
+def contain(converted: Converted, context: CompileContext) -> Contained:
     """Return the pieces with the texts that may be rendered.
 
     Raises:
@@ -46,28 +45,26 @@ def contain(converted: Converted, setting: Setting) -> Contained:
     pieces: list[Piece] = []
     verdicts: list[Verdict] = []
     isolation: dict[str, Isolation] = {}
-    stripped = 0
     for piece in converted.pieces:
         canonical = canonicalise(piece.text)
-        stripped += canonical.stripped.total
-        clean = _with(piece, canonical.text, _clean(piece.label), _clean(piece.cell))
+        clean = _with_words(piece, canonical.text, _clean(piece.label), _clean(piece.cell))
         fault = (Reason.INVALID_ENCODING, "") if canonical.refused else _fault(clean, piece)
         if fault is not None:
-            _refuse(fault, setting)
+            _refuse_injection(fault, context)
             verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, *fault))
             continue
+
         if clean.kind is BlockKind.DATA and clean.level >= 4:
-            way = isolation_of(clean.origin, setting)
-            isolation[clean.object_id] = way
-            clean = _with(clean, encode(clean.text, way), clean.label, clean.cell)
+            method = isolation_of(clean.origin, context)
+            isolation[clean.object_id] = method
+            clean = _with_words(clean, encode(clean.text, method), clean.label, clean.cell)
         pieces.append(clean)
-    ordered = tuple(sorted(isolation.items()))
-    return Contained(converted, tuple(pieces), ordered, stripped, tuple(verdicts))
+    return Contained(tuple(pieces), tuple(sorted(isolation.items())), tuple(verdicts))
 
 
-def _refuse(fault: tuple[Reason, str], setting: Setting) -> None:
+def _refuse_injection(fault: tuple[Reason, str], context: CompileContext) -> None:
     """Refuse the whole compile where the policy rejects injected instructions."""
-    rejects = setting.policy.write.injection is InjectionPolicy.REJECT
+    rejects = context.policy.write.injection is InjectionPolicy.REJECT
     if rejects and fault[0] is Reason.INJECTION_SUSPECTED:
         raise InvalidInput(
             f"an item of the request looks like an injected instruction ({fault[1]}) and the "
@@ -76,7 +73,7 @@ def _refuse(fault: tuple[Reason, str], setting: Setting) -> None:
         )
 
 
-def _with(piece: Piece, text: str, label: str, cell: str) -> Piece:
+def _with_words(piece: Piece, text: str, label: str, cell: str) -> Piece:
     """Return a piece with these words: itself where they are its own."""
     if (text, label, cell) == (piece.text, piece.label, piece.cell):
         return piece
@@ -93,13 +90,15 @@ def _fault(clean: Piece, raw: Piece) -> tuple[Reason, str] | None:
         return None
     if not clean.origin:
         return Reason.PROVENANCE_MISSING, ""
-    brought = raw.placed is not None and raw.placed.candidate.given is not None
-    if not brought or clean.section is SectionName.USER_REQUEST:
+
+    from_request = raw.candidate is not None and raw.candidate.request_item is not None
+    if not from_request or clean.section is SectionName.USER_REQUEST:
         return None
     channel = channel_of(clean.origin)
     findings = scan(raw.text, channel)
     if verdict(findings, channel) is Advice.QUARANTINE:
-        return Reason.INJECTION_SUSPECTED, " ".join(sorted({f.code for f in findings}))
+        codes = {finding.code for finding in findings}
+        return Reason.INJECTION_SUSPECTED, " ".join(sorted(codes))
     return None
 
 
@@ -109,9 +108,9 @@ def channel_of(origin: str) -> Channel:
     return _CHANNELS.get(kind, Channel.DOCUMENT)
 
 
-def isolation_of(origin: str, setting: Setting) -> Isolation:
+def isolation_of(origin: str, context: CompileContext) -> Isolation:
     """Return how the policy isolates untrusted text of an origin."""
-    kind = kind_of(origin, setting.vocabulary.source_kinds).name
-    if kind in setting.rules.base64_kinds:
+    kind = kind_of(origin, context.vocabulary.source_kinds).name
+    if kind in context.rules.base64_kinds:
         return Isolation.BASE64
-    return Isolation.DATAMARK if kind in setting.rules.datamark_kinds else Isolation.TYPED_SLOT
+    return Isolation.DATAMARK if kind in context.rules.datamark_kinds else Isolation.TYPED_SLOT

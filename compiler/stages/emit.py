@@ -3,7 +3,7 @@
 The text is parsed again and must give the same blocks; the budget, the required pieces and the
 provenance of every block are asserted, so that an envelope that breaks an invariant cannot
 leave. The digest is the SHA-256 of the text; the trace is the verdicts of all stages.
-Sources: settled 6 and 10; checklist C-086, C-104 to C-112, C-135, C-168.
+Checklist C-086, C-104 to C-112, C-135, C-168.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ...schema.errors import Fault, InvalidInput
 from ..envelope.checks import HardConstraint
 from ..envelope.envelope import Envelope
 from ..format.grammar import check_reparse
-from ..ir.candidate import Candidate
-from ..ir.context import Setting
-from ..ir.outputs import Ordered
+from ..ir.context import CompileContext
+from ..ir.outputs import Passes
+from ..ir.snapshot import Bound
 from ..render.cache_plan import Plan, segments_of
 from ..tokens.capabilities import capability
 from ..trace.collect import Findings, cache_key, findings, media_named, trace_of
@@ -38,89 +38,100 @@ _LIMITS = frozenset(
 )
 
 
-def emit(ordered: Ordered, setting: Setting) -> Envelope:
+def emit(passes: Passes, context: CompileContext) -> Envelope:
     """Return the envelope.
 
     Raises:
         Fault: `envelope_reparse_failed`, `invariant_broken`.
         InvalidInput: `quality_rejected`, under a safety-critical policy.
     """
-    assembled = ordered.assembled
+    assembled = passes.ordered.assembled
     check_reparse(assembled.text, assembled.blocks)
-    _check(ordered, setting)
-    found = findings(ordered, setting)
+    _check(passes, context)
+
+    model = capability(context.request.model)
+    collected = findings(passes, context)
     manifest = pinned(
-        setting,
-        **_recorded(ordered),
-        compiled=found.compiled,
+        context,
+        **_recorded(passes),
+        compiled=collected.compiled_ids,
         digest=hashlib.sha256(assembled.text.encode()).hexdigest(),
-        valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in found.gaps),
-        model=setting.request.model,
-        window=capability(setting.request.model).window,
-        layer_budgets=tuple(sorted((use.name, use.tokens) for use in found.sections)),
-        truncation_events=_truncations(found),
-        artifact_uris=_originals(ordered, setting),
+        valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in collected.gaps),
+        model=context.request.model,
+        window=model.window,
+        layer_budgets=tuple(sorted((use.name, use.tokens) for use in collected.sections)),
+        truncation_events=_truncations(collected),
+        artifact_uris=_originals(passes, context),
     )
-    _reject(ordered, setting)
+    _reject(passes, context)
+
+    segments = segments_of(
+        assembled.text, assembled.blocks, assembled.spans, shown=media_named(passes, context)
+    )
     plan = Plan(
-        segments=segments_of(
-            assembled.text, assembled.blocks, assembled.spans, shown=media_named(ordered, setting)
-        ),
-        model=setting.request.model,
-        capability=capability(setting.request.model),
-        counter=setting.counter,
-        cache_key=cache_key(ordered, setting),
+        segments=segments,
+        model=context.request.model,
+        capability=model,
+        counter=context.counter,
+        cache_key=cache_key(passes, context),
     )
-    told = partial(trace_of, ordered, setting, found, plan=plan, envelope_id=manifest.envelope_id)
+    # Few callers read the trace, and it takes as long as a stage: it is told when asked for.
+    tell = partial(
+        trace_of, passes, context, collected, plan=plan, envelope_id=manifest.envelope_id
+    )
     return Envelope(
         envelope_id=manifest.envelope_id,
         text=assembled.text,
-        tokens=found.tokens,
-        tokens_upper=ordered.tokens,
+        tokens=collected.tokens,
+        tokens_upper=passes.ordered.tokens,
         digest=manifest.digest,
         blocks=assembled.blocks,
-        sections=found.sections,
-        constraints=_constraints(ordered),
+        sections=collected.sections,
+        constraints=_constraints(passes),
         manifest=manifest,
-        gaps=found.gaps,
+        gaps=collected.gaps,
         plan=plan,
-        _tell=cache(told),
-        _measure=lambda: quality(ordered, setting),
+        _tell=cache(tell),
+        _measure=lambda: quality(passes, context),
     )
 
 
-def _originals(ordered: Ordered, setting: Setting) -> tuple[str, ...]:
+def _originals(passes: Passes, context: CompileContext) -> tuple[str, ...]:
     """Return the originals that the text stands for: media, and artifacts it was taken from."""
-    media = {each.uri for each in setting.request.media if each.uri}
-    given = {each.origin for each in (*setting.request.evidence, *setting.request.pinned)}
-    laid = ordered.assembled.in_order
-    stored = {piece.placed.candidate.origin for piece in laid if piece.placed is not None}
-    return tuple(sorted(media | {uri for uri in given | stored if uri.startswith("artifact://")}))
+    request = context.request
+    originals = {media.uri for media in request.media if media.uri}
+
+    origins = {evidence.origin for evidence in (*request.evidence, *request.pinned)}
+    origins |= {p.candidate.origin for p in passes.pieces if p.candidate is not None}
+    originals |= {origin for origin in origins if origin.startswith("artifact://")}
+    return tuple(sorted(originals))
 
 
-def _check(ordered: Ordered, setting: Setting) -> None:
+def _check(passes: Passes, context: CompileContext) -> None:
     """Assert what must hold of every envelope (C-135)."""
-    placed = set(map(id, ordered.assembled.in_order))
-    missing = [p for p in ordered.contained.pieces if p.required and id(p) not in placed]
+    assembled = passes.ordered.assembled
+    present = set(map(id, passes.pieces))
+    lacking = any(p.required and id(p) not in present for p in passes.contained.pieces)
+    anchors = assembled.anchors
     broken = {
-        "the text is above its budget": ordered.tokens > setting.budget,
-        "a required piece is missing": bool(missing),
-        "a block has no origin": any(not block.origin for block in ordered.assembled.blocks),
-        "an object stands in the text twice": len(set(ordered.assembled.anchors.values()))
-        != len(ordered.assembled.anchors),
+        "the text is above its budget": passes.ordered.tokens > context.budget,
+        "a required piece is missing": lacking,
+        "a block has no origin": any(not block.origin for block in assembled.blocks),
+        "an object stands in the text twice": len(set(anchors.values())) != len(anchors),
     }
-    for what, holds in broken.items():
+    for fault, holds in broken.items():
         if holds:
-            raise Fault(f"the envelope cannot leave: {what}", code="invariant_broken")
+            raise Fault(f"the envelope cannot leave: {fault}", code="invariant_broken")
 
 
-def _reject(ordered: Ordered, setting: Setting) -> None:
+def _reject(passes: Passes, context: CompileContext) -> None:
     """Refuse an envelope below a mandatory quality target where safety is at stake (C-187)."""
-    if not setting.rules.safety_critical:
+    if not context.rules.safety_critical:
         return
-    found = quality(ordered, setting)
-    if found.failed:
-        missed = {name: found.metrics[name] for name in found.alerts if TARGETS[name].mandatory}
+
+    report = quality(passes, context)
+    if report.failed:
+        missed = {name: report.metrics[name] for name in report.alerts if TARGETS[name].mandatory}
         raise InvalidInput(
             f"the envelope misses {', '.join(missed)} and this policy is safety-critical: "
             "confirm or leave out what has aged, send less untrusted text, or grant more tokens",
@@ -129,37 +140,13 @@ def _reject(ordered: Ordered, setting: Setting) -> None:
         )
 
 
-def _recorded(ordered: Ordered) -> dict[str, Any]:
+def _recorded(passes: Passes) -> dict[str, Any]:
     """Return what the manifest records of the candidates and the snapshot."""
-    ranking = ordered.contained.converted.rescued.ranking
-    resolved = ranking.validated.gated.resolved
-    snapshot = resolved.snapshot
-    texts, withheld = dict(ranking.scores), ranking.validated.gated.details()
-    rows: list[Recorded] = []
-    for proposed in snapshot.proposed:
-        row = proposed.version.row
-        object_id = row.claim.object_id
-        vector = snapshot.vectors.get(object_id)
-        content, why = (vector.content, vector.why) if vector is not None else (None, None)
-        rows.append(
-            Recorded(
-                object_id,
-                row.vid,
-                proposed.via,
-                proposed.hop,
-                texts.get(object_id, 0),
-                content,
-                why,
-                withheld.get((object_id, row.vid), "") if withheld else "",
-                snapshot.reranked.get(object_id),
-            )
-        )
-    given = (each for each in ranking.items if each.placed.candidate.given is not None)
-    rows += [_given(each.placed.candidate, each.text) for each in given if each.text]
+    snapshot = passes.snapshot
     return {
-        "candidates": tuple(rows),
-        "named": tuple((b.mention, tuple(b.entities), b.pending) for b in snapshot.named),
-        "spoken": tuple((b.mention, tuple(b.entities), b.pending) for b in snapshot.spoken),
+        "candidates": tuple(_recorded_rows(passes)),
+        "named": tuple(map(_plain, snapshot.named)),
+        "spoken": tuple(map(_plain, snapshot.spoken)),
         "own": tuple(sorted(snapshot.own.items())),
         "expansion": snapshot.expansion,
         "withheld": snapshot.withheld,
@@ -168,27 +155,55 @@ def _recorded(ordered: Ordered) -> dict[str, Any]:
     }
 
 
-def _given(candidate: Candidate, text: int) -> Recorded:
-    return Recorded(candidate.object_id, 0, 0, 0, text, None, None, "")
+def _plain(bound: Bound) -> tuple[str, tuple[str, ...], bool]:
+    return bound.mention, tuple(bound.entities), bound.pending
 
 
-def _truncations(found: Findings) -> tuple[TruncationEvent, ...]:
+def _recorded_rows(passes: Passes) -> list[Recorded]:
+    snapshot = passes.snapshot
+    scores, refusals = dict(passes.ranked.scores), passes.gated.details()
+    rows: list[Recorded] = []
+    for version, via, hop in snapshot.proposed:
+        vid, object_id = version.row.vid, version.row.claim.object_id
+        vector = snapshot.vectors.get(object_id)
+        rows.append(
+            Recorded(
+                object_id,
+                vid,
+                via,
+                hop,
+                scores.get(object_id, 0),
+                None if vector is None else vector.content,
+                None if vector is None else vector.why,
+                refusals.get((object_id, vid), "") if refusals else "",
+                snapshot.reranked.get(object_id),
+            )
+        )
+
+    for candidate in passes.ranked.candidates:
+        if candidate.request_item is not None and candidate.lexical:
+            lexical = candidate.lexical
+            rows.append(Recorded(candidate.object_id, 0, 0, 0, lexical, None, None, ""))
+    return rows
+
+
+def _truncations(collected: Findings) -> tuple[TruncationEvent, ...]:
     """Return what limits left out, by section and reason (C-203)."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for verdict in found.verdicts:
+    groups: dict[tuple[str, str], list[str]] = {}
+    for verdict in collected.verdicts:
         if verdict.reason in _LIMITS:
-            key = found.section_of.get(verdict.object_id, ""), verdict.reason.value
-            grouped.setdefault(key, []).append(verdict.object_id)
+            key = collected.section_of.get(verdict.object_id, ""), verdict.reason.value
+            groups.setdefault(key, []).append(verdict.object_id)
     return tuple(
-        TruncationEvent(layer, reason, tuple(sorted(grouped[layer, reason])))
-        for layer, reason in sorted(grouped)
+        TruncationEvent(layer, reason, tuple(sorted(groups[layer, reason])))
+        for layer, reason in sorted(groups)
     )
 
 
-def _constraints(ordered: Ordered) -> tuple[HardConstraint, ...]:
+def _constraints(passes: Passes) -> tuple[HardConstraint, ...]:
     """Return the rules that code can check on the answer, in the order of the text."""
     return tuple(
-        HardConstraint(piece.object_id, piece.text, piece.carrier)
-        for piece in ordered.assembled.in_order
-        if piece.carrier is not None
+        HardConstraint(piece.object_id, piece.text, piece.enforcement)
+        for piece in passes.pieces
+        if piece.enforcement is not None
     )

@@ -5,8 +5,7 @@ of project scopes, authority, sensitivity, origin partition. The store has alrea
 most of it; the gate trusts no store. What is withheld is counted; only an auditor's trace names it.
 
 Invariant: an object that fails any test leaves no trace in the bytes, not even in a statistic
-of the ranking. Sources: settled 3 and 4; vocabulary 2.3; D3; checklist C-020, C-077, C-092,
-C-096, C-133.
+of the ranking. Checklist C-020, C-077, C-092, C-096, C-133.
 """
 
 from __future__ import annotations
@@ -21,61 +20,64 @@ from ...schema.signing import signed_by_any
 from ...schema.sources import kind_of, origin_partition
 from ...schema.vocabulary import Classification, ObjectType, Sensitivity
 from ..gathering.redaction import masks
-from ..ir.candidate import Placed
-from ..ir.context import Setting
+from ..ir.candidate import Candidate
+from ..ir.context import CompileContext
 from ..ir.outputs import Gated, Resolved
+from ..ir.snapshot import Snapshot
 from ..ir.verdicts import Verdict
 
 _RANK = {level: rank for rank, level in enumerate(Classification)}
-
 
 _SHADOWING = frozenset(
     {GateDetail.ROLE_DENIED, GateDetail.CLEARANCE_TOO_LOW, GateDetail.SENSITIVITY}
 )
 
-
 _UNPARTITIONED = frozenset({ObjectType.RETRIEVED_PASSAGE, ObjectType.TOOL_SCHEMA})
 
 
-def gate(resolved: Resolved, setting: Setting) -> Gated:
+def gate(resolved: Resolved, snapshot: Snapshot, context: CompileContext) -> Gated:
     """Return the candidates the caller may see, and verdicts on the others."""
-    test = _Test(setting)
-    recorded = resolved.snapshot.gates
-    answer = test.fails if recorded is None else _Recorded(recorded).fails
-    passed: list[Placed] = []
-    withheld: list[Verdict] = []
+    if snapshot.gates is None:
+        fault_of = _Test(context).fault
+    else:
+        fault_of = _RecordedGate(snapshot.gates).fault
+
+    passing: list[Candidate] = []
+    masked_ids: set[str] = set()
+    refusals: list[Verdict] = []
     vids: list[int] = []
-    shadows: list[Placed] = []
-    masked: set[str] = set()
-    for placed in resolved.placed:
-        version = placed.candidate.version
-        detail = None if version is None else answer(version)
-        if detail is not None:
-            why = Reason.PERMISSION_DENIED
-            withheld.append(Verdict(Stage.GATE, placed.candidate.object_id, why, detail.value))
-            vids.append(version.row.vid if version is not None else 0)
-            shadows += [placed] if detail in _SHADOWING else []
+    shadows: list[Candidate] = []
+    for candidate in resolved.candidates:
+        version = candidate.version
+        if version is None:
+            passing.append(candidate)
             continue
-        if version is not None and masks(version.details, setting):
-            masked.add(placed.candidate.object_id)
-        passed.append(placed)
+
+        detail = fault_of(version)
+        if detail is None:
+            passing.append(candidate)
+            if masks(version.details, context):
+                masked_ids.add(candidate.object_id)
+            continue
+
+        reason = Reason.PERMISSION_DENIED
+        refusals.append(Verdict(Stage.GATE, candidate.object_id, reason, detail.value))
+        vids.append(version.row.vid)
+        if detail in _SHADOWING:
+            shadows.append(candidate)
+
     return Gated(
-        resolved,
-        tuple(passed),
-        frozenset(masked),
-        tuple(shadows),
-        tuple(withheld),
-        tuple(vids),
+        tuple(passing), frozenset(masked_ids), tuple(shadows), tuple(refusals), tuple(vids)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded:
+class _RecordedGate:
     """The gate of a replay: permissions changed since are asked of the caller, not here."""
 
     details: Mapping[tuple[str, int], str]
 
-    def fails(self, version: Version) -> GateDetail | None:
+    def fault(self, version: Version) -> GateDetail | None:
         """Return the test that a row failed when it was compiled."""
         detail = self.details[version.row.claim.object_id, version.row.vid]
         return GateDetail(detail) if detail else None
@@ -85,7 +87,7 @@ class _Recorded:
 class _Test:
     """The gate of one compile; remembers what it has found out about scopes and permissions."""
 
-    setting: Setting
+    context: CompileContext
     tags: frozenset[str] = field(init=False)
     clearance: int = field(init=False)
     partitions: frozenset[str] = field(init=False)
@@ -95,42 +97,45 @@ class _Test:
     )
 
     def __post_init__(self) -> None:
-        principal = self.setting.principal
+        principal = self.context.principal
         self.tags = frozenset({EVERYONE, *principal.roles})
         self.clearance = _RANK[principal.clearance]
-        self.partitions = _partitions(self.setting)
+        self.partitions = _partitions(self.context)
 
-    def fails(self, version: Version) -> GateDetail | None:
+    def fault(self, version: Version) -> GateDetail | None:
         """Return the first test that a row fails, None when it passes all."""
-        details = version.details
-        if details.scope not in self.scopes:
-            self.scopes[details.scope] = details.scope.scope_id in self.setting.scopes
-        if not self.scopes[details.scope]:
+        scope = version.details.scope
+        if scope not in self.scopes:
+            self.scopes[scope] = scope.scope_id in self.context.scopes
+        if not self.scopes[scope]:
             return GateDetail.SCOPE_MISMATCH
+
         permissions = version.permissions
         if permissions not in self.permissions:
-            self.permissions[permissions] = self._permitted(permissions)
-        if (denied := self.permissions[permissions]) is not None:
-            return denied
+            self.permissions[permissions] = self._denial(permissions)
+        denial = self.permissions[permissions]
+        if denial is not None:
+            return denial
+
         if not version.visible:
             return GateDetail.ROLE_DENIED
-        for test, detail in _TESTS:
-            if test(self, version):
+        for fails, detail in _TESTS:
+            if fails(self, version):
                 return detail
         return None
 
-    def _permitted(self, permissions: Permissions) -> GateDetail | None:
+    def _denial(self, permissions: Permissions) -> GateDetail | None:
         allow = set(permissions.allow) or {EVERYONE}
         if not self.tags.isdisjoint(permissions.deny) or self.tags.isdisjoint(allow):
             return GateDetail.ROLE_DENIED
         above = _RANK[permissions.classification] > self.clearance
         return GateDetail.CLEARANCE_TOO_LOW if above else None
 
-    def unsigned(self, version: Version) -> bool:
+    def lacks_signature(self, version: Version) -> bool:
         """Tell whether a row of a project lacks the store's signature on its scope."""
         scope = version.details.scope
         return scope.project is not None and not signed_by_any(
-            self.setting.keys,
+            self.context.keys,
             version.row.claim.object_id,
             scope.scope_id,
             version.signature,
@@ -138,7 +143,7 @@ class _Test:
 
     def too_weak(self, version: Version) -> bool:
         """Tell whether a row is weaker than the policy admits."""
-        return version.details.authority_level > self.setting.rules.weakest_level
+        return version.details.authority_level > self.context.rules.weakest_level
 
     def too_sensitive(self, version: Version) -> bool:
         """Tell whether a label keeps a row out of this envelope."""
@@ -147,23 +152,25 @@ class _Test:
             return False
         if Sensitivity.CREDENTIAL in labels:
             return True
+
         if Sensitivity.LEGAL_PRIVILEGED in labels:
             project = version.details.scope.project
-            if project is None or project != self.setting.project:
+            if project is None or project != self.context.project:
                 return True
-        if self.setting.rules.personal == "omit" and masks(version.details, self.setting):
+
+        rules = self.context.rules
+        if rules.personal == "omit" and masks(version.details, self.context):
             return True
         secret = Sensitivity.COMMERCIAL_SECRET in labels
-        return (
-            secret and self.setting.request.model not in self.setting.rules.commercial_secret_models
-        )
+        return secret and self.context.request.model not in rules.commercial_secret_models
 
     def foreign(self, version: Version) -> bool:
         """Tell whether a remembered claim comes from a site or tool outside this trajectory."""
         details = version.details
         if details.authority_level < 4 or details.object_type in _UNPARTITIONED:
             return False
-        kinds = self.setting.vocabulary.source_kinds
+
+        kinds = self.context.vocabulary.source_kinds
         for origin in {details.source_origin, *details.origins}:
             partition = origin_partition(origin, kind_of(origin, kinds).name)
             if partition is not None and partition not in self.partitions:
@@ -172,28 +179,30 @@ class _Test:
 
 
 _TESTS: tuple[tuple[Callable[[_Test, Version], bool], GateDetail], ...] = (
-    (_Test.unsigned, GateDetail.PROJECT_SIGNATURE),
+    (_Test.lacks_signature, GateDetail.PROJECT_SIGNATURE),
     (_Test.too_weak, GateDetail.AUTHORITY_INSUFFICIENT),
     (_Test.too_sensitive, GateDetail.SENSITIVITY),
     (_Test.foreign, GateDetail.ORIGIN_PARTITION),
 )
 
 
-def _partitions(setting: Setting) -> frozenset[str]:
+def _partitions(context: CompileContext) -> frozenset[str]:
     """Return the sites and tools of this trajectory: the caller's own and the evidence's."""
-    kinds = setting.vocabulary.source_kinds
-    found: set[str] = set()
-    for origin in setting.principal.origins:
-        whole = origin if "://" in origin else f"https://{origin}"
-        found.add(origin_partition(whole, "web") or whole)
-        if "://" not in origin:
-            found |= {
-                f"http://{origin.lower()}",
-                f"tool://{origin.lower()}",
-                f"mcp://{origin.lower()}",
-            }
-    for evidence in (*setting.request.evidence, *setting.request.pinned):
+    partitions: set[str] = set()
+    for origin in context.principal.origins:
+        if "://" in origin:
+            partitions.add(origin_partition(origin, "web") or origin)
+            continue
+
+        # A bare name may be a site or a tool: it opens all that it can mean.
+        site = f"https://{origin}"
+        partitions.add(origin_partition(site, "web") or site)
+        for scheme in ("http", "tool", "mcp"):
+            partitions.add(f"{scheme}://{origin.lower()}")
+
+    kinds = context.vocabulary.source_kinds
+    for evidence in (*context.request.evidence, *context.request.pinned):
         partition = origin_partition(evidence.origin, kind_of(evidence.origin, kinds).name)
         if partition is not None:
-            found.add(partition)
-    return frozenset(found)
+            partitions.add(partition)
+    return frozenset(partitions)

@@ -10,20 +10,19 @@ the stored rows. Source 003, stage 1; checklist C-075.
 from __future__ import annotations
 
 from ..ir.candidate import Candidate
-from ..ir.context import Setting
+from ..ir.context import CompileContext
 from ..ir.outputs import Normalized
-from ..ir.request_items import given_items
+from ..ir.request_items import items_of_request
 from ..ir.snapshot import Snapshot
 
 
-def normalize(snapshot: Snapshot, setting: Setting) -> Normalized:
+def normalize(snapshot: Snapshot, context: CompileContext) -> Normalized:
     """Return every stored row and every item of the request as a candidate."""
-    stored = (
-        Candidate(p.version.row.claim.object_id, p.version, None, p.via, p.hop)
-        for p in snapshot.proposed
-    )
-    own = (
-        Candidate(given.object_id, None, given)
-        for given in given_items(setting.request, setting.principal, setting.media.texts)
-    )
-    return Normalized((*stored, *own), snapshot)
+    candidates: list[Candidate] = []
+    for version, via, hop in snapshot.proposed:
+        candidates.append(Candidate(version.row.claim.object_id, version, None, via, hop))
+
+    for item in items_of_request(context.request, context.principal, context.media.texts):
+        candidates.append(Candidate(item.object_id, None, item))
+
+    return Normalized(tuple(candidates))

@@ -1,31 +1,36 @@
-"""Stage 9, order: what goes in, in the one wire order, within the budget.
+"""Stage 9, order: what goes in, in the one order of the text, within the budget.
 
 Pieces are fitted by estimate, assembled, and the assembled text is measured by the counter's
 upper bound. If it is too long, the same is done again with that much less room: a bounded
 loop, each round of which gives away tokens, down to the required pieces alone. If even they do
 not fit, the compile fails loud and says by how much.
 
-Invariant: the upper bound of the text never exceeds the budget. Sources: R3, R38, R42; settled
-10 ("Budget", "Order"); checklist C-085, C-138, C-139, C-215.
+Invariant: the upper bound of the text never exceeds the budget. Checklist C-085, C-138, C-139,
+C-215.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...schema.compile_terms import GapCode, OverflowPolicy, Reason, Stage
 from ...schema.errors import ContextBudgetExhausted
 from ..fitting.assemble import assemble, seal_of
-from ..fitting.fit import Fit, bare, fit, overflow_of
+from ..fitting.fit import Dropped, Fit, fit, overflow_of, required_alone
 from ..format.grammar import Seal
-from ..ir.context import Setting
+from ..ir.context import CompileContext
 from ..ir.outputs import Assembled, Contained, Ordered
-from ..ir.piece import Piece
+from ..ir.piece import Piece, Short
 from ..ir.verdicts import Change, Gap, Verdict
 
-_CHOSEN = frozenset({Reason.ITEM_LARGER_THAN_SECTION, Reason.BELOW_FLOOR})
+_DELIBERATE = frozenset({Reason.ITEM_LARGER_THAN_SECTION, Reason.BELOW_FLOOR})
 """What a policy that fails loud leaves out all the same: the policy itself says so."""
 
+_TIGHT_FROM = 3
+"""Rounds that take from the turn alone; after these the cached sections give too."""
 
-def order(contained: Contained, setting: Setting) -> Ordered:
+
+def order(contained: Contained, context: CompileContext) -> Ordered:
     """Return the pieces that fit, as text.
 
     Raises:
@@ -33,69 +38,76 @@ def order(contained: Contained, setting: Setting) -> Ordered:
             nothing to be left out.
     """
     pieces = tuple(
-        piece for piece in contained.pieces if piece.required or piece.object_id not in setting.skip
+        piece for piece in contained.pieces if piece.required or piece.object_id not in context.skip
     )
-    found, assembled, tokens = _within(pieces, setting, seal_of(setting))
-    policy = overflow_of(setting)
-    lost = [d for d in found.dropped if d.reason not in _CHOSEN]
-    if policy is OverflowPolicy.FAIL_LOUD and lost:
-        raise _exhausted("ladder_exhausted", sum(d.tokens for d in lost), setting)
-    verdicts = tuple(
-        Verdict(
-            Stage.ORDER,
-            dropped.piece.object_id,
-            dropped.reason,
-            dropped.detail,
-            dropped.piece.value,
-            dropped.piece.tier.value,
-        )
-        for dropped in found.dropped
-    )
-    changes = tuple(
-        Change(object_id, short.conversion)
-        for short in found.shortened
-        for object_id in short.object_ids
-    )
-    deferred = any(d.reason is Reason.RETRIEVAL_DEFERRED for d in found.dropped)
+    result, assembled, tokens = _within_budget(pieces, context, seal_of(context))
+    losses = [d.tokens for d in result.dropped if d.reason not in _DELIBERATE]
+    if overflow_of(context) is OverflowPolicy.FAIL_LOUD and losses:
+        raise _exhausted("ladder_exhausted", sum(losses), context)
+
+    deferred = any(d.reason is Reason.RETRIEVAL_DEFERRED for d in result.dropped)
     return Ordered(
-        contained,
         assembled,
         tokens,
-        tuple(found.shortened),
-        tuple(sorted(found.allocated.items())),
-        found.shadow_price,
-        changes,
-        verdicts,
+        tuple(result.shortened),
+        tuple(sorted(result.allocated.items())),
+        result.shadow_price,
+        _changes(result.shortened),
+        tuple(_verdict(dropped) for dropped in result.dropped),
         (Gap(GapCode.RETRIEVAL_PENDING),) if deferred else (),
     )
 
 
-def _within(pieces: tuple[Piece, ...], setting: Setting, seal: Seal) -> tuple[Fit, Assembled, int]:
+def _verdict(dropped: Dropped) -> Verdict:
+    piece = dropped.piece
+    return Verdict(
+        Stage.ORDER,
+        piece.object_id,
+        dropped.reason,
+        dropped.detail,
+        piece.value,
+        piece.tier.value,
+    )
+
+
+def _changes(shortened: Iterable[Short]) -> tuple[Change, ...]:
+    changes: list[Change] = []
+    for short in shortened:
+        changes += [Change(object_id, short.conversion) for object_id in short.object_ids]
+    return tuple(changes)
+
+
+def _within_budget(
+    pieces: tuple[Piece, ...], context: CompileContext, seal: Seal
+) -> tuple[Fit, Assembled, int]:
     """Fit and measure until the text keeps to the budget."""
-    slack = tokens = 0
-    for round_ in range(setting.rules.shrink_rounds):
-        found = fit(pieces, setting, slack=slack, tight=round_ > 2)
-        assembled = assemble(found.chosen, seal)
-        tokens = setting.counter.upper_bound(assembled.text)
-        if tokens <= setting.budget:
-            return found, assembled, tokens
-        slack += tokens - setting.budget + 8
-        if all(piece.required for piece in found.chosen):
+    slack = 0
+    for attempt in range(context.rules.shrink_rounds):
+        result = fit(pieces, context, slack=slack, tight=attempt >= _TIGHT_FROM)
+        assembled = assemble(result.chosen, seal)
+        tokens = context.counter.upper_bound(assembled.text)
+        if tokens <= context.budget:
+            return result, assembled, tokens
+
+        # A few tokens more than the excess, since estimates of parts are a little low.
+        slack += tokens - context.budget + 8
+        if all(piece.required for piece in result.chosen):
             break
-    found = bare(pieces, setting)
-    assembled = assemble(found.chosen, seal)
-    tokens = setting.counter.upper_bound(assembled.text)
-    if tokens > setting.budget:
-        raise _exhausted("required_over_budget", tokens - setting.budget, setting)
-    return found, assembled, tokens
+
+    result = required_alone(pieces, context)
+    assembled = assemble(result.chosen, seal)
+    tokens = context.counter.upper_bound(assembled.text)
+    if tokens > context.budget:
+        raise _exhausted("required_over_budget", tokens - context.budget, context)
+    return result, assembled, tokens
 
 
-def _exhausted(code: str, shortfall: int, setting: Setting) -> ContextBudgetExhausted:
-    what = "the required content" if code == "required_over_budget" else "the content"
+def _exhausted(code: str, shortfall: int, context: CompileContext) -> ContextBudgetExhausted:
+    subject = "the required content" if code == "required_over_budget" else "the content"
     return ContextBudgetExhausted(
-        f"{what} needs {shortfall} tokens more than the budget of {setting.budget}: raise "
+        f"{subject} needs {shortfall} tokens more than the budget of {context.budget}: raise "
         "budget_tokens, lower reserve_tokens, or ask with less",
         code=code,
         shortfall=shortfall,
-        budget_tokens=setting.budget,
+        budget_tokens=context.budget,
     )

@@ -7,7 +7,7 @@ the task type alone. What stands without the query is marked `by_task`: it may l
 cached zone. Then a composite score of relevance, authority and freshness gives the tier.
 
 Invariant: a score is a whole number of millionths; ties never depend on a float.
-Sources: settled 10 ("Activation"); checklist C-032, C-079, C-133, C-134.
+Checklist C-032, C-079, C-133, C-134.
 """
 
 from __future__ import annotations
@@ -20,196 +20,217 @@ from ...schema.vocabulary import ObjectType, SlotKind
 from ...store.port.vectors import VectorScore
 from ..gathering.redaction import masks, public_terms
 from ..gathering.rerank import blended
-from ..ir.candidate import Candidate, Placed, Ranked, content_of, freshness
-from ..ir.context import Setting, question
-from ..ir.outputs import Ranking, Validated
+from ..ir.candidate import Candidate, content_of, freshness_of
+from ..ir.context import CompileContext, question
+from ..ir.outputs import Ranked, Validated
 from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Verdict
 from ..text.relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
 
-_STANDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
-
-
-# looked up once: on Python 3.11 a member of an enumeration takes as long as a call
-_PINNED, _STANDING = int(Via.PINNED), int(Via.STANDING)
-
-
-_SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
-
-
-_TOOL = ObjectType.TOOL_SCHEMA
-
-
-_IRRELEVANT = PriorityTier.IRRELEVANT.value
-
+_STANDING_KINDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 
 _STANDING_TYPES = frozenset(
     {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE}
 )
 
+# Looked up once: on Python 3.11 a member of an enumeration takes as long as a call.
+_PINNED, _STANDING = int(Via.PINNED), int(Via.STANDING)
+_SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
+_TOOL = ObjectType.TOOL_SCHEMA
+_IRRELEVANT = PriorityTier.IRRELEVANT.value
 
-def rank(validated: Validated, setting: Setting) -> Ranking:
+
+def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> Ranked:
     """Return the relevant candidates with their scores, and verdicts on the others."""
-    test = _Activation(setting, validated.gated.resolved.snapshot)
-    gated: list[tuple[Placed, bool]] = []
+    activation = _Activation(context, snapshot)
+    active: list[Candidate] = []
     verdicts: list[Verdict] = []
-    for placed in validated.placed:
-        detail, by_task = test.answer(placed)
+    for candidate in validated.candidates:
+        detail, by_task = activation.answer(candidate)
         if detail:
-            reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
-            object_id = placed.candidate.object_id
-            verdicts.append(Verdict(Stage.RANK, object_id, reason, detail, None, _IRRELEVANT))
+            verdicts.append(
+                Verdict(
+                    Stage.RANK,
+                    candidate.object_id,
+                    Reason.IRRELEVANT_TO_ACTIVE_TASK,
+                    detail,
+                    None,
+                    _IRRELEVANT,
+                )
+            )
         else:
-            gated.append((placed, by_task))
-    scale = _Scale(setting, test.snapshot.reranked)
-    scored = _scored(gated, test, scale)
-    items: list[Ranked] = []
-    below: list[tuple[Ranked, Verdict]] = []
-    for ranked in scored:
-        verdict = scale.below(ranked)
+            active.append(candidate._replace(by_task=True) if by_task else candidate)
+
+    scale = _Scale(context, snapshot.reranked)
+    scored = _scored(active, activation, scale)
+    relevant: list[Candidate] = []
+    passed_over: list[tuple[Candidate, Verdict]] = []
+    for candidate in scored:
+        verdict = scale.below(candidate)
         if verdict is None:
-            items.append(ranked)
-        elif ranked.placed.candidate.is_passage:
-            below.append((ranked, verdict))
+            relevant.append(candidate)
+        elif candidate.is_passage:
+            passed_over.append((candidate, verdict))
         else:
             verdicts.append(verdict)
-    below += [(_archival(placed), _demoted(placed)) for placed in validated.archival]
-    below.sort(key=lambda pair: (-pair[0].relevance, pair[0].placed.candidate.object_id))
-    scores = tuple((r.placed.candidate.object_id, r.text) for r in scored if r.text)
-    return Ranking(validated, tuple(items), tuple(below), scores, tuple(verdicts))
+
+    passed_over += [(candidate, _demotion(candidate)) for candidate in validated.archival]
+    passed_over.sort(key=lambda pair: (-pair[0].relevance, pair[0].object_id))
+    scores = tuple((c.object_id, c.lexical) for c in scored if c.lexical)
+    return Ranked(tuple(relevant), tuple(passed_over), scores, tuple(verdicts))
+
+
+def _demotion(candidate: Candidate) -> Verdict:
+    return Verdict(Stage.VALIDATE, candidate.object_id, Reason.RETIRED, "demoted")
 
 
 class _Activation:
     """The activation gate of one compile."""
 
-    def __init__(self, setting: Setting, snapshot: Snapshot) -> None:
-        self.setting = setting
+    def __init__(self, context: CompileContext, snapshot: Snapshot) -> None:
+        self.context = context
         self.snapshot = snapshot
-        entities = snapshot.known.entities
-        bound = (*snapshot.named, *snapshot.spoken)
-        names = [
-            entities[b.entities[0]].name
-            for b in bound
-            if len(b.entities) == 1 and b.entities[0] in entities
-        ]
-        self.asked = question(setting, (*names, *snapshot.expansion))
-        self.tasks = frozenset(setting.task_types)
-        self.near = round(setting.rules.activation_cosine * 16_000_000)
-        self.strict = setting.rules.activation == "strict"
-        self.bearing: dict[str, bool] = {}
-        """Whether a text shares a term with the question: many objects have the same condition."""
+        self.terms = question(context, (*_bound_names(snapshot), *snapshot.expansion))
+        self.tasks = frozenset(context.task_types)
+        self.near = round(context.rules.activation_cosine * 16_000_000)
+        self.strict = context.rules.activation == "strict"
 
-    def answer(self, placed: Placed) -> tuple[str, bool]:
+        # Whether a text shares a term with the question: many objects have the same condition.
+        self.bearing: dict[str, bool] = {}
+
+    def answer(self, candidate: Candidate) -> tuple[str, bool]:
         """Return why an object is not active, empty when it is, and whether the task sufficed."""
-        version, via = placed.candidate.version, placed.candidate.via
+        version, via = candidate.version, candidate.via
         if version is None or via & _PINNED:
             return "", False
+
         details = version.details
         stands = bool(via & _STANDING)
         if details.authority_level <= 1:
             return "", stands
         if details.applicable_task_types and self.tasks.isdisjoint(details.applicable_task_types):
             return "task_type", False
-        if details.object_type is _TOOL:
+        if details.object_type is _TOOL or self._stands_alone(version):
             return "", stands
-        if self._stands_alone(version):
-            return "", stands
-        beaten = (each.version for each in placed.beaten if each.version is not None)
-        active = any(map(self._matches, (version, *beaten)))
+
+        rivals = (rival.version for rival in candidate.rivals if rival.version is not None)
+        active = any(map(self._matches, (version, *rivals)))
         return ("" if active else "activation"), False
 
     def _stands_alone(self, version: Version) -> bool:
         details = version.details
         if details.slot is None:
             return details.object_type in _STANDING_TYPES
-        definition = self.setting.vocabulary.slots.get(details.slot)
-        return definition is not None and definition.kind in _STANDS
+        definition = self.context.vocabulary.slots.get(details.slot)
+        return definition is not None and definition.kind in _STANDING_KINDS
 
     def _matches(self, version: Version) -> bool:
         content = content_of(version)
         vector = self.snapshot.vectors.get(version.row.claim.object_id)
         if vector is not None and vector.why >= self.near:
             return True
-        if masks(version.details, self.setting):
-            return not self.asked.isdisjoint(public_terms(version, self.setting))
+        if masks(version.details, self.context):
+            return not self.terms.isdisjoint(public_terms(version, self.context))
         if self._bears(content.why_it_matters):
             return True
         if self.strict:
             return False
+
         slot = version.details.slot
-        definition = self.setting.vocabulary.slots.get(slot) if slot else None
+        definition = self.context.vocabulary.slots.get(slot) if slot else None
         if definition and self._bears(definition.description):
             return True
-        if self.asked.isdisjoint(counted(content.terms)[0]):
+        if self.terms.isdisjoint(counted(content.terms)[0]):
             return False
         if slot is None or not (content.normalized_claim and content.text):
             return True  # the shared term is the claim's: there is no other text
-        return not self.asked.isdisjoint(terms_of(content.normalized_claim))
+        return not self.terms.isdisjoint(terms_of(content.normalized_claim))
 
     def _bears(self, text: str) -> bool:
         known = self.bearing.get(text)
         if known is None:
-            known = self.bearing[text] = not self.asked.isdisjoint(terms_of(text))
+            known = self.bearing[text] = not self.terms.isdisjoint(terms_of(text))
         return known
 
 
-def _scored(gated: list[tuple[Placed, bool]], test: _Activation, scale: _Scale) -> list[Ranked]:
-    competing = [placed for placed, by_task in gated if not by_task and _competes(placed)]
-    recorded = test.snapshot.texts
-    if recorded is None:
-        scores = _texts(competing, test)
+def _bound_names(snapshot: Snapshot) -> list[str]:
+    """List the names of the entities that the request's mentions mean."""
+    entities = snapshot.known.entities
+    names: list[str] = []
+    for bound in (*snapshot.named, *snapshot.spoken):
+        if len(bound.entities) == 1 and bound.entities[0] in entities:
+            names.append(entities[bound.entities[0]].name)
+    return names
+
+
+def _scored(active: list[Candidate], activation: _Activation, scale: _Scale) -> list[Candidate]:
+    competing = [candidate for candidate in active if _competes(candidate)]
+    recorded_scores = activation.snapshot.texts
+    if recorded_scores is None:
+        scores = _lexical_scores(competing, activation)
     else:
-        scores = [recorded.get(placed.candidate.object_id, 0) for placed in competing]
-    texts = dict(zip(map(id, competing), scores, strict=True))
+        scores = [recorded_scores.get(candidate.object_id, 0) for candidate in competing]
+
+    score_of = dict(zip(map(id, competing), scores, strict=True))
     return [
-        scale.ranked(placed, by_task, texts.get(id(placed)), _nearest(placed, test))
-        for placed, by_task in gated
+        scale.scored(candidate, score_of.get(id(candidate)), _nearest(candidate, activation))
+        for candidate in active
     ]
 
 
-def _texts(competing: list[Placed], test: _Activation) -> list[int]:
+def _competes(candidate: Candidate) -> bool:
+    """Tell whether a candidate is scored by its words; what the task alone chose is not."""
+    if candidate.by_task:
+        return False
+    item = candidate.request_item
+    return item is None or item.section is SectionName.EVIDENCE
+
+
+def _lexical_scores(competing: list[Candidate], activation: _Activation) -> list[int]:
     """Return the lexical scores; the winner of a slot has that of the best it won from."""
-    rules = test.setting.rules
-    losers = [(place, each) for place, p in enumerate(competing) for each in p.beaten]
-    documents = [_document(placed.candidate, test.setting) for placed in competing]
-    documents += [_document(each, test.setting) for _, each in losers]
-    scores = lexical(test.asked, documents, k1=rules.bm25_k1, b=rules.bm25_b)
-    found = scores[: len(competing)]
-    for (place, _), score in zip(losers, scores[len(competing) :], strict=True):
-        found[place] = max(found[place], score)
-    return found
+    context = activation.context
+    documents = [_document(candidate, context) for candidate in competing]
+    winners: list[int] = []
+    for position, candidate in enumerate(competing):
+        for rival in candidate.rivals:
+            winners.append(position)
+            documents.append(_document(rival, context))
+
+    rules = context.rules
+    scores = lexical(activation.terms, documents, k1=rules.bm25_k1, b=rules.bm25_b)
+    own_scores, rival_scores = scores[: len(competing)], scores[len(competing) :]
+    for position, score in zip(winners, rival_scores, strict=True):
+        own_scores[position] = max(own_scores[position], score)
+    return own_scores
 
 
-def _nearest(placed: Placed, test: _Activation) -> VectorScore | None:
+def _nearest(candidate: Candidate, activation: _Activation) -> VectorScore | None:
     """Return the vector score of an object, or of what it won its slot from where that is best."""
-    vectors = test.snapshot.vectors
-    own = vectors.get(placed.candidate.object_id)
-    if not placed.beaten:
-        return own
-    shown = (each for each in placed.beaten if not _masked(each, test.setting))
-    held = (own, *(vectors.get(each.object_id) for each in shown))
-    scores = [score for score in held if score is not None]
-    return max(scores, key=lambda score: score.content, default=None)
+    vectors = activation.snapshot.vectors
+    best = vectors.get(candidate.object_id)
+    for rival in candidate.rivals:
+        score = vectors.get(rival.object_id)
+        if score is None or _is_masked(rival, activation.context):
+            continue
+        if best is None or score.content > best.content:
+            best = score
+    return best
 
 
-def _masked(candidate: Candidate, setting: Setting) -> bool:
-    return candidate.version is not None and masks(candidate.version.details, setting)
+def _is_masked(candidate: Candidate, context: CompileContext) -> bool:
+    return candidate.version is not None and masks(candidate.version.details, context)
 
 
-def _competes(placed: Placed) -> bool:
-    given = placed.candidate.given
-    return given is None or given.section is SectionName.EVIDENCE
-
-
-def _document(candidate: Candidate, setting: Setting) -> tuple[str, ...]:
+def _document(candidate: Candidate, context: CompileContext) -> tuple[str, ...]:
     """Return the terms a candidate is scored by: its own, its condition's and its slot's."""
     version = candidate.version
     if version is None:
         return (term_text(candidate.text),)
+
     content = content_of(version)
-    definition = setting.vocabulary.slots.get(version.details.slot or "")
+    definition = context.vocabulary.slots.get(version.details.slot or "")
     why, about = content.why_it_matters, definition.description if definition else ""
-    if masks(version.details, setting):
+    if masks(version.details, context):
         return tuple(map(term_text, dict.fromkeys((why, about))))
     if about == why or not about:
         return (content.terms, term_text(why)) if why else (content.terms,)
@@ -219,9 +240,9 @@ def _document(candidate: Candidate, setting: Setting) -> tuple[str, ...]:
 class _Scale:
     """The policy's numbers as whole numbers, worked out once."""
 
-    def __init__(self, setting: Setting, opinions: Mapping[str, int]) -> None:
-        rules = setting.rules
-        self.setting = setting
+    def __init__(self, context: CompileContext, opinions: Mapping[str, int]) -> None:
+        rules = context.rules
+        self.context = context
         self.opinions = opinions
         self.relevance = round(rules.relevance_weight * 1000)
         whole = rules.authority_weight + rules.freshness_weight
@@ -230,82 +251,85 @@ class _Scale:
         least = rules.relevance_floor
         self.floors = {True: micro(least), False: micro(max(least, rules.memory_floor))}
         self.graph = round(1000 * rules.graph_weight)
-        self.help = round(1000 * rules.utility_weight)
-        self.brief = round(1000 * rules.brevity_weight)
-        request = setting.request
-        wanted = (request.step, *(item.text for item in request.acceptance))
-        self.wanted = terms_of("\n".join(wanted))
+        self.usefulness = round(1000 * rules.utility_weight)
+        self.brevity = round(1000 * rules.brevity_weight)
         self.stale = micro(rules.freshness_floor)
 
-    def ranked(
-        self, placed: Placed, by_task: bool, text: int | None, vector: VectorScore | None
-    ) -> Ranked:
+        request = context.request
+        goals = (request.step, *(item.text for item in request.acceptance))
+        self.goal_terms = terms_of("\n".join(goals))
+
+    def scored(
+        self, candidate: Candidate, text: int | None, vector: VectorScore | None
+    ) -> Candidate:
         """Return a candidate with its scores; `text` is None for what does not compete."""
-        level = placed.candidate.level
-        fresh = freshness(placed, self.setting)
-        strong = (4 - level) * FULL // 4
-        merit = (self.authority * strong + (1000 - self.authority) * fresh) // 1000
+        level = candidate.level
+        freshness = freshness_of(candidate, self.context)
+        strength = (4 - level) * FULL // 4
+        merit = (self.authority * strength + (1000 - self.authority) * freshness) // 1000
         if text is None:
             tier = PriorityTier.CRITICAL if level <= 1 else PriorityTier.IMPORTANT
-            return Ranked(placed, merit, 0, 0, tier, by_task, fresh)
-        weight = self.setting.rules.lexical_weight
-        hidden = _masked(placed.candidate, self.setting)
-        cosine = vector.content if vector is not None and not hidden else None
-        relevance = fused(text, cosine, lexical_weight=weight)
-        if self.opinions:
-            opinion = self.opinions.get(placed.candidate.object_id)
-            stored = placed.candidate.version is not None
-            share = self.setting.rules.rerank_weight if stored else 0.0
-            relevance = blended(relevance, opinion, share)
+            return candidate._replace(score=merit, tier=tier, freshness=freshness)
+
+        relevance = self._relevance(candidate, text, vector)
         rest = 1000 - self.relevance - self.graph
-        near = _near(placed.candidate.via)
-        score = (self.relevance * relevance + self.graph * near + rest * merit) // 1000
-        if self.help or self.brief:
-            score = self._with_use(score, placed.candidate.text)
-        return Ranked(placed, score, relevance, text, self.tier(score), by_task, fresh)
+        proximity = _proximity(candidate.via)
+        score = (self.relevance * relevance + self.graph * proximity + rest * merit) // 1000
+        if self.usefulness or self.brevity:
+            score = self._with_use(score, candidate.text)
+        return candidate._replace(
+            score=score,
+            relevance=relevance,
+            lexical=text,
+            tier=self._tier(score),
+            freshness=freshness,
+        )
+
+    def _relevance(self, candidate: Candidate, text: int, vector: VectorScore | None) -> int:
+        masked = _is_masked(candidate, self.context)
+        cosine = vector.content if vector is not None and not masked else None
+        relevance = fused(text, cosine, lexical_weight=self.context.rules.lexical_weight)
+        if not self.opinions:
+            return relevance
+
+        opinion = self.opinions.get(candidate.object_id)
+        share = self.context.rules.rerank_weight if candidate.version is not None else 0.0
+        return blended(relevance, opinion, share)
 
     def _with_use(self, score: int, text: str) -> int:
         """Blend a score with what a text does for the step, and how few tokens it takes."""
-        shared = len(self.wanted & terms_of(text))
-        use = shared * FULL // len(self.wanted) if self.wanted else 0
-        size = self.setting.counter.count(text)
-        blend = 1000 * score + self.help * use + self.brief * (FULL * 100 // (100 + size))
-        return blend // (1000 + self.help + self.brief)
+        common = len(self.goal_terms & terms_of(text))
+        use = common * FULL // len(self.goal_terms) if self.goal_terms else 0
+        size = self.context.counter.count(text)
+        brevity = FULL * 100 // (100 + size)
+        blend = 1000 * score + self.usefulness * use + self.brevity * brevity
+        return blend // (1000 + self.usefulness + self.brevity)
 
-    def tier(self, score: int) -> PriorityTier:
-        """Return the tier of a composite score."""
+    def _tier(self, score: int) -> PriorityTier:
         for cut, tier in self.cuts:
             if score >= cut:
                 return tier
         return PriorityTier.MINIMAL
 
-    def below(self, ranked: Ranked) -> Verdict | None:
-        """Return the floor an object is below; pinned, standing and given ones have none."""
-        candidate = ranked.placed.candidate
-        if ranked.by_task or candidate.version is None or candidate.via & _PINNED:
+    def below(self, candidate: Candidate) -> Verdict | None:
+        """Return the floor an object is below; what is pinned, stands or is brought has none."""
+        if candidate.by_task or candidate.version is None or candidate.via & _PINNED:
             return None
-        if ranked.relevance == 0:
+        if candidate.relevance == 0:
             reason, detail = Reason.IRRELEVANT_TO_ACTIVE_TASK, "score"
-        elif ranked.relevance < self.floors[candidate.is_passage]:
+        elif candidate.relevance < self.floors[candidate.is_passage]:
             reason, detail = Reason.BELOW_FLOOR, "relevance"
-        elif ranked.fresh < self.stale:
+        elif candidate.freshness < self.stale:
             reason, detail = Reason.BELOW_FLOOR, "freshness"
         else:
             return None
-        return Verdict(Stage.RANK, candidate.object_id, reason, detail, ranked.score, _IRRELEVANT)
+        return Verdict(
+            Stage.RANK, candidate.object_id, reason, detail, candidate.score, _IRRELEVANT
+        )
 
 
-def _near(via: int) -> int:
+def _proximity(via: int) -> int:
     """Return how near a candidate is to what the request names, in millionths."""
     if via & _SLOT:
         return FULL
     return FULL // 2 if via & _NEIGHBOUR else 0
-
-
-def _archival(placed: Placed) -> Ranked:
-    return Ranked(placed, 0, 0, 0, PriorityTier.IRRELEVANT, False, FULL)
-
-
-def _demoted(placed: Placed) -> Verdict:
-    object_id = placed.candidate.object_id
-    return Verdict(Stage.VALIDATE, object_id, Reason.RETIRED, "demoted")

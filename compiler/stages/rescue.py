@@ -8,21 +8,24 @@ one entity, and whether the source speaks of an entity of the request. The best 
 of their source stays out as `parent_remainder`. Pool and number are bounded by the policy.
 
 Invariant: a subunit is a verbatim piece of its source; features and sums are whole thousandths.
-Sources: source 003, stage 6; checklist C-080, C-081; settled 10.
+Sources: source 003, stage 6; checklist C-080, C-081.
 """
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ...schema.compile_terms import PriorityTier, Reason, Stage
-from ..ir.candidate import Ranked
-from ..ir.context import Setting, question
-from ..ir.outputs import Ranking, Rescued, Snippet
+from ..ir.candidate import Candidate
+from ..ir.context import CompileContext, question
+from ..ir.outputs import Gated, Ranked, Rescued, Resolved, Snippet
 from ..ir.verdicts import Verdict
 from ..text.relevance import FULL, terms_of
 from ..text.sentences import subunits
+
+_ANCHORS: Final = 20
+"""Selected objects that a subunit is compared with: the best ones."""
 
 
 class _Anchor(NamedTuple):
@@ -34,90 +37,98 @@ class _Anchor(NamedTuple):
     origin: str
 
 
-def rescue(ranking: Ranking, setting: Setting) -> Rescued:
-    """Return the selected objects with the best subunits of the others."""
-    rules = setting.rules
-    selected = _anchors(ranking)
-    masked = ranking.validated.gated.masked
-    open_ = (p for p in ranking.passed_over if p[0].placed.candidate.object_id not in masked)
-    pool = tuple(islice(open_, rules.rescue_pool))
-    asked = question(setting)
-    active = ranking.validated.gated.resolved.active
-    found: list[Snippet] = []
-    for ranked, _ in pool:
-        found += _snippets(ranked, selected, (asked, active), setting)
+_NO_ANCHOR: Final = _Anchor("", 0, None, "")
+
+
+def rescue(ranked: Ranked, gated: Gated, resolved: Resolved, context: CompileContext) -> Rescued:
+    """Return the best subunits of the sources that were passed over."""
+    rules = context.rules
+    sources = (
+        candidate
+        for candidate, _ in ranked.passed_over
+        if candidate.object_id not in gated.masked_ids
+    )
+
+    snippets: list[Snippet] = []
+    anchors = _anchors(ranked)
+    terms = question(context)
+    for candidate in islice(sources, rules.rescue_pool):
+        snippet = _best_snippet(candidate, terms, anchors, resolved.active, context)
+        if snippet is not None:
+            snippets.append(snippet)
+
     least = round(1000 * rules.rescue_affinity)
-    apt = [snippet for snippet in found if snippet.affinity >= least]
-    apt.sort(key=lambda s: (-s.affinity, s.ranked.placed.candidate.object_id, s.text))
-    kept = tuple(apt[: rules.rescue_keep])
-    saved = {snippet.ranked.placed.candidate.object_id for snippet in kept}
-    verdicts = tuple(_verdict(ranked, verdict, saved) for ranked, verdict in ranking.passed_over)
-    return Rescued(ranking, ranking.items, kept, verdicts)
+    apt = [snippet for snippet in snippets if snippet.affinity >= least]
+    apt.sort(key=lambda s: (-s.affinity, s.candidate.object_id, s.text))
+    best = tuple(apt[: rules.rescue_keep])
+
+    rescued_ids = {snippet.candidate.object_id for snippet in best}
+    verdicts = [_final(verdict, rescued_ids) for _, verdict in ranked.passed_over]
+    return Rescued(best, tuple(verdicts))
 
 
-def _verdict(ranked: Ranked, verdict: Verdict, saved: set[str]) -> Verdict:
-    if ranked.placed.candidate.object_id not in saved:
+def _final(verdict: Verdict, rescued_ids: set[str]) -> Verdict:
+    """Say of a source with a rescued subunit that the rest of it stays out."""
+    if verdict.object_id not in rescued_ids:
         return verdict
     return verdict._replace(stage=Stage.RESCUE, reason=Reason.PARENT_REMAINDER, detail="")
 
 
-def _anchors(ranking: Ranking) -> list[_Anchor]:
-    ranked = [item for item in ranking.items if item.relevance]
-    ranked.sort(key=lambda item: (-item.relevance, item.placed.candidate.object_id))
-    return [
-        _Anchor(
-            item.placed.candidate.object_id,
-            item.relevance,
-            item.placed.subject,
-            item.placed.candidate.origin,
-        )
-        for item in ranked[:20]
-    ]
+def _anchors(ranked: Ranked) -> list[_Anchor]:
+    relevant = [candidate for candidate in ranked.candidates if candidate.relevance]
+    relevant.sort(key=lambda candidate: (-candidate.relevance, candidate.object_id))
+    return [_Anchor(c.object_id, c.relevance, c.subject, c.origin) for c in relevant[:_ANCHORS]]
 
 
-def _snippets(
-    ranked: Ranked,
-    selected: list[_Anchor],
-    about: tuple[frozenset[str], frozenset[str]],
-    setting: Setting,
-) -> list[Snippet]:
-    asked, active = about
-    best: list[Snippet] = []
-    for unit in subunits(ranked.placed.candidate.text):
-        shared = len(asked & terms_of(unit))
-        if not shared:
+def _best_snippet(
+    candidate: Candidate,
+    terms: frozenset[str],
+    anchors: list[_Anchor],
+    active: frozenset[str],
+    context: CompileContext,
+) -> Snippet | None:
+    """Return the subunit of a source that fits best; None when none shares a term."""
+    best: Snippet | None = None
+    for unit in subunits(candidate.text):
+        shared_terms = len(terms & terms_of(unit))
+        if not shared_terms:
             continue
-        affinity, beside = _affinity(ranked, shared * 1000 // len(asked), selected, active, setting)
-        best.append(Snippet(_raised(ranked, affinity), unit, affinity, beside))
-    best.sort(key=lambda s: (-s.affinity, s.text))
-    return best[:1]
+
+        coverage = shared_terms * 1000 // len(terms)
+        affinity, beside = _affinity(candidate, coverage, anchors, active, context)
+        if best is None or (-affinity, unit) < (-best.affinity, best.text):
+            best = Snippet(_scored(candidate, affinity), unit, affinity, beside)
+    return best
 
 
-def _raised(ranked: Ranked, affinity: int) -> Ranked:
+def _scored(candidate: Candidate, affinity: int) -> Candidate:
     score = affinity * FULL // 1000
-    return ranked._replace(score=score, relevance=score, tier=PriorityTier.MINIMAL)
+    return candidate._replace(score=score, relevance=score, tier=PriorityTier.MINIMAL)
 
 
 def _affinity(
-    ranked: Ranked,
-    query: int,
-    selected: list[_Anchor],
+    candidate: Candidate,
+    coverage: int,
+    anchors: list[_Anchor],
     active: frozenset[str],
-    setting: Setting,
+    context: CompileContext,
 ) -> tuple[int, str]:
     """Return the best affinity over the selected objects, in thousandths, and with which."""
-    placed = ranked.placed
-    version = placed.candidate.version
+    version = candidate.version
     tasks = version.details.applicable_task_types if version is not None else ()
-    skill = 1000 if set(tasks) & set(setting.task_types) else 0 if tasks else 500
-    about = 1000 if placed.subject in active else 0
-    weights = [round(1000 * weight) for weight in setting.rules.rescue_weights]
+    skill = 500
+    if tasks:
+        skill = 1000 if set(tasks) & set(context.task_types) else 0
+    about = 1000 if candidate.subject in active else 0
+    weights = [round(1000 * weight) for weight in context.rules.rescue_weights]
+
     best = (0, "")
-    for anchor in selected or [_Anchor("", 0, None, "")]:
-        same = anchor.origin == placed.candidate.origin or (
-            anchor.subject is not None and anchor.subject == placed.subject
+    for anchor in anchors or [_NO_ANCHOR]:
+        kin = anchor.origin == candidate.origin or (
+            anchor.subject is not None and anchor.subject == candidate.subject
         )
-        features = (query, skill, anchor.relevance // 1000, 1000 if same else 0, about)
+        features = (coverage, skill, anchor.relevance // 1000, 1000 if kin else 0, about)
         affinity = sum(w * f for w, f in zip(weights, features, strict=True)) // 1000
-        best = max(best, (affinity, anchor.object_id), key=lambda pair: pair[0])
+        if affinity > best[0]:
+            best = (affinity, anchor.object_id)
     return best

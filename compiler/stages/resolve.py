@@ -6,70 +6,84 @@ A row about a pending entity may be shown as data but never backs a rule (C-054)
 about one are left out here. Objects that the walk's cap dropped are listed.
 
 Invariant: only bindings that were known at the compile's tx are used; nothing is scored.
-Sources: DESIGN 7, stage 2; settled 7 and 10; checklist C-054, C-076.
+Checklist C-054, C-076.
 """
 
 from __future__ import annotations
 
 from ...resolution.known import Known
+from ...schema.claim import Version
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.principal import Scope
 from ...schema.vocabulary import EntityState, ObjectType
-from ..ir.candidate import Candidate, Placed
-from ..ir.context import Setting
+from ..ir.candidate import Candidate
+from ..ir.context import CompileContext
 from ..ir.outputs import Normalized, Resolved
 from ..ir.snapshot import Bound, Snapshot
 from ..ir.verdicts import Gap, Verdict
 
+_RULES = frozenset({ObjectType.POLICY_RULE, ObjectType.TOOL_SCHEMA})
 
-def resolve(normalized: Normalized, setting: Setting) -> Resolved:
+
+def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext) -> Resolved:
     """Return the candidates with their subjects and the gaps of unbound mentions."""
-    snapshot = normalized.snapshot
     verdicts = [Verdict(Stage.RESOLVE, i, Reason.NEIGHBOURHOOD_CAP) for i in snapshot.capped]
-    mine = frozenset(snapshot.own.values())
-    pending = _pending(snapshot.known)
-    placed: list[Placed] = []
+    canonical = snapshot.known.canonical
+    pending_ids = _pending_ids(snapshot.known)
+    own_ids = frozenset(snapshot.own.values())
+    own_scopes: dict[Scope, bool] = {}
+
+    candidates: list[Candidate] = []
     for candidate in normalized.candidates:
-        if candidate.version is None:
-            placed.append(Placed(candidate, None))
+        version = candidate.version
+        if version is None:
+            candidates.append(candidate)
             continue
-        details = candidate.version.details
-        subject = details.subject_id
-        waits = subject in pending or details.value_entity_id in pending
-        if subject is not None:
-            subject = snapshot.known.canonical.get(subject, subject)
-        if waits and _is_rule(candidate):
+
+        details = version.details
+        pending = details.subject_id in pending_ids or details.value_entity_id in pending_ids
+        if pending and _is_rule(version):
             verdicts.append(Verdict(Stage.RESOLVE, candidate.object_id, Reason.ENTITY_PENDING))
             continue
-        ours = subject in mine or _in_own_scope(details.scope, setting)
-        placed.append(Placed(candidate, subject, waits, ours))
-    bound = (*snapshot.named, *snapshot.spoken)
-    active = frozenset(b.entities[0] for b in bound if len(b.entities) == 1)
-    return Resolved(tuple(placed), snapshot, active, tuple(verdicts), tuple(_gaps(snapshot)))
+
+        subject = details.subject_id
+        if subject is not None:
+            subject = canonical.get(subject, subject)
+        if details.scope not in own_scopes:
+            own_scopes[details.scope] = _is_own(details.scope, context)
+        ours = subject in own_ids or own_scopes[details.scope]
+        candidates.append(Candidate(*candidate[:5], subject, pending, ours))
+
+    bindings = (*snapshot.named, *snapshot.spoken)
+    active = frozenset(b.entities[0] for b in bindings if len(b.entities) == 1)
+    return Resolved(tuple(candidates), active, tuple(verdicts), tuple(_gaps(snapshot)))
 
 
-def _pending(known: Known) -> frozenset[str]:
+def _pending_ids(known: Known) -> frozenset[str]:
     return frozenset(i for i, e in known.entities.items() if e.state is EntityState.PENDING)
 
 
-def _is_rule(candidate: Candidate) -> bool:
-    kind = candidate.version.details.object_type if candidate.version else None
-    return candidate.level <= 1 or kind in (ObjectType.POLICY_RULE, ObjectType.TOOL_SCHEMA)
+def _is_rule(version: Version) -> bool:
+    return version.details.authority_level <= 1 or version.details.object_type in _RULES
 
 
-def _in_own_scope(scope: Scope, setting: Setting) -> bool:
-    principal = setting.principal
+def _is_own(scope: Scope, context: CompileContext) -> bool:
+    principal = context.principal
     return (
         (scope.user is not None and scope.user == principal.user)
         or (scope.session is not None and scope.session == principal.session)
-        or (scope.project is not None and scope.project == setting.project)
+        or (scope.project is not None and scope.project == context.project)
     )
 
 
 def _gaps(snapshot: Snapshot) -> list[Gap]:
-    gaps = [_gap(bound) for bound in snapshot.named if len(bound.entities) != 1]
-    unclear = (bound for bound in snapshot.spoken if len(bound.entities) > 1)
-    return sorted({*gaps, *(_gap(bound) for bound in unclear)})
+    """List the mentions that name nobody, or several.
+
+    A word of the query that names nobody is no gap: most words are no names.
+    """
+    gaps = {_gap(bound) for bound in snapshot.named if len(bound.entities) != 1}
+    gaps |= {_gap(bound) for bound in snapshot.spoken if len(bound.entities) > 1}
+    return sorted(gaps)
 
 
 def _gap(bound: Bound) -> Gap:

@@ -9,140 +9,166 @@ query where that would have, and is found by the words that find that. On a slot
 many this goes value by value.
 
 Invariant: no two compiled objects say different things about one slot at the compile's valid
-time. Sources: settled 3; vocabulary 5.4; D4; checklist C-074, C-078; rules R7, R8.
+time. Checklist C-074, C-078.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ...schema.claim import Row, Version
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.values import iso
 from ...schema.vocabulary import Op, Status
-from ..ir.candidate import Placed
-from ..ir.context import Setting, question
-from ..ir.outputs import Gated, Validated
-from ..ir.snapshot import Via
+from ..ir.candidate import Candidate, version_of
+from ..ir.context import CompileContext, question
+from ..ir.outputs import Gated, Resolved, Validated
+from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Gap, Verdict
 from ..text.relevance import terms_of
 
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
 
-
 _OUTDATED, _PINNED = int(Via.OUTDATED), int(Via.PINNED)
 
+SlotKey = tuple[str, ...]
+"""(canonical subject, slot), and the value of a slot of cardinality many."""
 
-def validate(gated: Gated, setting: Setting) -> Validated:
+
+@dataclass(slots=True)
+class _Sorted:
+    """Candidates by what becomes of them."""
+
+    clean: list[Candidate] = field(default_factory=list[Candidate])
+    archival: list[Candidate] = field(default_factory=list[Candidate])
+    verdicts: list[Verdict] = field(default_factory=list[Verdict])
+    contests: dict[SlotKey, list[Candidate]] = field(default_factory=dict[SlotKey, list[Candidate]])
+    """Heads of one slot at the instant, in all visible scopes."""
+
+    def admit(self, candidate: Candidate) -> None:
+        """Let a clean candidate in, into the archive when it was demoted and nobody pins it."""
+        version = candidate.version
+        demoted = version is not None and version.demoted and not candidate.via & Via.PINNED
+        (self.archival if demoted else self.clean).append(candidate)
+
+
+def validate(
+    gated: Gated, resolved: Resolved, snapshot: Snapshot, context: CompileContext
+) -> Validated:
     """Return the clean, current candidates, and verdicts on the others."""
-    verdicts: list[Verdict] = []
-    standing: list[Placed] = []
-    deciding: dict[tuple[str, ...], list[Placed]] = {}
-    archival: list[Placed] = []
-    for placed in gated.placed:
-        version = placed.candidate.version
-        if version is None:
-            standing.append(placed)
-            continue
-        key = _slot_of(placed, version, setting)
-        if key is not None and _decides(version, setting):
-            deciding.setdefault(key, []).append(placed)
-            continue
-        found = _fault(version, setting) or _history(placed)
-        if found is None and version.demoted and not placed.candidate.via & Via.PINNED:
-            archival.append(placed)
-        elif found is None:
-            standing.append(placed)
-        else:
-            verdicts.append(_verdict(placed, *found))
-    hidden = frozenset(map(id, gated.shadows))
-    for placed in gated.shadows:
-        version = _version(placed)
-        key = _slot_of(placed, version, setting)
-        if key in deciding and _decides(version, setting):
-            deciding[key].append(placed)
-    for key in sorted(deciding):
-        won, lost = _compete(deciding[key], hidden, setting)
-        verdicts += lost
-        (archival if won and _demoted(won[0]) else standing).extend(won)
-    order = {_row_of(placed): place for place, placed in enumerate(gated.placed)}
-    standing.sort(key=lambda placed: order[_row_of(placed)])
+    groups = _Sorted()
+    for candidate in gated.candidates:
+        _sort(candidate, groups, context)
+
+    # Whoever may not see the strongest head learns nothing from a weaker one: it competes unseen.
+    shadows = frozenset(map(id, gated.shadows))
+    for candidate in gated.shadows:
+        key = _slot_of(candidate, version_of(candidate), context)
+        if key in groups.contests and _decides(version_of(candidate), context):
+            groups.contests[key].append(candidate)
+
+    for key in sorted(groups.contests):
+        winners, losers = _compete(groups.contests[key], shadows, context)
+        groups.verdicts += losers
+        for winner in winners:
+            groups.admit(winner)
+
+    position = {_row_of(candidate): i for i, candidate in enumerate(gated.candidates)}
+    groups.clean.sort(key=lambda candidate: position[_row_of(candidate)])
+    gaps = set(_disputed_slots(gated, resolved, groups.verdicts))
+    gaps |= set(_unanswered_slots(gated, resolved, snapshot, groups.contests, context))
     return Validated(
-        gated,
-        tuple(standing),
-        tuple(archival),
-        tuple(verdicts),
-        tuple(sorted({*_disputed(gated, verdicts), *_unanswered(gated, deciding, setting)})),
+        tuple(groups.clean),
+        tuple(groups.archival),
+        tuple(groups.verdicts),
+        tuple(sorted(gaps)),
     )
 
 
-def _row_of(placed: Placed) -> tuple[str, int]:
-    version = placed.candidate.version
-    return placed.candidate.object_id, version.row.vid if version is not None else 0
+def _sort(candidate: Candidate, groups: _Sorted, context: CompileContext) -> None:
+    """Put a candidate among the clean, the archival, the faulty, or what competes for a slot."""
+    version = candidate.version
+    if version is None:
+        groups.clean.append(candidate)
+        return
+
+    key = _slot_of(candidate, version, context)
+    if key is not None and _decides(version, context):
+        groups.contests.setdefault(key, []).append(candidate)
+        return
+
+    fault = _fault(version, context) or _history(candidate)
+    if fault is None:
+        groups.admit(candidate)
+    else:
+        groups.verdicts.append(_verdict(candidate, fault))
 
 
-def _demoted(placed: Placed) -> bool:
-    version = placed.candidate.version
-    return version is not None and version.demoted and not placed.candidate.via & Via.PINNED
+def _row_of(candidate: Candidate) -> tuple[str, int]:
+    version = candidate.version
+    return candidate.object_id, version.row.vid if version is not None else 0
 
 
-def _verdict(placed: Placed, reason: Reason, detail: str) -> Verdict:
-    return Verdict(Stage.VALIDATE, placed.candidate.object_id, reason, detail)
+def _verdict(candidate: Candidate, fault: tuple[Reason, str]) -> Verdict:
+    return Verdict(Stage.VALIDATE, candidate.object_id, *fault)
 
 
-def _slot_of(placed: Placed, version: Version, setting: Setting) -> tuple[str, ...] | None:
+def _slot_of(candidate: Candidate, version: Version, context: CompileContext) -> SlotKey | None:
     """Return what competes as one slot across scopes; None for text without a slot."""
     slot = version.details.slot
-    if slot is None or placed.subject is None:
+    if slot is None or candidate.subject is None:
         return None
-    definition = setting.vocabulary.slots.get(slot)
+    definition = context.vocabulary.slots.get(slot)
     if definition is not None and definition.many:
-        return placed.subject, slot, version.row.claim.value_key
-    return placed.subject, slot
+        return candidate.subject, slot, version.row.claim.value_key
+    return candidate.subject, slot
 
 
-def _decides(version: Version, setting: Setting) -> bool:
+def _decides(version: Version, context: CompileContext) -> bool:
     row = version.row
-    return row.look.head and _known(row, setting) and setting.point.valid_us in row.interval
+    return row.look.head and _believed(row, context) and context.point.valid_us in row.interval
 
 
-def _known(row: Row, setting: Setting) -> bool:
-    return row.tx_start <= setting.point.tx_us < row.tx_end
+def _believed(row: Row, context: CompileContext) -> bool:
+    """Tell whether the row was known at the compile's transaction time."""
+    return row.tx_start <= context.point.tx_us < row.tx_end
 
 
-def _fault(version: Version, setting: Setting) -> tuple[Reason, str] | None:
+def _fault(version: Version, context: CompileContext) -> tuple[Reason, str] | None:
     """Return why a row by itself may not enter, None when it may."""
-    row, valid = version.row, setting.point.valid_us
+    row, valid = version.row, context.point.valid_us
     if version.erased or version.content is None:
         return Reason.ERASED, ""
-    if row.look.status is _CLEAN and _known(row, setting) and valid in row.interval:
-        return _unfit(version, setting)
+    if row.look.status is _CLEAN and _believed(row, context) and valid in row.interval:
+        return _unfit(version, context)
+
     if row.look.status is Status.QUARANTINED:
-        return _held(row.look.reason), row.look.reason
-    if not _known(row, setting):
+        injected = row.look.reason == "injection_suspected"
+        return (Reason.INJECTION_SUSPECTED if injected else Reason.POLICY_HOLD), row.look.reason
+    if not _believed(row, context):
         return Reason.SUPERSEDED, row.look.reason
     if row.look.status is Status.OVERRIDDEN:
         denied = row.look.reason == "denied"
         return (Reason.DENIED_VALUE if denied else Reason.OVERRIDDEN), row.look.reason
     if row.look.status is Status.DISPUTED:
-        tied = row.look.reason == "unresolved_tie" and valid in row.interval
-        if tied:
-            return Reason.CONFLICTING_CLAIM_UNRESOLVED, row.look.reason
         if row.look.reason != "unresolved_tie":
             return Reason.DISPUTED_LOWER_TRUST, row.look.reason
+        if valid in row.interval:
+            return Reason.CONFLICTING_CLAIM_UNRESOLVED, row.look.reason
+
     if valid < row.interval.start_us:
         return Reason.NOT_YET_VALID, iso(row.interval.start_us) or ""
     return Reason.EXPIRED_VALID_TIME, iso(row.interval.end_us) or ""
 
 
-def _history(placed: Placed) -> tuple[Reason, str] | None:
+def _history(candidate: Candidate) -> tuple[Reason, str] | None:
     """Return why a passage whose claims have all ended is no evidence, unless it is pinned."""
-    via = placed.candidate.via
-    ended = via & _OUTDATED and not via & _PINNED
+    ended = candidate.via & _OUTDATED and not candidate.via & _PINNED
     return (Reason.SUPERSEDED, "claims_ended") if ended else None
 
 
-def _unfit(version: Version, setting: Setting) -> tuple[Reason, str] | None:
+def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | None:
     """Return why a row that holds at the instant may not enter all the same."""
     claim = version.row.claim
     if claim.op is _DENY:
@@ -153,117 +179,118 @@ def _unfit(version: Version, setting: Setting) -> tuple[Reason, str] | None:
         return Reason.STALE_DERIVATION, ""
     if version.confirm_due:
         return Reason.AWAITING_CONFIRMATION, ""
+
     rule = version.details.decay_rule
-    if rule is not None:
-        anchor = claim.tx if version.last_confirmed_us is None else version.last_confirmed_us
-        age = setting.point.valid_us - anchor
-        fading = setting.policy.decay.fading(version.details.object_type)
-        if rule.due(age, fading):
-            left = f"{round(1000 * rule.strength(age, fading))} of 1000"
-            return Reason.DECAYED_BELOW_THRESHOLD, left
+    if rule is None:
+        return None
+    anchor = claim.tx if version.last_confirmed_us is None else version.last_confirmed_us
+    age = context.point.valid_us - anchor
+    fading = context.policy.decay.fading(version.details.object_type)
+    if rule.due(age, fading):
+        strength = round(1000 * rule.strength(age, fading))
+        return Reason.DECAYED_BELOW_THRESHOLD, f"{strength} of 1000"
     return None
 
 
-def _held(reason: str) -> Reason:
-    return Reason.INJECTION_SUSPECTED if reason == "injection_suspected" else Reason.POLICY_HOLD
-
-
 def _compete(
-    heads: list[Placed], hidden: frozenset[int], setting: Setting
-) -> tuple[list[Placed], list[Verdict]]:
+    heads: list[Candidate], shadows: frozenset[int], context: CompileContext
+) -> tuple[list[Candidate], list[Verdict]]:
     """Decide one slot across scopes: return who stands and verdicts on the rest."""
     if len(heads) == 1:
-        fault = _fault(_version(heads[0]), setting)
-        return (heads, []) if fault is None else ([], [_verdict(heads[0], *fault)])
+        fault = _fault(version_of(heads[0]), context)
+        return (heads, []) if fault is None else ([], [_verdict(heads[0], fault)])
+
     ranked = sorted(
-        ((_rank(placed), placed) for placed in heads),
-        key=lambda pair: (pair[0], pair[1].candidate.object_id, _version(pair[1]).row.vid),
+        ((_rank(head), head) for head in heads),
+        key=lambda pair: (pair[0], pair[1].object_id, version_of(pair[1]).row.vid),
     )
     best = ranked[0][0]
-    top = [placed for rank, placed in ranked if rank == best]
-    split = len({_version(placed).row.claim.value_key for placed in top}) > 1
-    unseen = any(id(placed) in hidden for placed in top)
+    leaders = [head for rank, head in ranked if rank == best]
+    tied = len({version_of(head).row.claim.value_key for head in leaders}) > 1
+    behind_shadow = any(id(head) in shadows for head in leaders)
+
     verdicts: list[Verdict] = []
-    won: list[Placed] = []
-    beaten: list[Placed] = []
-    for rank, placed in ranked:
-        if id(placed) in hidden:
+    winners: list[Candidate] = []
+    losers: list[Candidate] = []
+    for rank, head in ranked:
+        if id(head) in shadows:
             continue
-        fault = _fault(_version(placed), setting)
-        if fault is None and rank == best and split:
+
+        fault = _fault(version_of(head), context)
+        if fault is None and rank == best and tied:
             fault = Reason.CONFLICTING_CLAIM_UNRESOLVED, "unresolved_tie"
-        if fault is None and rank == best and not unseen:
-            won.append(placed)
+        if fault is None and rank == best and not behind_shadow:
+            winners.append(head)
             continue
+
         if fault is None:
-            beaten.append(placed)
-        verdicts.append(_verdict(placed, *(fault or _beaten(placed, won, rank[0] > best[0]))))
-    return [_standing_in(placed, heads, beaten) for placed in won], verdicts
+            losers.append(head)
+            fault = _defeat(head, winners, by_level=rank[0] > best[0])
+        verdicts.append(_verdict(head, fault))
+    return [_standing_in(winner, heads, losers) for winner in winners], verdicts
 
 
-def _standing_in(placed: Placed, heads: list[Placed], beaten: list[Placed]) -> Placed:
+def _standing_in(winner: Candidate, heads: list[Candidate], losers: list[Candidate]) -> Candidate:
     """Return a winner as what the losers would have been: it is the answer in their stead.
 
     It stands without a query where a loser would have, and is found by what finds a clean one.
     """
-    stands = any(head.candidate.via & Via.STANDING for head in heads)
-    via = placed.candidate.via | (Via.STANDING if stands else 0)
-    for loser in beaten:
-        via |= loser.candidate.via & ~Via.RIVAL
-    candidate = placed.candidate._replace(via=via)
-    return placed._replace(candidate=candidate, beaten=tuple(p.candidate for p in beaten))
+    stands = any(head.via & Via.STANDING for head in heads)
+    via = winner.via | (Via.STANDING if stands else 0)
+    for loser in losers:
+        via |= loser.via & ~Via.RIVAL
+    return winner._replace(via=via, rivals=tuple(losers))
 
 
-def _beaten(placed: Placed, won: list[Placed], by_level: bool) -> tuple[Reason, str]:
+def _defeat(loser: Candidate, winners: list[Candidate], *, by_level: bool) -> tuple[Reason, str]:
     """Return why a head that is clean in its own scope does not stand."""
-    value = _version(placed).row.claim.value_key
-    if won and _version(won[0]).row.claim.value_key == value:
-        return Reason.DUPLICATE_OF, won[0].candidate.object_id
+    value = version_of(loser).row.claim.value_key
+    if winners and version_of(winners[0]).row.claim.value_key == value:
+        return Reason.DUPLICATE_OF, winners[0].object_id
     return Reason.OVERRIDDEN, "lower_authority" if by_level else "other_scope"
 
 
-def _version(placed: Placed) -> Version:
-    assert placed.candidate.version is not None  # only stored rows compete
-    return placed.candidate.version
-
-
-def _rank(placed: Placed) -> tuple[int, int, int]:
+def _rank(head: Candidate) -> tuple[int, int, int]:
     """Return the strength of a head across scopes, the smallest first; trust is not compared."""
-    version = _version(placed)
+    version = version_of(head)
     claim = version.row.claim
     return claim.level, -version.details.scope.specificity, -claim.since_us
 
 
-def _disputed(gated: Gated, verdicts: Iterable[Verdict]) -> Iterator[Gap]:
+def _disputed_slots(gated: Gated, resolved: Resolved, verdicts: Iterable[Verdict]) -> Iterator[Gap]:
     """Yield the slots of named entities whose answer is disputed."""
     tied = {v.object_id for v in verdicts if v.reason is Reason.CONFLICTING_CLAIM_UNRESOLVED}
-    active = gated.resolved.active
-    for placed in gated.placed:
-        version = placed.candidate.version
-        if version is None or placed.candidate.object_id not in tied:
+    for candidate in gated.candidates:
+        version = candidate.version
+        if version is None or candidate.object_id not in tied:
             continue
-        if placed.subject in active and version.details.slot and placed.candidate.via & Via.SLOT:
-            yield Gap(GapCode.DISPUTED_VALUE, placed.subject or "", version.details.slot)
+        named = candidate.subject in resolved.active and candidate.via & Via.SLOT
+        if named and version.details.slot:
+            yield Gap(GapCode.DISPUTED_VALUE, candidate.subject or "", version.details.slot)
 
 
-def _unanswered(
-    gated: Gated, deciding: Iterable[tuple[str, ...]], setting: Setting
+def _unanswered_slots(
+    gated: Gated,
+    resolved: Resolved,
+    snapshot: Snapshot,
+    contests: Iterable[SlotKey],
+    context: CompileContext,
 ) -> Iterator[Gap]:
     """Yield the slots that the request asks for by name and nobody stated of a named entity.
 
     Where rows were withheld nothing is said: what may not be seen is not unknown.
     """
-    resolved = gated.resolved
-    snapshot, held = resolved.snapshot, {key[:2] for key in deciding}
-    if not resolved.active or gated.withheld or dict(snapshot.withheld).get("slot"):
+    if not resolved.active or gated.refusals or dict(snapshot.withheld).get("slot"):
         return
-    asked = question(setting)
-    for name, slot in sorted(setting.vocabulary.slots.items()):
+
+    answered = {key[:2] for key in contests}
+    query = question(context)
+    for name, slot in sorted(context.vocabulary.slots.items()):
         words = terms_of(name.replace("_", " "))
-        if not words or not words <= asked:
+        if not words or not words <= query:
             continue
-        for entity in sorted(resolved.active):
-            known = snapshot.known.entities.get(entity)
-            fits = known and known.type in (slot.subject_types or (known.type,))
-            if fits and (entity, name) not in held:
-                yield Gap(GapCode.NO_VALUE, entity, name)
+        for entity_id in sorted(resolved.active):
+            entity = snapshot.known.entities.get(entity_id)
+            fits = entity and entity.type in (slot.subject_types or (entity.type,))
+            if fits and (entity_id, name) not in answered:
+                yield Gap(GapCode.NO_VALUE, entity_id, name)

@@ -27,8 +27,9 @@ from ...schema.crosswalk import layer_tokens
 from ...schema.errors import Forbidden
 from ...schema.principal import AUDIT, Principal
 from ...schema.vocabulary import Authority
-from ..ir.context import Setting
-from ..ir.outputs import Ordered
+from ..ir.candidate import item_of
+from ..ir.context import CompileContext
+from ..ir.outputs import Passes
 from ..ir.piece import Piece
 from ..ir.verdicts import Change, Gap, Verdict
 from ..media.entry import Shown
@@ -46,7 +47,7 @@ _CACHED = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTO
 class Findings:
     """What an envelope and its trace say alike."""
 
-    compiled: tuple[str, ...]
+    compiled_ids: tuple[str, ...]
     """Object ids, in the order of the text."""
     verdicts: tuple[Verdict, ...]
     changes: tuple[Change, ...]
@@ -57,38 +58,21 @@ class Findings:
     tokens: int
 
 
-def findings(ordered: Ordered, setting: Setting) -> Findings:
+def findings(passes: Passes, context: CompileContext) -> Findings:
     """Return what was found, collected once."""
-    laid = ordered.assembled.in_order
-    compiled = tuple(piece.object_id for piece in laid if piece.placed is not None)
-    pieces = ordered.contained.pieces
+    laid = passes.pieces
+    compiled = tuple(piece.object_id for piece in laid if piece.candidate is not None)
+    pieces = passes.contained.pieces
     sections = {piece.object_id: piece.section.value for piece in pieces}
-    verdicts = tuple(_first(all_verdicts(ordered), {*compiled}))
-    converted = ordered.contained.converted
+    verdicts = tuple(_first(passes.verdicts, {*compiled}))
     return Findings(
-        compiled=compiled,
+        compiled_ids=compiled,
         verdicts=verdicts,
-        changes=(*converted.changes, *ordered.changes),
-        gaps=tuple(sorted({*_gaps(ordered, setting)})),
-        sections=tuple(_sections(ordered, setting)),
+        changes=(*passes.converted.changes, *passes.ordered.changes),
+        gaps=tuple(sorted({*_gaps(passes, context)})),
+        sections=tuple(_sections(passes, context)),
         section_of=sections,
-        tokens=setting.counter.count(ordered.assembled.text),
-    )
-
-
-def all_verdicts(ordered: Ordered) -> tuple[Verdict, ...]:
-    """Return the verdicts of all stages in order, the gate's apart."""
-    contained = ordered.contained
-    rescued = contained.converted.rescued
-    validated = rescued.ranking.validated
-    return (
-        *validated.gated.resolved.verdicts,
-        *validated.verdicts,
-        *rescued.ranking.verdicts,
-        *rescued.verdicts,
-        *contained.converted.verdicts,
-        *contained.verdicts,
-        *ordered.verdicts,
+        tokens=context.counter.count(passes.ordered.assembled.text),
     )
 
 
@@ -103,21 +87,21 @@ def _first(verdicts: Iterable[Verdict], here: set[str]) -> Iterable[Verdict]:
         yield verdict
 
 
-def _compiled(ordered: Ordered) -> Iterable[CompiledObject]:
-    anchors = {object_id: anchor for anchor, object_id in ordered.assembled.anchors.items()}
-    for group in ordered.assembled.pieces:
+def _compiled(passes: Passes) -> Iterable[CompiledObject]:
+    anchors = {object_id: anchor for anchor, object_id in passes.ordered.assembled.anchors.items()}
+    for group in passes.ordered.assembled.pieces:
         level = max(piece.level for piece in group)
         trust = Authority(level).trust.value
         for piece in group:
-            if piece.placed is not None:
+            if piece.candidate is not None:
                 yield _object(piece, anchors[piece.object_id], trust)
 
 
 def _object(piece: Piece, anchor: str, trust: str) -> CompiledObject:
-    assert piece.placed is not None  # what the compiler says itself is no object
-    candidate = piece.placed.candidate
+    assert piece.candidate is not None  # what the compiler says itself is no object
+    candidate = piece.candidate
     version = candidate.version
-    details = version.details if version is not None else candidate.own
+    details = version.details if version is not None else item_of(candidate)
     claim = version.row.claim if version is not None else None
     return CompiledObject(
         object_id=piece.object_id,
@@ -138,17 +122,15 @@ def _object(piece: Piece, anchor: str, trust: str) -> CompiledObject:
         integrity=trust,
         content_hash=hashlib.sha256((piece.cell or piece.text).encode()).hexdigest()[:16],
         merged=piece.object_ids[1:],
-        stands_for=tuple(sorted(each.object_id for each in piece.placed.beaten)),
+        stands_for=tuple(sorted(each.object_id for each in candidate.rivals)),
     )
 
 
-def _gaps(ordered: Ordered, setting: Setting) -> Iterable[Gap]:
-    rescued = ordered.contained.converted.rescued
-    validated = rescued.ranking.validated
-    yield from validated.gated.resolved.gaps
-    yield from validated.gaps
-    yield from ordered.gaps
-    request = setting.request
+def _gaps(passes: Passes, context: CompileContext) -> Iterable[Gap]:
+    yield from passes.resolved.gaps
+    yield from passes.validated.gaps
+    yield from passes.ordered.gaps
+    request = context.request
     if request.step and not request.acceptance:
         yield Gap(GapCode.ACCEPTANCE_MISSING, request.step)
     covered = {entry for evidence in request.evidence for entry in evidence.covers}
@@ -156,32 +138,32 @@ def _gaps(ordered: Ordered, setting: Setting) -> Iterable[Gap]:
         for item in request.acceptance:
             if item.text not in covered:
                 yield Gap(GapCode.EVIDENCE_NEEDED, item.text)
-    unsent = (each for each in setting.media.shown if each.withheld)
+    unsent = (each for each in context.media.shown if each.withheld)
     yield from (Gap(GapCode.RETRIEVAL_PENDING, each.media.uri, each.note) for each in unsent)
-    erased = (v for v in validated.verdicts if v.reason is Reason.ERASED)
+    erased = (v for v in passes.validated.verdicts if v.reason is Reason.ERASED)
     yield from (Gap(GapCode.ERASED, verdict.object_id) for verdict in erased)
 
 
-def _sections(ordered: Ordered, setting: Setting) -> Iterable[SectionUse]:
-    allocated = dict(ordered.allocated)
-    spans = section_spans(ordered)
+def _sections(passes: Passes, context: CompileContext) -> Iterable[SectionUse]:
+    allocated = dict(passes.ordered.allocated)
+    spans = section_spans(passes)
     for name in sorted(spans, key=wire_key):
         start, end = spans[name]
-        blocks = [b for b in ordered.assembled.blocks if b.section == name]
+        blocks = [b for b in passes.ordered.assembled.blocks if b.section == name]
         yield SectionUse(
             name.value,
             SECTIONS[name].stability,
-            setting.counter.count(ordered.assembled.text[start:end]),
+            context.counter.count(passes.ordered.assembled.text[start:end]),
             len(blocks),
             sum(len(block.object_ids) for block in blocks),
             allocated.get(name.value),
         )
 
 
-def section_spans(ordered: Ordered) -> dict[SectionName, tuple[int, int]]:
+def section_spans(passes: Passes) -> dict[SectionName, tuple[int, int]]:
     """Return where each section's part of the text begins and ends."""
     found: dict[SectionName, tuple[int, int]] = {}
-    assembled = ordered.assembled
+    assembled = passes.ordered.assembled
     for block, (start, end) in zip(assembled.blocks, assembled.spans, strict=True):
         name = SectionName(block.section)
         found[name] = found.get(name, (start, end))[0], end
@@ -189,54 +171,54 @@ def section_spans(ordered: Ordered) -> dict[SectionName, tuple[int, int]]:
 
 
 def trace_of(
-    ordered: Ordered, setting: Setting, found: Findings, *, plan: Plan, envelope_id: str
+    passes: Passes, context: CompileContext, found: Findings, *, plan: Plan, envelope_id: str
 ) -> Trace:
     """Return the trace of an envelope."""
-    gated = ordered.contained.converted.rescued.ranking.validated.gated
-    request, principal = setting.request, setting.principal
+    gated = passes.gated
+    request, principal = context.request, context.principal
     auditor = _may(principal)
     faulty = any(use.tokens > (use.allocated or use.tokens) for use in found.sections)
-    metrics = core_metrics(ordered, setting, found.verdicts)
-    doubts = _lint(ordered, setting)
+    metrics = core_metrics(passes, context, found.verdicts)
+    doubts = _lint(passes, context)
     warned = bool(found.gaps or doubts) or faulty or any(v.quarantines for v in found.verdicts)
-    failed = bool(doubts) and setting.rules.safety_critical
+    failed = bool(doubts) and context.rules.safety_critical
     status = ValidationStatus.WARNINGS if warned else ValidationStatus.CLEAN
     return Trace(
         trace_id=envelope_id,
         request_id=hashlib.sha256(
-            setting.request_json.encode("utf-8", "backslashreplace")
+            context.request_json.encode("utf-8", "backslashreplace")
         ).hexdigest(),
         session_id=principal.session,
         tenant_id=principal.tenant,
         user_id=principal.user,
-        project_id=setting.project,
+        project_id=context.project,
         active_task=f"{request.task}: {request.step}" if request.step else request.task,
         prompt_tokens=found.tokens,
-        compiled_objects=tuple(_compiled(ordered)),
+        compiled_objects=tuple(_compiled(passes)),
         omitted_objects=tuple(omitted(v) for v in found.verdicts if not v.quarantines),
         quarantined_objects=tuple(quarantined(v) for v in found.verdicts if v.quarantines),
-        withheld=_withheld(ordered),
-        withheld_objects=tuple(omitted(v) for v in gated.withheld) if auditor else (),
-        retrieval_metadata=_retrieval(ordered, setting, found, metrics["context_precision"]),
+        withheld=_withheld(passes),
+        withheld_objects=tuple(omitted(v) for v in gated.refusals) if auditor else (),
+        retrieval_metadata=_retrieval(passes, context, found, metrics["context_precision"]),
         cache_metadata=_cache(plan, found),
         budget={
-            **_budget(ordered, setting, found),
-            "cost": cost_of(plan, found.tokens + setting.media.tokens, setting),
+            **_budget(passes, context, found),
+            "cost": cost_of(plan, found.tokens + context.media.tokens, context),
         },
-        provenance=provenance(ordered.assembled.in_order),
+        provenance=provenance(passes.pieces),
         conversions=found.changes,
         gaps=found.gaps,
         metrics=metrics,
         validation_status=ValidationStatus.FAILED if failed else status,
         lint=doubts,
-        variation=setting.variation.choices,
-        key_epoch=setting.epoch,
-        counter=setting.counter.identity,
+        variation=context.variation.choices,
+        key_epoch=context.epoch,
+        counter=context.counter.identity,
     )
 
 
-def _lint(ordered: Ordered, setting: Setting) -> tuple[LintFinding, ...]:
-    return lint(ordered.assembled.in_order, extraction="data_extraction" in setting.task_types)
+def _lint(passes: Passes, context: CompileContext) -> tuple[LintFinding, ...]:
+    return lint(passes.pieces, extraction="data_extraction" in context.task_types)
 
 
 def _may(principal: Principal) -> bool:
@@ -247,28 +229,26 @@ def _may(principal: Principal) -> bool:
     return True
 
 
-def _withheld(ordered: Ordered) -> dict[str, int]:
-    gated = ordered.contained.converted.rescued.ranking.validated.gated
-    counts = {f"store_{name}": count for name, count in gated.resolved.snapshot.withheld}
-    if gated.withheld:
-        counts[Stage.GATE.value] = len(gated.withheld)
+def _withheld(passes: Passes) -> dict[str, int]:
+    counts = {f"store_{name}": count for name, count in passes.snapshot.withheld}
+    if passes.gated.refusals:
+        counts[Stage.GATE.value] = len(passes.gated.refusals)
     return counts
 
 
 def _retrieval(
-    ordered: Ordered, setting: Setting, found: Findings, precision: float
+    passes: Passes, context: CompileContext, found: Findings, precision: float
 ) -> dict[str, Any]:
-    ranking = ordered.contained.converted.rescued.ranking
-    snapshot = ranking.validated.gated.resolved.snapshot
-    asked = f"{setting.request.query}\n{setting.request.user_request}"
+    snapshot = passes.snapshot
+    asked = f"{context.request.query}\n{context.request.user_request}"
     return {
         "query_hash": hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest(),
         "retrieved_candidate_count": len(snapshot.proposed),
-        "relevant_candidate_count": len(ranking.items),
-        "compiled_candidate_count": len(found.compiled),
+        "relevant_candidate_count": len(passes.ranked.candidates),
+        "compiled_candidate_count": len(found.compiled_ids),
         "candidates_cut": snapshot.cut,
         "context_precision_estimate": precision,
-        "entities": sorted(ranking.validated.gated.resolved.active),
+        "entities": sorted(passes.resolved.active),
     }
 
 
@@ -288,65 +268,65 @@ def _cache(plan: Plan, found: Findings) -> dict[str, Any]:
     }
 
 
-def cache_key(ordered: Ordered, setting: Setting) -> str:
+def cache_key(passes: Passes, context: CompileContext) -> str:
     """Return the provider's routing key: one for a tenant and static prefix (C-089)."""
-    spans = section_spans(ordered)
+    spans = section_spans(passes)
     ends = [
         end
         for name, (_, end) in spans.items()
         if SECTIONS[name].stability in (Stability.STATIC, Stability.SCOPE)
     ]
-    prefix = ordered.assembled.text[: max(ends, default=0)]
+    prefix = passes.ordered.assembled.text[: max(ends, default=0)]
     body = hashlib.sha256(prefix.encode()).hexdigest()
-    key, message = setting.keys[setting.epoch], f"cache-v1 {setting.policy_hash} {body}"
+    key, message = context.keys[context.epoch], f"cache-v1 {context.policy_hash} {body}"
     return hmac.digest(key, message.encode(), "sha256").hex()[:32]
 
 
-def _evidence_text(setting: Setting, found: Findings) -> int:
+def _evidence_text(context: CompileContext, found: Findings) -> int:
     """Return the tokens of the evidence that are text, tables left out (C-196)."""
     evidence = sum(use.tokens for use in found.sections if use.name == SectionName.EVIDENCE.value)
-    return max(0, evidence - setting.media.split()["structured"])
+    return max(0, evidence - context.media.split()["structured"])
 
 
-def media_named(ordered: Ordered, setting: Setting) -> dict[int, Shown]:
+def media_named(passes: Passes, context: CompileContext) -> dict[int, Shown]:
     """Return the media items that blocks name, by the place of the block."""
     shown: dict[int, Shown] = {}
-    if not setting.media.shown:
+    if not context.media.shown:
         return shown
-    for place, group in enumerate(ordered.assembled.pieces):
-        placed = group[0].placed
-        given = None if placed is None else placed.candidate.given
-        if given is not None and isinstance(given.item, Media):
-            shown[place] = setting.shown(given.place)
+    for place, group in enumerate(passes.ordered.assembled.pieces):
+        candidate = group[0].candidate
+        item = None if candidate is None else candidate.request_item
+        if item is not None and isinstance(item.part, Media):
+            shown[place] = context.shown(item.position)
     return shown
 
 
-def _media(ordered: Ordered, setting: Setting) -> list[dict[str, Any]]:
+def _media(passes: Passes, context: CompileContext) -> list[dict[str, Any]]:
     """Return the media as the trace lists them: what the text does not name is not sent."""
-    named = {id(each) for each in media_named(ordered, setting).values()}
+    named = {id(each) for each in media_named(passes, context).values()}
     return [
         {**each.to_dict(), **({} if id(each) in named else {"left_out": True})}
-        for each in setting.media.shown
+        for each in context.media.shown
     ]
 
 
-def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, Any]:
+def _budget(passes: Passes, context: CompileContext, found: Findings) -> dict[str, Any]:
     return {
-        "budget_tokens": setting.budget,
-        "asked_tokens": setting.request.budget_tokens,
-        "reserve_tokens": setting.reserve,
-        "used_tokens": ordered.tokens,
-        "shadow_price": ordered.shadow_price,
+        "budget_tokens": context.budget,
+        "asked_tokens": context.request.budget_tokens,
+        "reserve_tokens": context.reserve,
+        "used_tokens": passes.ordered.tokens,
+        "shadow_price": passes.ordered.shadow_price,
         "layers": layer_tokens(
             {use.name: use.tokens for use in found.sections},
-            slack=setting.budget - ordered.tokens,
+            slack=context.budget - passes.ordered.tokens,
         ),
-        "weights": dict(setting.weights),
+        "weights": dict(context.weights),
         "sections": {
             use.name: {"allocated": use.allocated, "used": use.tokens} for use in found.sections
         },
-        "media": _media(ordered, setting),
-        "modalities": {**setting.media.split(), "text": _evidence_text(setting, found)},
+        "media": _media(passes, context),
+        "modalities": {**context.media.split(), "text": _evidence_text(context, found)},
         "compression": [
             {
                 "object_ids": list(short.object_ids),
@@ -354,8 +334,8 @@ def _budget(ordered: Ordered, setting: Setting, found: Findings) -> dict[str, An
                 "original_tokens": short.original_tokens,
                 "compressed_tokens": short.compressed_tokens,
                 "fidelity": short.fidelity,
-                "grade": grade(short.fidelity, setting),
+                "grade": grade(short.fidelity, context),
             }
-            for short in ordered.shortened
+            for short in passes.ordered.shortened
         ],
     }

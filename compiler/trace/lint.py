@@ -103,12 +103,12 @@ def lint(pieces: Iterable[Piece], *, extraction: bool) -> tuple[LintFinding, ...
 
 
 def _is_rule(piece: Piece) -> bool:
-    return _zone(piece) in _RULES and piece.kind is BlockKind.INSTRUCTION and bool(piece.placed)
+    return _zone(piece) in _RULES and piece.kind is BlockKind.INSTRUCTION and bool(piece.candidate)
 
 
 def _is_payload(piece: Piece) -> bool:
     asks = piece.kind is BlockKind.INSTRUCTION or piece.section is _S.USER_REQUEST
-    return asks and _zone(piece) not in _RULES and bool(piece.placed)
+    return asks and _zone(piece) not in _RULES and bool(piece.candidate)
 
 
 def _zone(piece: Piece) -> Stability:
@@ -164,9 +164,9 @@ def _choices(text: str) -> set[tuple[str, str]]:
 def _carriers(pieces: Sequence[Piece], *, extraction: bool) -> Iterator[LintFinding]:
     """Yield clashes between constraints that code enforces."""
     carried = [
-        (piece, piece.carrier.enforcement, fields_of(json.loads(piece.carrier.spec)))
+        (piece, piece.enforcement.kind, fields_of(json.loads(piece.enforcement.spec)))
         for piece in pieces
-        if piece.carrier is not None
+        if piece.enforcement is not None
     ]
     for (one, way, spec), (other, other_way, other_spec) in combinations(carried, 2):
         if way is other_way is Enforcement.PATTERN:

@@ -19,7 +19,7 @@ from ...schema.principal import Principal
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Authority, Classification
-from ..ir.context import COMPILER_VERSION, Setting
+from ..ir.context import COMPILER_VERSION, CompileContext
 
 
 class Recorded(NamedTuple):
@@ -120,38 +120,38 @@ class Manifest:
         return canonical_json(self.to_dict())
 
 
-def envelope_id(setting: Setting) -> str:
+def envelope_id(context: CompileContext) -> str:
     """Return the hash of the pins of a compile."""
-    return _hash(_pins(setting))
+    return _hash(_pins(context))
 
 
 def _hash(pins: dict[str, Any]) -> str:
     return hashlib.sha256(canonical_json(pins).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _pins(setting: Setting) -> dict[str, Any]:
+def _pins(context: CompileContext) -> dict[str, Any]:
     return {
         "compiler_version": COMPILER_VERSION,
         "terms_version": TERMS_VERSION,
-        "request": setting.request_json,
-        "principal": principal_json(setting.principal),
-        "valid_us": setting.point.valid_us,
-        "tx_us": setting.point.tx_us,
-        "policy_hash": setting.policy_hash,
-        "vocabulary_version": setting.vocabulary.version,
-        "encoder_id": setting.encoder_id,
-        "reranker_id": setting.reranker_id,
-        "counter": setting.counter.identity,
-        "key_epoch": setting.epoch,
-        "page": setting.page,
-        "skip": sorted(setting.skip),
-        "without": sorted(setting.without),
+        "request": context.request_json,
+        "principal": principal_json(context.principal),
+        "valid_us": context.point.valid_us,
+        "tx_us": context.point.tx_us,
+        "policy_hash": context.policy_hash,
+        "vocabulary_version": context.vocabulary.version,
+        "encoder_id": context.encoder_id,
+        "reranker_id": context.reranker_id,
+        "counter": context.counter.identity,
+        "key_epoch": context.epoch,
+        "page": context.page,
+        "skip": sorted(context.skip),
+        "without": sorted(context.without),
     }
 
 
-def pinned(setting: Setting, **rest: Any) -> Manifest:
+def pinned(context: CompileContext, **rest: Any) -> Manifest:
     """Return the manifest of a compile from its pins and what the stages found."""
-    pins = _pins(setting)
+    pins = _pins(context)
     stated = {**pins, **{name: tuple(pins[name]) for name in ("skip", "without")}}
     return Manifest(envelope_id=_hash(pins), **stated, **rest)
 

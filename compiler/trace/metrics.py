@@ -28,9 +28,9 @@ from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import Ladder, Reason
 from ..fitting.price import MILLION, THOUSAND
-from ..ir.candidate import freshness
-from ..ir.context import Setting
-from ..ir.outputs import Ordered
+from ..ir.candidate import freshness_of
+from ..ir.context import CompileContext
+from ..ir.outputs import Passes
 from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
 from ..render.cache_plan import Plan, expected_cached_tokens
@@ -40,37 +40,36 @@ from ..text.relevance import FULL, terms_of
 
 
 def core_metrics(
-    ordered: Ordered, setting: Setting, verdicts: Iterable[Verdict]
+    passes: Passes, context: CompileContext, verdicts: Iterable[Verdict]
 ) -> dict[str, float]:
     """Return the metrics of D6 that do not depend on a clock, rounded to 4 digits."""
     decayed = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
-    resolved = ordered.contained.converted.rescued.ranking.validated.gated.resolved
-    bound = (*resolved.snapshot.named, *resolved.snapshot.spoken)
+    bound = (*passes.snapshot.named, *passes.snapshot.spoken)
     return {
-        "context_precision": _precision(ordered, setting),
-        "context_recall": _recall(ordered, setting),
+        "context_precision": _precision(passes, context),
+        "context_recall": _recall(passes, context),
         "state_decay_evictions": sum(verdict.reason in decayed for verdict in verdicts),
         "entity_resolution_conflicts": sum(b.pending or len(b.entities) > 1 for b in bound),
     }
 
 
-def _precision(ordered: Ordered, setting: Setting) -> float:
+def _precision(passes: Passes, context: CompileContext) -> float:
     tokens = weighed = 0
-    for piece in ordered.assembled.in_order:
+    for piece in passes.pieces:
         if piece.required or not piece.relevance:
             continue
-        size = setting.counter.count(piece.text)
+        size = context.counter.count(piece.text)
         tokens += size
         weighed += size * piece.relevance
     return round(weighed / tokens / FULL, 4) if tokens else 1.0
 
 
-def _recall(ordered: Ordered, setting: Setting) -> float:
+def _recall(passes: Passes, context: CompileContext) -> float:
     """Return the share of acceptance items and named entities that something speaks to."""
-    resolved = ordered.contained.converted.rescued.ranking.validated.gated.resolved
-    laid = ordered.assembled.in_order
-    subjects = {piece.placed.subject for piece in laid if piece.placed is not None}
-    asked = [terms_of(item.text) for item in setting.request.acceptance]
+    resolved = passes.resolved
+    laid = passes.pieces
+    subjects = {piece.candidate.subject for piece in laid if piece.candidate is not None}
+    asked = [terms_of(item.text) for item in context.request.acceptance]
     texts = [terms_of(piece.text) for piece in (laid if asked else ()) if not piece.required]
     met = sum(any(terms & text for text in texts) for terms in asked)
     met += sum(entity in subjects for entity in resolved.active)
@@ -78,7 +77,7 @@ def _recall(ordered: Ordered, setting: Setting) -> float:
     return round(met / whole, 4) if whole else 1.0
 
 
-def cost_of(plan: Plan, tokens: int, setting: Setting) -> dict[str, Any]:
+def cost_of(plan: Plan, tokens: int, context: CompileContext) -> dict[str, Any]:
     """Return what an envelope costs, in tokens at the base price, and in money where stated.
 
     `first` is its price as a new conversation, with what is written to the provider's cache;
@@ -89,12 +88,12 @@ def cost_of(plan: Plan, tokens: int, setting: Setting) -> dict[str, Any]:
     first = tokens - cached + cached * write / THOUSAND
     following = tokens - cached + cached * row.read_permille / THOUSAND
     found: dict[str, Any] = {
-        "cost_weight": setting.rules.cost_weight,
+        "cost_weight": context.rules.cost_weight,
         "first": round(first, 3),
         "next": round(following, 3),
     }
-    if setting.rules.token_price:
-        per_token = setting.rules.token_price / MILLION
+    if context.rules.token_price:
+        per_token = context.rules.token_price / MILLION
         found["price_first"] = round(first * per_token, 9)
         found["price_next"] = round(following * per_token, 9)
     return found
@@ -136,26 +135,26 @@ class Quality(NamedTuple):
     """Whether a mandatory one is outside: a safety-critical deployment rejects the envelope."""
 
 
-def quality(ordered: Ordered, setting: Setting) -> Quality:
+def quality(passes: Passes, context: CompileContext) -> Quality:
     """Return the eight metrics of an assembled envelope."""
-    sizes = [(piece, setting.counter.count(piece.text)) for piece in ordered.assembled.in_order]
-    whole = max(1, setting.counter.count(ordered.assembled.text))
-    blocks = ordered.assembled.blocks
+    sizes = [(piece, context.counter.count(piece.text)) for piece in passes.pieces]
+    whole = max(1, context.counter.count(passes.ordered.assembled.text))
+    blocks = passes.ordered.assembled.blocks
     metrics = {
-        "budget_utilisation": _share(ordered.tokens, setting.budget),
+        "budget_utilisation": _share(passes.ordered.tokens, context.budget),
         "signal_density": min(1.0, _share(sum(size for _, size in sizes), whole)),
         "provenance_coverage": _share(sum(bool(b.origin) for b in blocks), len(blocks)),
         "constraint_density": _share(sum(size for p, size in sizes if _instructs(p)), whole),
-        "duplication_rate": _repeated(ordered, setting),
-        "staleness_index": _stale(sizes, setting),
-        "injection_surface": _surface(ordered, sizes, whole),
-        "compression_fidelity": _fidelity(ordered),
+        "duplication_rate": _repeated(passes, context),
+        "staleness_index": _stale(sizes, context),
+        "injection_surface": _surface(passes, sizes, whole),
+        "compression_fidelity": _fidelity(passes),
     }
     missed = [
         name for name, target in TARGETS.items() if not target.least <= metrics[name] <= target.most
     ]
     room = metrics["budget_utilisation"] < TARGETS["budget_utilisation"].least
-    if room and not any(verdict.reason in _WANTING for verdict in ordered.verdicts):
+    if room and not any(verdict.reason in _WANTING for verdict in passes.ordered.verdicts):
         missed.remove("budget_utilisation")
     return Quality(metrics, tuple(missed), any(TARGETS[name].mandatory for name in missed))
 
@@ -172,34 +171,34 @@ def _share(part: int, whole: int) -> float:
 
 
 def _instructs(piece: Piece) -> bool:
-    return piece.ladder >= Ladder.BEHAVIORAL_GUIDANCE and piece.placed is not None
+    return piece.ladder >= Ladder.BEHAVIORAL_GUIDANCE and piece.candidate is not None
 
 
-def _repeated(ordered: Ordered, setting: Setting) -> float:
+def _repeated(passes: Passes, context: CompileContext) -> float:
     """Return the share of shingles that an earlier piece already has."""
     seen: set[tuple[str, ...]] = set()
     total = again = 0
-    for piece in ordered.assembled.in_order:
-        if piece.placed is None:
+    for piece in passes.pieces:
+        if piece.candidate is None:
             continue
-        mine = shingle_list(piece.text, setting.rules.shingle_words)
+        mine = shingle_list(piece.text, context.rules.shingle_words)
         total += len(mine)
         again += sum(shingle in seen for shingle in mine)
         seen.update(mine)
     return round(again / total, 4) if total else 0.0
 
 
-def _stale(sizes: list[tuple[Piece, int]], setting: Setting) -> float:
+def _stale(sizes: list[tuple[Piece, int]], context: CompileContext) -> float:
     aged = total = 0
     for piece, size in sizes:
-        if piece.placed is not None and piece.placed.candidate.version is not None:
+        if piece.candidate is not None and piece.candidate.version is not None:
             total += size
-            aged += size * (FULL - freshness(piece.placed, setting))
+            aged += size * (FULL - freshness_of(piece.candidate, context))
     return round(aged / total / FULL, 4) if total else 0.0
 
 
-def _surface(ordered: Ordered, sizes: list[tuple[Piece, int]], whole: int) -> float:
-    ways = dict(ordered.contained.isolation)
+def _surface(passes: Passes, sizes: list[tuple[Piece, int]], whole: int) -> float:
+    ways = dict(passes.contained.isolation)
     untrusted = [
         (size, ways.get(piece.object_id, Isolation.TYPED_SLOT))
         for piece, size in sizes
@@ -208,15 +207,15 @@ def _surface(ordered: Ordered, sizes: list[tuple[Piece, int]], whole: int) -> fl
     return round(injection_surface(untrusted, total_tokens=max(whole, 1)), 4)
 
 
-def _fidelity(ordered: Ordered) -> float:
-    total = sum(short.original_tokens for short in ordered.shortened)
-    kept = sum(short.original_tokens * short.fidelity for short in ordered.shortened)
+def _fidelity(passes: Passes) -> float:
+    total = sum(short.original_tokens for short in passes.ordered.shortened)
+    kept = sum(short.original_tokens * short.fidelity for short in passes.ordered.shortened)
     return round(kept / total, 4) if total else 1.0
 
 
-def grade(fidelity: float, setting: Setting) -> str:
+def grade(fidelity: float, context: CompileContext) -> str:
     """Return `faithful`, `lossy`, or `partial` for what is only a marked part (R28)."""
-    rules = setting.rules
+    rules = context.rules
     if fidelity >= rules.fidelity_pass:
         return "faithful"
     return "lossy" if fidelity >= rules.fidelity_lossy else "partial"

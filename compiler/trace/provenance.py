@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from ...schema.compile_terms import SectionName
 from ...schema.crosswalk import memory_kind
 from ...schema.values import iso
+from ..ir.candidate import item_of
 from ..ir.piece import Piece
 from ..ir.snapshot import Via
 from ..request.request import Evidence
@@ -49,17 +50,17 @@ class Provenance(NamedTuple):
 
 def provenance(pieces: Iterable[Piece]) -> tuple[Provenance, ...]:
     """Return the provenance of what was found, in the order of the text."""
-    return tuple(_of(piece) for piece in pieces if piece.placed and piece.section in _FOUND)
+    return tuple(_of(piece) for piece in pieces if piece.candidate and piece.section in _FOUND)
 
 
 def _of(piece: Piece) -> Provenance:
-    assert piece.placed is not None  # what the compiler says itself was not found anywhere
-    candidate = piece.placed.candidate
+    assert piece.candidate is not None  # what the compiler says itself was not found anywhere
+    candidate = piece.candidate
     relevance = round(piece.relevance / FULL, 6)
     version = candidate.version
     if version is None:
-        item = candidate.own.item
-        stated = item if isinstance(item, Evidence) else Evidence(text="", origin=candidate.origin)
+        part = item_of(candidate).part
+        stated = part if isinstance(part, Evidence) else Evidence(text="", origin=candidate.origin)
         return Provenance(
             candidate.object_id,
             candidate.origin,

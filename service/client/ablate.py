@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...compiler.compile import Circumstances, compile_snapshot, setting_of
+from ...compiler.compile import Circumstances, compile_snapshot, context_of
 from ...compiler.envelope import compare as ablation
 from ...compiler.envelope.compare import Ablation
 from ...compiler.envelope.envelope import Envelope
@@ -49,15 +49,15 @@ def ablate(
             point=view.point,
             keys=reader.keys(),
         )
-        setting = setting_of(asked, circumstances)
-        binder = ExactBinder(reader, setting.scopes, view.point.tx_us)
-        snapshot = gather(setting, reader, bind=binder)
+        context = context_of(asked, circumstances)
+        binder = ExactBinder(reader, context.scopes, view.point.tx_us)
+        snapshot = gather(context, reader, bind=binder)
 
     def worth(without: frozenset[str]) -> float:
-        return utility(compile_snapshot(snapshot, replace(setting, without=without)))
+        return utility(compile_snapshot(snapshot, replace(context, without=without)))
 
     if objects is None:
-        whole = compile_snapshot(snapshot, setting)
+        whole = compile_snapshot(snapshot, context)
         stored = {c.object_id for c in whole.manifest.candidates if c.vid}
         objects = [i for i in whole.manifest.compiled if i in stored]
     return ablation.ablate(objects, worth, pairs=pairs)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from ...compiler.ir.request_items import Given, given_items
+from ...compiler.ir.request_items import RequestItem, items_of_request
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, manifest_from_json, principal_of
 from ...schema.errors import NotFound
@@ -178,11 +178,11 @@ def manifest_of(envelope_id: str, text: str) -> Manifest:
     return manifest_from_json(text)
 
 
-def request_items(manifest: Manifest) -> Mapping[str, Given]:
+def request_items(manifest: Manifest) -> Mapping[str, RequestItem]:
     """Return the items of the request that a manifest pins, whole, by their ids."""
     request = request_from_json(manifest.request)
     words = [""] * len(request.media)
-    items = given_items(request, principal_of(manifest), words)
+    items = items_of_request(request, principal_of(manifest), words)
     return {each.object_id: each for each in items}
 
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
+from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.gathering.binding import ExactBinder
 from tenure.compiler.gathering.gather import gather
-from tenure.compiler.ir.context import Setting
+from tenure.compiler.ir.context import CompileContext
 from tenure.compiler.ir.snapshot import Snapshot
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import CompileRequest
@@ -407,9 +407,9 @@ class Bench:
         self.policy = replace(self.policy, compile=replace(self.policy.compile, **changes))
         return self
 
-    def setting(self, request: CompileRequest) -> Setting:
-        """Return the setting of a request."""
-        return setting_of(
+    def context(self, request: CompileRequest) -> CompileContext:
+        """Return the context of a request."""
+        return context_of(
             request,
             Circumstances(
                 principal=self.principal,
@@ -421,16 +421,16 @@ class Bench:
             ),
         )
 
-    def snapshot(self, setting: Setting) -> Snapshot:
-        """Return the snapshot of a setting."""
+    def snapshot(self, context: CompileContext) -> Snapshot:
+        """Return the snapshot of a context."""
         reader: Any = Reading(self.world)
-        binder = ExactBinder(reader, setting.scopes, setting.point.tx_us)
-        return gather(setting, reader, bind=binder, index=self.index)
+        binder = ExactBinder(reader, context.scopes, context.point.tx_us)
+        return gather(context, reader, bind=binder, index=self.index)
 
     def compile(self, task: str = "code_generation", **given: Any) -> Envelope:
         """Compile a request over the world."""
-        setting = self.setting(parse_request(task, **given))
-        return compile_snapshot(self.snapshot(setting), setting)
+        context = self.context(parse_request(task, **given))
+        return compile_snapshot(self.snapshot(context), context)
 
     def names(self, ids: Iterable[str]) -> list[str]:
         """Return readable names of objects."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.envelope.checks import HardConstraint, check_output, violations
-from tenure.compiler.ir.piece import Carrier
+from tenure.compiler.ir.piece import EnforcementRule
 from tenure.compiler.request.request import Constraint
 from tenure.schema.errors import InvalidInput
 from tenure.schema.vocabulary import Enforcement
@@ -19,7 +19,7 @@ from tenure.service.backend.parsing import enforcement
 
 
 def rule(way: str, spec: Any) -> HardConstraint:
-    return HardConstraint("o", "text", Carrier(Enforcement(way), json.dumps(spec)))
+    return HardConstraint("o", "text", EnforcementRule(Enforcement(way), json.dumps(spec)))
 
 
 def details(way: str, spec: Any, output: Any) -> list[str]:

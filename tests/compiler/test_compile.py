@@ -79,7 +79,7 @@ def test_the_envelope_reads_back_as_its_blocks_and_its_boundaries_hold() -> None
     ids = {o.anchor: o.object_id for o in envelope.trace.compiled_objects}
     from tenure.compiler.request.parse import parse_request
 
-    seal = seal_of(bench.setting(parse_request("code_generation", **REQUEST)))
+    seal = seal_of(bench.context(parse_request("code_generation", **REQUEST)))
     assert verify_envelope(envelope.text, seal, ids=ids) == ()
 
 

@@ -51,8 +51,8 @@ def test_a_short_form_is_graded_by_its_fidelity() -> None:
         grades |= {each["grade"] for each in envelope.trace.budget["compression"]}
     assert grades <= {"faithful", "lossy", "partial"}
     assert "lossy" in grades
-    setting = bench.setting(parse_request("code_generation"))
-    assert [grade(share, setting) for share in (0.9, 0.899, 0.3, 0.299)] == [
+    context = bench.context(parse_request("code_generation"))
+    assert [grade(share, context) for share in (0.9, 0.899, 0.3, 0.299)] == [
         *("faithful", "lossy"),
         *("lossy", "partial"),
     ]

@@ -15,20 +15,13 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.ir.candidate import Placed
+from tenure.compiler.compile import passes_of
+from tenure.compiler.ir.candidate import Candidate
+from tenure.compiler.ir.outputs import Passes
 from tenure.compiler.ir.piece import Piece
 from tenure.compiler.ir.verdicts import Verdict
 from tenure.compiler.request.parse import parse_request
-from tenure.compiler.stages.contain import contain
-from tenure.compiler.stages.convert import convert
 from tenure.compiler.stages.emit import emit
-from tenure.compiler.stages.gate import gate
-from tenure.compiler.stages.normalize import normalize
-from tenure.compiler.stages.order import order
-from tenure.compiler.stages.rank import rank
-from tenure.compiler.stages.rescue import rescue
-from tenure.compiler.stages.resolve import resolve
-from tenure.compiler.stages.validate import validate
 from tenure.schema.compile_terms import Stage
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Slot, Vocabulary
@@ -77,12 +70,12 @@ def _timed(row: dict[str, Any]) -> dict[str, Any]:
 class Names:
     """Readable names for ids: stored rows by name, request items by section and place."""
 
-    def __init__(self, bench: Bench, placed: Iterable[Placed]) -> None:
+    def __init__(self, bench: Bench, candidates: Iterable[Candidate]) -> None:
         self.names = dict(bench.world.names)
-        for each in placed:
-            given = each.candidate.given
-            if given is not None:
-                self.names[given.object_id] = f"{given.section.value}[{given.place}]"
+        for candidate in candidates:
+            item = candidate.request_item
+            if item is not None:
+                self.names[item.object_id] = f"{item.section.value}[{item.position}]"
         self.entities = {i: e.name for i, e in bench.world.entities.items()}
 
     def __call__(self, object_id: str) -> str:
@@ -95,89 +88,14 @@ class Names:
 
 
 def run(case: dict[str, Any], stage: Stage) -> dict[str, Any]:
-    """Run the stages up to one and return what it says."""
+    """Run the stages and return what one of them says."""
     bench = bench_of(case)
-    setting = bench.setting(parse_request(case.get("task", "code_generation"), **case["request"]))
-    normalized = normalize(bench.snapshot(setting), setting)
-    resolved = resolve(normalized, setting)
-    names = Names(bench, resolved.placed)
-    if stage is Stage.NORMALIZE:
-        return {
-            "candidates": [[names(c.object_id), c.level, c.origin] for c in normalized.candidates]
-        }
-    if stage is Stage.RESOLVE:
-        return {
-            "placed": [
-                [names(p.candidate.object_id), names(p.subject or ""), p.pending, p.ours]
-                for p in resolved.placed
-                if p.candidate.version
-            ],
-            "active": sorted(map(names, resolved.active)),
-            "gaps": [[g.code.value, g.subject] for g in resolved.gaps],
-            "verdicts": names.verdicts(resolved.verdicts),
-        }
-    gated = gate(resolved, setting)
-    if stage is Stage.GATE:
-        return {
-            "passed": _stored(gated.placed, names),
-            "masked": sorted(map(names, gated.masked)),
-            "verdicts": names.verdicts(gated.withheld),
-        }
-    validated = validate(gated, setting)
-    if stage is Stage.VALIDATE:
-        return {
-            "clean": _stored(validated.placed, names),
-            "archival": _stored(validated.archival, names),
-            "verdicts": names.verdicts(validated.verdicts),
-        }
-    ranked = rank(validated, setting)
-    if stage is Stage.RANK:
-        return {
-            "items": [
-                [names(r.placed.candidate.object_id), r.relevance, r.score, r.tier.value, r.by_task]
-                for r in ranked.items
-                if r.placed.candidate.version
-            ],
-            "passed_over": [names(r.placed.candidate.object_id) for r, _ in ranked.passed_over],
-            "verdicts": names.verdicts(ranked.verdicts),
-        }
-    rescued = rescue(ranked, setting)
-    if stage is Stage.RESCUE:
-        return {
-            "snippets": [
-                [names(s.ranked.placed.candidate.object_id), s.text, s.affinity, names(s.beside)]
-                for s in rescued.snippets
-            ],
-            "verdicts": names.verdicts(rescued.verdicts),
-        }
-    converted = convert(rescued, setting)
-    if stage is Stage.CONVERT:
-        return {
-            "pieces": [_piece(p, names) for p in converted.pieces],
-            "changes": [
-                [names(c.object_id), c.conversion.value, names(c.detail)] for c in converted.changes
-            ],
-            "verdicts": names.verdicts(converted.verdicts),
-        }
-    contained = contain(converted, setting)
-    if stage is Stage.CONTAIN:
-        return {
-            "pieces": [_piece(p, names) for p in contained.pieces],
-            "isolation": [[names(i), way.value] for i, way in contained.isolation],
-            "stripped": contained.stripped,
-            "verdicts": names.verdicts(contained.verdicts),
-        }
-    ordered = order(contained, setting)
-    if stage is Stage.ORDER:
-        return {
-            "blocks": [
-                [b.section, b.kind.value, b.authority, b.origin, b.text]
-                for b in ordered.assembled.blocks
-            ],
-            "changes": [[names(c.object_id), c.conversion.value] for c in ordered.changes],
-            "verdicts": names.verdicts(ordered.verdicts),
-        }
-    envelope = emit(ordered, setting)
+    context = bench.context(parse_request(case.get("task", "code_generation"), **case["request"]))
+    passes = passes_of(bench.snapshot(context), context)
+    names = Names(bench, passes.normalized.candidates)
+    if stage is not Stage.EMIT:
+        return SAYS[stage](passes, names)
+    envelope = emit(passes, context)
     return {
         "text": envelope.text,
         "tokens": envelope.tokens,
@@ -186,8 +104,108 @@ def run(case: dict[str, Any], stage: Stage) -> dict[str, Any]:
     }
 
 
-def _stored(placed: Iterable[Placed], names: Names) -> list[str]:
-    return [names(p.candidate.object_id) for p in placed if p.candidate.version]
+def _normalized(passes: Passes, names: Names) -> dict[str, Any]:
+    candidates = passes.normalized.candidates
+    return {"candidates": [[names(c.object_id), c.level, c.origin] for c in candidates]}
+
+
+def _resolved(passes: Passes, names: Names) -> dict[str, Any]:
+    return {
+        "placed": [
+            [names(c.object_id), names(c.subject or ""), c.pending, c.ours]
+            for c in passes.resolved.candidates
+            if c.version
+        ],
+        "active": sorted(map(names, passes.resolved.active)),
+        "gaps": [[g.code.value, g.subject] for g in passes.resolved.gaps],
+        "verdicts": names.verdicts(passes.resolved.verdicts),
+    }
+
+
+def _gated(passes: Passes, names: Names) -> dict[str, Any]:
+    return {
+        "passed": _stored(passes.gated.candidates, names),
+        "masked": sorted(map(names, passes.gated.masked_ids)),
+        "verdicts": names.verdicts(passes.gated.refusals),
+    }
+
+
+def _validated(passes: Passes, names: Names) -> dict[str, Any]:
+    return {
+        "clean": _stored(passes.validated.candidates, names),
+        "archival": _stored(passes.validated.archival, names),
+        "verdicts": names.verdicts(passes.validated.verdicts),
+    }
+
+
+def _ranked(passes: Passes, names: Names) -> dict[str, Any]:
+    return {
+        "items": [
+            [names(c.object_id), c.relevance, c.score, c.tier.value, c.by_task]
+            for c in passes.ranked.candidates
+            if c.version
+        ],
+        "passed_over": [names(c.object_id) for c, _ in passes.ranked.passed_over],
+        "verdicts": names.verdicts(passes.ranked.verdicts),
+    }
+
+
+def _rescued(passes: Passes, names: Names) -> dict[str, Any]:
+    return {
+        "snippets": [
+            [names(s.candidate.object_id), s.text, s.affinity, names(s.beside)]
+            for s in passes.rescued.snippets
+        ],
+        "verdicts": names.verdicts(passes.rescued.verdicts),
+    }
+
+
+def _converted(passes: Passes, names: Names) -> dict[str, Any]:
+    return {
+        "pieces": [_piece(p, names) for p in passes.converted.pieces],
+        "changes": [
+            [names(c.object_id), c.conversion.value, names(c.detail)]
+            for c in passes.converted.changes
+        ],
+        "verdicts": names.verdicts(passes.converted.verdicts),
+    }
+
+
+def _contained(passes: Passes, names: Names) -> dict[str, Any]:
+    return {
+        "pieces": [_piece(p, names) for p in passes.contained.pieces],
+        "isolation": [[names(i), method.value] for i, method in passes.contained.isolation],
+        "verdicts": names.verdicts(passes.contained.verdicts),
+    }
+
+
+def _ordered(passes: Passes, names: Names) -> dict[str, Any]:
+    ordered = passes.ordered
+    return {
+        "blocks": [
+            [b.section, b.kind.value, b.authority, b.origin, b.text]
+            for b in ordered.assembled.blocks
+        ],
+        "changes": [[names(c.object_id), c.conversion.value] for c in ordered.changes],
+        "verdicts": names.verdicts(ordered.verdicts),
+    }
+
+
+SAYS: dict[Stage, Callable[[Passes, Names], dict[str, Any]]] = {
+    Stage.NORMALIZE: _normalized,
+    Stage.RESOLVE: _resolved,
+    Stage.GATE: _gated,
+    Stage.VALIDATE: _validated,
+    Stage.RANK: _ranked,
+    Stage.RESCUE: _rescued,
+    Stage.CONVERT: _converted,
+    Stage.CONTAIN: _contained,
+    Stage.ORDER: _ordered,
+}
+
+
+def _stored(candidates: Iterable[Candidate], names: Names) -> list[str]:
+    return [names(candidate.object_id) for candidate in candidates if candidate.version]
 
 
 def _piece(piece: Piece, names: Names) -> list[Any]:

@@ -417,8 +417,8 @@ def test_a_compile_shows_media_as_data_and_traces_them() -> None:
     assert split["image"] == listed["b.png"]["tokens"]
     assert split["text"] > 0 < split["structured"]
     assert envelope.manifest.artifact_uris == ("a.png", "b.png")
-    setting = bench.setting(parse_request("code_generation"))
-    assert setting.media == MediaPlan()
+    context = bench.context(parse_request("code_generation"))
+    assert context.media == MediaPlan()
 
 
 @pytest.mark.parametrize(

@@ -76,12 +76,12 @@ def test_a_policy_that_fails_loud_may_still_weigh_cost() -> None:
 )
 def test_history_is_priced_as_a_cached_read(model: str, history: float) -> None:
     bench = Bench()
-    setting = bench.setting(parse_request("code_generation", model=model))
-    assert token_cost(SectionName.HISTORY, setting) == history
-    assert token_cost(SectionName.EVIDENCE, setting) == 1.0
+    context = bench.context(parse_request("code_generation", model=model))
+    assert token_cost(SectionName.HISTORY, context) == history
+    assert token_cost(SectionName.EVIDENCE, context) == 1.0
     bench.rules(section_costs=(("evidence", 3.0),))
-    setting = bench.setting(parse_request("code_generation", model=model))
-    assert token_cost(SectionName.EVIDENCE, setting) == 3.0
+    context = bench.context(parse_request("code_generation", model=model))
+    assert token_cost(SectionName.EVIDENCE, context) == 3.0
 
 
 def test_the_trace_prices_the_first_request_and_the_next() -> None:

@@ -165,9 +165,9 @@ def test_parents_children_siblings_and_cross_references_are_fetched() -> None:
     world.add("cross", subject="api", type="system", slot="depends_on", value="w",
               value_entity="db")  # fmt: skip
     world.add("apart", subject="moon", type="system", slot="status", value="far")
-    setting = bench.setting(replace_request(bench, entities=["api"]))
+    context = bench.context(replace_request(bench, entities=["api"]))
     found = {world.names[p.version.row.claim.object_id]: p.hop
-             for p in bench.snapshot(setting).proposed}  # fmt: skip
+             for p in bench.snapshot(context).proposed}  # fmt: skip
     assert set(found) == {"parent", "sibling", "child", "cross"}
     assert found["sibling"] == 2
 
@@ -262,8 +262,8 @@ def test_a_section_over_its_ration_is_a_warning_and_the_trace_says_both_numbers(
 def test_one_counter_is_named_by_vocabulary_rule_and_margin() -> None:
     for model in ("generic", "claude-opus-4-8", "gemini-3-pro", "gpt-5"):
         envelope = Bench().compile(query="x", model=model, budget_tokens=9_000)
-        setting = Bench().setting(replace_request(Bench(), model=model))
-        assert envelope.trace.counter == envelope.manifest.counter == setting.counter.identity
+        context = Bench().context(replace_request(Bench(), model=model))
+        assert envelope.trace.counter == envelope.manifest.counter == context.counter.identity
         assert "margin=" in envelope.trace.counter
 
 

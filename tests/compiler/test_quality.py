@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
+from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
 from tenure.compiler.envelope.compare import ablate, diff_envelopes
 from tenure.compiler.explain.diagnosis import Cause, Part
 from tenure.compiler.request.parse import parse_request
@@ -104,7 +104,7 @@ def test_ablation_leaves_out_objects_and_sections() -> None:
     request = parse_request("code_generation", **REQUEST)
 
     def words(without: frozenset[str]) -> float:
-        setting = setting_of(
+        context = context_of(
             request,
             Circumstances(
                 principal=bench.principal,
@@ -115,7 +115,7 @@ def test_ablation_leaves_out_objects_and_sections() -> None:
                 without=without,
             ),
         )
-        envelope = compile_snapshot(bench.snapshot(setting), setting)
+        envelope = compile_snapshot(bench.snapshot(context), context)
         return float(sum(len(block.text) for block in envelope.blocks))
 
     report = ablate([uid("office"), "evidence"], words, pairs=True)

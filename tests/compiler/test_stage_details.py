@@ -7,27 +7,18 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.compile import Circumstances, compile_snapshot, setting_of
+from tenure.compiler.compile import Circumstances, compile_snapshot, context_of, passes_of
 from tenure.compiler.conversion.untrusted_tools import bare as bare_schema
 from tenure.compiler.conversion.untrusted_tools import untrusted_tool
 from tenure.compiler.fitting.shorten import excerpt
 from tenure.compiler.gathering.binding import ExactBinder
-from tenure.compiler.ir.context import Setting, project_of, sealing_epoch
-from tenure.compiler.ir.outputs import Ordered
+from tenure.compiler.ir.context import CompileContext, project_of, sealing_epoch
+from tenure.compiler.ir.outputs import Passes
 from tenure.compiler.ir.snapshot import Near as Hits
 from tenure.compiler.media.cost import media_tokens
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import Media, MediaKind
-from tenure.compiler.stages.contain import contain
-from tenure.compiler.stages.convert import convert
 from tenure.compiler.stages.emit import emit
-from tenure.compiler.stages.gate import gate
-from tenure.compiler.stages.normalize import normalize
-from tenure.compiler.stages.order import order
-from tenure.compiler.stages.rank import rank
-from tenure.compiler.stages.rescue import rescue
-from tenure.compiler.stages.resolve import resolve
-from tenure.compiler.stages.validate import validate
 from tenure.compiler.text.duplicates import Text, duplicates, shingle_list
 from tenure.compiler.text.relevance import fused
 from tenure.schema.compile_terms import OverflowPolicy
@@ -40,11 +31,9 @@ from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, Reading, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
 
-def ordered(bench: Bench, **given: Any) -> tuple[Ordered, Setting]:
-    setting = bench.setting(parse_request("code_generation", **given))
-    gated = gate(resolve(normalize(bench.snapshot(setting), setting), setting), setting)
-    rescued = rescue(rank(validate(gated, setting), setting), setting)
-    return order(contain(convert(rescued, setting), setting), setting), setting
+def passes(bench: Bench, **fields: Any) -> tuple[Passes, CompileContext]:
+    context = bench.context(parse_request("code_generation", **fields))
+    return passes_of(bench.snapshot(context), context), context
 
 
 # --- gather
@@ -55,10 +44,10 @@ def test_the_walk_goes_two_hops_and_no_further() -> None:
     world = bench.world
     for one, other in (("A", "B"), ("B", "C"), ("C", "D")):
         world.add(f"{one}{other}", subject=one, slot="related_to", value=other, value_entity=other)
-    setting = bench.setting(parse_request("code_generation", query="zzz", entities=["A"]))
+    context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
     found = {
         bench.world.names[p.version.row.claim.object_id]: p.hop
-        for p in bench.snapshot(setting).proposed
+        for p in bench.snapshot(context).proposed
     }
     assert found == {"AB": 0, "BC": 2}
 
@@ -70,8 +59,8 @@ def test_the_walk_visits_no_more_entities_than_the_policy_allows() -> None:
             f"fact {i}", subject="A", slot="related_to", value=f"B{i}", value_entity=f"B{i}"
         )
         bench.world.add(f"far {i}", subject=f"B{i}", slot="office", value=f"Rome {i}")
-    setting = bench.setting(parse_request("code_generation", query="zzz", entities=["A"]))
-    snapshot = bench.snapshot(setting)
+    context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
+    snapshot = bench.snapshot(context)
     names = {bench.world.names[p.version.row.claim.object_id] for p in snapshot.proposed}
     assert {n for n in names if n.startswith("far")} == {"far 0"}
     assert snapshot.cut
@@ -84,9 +73,9 @@ def test_other_rows_of_a_slot_are_capped_newest_first() -> None:
             f"old {i}", subject="A", slot="office", value=str(i), valid=(0, 1 + i), head=False
         )
     bench.world.add("now", subject="A", slot="office", value="now")
-    setting = bench.setting(parse_request("code_generation", query="zzz", entities=["A"]))
+    context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
     names = {
-        bench.world.names[p.version.row.claim.object_id] for p in bench.snapshot(setting).proposed
+        bench.world.names[p.version.row.claim.object_id] for p in bench.snapshot(context).proposed
     }
     assert names == {"now", *(f"old {i}" for i in range(4, 12))}
 
@@ -167,17 +156,17 @@ def test_pinned_objects_stand_in_the_pinned_section() -> None:
 def test_the_gate_trusts_no_store_about_scopes_and_sight() -> None:
     bench = Bench()
     bench.world.add("ours", subject="Sam", slot="office", value="a")
-    setting = bench.setting(parse_request("code_generation", query="x", entities=["Sam"]))
-    snapshot = bench.snapshot(setting)
+    context = bench.context(parse_request("code_generation", query="x", entities=["Sam"]))
+    snapshot = bench.snapshot(context)
     first = snapshot.proposed[0]
-    other = replace(setting, scopes=frozenset({"user=bob"}))
-    gated = gate(resolve(normalize(snapshot, other), other), other)
-    assert [v.detail for v in gated.withheld] == ["scope_mismatch"]
+    other = replace(context, scopes=frozenset({"user=bob"}))
+    gated = passes_of(snapshot, other).gated
+    assert [v.detail for v in gated.refusals] == ["scope_mismatch"]
     veiled = replace(
         snapshot, proposed=(first._replace(version=replace(first.version, visible=False)),)
     )
-    gated = gate(resolve(normalize(veiled, setting), setting), setting)
-    assert [v.detail for v in gated.withheld] == ["role_denied"]
+    gated = passes_of(veiled, context).gated
+    assert [v.detail for v in gated.refusals] == ["role_denied"]
 
 
 def test_origins_may_be_given_whole_or_as_hosts() -> None:
@@ -206,11 +195,11 @@ def test_a_row_of_another_time_is_expired_or_not_yet_valid() -> None:
 def test_a_row_that_was_closed_by_the_asked_time_is_superseded() -> None:
     bench = Bench()
     bench.world.add("closed", subject="Sam", slot="office", value="a", tx=5, tx_end=NOW + 5)
-    setting = bench.setting(parse_request("code_generation", query="x", entities=["Sam"]))
-    snapshot = bench.snapshot(setting)
-    later = replace(setting, point=Point(NOW, NOW + 9))
-    gated = gate(resolve(normalize(snapshot, later), later), later)
-    assert [v.reason.value for v in validate(gated, later).verdicts] == ["superseded"]
+    context = bench.context(parse_request("code_generation", query="x", entities=["Sam"]))
+    snapshot = bench.snapshot(context)
+    later = replace(context, point=Point(NOW, NOW + 9))
+    validated = passes_of(snapshot, later).validated
+    assert [v.reason.value for v in validated.verdicts] == ["superseded"]
 
 
 def test_equal_strength_across_scopes_is_a_tie() -> None:
@@ -335,7 +324,7 @@ def test_a_carried_constraint_is_hard_and_checked() -> None:
         enforcement={"kind": "schema", "spec": {"type": "object"}},
     )
     envelope = bench.compile(query="x")
-    assert [c.carrier.enforcement.value for c in envelope.constraints] == ["schema"]
+    assert [c.enforcement.kind.value for c in envelope.constraints] == ["schema"]
     assert not envelope.check("[]").passed
     soft = bench.rules(safety_critical=True)
     soft.world.add(
@@ -495,9 +484,9 @@ def test_a_profile_gives_floors_and_caps() -> None:
     request = {**REQUEST, "query": "nightly deploy report", "budget_tokens": 1_400}
     research = bench.compile(**request, profile="research")
     assert research.tokens_upper <= 1_400
-    setting = bench.setting(parse_request("code_generation", query="x", profile="research"))
-    assert setting.shares["evidence"] == (550, 650)
-    assert setting.shares["guidance"] == (0, 100)
+    context = bench.context(parse_request("code_generation", query="x", profile="research"))
+    assert context.shares["evidence"] == (550, 650)
+    assert context.shares["guidance"] == (0, 100)
     with pytest.raises(InvalidInput, match="research"):
         bench.compile(query="x", profile="reserch")
 
@@ -522,11 +511,13 @@ def test_what_fits_in_the_rest_is_taken() -> None:
 
 
 def test_an_excerpt_keeps_apt_sentences_verbatim_and_in_order() -> None:
-    found, setting = ordered(Bench(), query="alpha", evidence=["one alpha. Two beta. Three alpha."])
-    piece = next(p for group in found.assembled.pieces for p in group if p.section == "evidence")
+    outputs, context = passes(
+        Bench(), query="alpha", evidence=["one alpha. Two beta. Three alpha."]
+    )
+    piece = next(p for p in outputs.pieces if p.section == "evidence")
 
     def short(text: str, room: int = 200) -> str | None:
-        made = excerpt(piece._replace(text=text), room=room, setting=setting)
+        made = excerpt(piece._replace(text=text), room=room, context=context)
         return None if made is None else made.piece.text
 
     assert short("One alpha. Two beta. Three alpha.") == "One alpha.\n[…]\nThree alpha."
@@ -549,10 +540,10 @@ def test_a_text_that_comes_out_longer_than_its_parts_is_fitted_again() -> None:
         def lower_bound(self, text: str) -> int:
             return len(text) // 4
 
-    plain = full_bench().setting(parse_request("code_generation", **REQUEST))
-    setting = replace(plain, counter=Bumpy(), budget=1_250)
-    snapshot = full_bench().snapshot(setting)
-    envelope = compile_snapshot(snapshot, setting)
+    plain = full_bench().context(parse_request("code_generation", **REQUEST))
+    context = replace(plain, counter=Bumpy(), budget=1_250)
+    snapshot = full_bench().snapshot(context)
+    envelope = compile_snapshot(snapshot, context)
     assert envelope.tokens_upper <= 1_250
     assert "evidence" in {use.name for use in envelope.sections}
 
@@ -647,12 +638,13 @@ def test_stated_cover_of_acceptance_items_is_weighed_and_missing_cover_a_gap() -
     ],
 )
 def test_a_broken_envelope_cannot_leave(broken: dict[str, Any], message: str) -> None:
-    found, setting = ordered(full_bench(), **REQUEST)
+    outputs, context = passes(full_bench(), **REQUEST)
+    ordered = outputs.ordered
     if broken.pop("drop", False):
-        assembled = found.assembled
-        found = replace(found, assembled=replace(assembled, pieces=assembled.pieces[1:]))
+        assembled = ordered.assembled
+        ordered = replace(ordered, assembled=replace(assembled, pieces=assembled.pieces[1:]))
     with pytest.raises(Fault, match=message):
-        emit(replace(found, **broken), setting)
+        emit(replace(outputs, ordered=replace(ordered, **broken)), context)
 
 
 def test_latency_and_run_id_live_in_the_sidecar() -> None:
@@ -698,7 +690,7 @@ def test_a_stated_project_of_ours_is_the_project() -> None:
 def test_a_compile_without_a_key_is_refused() -> None:
     bench = Bench()
     with pytest.raises(InvalidInput) as caught:
-        setting_of(
+        context_of(
             parse_request("code_generation"),
             Circumstances(
                 principal=bench.principal,

@@ -1,0 +1,241 @@
+"""The pieces of stored objects: facts as cells, rules as instructions, the rest verbatim.
+
+What an instruction took values from is merged into it. An object whose value the gate masks
+never climbs, and shows no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ...resolution.known import Known
+from ...schema.compile_terms import SECTIONS, Conversion, Ladder, Reason, SectionName, Stage
+from ...schema.vocabulary import ObjectType
+from ..ir.candidate import Candidate, version_of
+from ..ir.context import CompileContext
+from ..ir.outputs import Snippet
+from ..ir.piece import Piece
+from ..ir.verdicts import Change, Verdict
+from ..text.relevance import one_line
+from .ladder import Step, Values, climb, enforcement_of, shown_value
+from .placement import block_level, kind_of_block, section_of, stored_key
+from .untrusted_tools import tool_pieces
+
+_S = SectionName
+
+_POLICIES = frozenset({_S.SYSTEM_POLICY, _S.TENANT_POLICY, _S.PROJECT_POLICY})
+
+_RULES = frozenset(
+    {ObjectType.POLICY_RULE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.TOOL_SCHEMA}
+)
+"""What no cap leaves out."""
+
+_MASK = "[masked]"
+
+_CELL_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What the pieces of stored objects are made with."""
+
+    context: CompileContext
+    masked_ids: frozenset[str]
+    names: Mapping[str, str]
+    """A name for every raw entity."""
+    namesakes: frozenset[str]
+    """Raw entities whose name others bear too."""
+
+
+def memory_pieces(
+    candidates: Iterable[Candidate],
+    snippets: Iterable[Snippet],
+    *,
+    masked_ids: frozenset[str],
+    known: Known,
+    context: CompileContext,
+) -> tuple[list[Piece], list[Change], list[Verdict]]:
+    """Return the pieces of the stored objects that were selected, and those of rescued texts."""
+    view = _View(context, masked_ids, *display_names(known))
+    stored = [candidate for candidate in candidates if candidate.version is not None]
+    stored.sort(key=lambda candidate: stored_key(version_of(candidate)))
+
+    # Templates may take values from all that was selected, also from what a cap leaves out.
+    values = _values(stored, masked_ids)
+    best, verdicts = _capped(stored, context.rules.section_items)
+    steps, merged_ids = _climbed(best, values, view, verdicts)
+
+    pieces: list[Piece] = []
+    changes: list[Change] = []
+    for candidate, step in steps:
+        if candidate.object_id not in merged_ids:
+            pieces += _pieces_of(candidate, step, view, changes, verdicts)
+
+    for snippet in snippets:
+        pieces.append(_snippet_piece(snippet))
+        changes.append(Change(pieces[-1].object_id, Conversion.TRUNCATED, snippet.beside))
+    return pieces, changes, verdicts
+
+
+def display_names(known: Known) -> tuple[dict[str, str], frozenset[str]]:
+    """Return a name for every raw entity, and those whose name others bear too.
+
+    Two entities of one name get a piece of their ids, so that no row can mix them up.
+    """
+    root_of = {raw: known.canonical.get(raw, raw) for raw in known.entities}
+    names = dict.fromkeys(known.canonical, "")
+    bearers: dict[str, set[str]] = {}
+    for raw, root in root_of.items():
+        if root in known.entities:
+            names[raw] = known.entities[root].name
+            bearers.setdefault(names[raw].casefold(), set()).add(root)
+
+    namesakes: set[str] = set()
+    for raw, root in root_of.items():
+        if root in known.entities and len(bearers[names[raw].casefold()]) > 1:
+            namesakes.add(raw)
+    for raw in namesakes:
+        names[raw] = f"{names[raw]} #{root_of[raw][:6]}"
+    return names, frozenset(namesakes)
+
+
+def _values(candidates: Iterable[Candidate], masked_ids: frozenset[str]) -> Values:
+    values: dict[tuple[str, str], tuple[Candidate, ...]] = {}
+    for candidate in candidates:
+        slot, subject = version_of(candidate).details.slot, candidate.subject
+        if slot is None or subject is None or candidate.object_id in masked_ids:
+            continue
+        key = subject, slot
+        values[key] = (*values.get(key, ()), candidate)
+    return values
+
+
+def _capped(candidates: list[Candidate], most: int) -> tuple[list[Candidate], list[Verdict]]:
+    """Leave out what no section could hold: it would cost time and change nothing."""
+    loose = [
+        c for c in candidates if not c.by_task and version_of(c).details.object_type not in _RULES
+    ]
+    loose.sort(key=lambda candidate: (-candidate.score, candidate.object_id))
+
+    verdicts: list[Verdict] = []
+    surplus: set[int] = set()
+    counts = {True: 0, False: 0}
+    for candidate in loose:
+        counts[candidate.is_passage] += 1
+        if counts[candidate.is_passage] > most:
+            surplus.add(id(candidate))
+            verdicts.append(cap_verdict(candidate.object_id, candidate.score, candidate.tier.value))
+    return [candidate for candidate in candidates if id(candidate) not in surplus], verdicts
+
+
+def cap_verdict(object_id: str, score: int, tier: str) -> Verdict:
+    """Return the verdict on what a section's number of items leaves out."""
+    return Verdict(Stage.CONVERT, object_id, Reason.SECTION_CAP, "", score, tier)
+
+
+def _climbed(
+    candidates: Iterable[Candidate], values: Values, view: _View, verdicts: list[Verdict]
+) -> tuple[list[tuple[Candidate, Step]], set[str]]:
+    """Return how far each object climbs, and the ids of those that others are made of."""
+    steps: list[tuple[Candidate, Step]] = []
+    merged_ids: set[str] = set()
+    for candidate in candidates:
+        object_id = candidate.object_id
+        if object_id in merged_ids:
+            continue
+        if object_id in view.masked_ids:
+            ladder = Ladder.SCOPED_MEMORY if candidate.by_task else Ladder.TASK_CONTEXT
+            steps.append((candidate, Step(ladder)))
+            continue
+
+        step = climb(candidate, view.context, values=values, names=view.names)
+        steps.append((candidate, step))
+        for source in step.sources:
+            merged_ids.add(source.object_id)
+            reason = Reason.MERGED_INTO
+            verdicts.append(Verdict(Stage.CONVERT, source.object_id, reason, object_id))
+    return steps, merged_ids
+
+
+def _pieces_of(
+    candidate: Candidate,
+    step: Step,
+    view: _View,
+    changes: list[Change],
+    verdicts: list[Verdict],
+) -> Iterator[Piece]:
+    version = version_of(candidate)
+    by_task = candidate.by_task and all(source.by_task for source in step.sources)
+    level = max([candidate.level, *(source.level for source in step.sources)])
+    section = section_of(
+        version, step.ladder, via=candidate.via, by_task=by_task, passage=candidate.is_passage
+    )
+    base = _base(candidate, section, level, step.ladder)
+
+    if section is _S.TOOLS:
+        base = base._replace(ladder=Ladder.NORMALIZED_FACT)
+        yield from tool_pieces(base, candidate.level, verdicts)
+    elif section in _POLICIES:
+        enforcement = enforcement_of(version)
+        yield base._replace(ladder=Ladder.HARD_CONSTRAINT, enforcement=enforcement)
+    elif step.instruction:
+        yield base._replace(
+            object_ids=(candidate.object_id, *(source.object_id for source in step.sources)),
+            text=step.instruction,
+            required=base.required or step.ladder is Ladder.HARD_CONSTRAINT,
+            enforcement=step.enforcement,
+            value=max(candidate.score, *(source.score for source in step.sources), 0),
+        )
+    else:
+        yield _fact(base, candidate, view, changes)
+
+
+def _base(candidate: Candidate, section: SectionName, level: int, ladder: Ladder) -> Piece:
+    level = block_level(section, level)
+    key = stored_key(version_of(candidate))
+    if section is _S.EVIDENCE:
+        key = (candidate.score, *key[1:])
+    return Piece(
+        object_ids=(candidate.object_id,),
+        section=section,
+        kind=kind_of_block(section, level),
+        level=level,
+        origin=candidate.origin,
+        text=candidate.text,
+        ladder=ladder,
+        tier=candidate.tier,
+        value=candidate.score,
+        key=key,
+        required=SECTIONS[section].required,
+        alone=level >= 4 or candidate.is_passage,
+        candidate=candidate,
+        relevance=candidate.relevance,
+    )
+
+
+def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[Change]) -> Piece:
+    """Give a fact its cell, masked where the gate says so."""
+    version = version_of(candidate)
+    slot, subject = version.details.slot, candidate.subject
+    masked = piece.object_id in view.masked_ids
+    if masked:
+        changes.append(Change(piece.object_id, Conversion.MASKED))
+    if slot is None or subject is None:
+        return piece._replace(text=_MASK) if masked else piece
+
+    value = _MASK if masked else shown_value(version, view.names)
+    label = view.names.get(subject, "")
+    cell = f"{slot.replace('_', ' ')} = {value}"
+    unclear = masked or not piece.text or subject in view.namesakes
+    text = f"{label} {cell}" if unclear else piece.text
+    plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
+    if piece.alone or not label or not plain:
+        return piece._replace(text=text)
+    return piece._replace(text=text, label=one_line(label), cell=cell)
+
+
+def _snippet_piece(snippet: Snippet) -> Piece:
+    candidate = snippet.candidate
+    piece = _base(candidate, _S.EVIDENCE, candidate.level, Ladder.RAW_OBSERVATION)
+    return piece._replace(text=snippet.text, alone=True)

@@ -27,7 +27,7 @@ from typing import Any
 from tenure.resolution.blocking import CANDIDATE_LIMIT, block_keys, weigh
 from tenure.resolution.context import NO_CONTEXT
 from tenure.resolution.evaluate import PROVEN_FROM, Report, SetReport, evaluate, wilson
-from tenure.resolution.extract import RuleExtractor
+from tenure.resolution.extract import ShapeExtractor
 from tenure.resolution.fit import LabelledPair, fit, split
 from tenure.resolution.gazetteer import Gazetteer
 from tenure.resolution.model import default_model
@@ -133,7 +133,7 @@ def times(pairs: Sequence[LabelledPair]) -> dict[str, float]:
         for p in pairs
     ]
     gazetteer = Gazetteer((p.left, p.pair_id, p.entity_type) for p in pairs)
-    rules = RuleExtractor()
+    rules = ShapeExtractor()
     text = "Sam Rivera moved to the Chicago office; auth-service calls OrderService (PAY-1432)."
 
     def best(run: Any, n: int) -> float:

@@ -73,7 +73,7 @@ def align(
     left: tuple[str, ...], right: tuple[str, ...], rarity: Rarity, *, person: bool
 ) -> Alignment:
     """Pair the words of two names; the result does not depend on the order of arguments."""
-    work = _Pairing(_bounded(left), _bounded(right), rarity)
+    work = _Pairing(_cut_tail(left), _cut_tail(right), rarity)
     work.pair_equal()
 
     if work.left and work.right:
@@ -83,7 +83,7 @@ def align(
     return work.result()
 
 
-def _bounded(words: tuple[str, ...]) -> list[str]:
+def _cut_tail(words: tuple[str, ...]) -> list[str]:
     # A name of thousands of words is compared in bounded time: its tail counts as one word.
     if len(words) <= _MAX_WORDS:
         return list(words)
@@ -135,14 +135,14 @@ class _Pairing:
         for word in rights:
             self.right.remove(word)
 
-    def take_one(self, one: str, other: str, similarity: int) -> None:
-        on_left, on_right = self.rarity(one), self.rarity(other)
+    def take_one(self, left_word: str, right_word: str, similarity: int) -> None:
+        on_left, on_right = self.rarity(left_word), self.rarity(right_word)
         self.left_met += on_left
         self.right_met += on_right
         self.weight += on_left + on_right
         self.met += similarity * (on_left + on_right)
-        self.left.remove(one)
-        self.right.remove(other)
+        self.left.remove(left_word)
+        self.right.remove(right_word)
 
     def pair_equal(self) -> None:
         for word in tuple(self.left):
@@ -156,19 +156,26 @@ class _Pairing:
         )
 
         for first, second, on_left in options:
-            several, single = (self.left, self.right) if on_left else (self.right, self.left)
-            free = several.count(first) > (first == second) and second in several
+            parts, single = (self.left, self.right) if on_left else (self.right, self.left)
+            free = parts.count(first) > (first == second) and second in parts
             if free and first + second in single:
                 words = ([first, second], [first + second])
                 self.take(words[not on_left], words[on_left], 1000)
 
     def pair_similar(self, person: bool) -> None:
         options = [
-            _Option(-similarity, min(one, other), max(one, other), one, other, how)
-            for one in self.left[:_FUZZY_MAX_WORDS]
-            for other in self.right[:_FUZZY_MAX_WORDS]
-            for similarity, how in _likeness(one, other, person)
-            if how == "typo" or (one == self.last[0]) == (other == self.last[1])
+            _Option(
+                -similarity,
+                min(left_word, right_word),
+                max(left_word, right_word),
+                left_word,
+                right_word,
+                how,
+            )
+            for left_word in self.left[:_FUZZY_MAX_WORDS]
+            for right_word in self.right[:_FUZZY_MAX_WORDS]
+            for similarity, how in _likeness(left_word, right_word, person)
+            if how == "typo" or (left_word == self.last[0]) == (right_word == self.last[1])
         ]
 
         options.sort()
@@ -183,10 +190,10 @@ class _Pairing:
         left_rest = sum(map(self.rarity, self.left))
         right_rest = sum(map(self.rarity, self.right))
         # Unmatched words count half: a longer name is not yet a different one.
-        whole = 2 * self.weight + left_rest + right_rest
+        total = 2 * self.weight + left_rest + right_rest
 
         return Alignment(
-            align=2 * self.met // whole if whole else 0,
+            align=2 * self.met // total if total else 0,
             left_extra=_share(left_rest, self.left_met),
             right_extra=_share(right_rest, self.right_met),
             left_over=tuple(self.left),
@@ -196,69 +203,73 @@ class _Pairing:
         )
 
 
-def _share(rest: int, met: int) -> int:
-    return 1000 * rest // (rest + met) if rest else 0
+def _share(unmatched: int, matched_weight: int) -> int:
+    return 1000 * unmatched // (unmatched + matched_weight) if unmatched else 0
 
 
-def _likeness(one: str, other: str, person: bool) -> tuple[tuple[int, str], ...]:
+def _likeness(left_word: str, right_word: str, person: bool) -> tuple[tuple[int, str], ...]:
     """The best reason, if any, to take two different words for one."""
-    if not person and one[0] != other[0] and len(one) != len(other):
+    if not person and left_word[0] != right_word[0] and len(left_word) != len(right_word):
         return ()  # two words, as most pairs are
-    if not (one.isalpha() and other.isalpha()):
+    if not (left_word.isalpha() and right_word.isalpha()):
         return ()
-    if person and is_nickname(one, other):
+    if person and is_nickname(left_word, right_word):
         return ((_NICKNAME, "nickname"),)
-    if person and min(len(one), len(other)) == 1:
-        return ((_INITIAL, "initial"),) if one[0] == other[0] else ()
+    if person and min(len(left_word), len(right_word)) == 1:
+        return ((_INITIAL, "initial"),) if left_word[0] == right_word[0] else ()
 
-    apart = _are_two_names(one, other) if person else _are_two_words(one, other)
-    if apart or min(len(one), len(other)) < _TYPO_MIN_LETTERS[person]:
+    distinct = (
+        _are_two_names(left_word, right_word) if person else _are_two_words(left_word, right_word)
+    )
+    if distinct or min(len(left_word), len(right_word)) < _TYPO_MIN_LETTERS[person]:
         return ()
 
-    similarity = osa(one, other)
+    similarity = osa(left_word, right_word)
     return ((similarity, "typo"),) if similarity >= TYPO else ()
 
 
-def _are_two_names(one: str, other: str) -> bool:
+def _are_two_names(left_name: str, right_name: str) -> bool:
     """Tell Maria from Marta, from Mario, and Daniel from Daniela; Ahmad may be Ahmed.
 
     Two known given names are no misspelling of each other, and a last vowel is a gender. In a
     short name a doubled letter may be a slip, and a vowel may stand for a vowel; any other
     letter makes another name (Price, Rice).
     """
-    if is_given_name(one) and is_given_name(other):
+    if is_given_name(left_name) and is_given_name(right_name):
         return True
 
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((left_name, right_name), key=len)
     if len(short) < len(long):
-        if _undoubled(short) == _undoubled(long):
+        if _collapse(short) == _collapse(long):
             return False
         ends_in_vowel = long[:-1] == short and long[-1] in _VOWELS
         return ends_in_vowel or short[0] != long[0] or len(long) <= _SHORT_NAME_LETTERS
 
-    changed = [{left, right} for left, right in zip(one, other, strict=True) if left != right]
-    if len(changed) > 1:
+    swaps = [
+        {left, right} for left, right in zip(left_name, right_name, strict=True) if left != right
+    ]
+    if len(swaps) > 1:
         return False
-    if changed[0] <= _VOWELS:
-        return one[-1] != other[-1]
+    if swaps[0] <= _VOWELS:
+        return left_name[-1] != right_name[-1]
 
-    return len(one) <= _SHORT_NAME_LETTERS
+    return len(left_name) <= _SHORT_NAME_LETTERS
 
 
-def _undoubled(word: str) -> str:
+def _collapse(word: str) -> str:
     return "".join(letter for letter, _ in groupby(word))
 
 
-def _are_two_words(one: str, other: str) -> bool:
+def _are_two_words(left_word: str, right_word: str) -> bool:
     """Tell Ubuntu from Kubuntu and upload from unload.
 
     Another first letter makes another word, and so does one letter for another in a word that
     is not long; slips of the hand swap, drop or double letters.
     """
-    swapped = len(one) == len(other) and sorted(one) == sorted(other)
+    swapped = len(left_word) == len(right_word) and sorted(left_word) == sorted(right_word)
     if swapped:
         return False
-    if one[0] != other[0]:
+    if left_word[0] != right_word[0]:
         return True
 
-    return len(one) == len(other) and len(one) < _SUBSTITUTION_MIN_LETTERS
+    return len(left_word) == len(right_word) and len(left_word) < _SUBSTITUTION_MIN_LETTERS

@@ -6,7 +6,7 @@ made and a person is asked. Everything else is scored by a `Scorer`, if one is g
 a new entity otherwise. A conflicting identifier of one scheme excludes a candidate before
 any name counts. Pure: decides over a `Register`, filled by one look-up.
 
-Sources: resolution 2; settled 9; DESIGN 5; checklist C-049 to C-052, C-055.
+`docs/design/resolution.md`; checklist C-049 to C-052, C-055.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Scorer(Protocol):
         ...
 
 
-def _nothing(_: str) -> frozenset[str]:
+def _no_neighbours(_: str) -> frozenset[str]:
     return frozenset()
 
 
@@ -68,14 +68,14 @@ class Rules:
     scope_id: str
     """The scope of the write."""
     bands: ResolutionPolicy = field(default_factory=ResolutionPolicy)
-    """Thresholds, and what makes an equal person name enough (resolution 5)."""
+    """Thresholds, and what makes an equal person name enough."""
     authority: int | None = None
     """Level of the write, where there is one; a weaker source has the larger number."""
     related: frozenset[str] = frozenset()
     """Raw ids that the incoming claim relates the mention to."""
     neighbours: frozenset[str] = frozenset()
     """Canonical ids that stand around the mention, where the caller knows them."""
-    around: Callable[[str], frozenset[str]] = _nothing
+    around: Callable[[str], frozenset[str]] = _no_neighbours
     """Tells the canonical ids around a candidate from its canonical id."""
     beside: tuple[tuple[str, str], ...] = ()
     """The (raw entity id, norm) pairs of names one step from the neighbours."""
@@ -91,9 +91,15 @@ def lookup_of(mentions: Iterable[Named]) -> Lookup:
         else:
             refs.append(as_ref(mention))
 
+    identifiers: set[tuple[str, str]] = set()
+    norms: set[str] = set()
+    for ref in refs:
+        identifiers.update(ref.external_ids.items())
+        norms.update(map(alias_key, (ref.name, *ref.aliases)))
+
     return Lookup(
-        identifiers=tuple(sorted({pair for ref in refs for pair in ref.external_ids.items()})),
-        norms=tuple(sorted({alias_key(n) for ref in refs for n in (ref.name, *ref.aliases)})),
+        identifiers=tuple(sorted(identifiers)),
+        norms=tuple(sorted(norms)),
         entity_ids=tuple(sorted(ids)),
     )
 
@@ -133,14 +139,14 @@ def bind(mention: Named, known: Register, rules: Rules, scorer: Scorer | None = 
         return _by_id(mention, known)
 
     ref = as_ref(mention)
-    owned = _by_identifier(ref, known)
-    if owned:
-        return owned
+    by_identifier = _by_identifier(ref, known)
+    if by_identifier:
+        return by_identifier
 
     for name, source in _names(ref):
-        found = _by_alias(alias_key(name), source, ref, known, rules)
-        if found:
-            return found
+        resolution = _by_alias(alias_key(name), source, ref, known, rules)
+        if resolution:
+            return resolution
 
     if scorer:
         return scorer.judge(ref, known, rules)
@@ -160,35 +166,39 @@ def _by_id(entity_id: str, known: Register) -> Resolution:
 
 
 def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
-    owners = {
-        known.root(raw): (raw, f"{scheme}={value}")
-        for scheme, value in sorted(ref.external_ids.items())
-        for raw in known.owners(scheme, value)
-    }
+    owners: dict[str, str] = {}
+    identifiers: dict[str, str] = {}
+    for scheme, value in sorted(ref.external_ids.items()):
+        for raw in known.owners(scheme, value):
+            owners[known.root(raw)] = raw
+            identifiers[known.root(raw)] = f"{scheme}={value}"
 
     if len(owners) > 1:
-        named = ", ".join(text for _, text in owners.values())
+        owner_list = ", ".join(identifiers.values())
         raise Conflict(
-            f"the identifiers of {ref.name!r} name different entities ({named}); "
+            f"the identifiers of {ref.name!r} name different entities ({owner_list}); "
             "state the right ones, or let a steward merge the entities",
             code="identifier_conflict",
             entities=sorted(owners),
         )
 
-    return next((_bound(raw, "same_identifier", known) for raw, _ in owners.values()), None)
+    raw = next(iter(owners.values()), None)
+    return _bound(raw, "same_identifier", known) if raw else None
 
 
 def excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
     """Whether an entity holds another value of a scheme that the mention states."""
-    return bool(ref.external_ids) and any(
-        ref.external_ids.get(scheme, value) != value
-        for scheme, value in known.held(entity_id).items()
-    )
+    if not ref.external_ids:
+        return False
+    stored = known.held(entity_id).items()
+    return any(ref.external_ids.get(scheme, value) != value for scheme, value in stored)
 
 
 def _names(ref: EntityRef) -> list[tuple[str, CandidateSource]]:
-    rest = [(name, CandidateSource.ALIAS) for name in ref.aliases]
-    return [(ref.name, CandidateSource.EXACT), *rest]
+    return [
+        (ref.name, CandidateSource.EXACT),
+        *[(name, CandidateSource.ALIAS) for name in ref.aliases],
+    ]
 
 
 def _by_alias(
@@ -198,16 +208,12 @@ def _by_alias(
     known: Register,
     rules: Rules,
 ) -> Resolution | None:
-    hits = [
-        a
-        for a in known.named(norm)
-        if a.scope_id in rules.scopes
-        and compatible(ref.type, _known_type(a, known))
-        and not excludes(ref, a.entity_id, known)
-    ]
+    hits = [alias for alias in known.named(norm) if _may_mean(alias, ref, known, rules)]
+    pending = [alias for alias in hits if _pending(alias, known)]
+    waiting = [alias for alias in pending if alias.scope_id == rules.scope_id]
+    roots = sorted({known.root(alias.entity_id) for alias in hits if alias not in pending})
 
-    waiting = [a for a in hits if _pending(a, known) and a.scope_id == rules.scope_id]
-    roots = sorted({known.root(a.entity_id) for a in hits if not _pending(a, known)})
+    # One case a name and scope: whoever comes second waits for the same decision.
     if waiting and (source is CandidateSource.EXACT or not roots):
         first = min(waiting, key=_age)
         return _review(first.entity_id, "pending", roots, known, source)
@@ -216,16 +222,24 @@ def _by_alias(
         return None
 
     if len(roots) == 1 and _has_context(ref, hits, known, rules):
-        first = min((a for a in hits if known.root(a.entity_id) == roots[0]), key=_age)
+        names = [alias for alias in hits if known.root(alias.entity_id) == roots[0]]
+        first = min(names, key=_age)
         return _bound(first.entity_id, source.value, known)
 
     reason = "ambiguous" if len(roots) > 1 else "person_without_context"
     return _review(None, reason, roots, known, source)
 
 
+def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
+    visible = alias.scope_id in rules.scopes
+    fits = visible and compatible(ref.type, _known_type(alias, known))
+    return fits and not excludes(ref, alias.entity_id, known)
+
+
 def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: Rules) -> bool:
     """Whether an equal name is enough: a person's may need more than the tenant."""
-    person = "person" in {ref.type, *(_known_type(a, known) for a in hits)}
+    types = {ref.type} | {_known_type(alias, known) for alias in hits}
+    person = "person" in types
     if not person or rules.bands.person_context_scope == "tenant":
         return True
     return any(a.scope_id == rules.scope_id and a.scope_id != "tenant" for a in hits)
@@ -280,8 +294,8 @@ def _review(
 def _candidates(
     roots: Sequence[str], known: Register, source: CandidateSource, reason: str
 ) -> tuple[EntityCandidate, ...]:
-    found = (known.entity(root) for root in roots)
-    return tuple(_candidate(entity, source, reason) for entity in found if entity)
+    entities = filter(None, map(known.entity, roots))
+    return tuple([_candidate(entity, source, reason) for entity in entities])
 
 
 def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCandidate:

@@ -11,8 +11,7 @@ alias and takes the heaviest 50, ties by alias key:
 
 Only visible aliases count, filtered before the cut. Weights are integers in thousandths, so no
 order of addition changes a sum and all stores return one order. Pure; keys depend on the form
-alone. A key names its kind in its first letter, so kinds never collide. Source 003, section
-4.1 (C-047).
+alone. A key names its kind in its first letter, so kinds never collide. Checklist C-047.
 """
 
 from __future__ import annotations
@@ -99,12 +98,13 @@ def weigh(
 
     Keys that no alias carries, and keys that too many carry, are left out.
     """
-    found = [
-        (key, hit_weight(kind.label, KIND_WEIGHT[kind], postings=df[key], total=n_aliases))
-        for key, kind in sorted(keys)
-        if df.get(key, 0) > 0
-    ]
-    return tuple((key, weight) for key, weight in found if weight is not None)
+    query: list[tuple[str, int]] = []
+    for key, kind in sorted(keys):
+        if df.get(key, 0) > 0:
+            weight = hit_weight(kind.label, KIND_WEIGHT[kind], postings=df[key], total=n_aliases)
+            if weight is not None:
+                query.append((key, weight))
+    return tuple(query)
 
 
 def _key(kind: KeyKind, text: str) -> BlockKey:
@@ -118,8 +118,8 @@ def _acronyms(form: NameForm) -> tuple[str, ...]:
     return (form.joined,) if 2 <= len(form.joined) <= _ACRONYM_MAX else ()
 
 
-def _deletions(joined: str) -> tuple[str, ...]:
+def _deletions(word: str) -> tuple[str, ...]:
     # Longer names have other words that meet; deleting letters there only costs rows.
-    if not _DELETION_MIN <= len(joined) <= _DELETION_MAX:
+    if not _DELETION_MIN <= len(word) <= _DELETION_MAX:
         return ()
-    return (joined, *(joined[:at] + joined[at + 1 :] for at in range(len(joined))))
+    return (word, *(word[:position] + word[position + 1 :] for position in range(len(word))))

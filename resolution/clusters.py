@@ -7,7 +7,7 @@ a MATCH of equal or weaker strength and is named. A merge ties the two canonical
 so closing one row separates exactly what it joined.
 
 The graph is networkx's; clusters are capped at a few hundred members by policy.
-Sources: DESIGN 5; resolution 8; neo4j 6; settled 9; checklist C-050, C-053, C-056.
+`docs/design/resolution.md`; checklist C-050, C-053, C-056.
 """
 
 from __future__ import annotations
@@ -88,16 +88,14 @@ def across(
     judgements: Iterable[Judgement], lefts: Collection[str], rights: Collection[str]
 ) -> tuple[Judgement, ...]:
     """The NON_MATCH rows between two sides, the strongest first, then by id."""
-    found = [
-        j
-        for j in judgements
-        if j.verdict is JudgementVerdict.NON_MATCH
-        and (
-            (j.left_id in lefts and j.right_id in rights)
-            or (j.left_id in rights and j.right_id in lefts)
-        )
-    ]
-    return tuple(sorted(found, key=lambda j: (-j.judged_by.strength, j.judgement_id)))
+    negatives: list[Judgement] = []
+    for row in judgements:
+        runs_there = row.left_id in lefts and row.right_id in rights
+        runs_back = row.left_id in rights and row.right_id in lefts
+        if row.verdict is JudgementVerdict.NON_MATCH and (runs_there or runs_back):
+            negatives.append(row)
+
+    return tuple(sorted(negatives, key=lambda row: (-row.judged_by.strength, row.judgement_id)))
 
 
 def blocking(standing: Sequence[Judgement], judged_by: JudgedBy) -> Judgement | None:
@@ -114,12 +112,13 @@ def bridges(judgements: Sequence[Judgement]) -> tuple[tuple[str, str], ...]:
     if graph is None:
         return ()
 
-    alone = [
-        pair(left, right)
-        for left, right in _networkx().bridges(graph)
-        if graph[left][right]["times"] == 1 and min(graph.degree[left], graph.degree[right]) > 1
-    ]
-    return tuple(sorted(alone))
+    cuts: list[tuple[str, str]] = []
+    for left, right in _networkx().bridges(graph):
+        is_single = graph[left][right]["times"] == 1
+        # A member that hangs by its only edge is a plain merge, no bridge between groups.
+        if is_single and min(graph.degree[left], graph.degree[right]) > 1:
+            cuts.append(pair(left, right))
+    return tuple(sorted(cuts))
 
 
 def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
@@ -127,19 +126,19 @@ def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
     graph = _graph(judgements)
     if graph is None:
         return ()
-    found = sorted(sorted(members) for members in _networkx().connected_components(graph))
-    return tuple(frozenset(members) for members in found if len(members) > 1)
+    clusters = sorted(sorted(members) for members in _networkx().connected_components(graph))
+    return tuple(frozenset(members) for members in clusters if len(members) > 1)
 
 
 def canonical_ids(
     judgements: Iterable[Judgement], entities: Mapping[str, Entity]
 ) -> dict[str, str]:
     """The canonical id of every raw id that is in a cluster."""
-    found: dict[str, str] = {}
+    canonical: dict[str, str] = {}
     for cluster in components(judgements):
-        top = canonical_id([entities[raw] for raw in sorted(cluster)])
-        found.update(dict.fromkeys(sorted(cluster), top))
-    return found
+        root = canonical_id([entities[raw] for raw in sorted(cluster)])
+        canonical.update(dict.fromkeys(sorted(cluster), root))
+    return canonical
 
 
 class Waited(NamedTuple):
@@ -162,21 +161,21 @@ def believed(
     for raw in entities:
         clusters.setdefault(canonical.get(raw, raw), []).append(raw)
 
-    found: dict[str, Entity] = {}
+    states: dict[str, Entity] = {}
     for raw, entity in entities.items():
         state = EntityState.MERGED
         if entity.state is EntityState.ERASED:
             state = EntityState.ERASED
         elif raw in clusters:
-            waits = _waits(cases.get(raw), [cases.get(one) for one in clusters[raw]])
-            state = EntityState.PENDING if waits else EntityState.ACTIVE
-        found[raw] = entity if state is entity.state else replace(entity, state=state)
+            is_waiting = _waits(cases.get(raw), list(map(cases.get, clusters[raw])))
+            state = EntityState.PENDING if is_waiting else EntityState.ACTIVE
+        states[raw] = entity if state is entity.state else replace(entity, state=state)
 
-    return found
+    return states
 
 
-def _waits(own: Waited | None, members: Sequence[Waited | None]) -> bool:
-    if own and own.state in WAITING:
+def _waits(case: Waited | None, members: Sequence[Waited | None]) -> bool:
+    if case and case.state in WAITING:
         return True
-    settled = any(not case or not (case.joined or case.state in WAITING) for case in members)
-    return not settled and any(case and case.state in WAITING for case in members)
+    has_settled = any(not case or not (case.joined or case.state in WAITING) for case in members)
+    return not has_settled and any(case and case.state in WAITING for case in members)

@@ -5,8 +5,7 @@ The weights are not here: they are fitted (`bench/fit_resolution.py`) and live i
 one natural-log odds per comparison and level. The score is their sum (Fellegi-Sunter).
 
 `measure` takes two forms to a `Measures` value, the raw facts; `levels_of` reads the table.
-Neither knows weights, context or thresholds. Symmetric in its arguments. Source 003, section
-4.2 (C-048).
+Neither knows weights, context or thresholds. Symmetric in its arguments. Checklist C-048.
 """
 
 from __future__ import annotations
@@ -57,11 +56,13 @@ class Comparison:
 
 def measure(left: NameForm, right: NameForm, rarity: Rarity) -> Measures:
     """The raw facts about two names of one entity type."""
-    apart = _qualifier_words(left, right)
-    left_core, right_core = left.core + apart[0], right.core + apart[1]
+    qualifiers = _qualifier_words(left, right)
+    left_core, right_core = left.core + qualifiers[0], right.core + qualifiers[1]
     words = align(left_core, right_core, rarity, person=left.entity_type == "person")
-    same_joined = not apart[0] and (left.joined == right.joined or left.spelled == right.spelled)
-    same_core = not apart[0] and left.ordered == right.ordered
+    same_joined = not qualifiers[0] and (
+        left.joined == right.joined or left.spelled == right.spelled
+    )
+    same_core = not qualifiers[0] and left.ordered == right.ordered
     low, high = sorted((words.left_extra, words.right_extra))
 
     # Forms that are equal without spaces say the same, however they were cut into words.
@@ -73,7 +74,7 @@ def measure(left: NameForm, right: NameForm, rarity: Rarity) -> Measures:
         extra=0 if same_joined else high - low,
         osa=1000 if same_joined else osa("".join(left_core), "".join(right_core)),
         same_joined=same_joined,
-        same_tokens=not apart[0] and left.tokens == right.tokens,
+        same_tokens=not qualifiers[0] and left.tokens == right.tokens,
         same_core=same_core,
         acronym=not same_core and (_is_acronym(left, right) or _is_acronym(right, left)),
         words=words,

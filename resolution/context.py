@@ -5,8 +5,7 @@ model, all marked `prior`. Evidence that nothing weighs yet (role, path, documen
 at weight 0, so a steward sees it and the calibration loop can learn it.
 
 An incompatible type, another tenant, another value of one identifier scheme and a standing
-NON_MATCH are no context: they exclude a candidate before it is scored. Source 003, section 4
-(C-048).
+NON_MATCH are no context: they exclude a candidate before it is scored. Checklist C-048.
 """
 
 from __future__ import annotations

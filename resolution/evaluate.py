@@ -18,10 +18,10 @@ from itertools import pairwise
 
 from ..schema.policy import ResolutionPolicy
 from .context import PersonContext
-from .fit import Evidence, LabelledPair, evidence_of, measure_pair, platt, split
-from .model import Model, default_model, versioned
+from .fit import CalibrationLabel, LabelledPair, evidence_of, measure_pair, platt, split
+from .model import Model, default_model, with_version
 from .normalize import normalize
-from .score import PairScore, context_log_odds, score_pair
+from .score import context_log_odds, score_pair
 from .vetoes import PairFacts
 
 PROVEN_FROM = 300
@@ -115,10 +115,18 @@ class Refit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _Outcome:
+    """What the model makes of one labelled pair."""
+
     pair: LabelledPair
-    score: PairScore
+    score: float
+    """Vetoes applied."""
     uncapped: float
+    """The probability before vetoes, which calibration speaks about."""
+
+    @property
+    def is_match(self) -> bool:
+        return self.pair.is_match
 
 
 def pairs_from_rows(rows: Iterable[Mapping[str, str]]) -> tuple[LabelledPair, ...]:
@@ -165,27 +173,23 @@ def evaluate(
 
     `assume_same_scope` lifts `person_without_context` and changes nothing else.
     """
-    used, bands = model or default_model(), policy or ResolutionPolicy()
-    judged = [_judge(pair, used, assume_same_scope) for pair in pairs]
-    names = sorted({pair.entity_type for pair in pairs})
-    reliability = _reliability(judged)
+    scoring_model, bands = model or default_model(), policy or ResolutionPolicy()
+    outcomes = [_judge(pair, scoring_model, assume_same_scope) for pair in pairs]
+    by_type: dict[str, list[_Outcome]] = {}
+    for outcome in outcomes:
+        by_type.setdefault(outcome.pair.entity_type, []).append(outcome)
 
+    reliability = _reliability(outcomes)
+    bound = [outcome for outcome in outcomes if outcome.score >= bands.bind_at]
     return Report(
-        model_version=used.version,
+        model_version=scoring_model.version,
         assume_same_scope=assume_same_scope,
-        pooled=_report("pooled", judged, bands),
-        sets=tuple(
-            _report(name, [one for one in judged if one.pair.entity_type == name], bands)
-            for name in names
-        ),
+        pooled=_report("pooled", outcomes, bands),
+        sets=tuple([_report(name, by_type[name], bands) for name in sorted(by_type)]),
         reliability=reliability,
-        thresholds=tuple(_cut(judged, threshold) for threshold in _CUTS),
-        calibration_error=_calibration_error(judged, reliability),
-        false_binds=tuple(
-            one.pair.pair_id
-            for one in judged
-            if one.score.score >= bands.bind_at and not one.pair.is_match
-        ),
+        thresholds=tuple([_cut(outcomes, threshold) for threshold in _CUTS]),
+        calibration_error=_calibration_error(outcomes, reliability),
+        false_binds=tuple([wrong.pair.pair_id for wrong in bound if not wrong.is_match]),
     )
 
 
@@ -196,47 +200,49 @@ def refit_platt(pairs: Sequence[LabelledPair], model: Model) -> Refit:
     labels of one kind only, no held-out pair that would bind, or a held-out precision below
     0.99 at automatic merge. A new model never rewrites old judgements.
     """
-    nothing = wilson(0, 0)
+    unchecked = wilson(0, 0)
     if len(pairs) < REFIT_MIN_LABELS:
-        return _refused(f"{len(pairs)} labels; {REFIT_MIN_LABELS} are needed", nothing)
+        return _refusal(f"{len(pairs)} labels; {REFIT_MIN_LABELS} are needed", unchecked)
 
-    train, held = split(pairs, 0, 3)
+    train, held_out = split(pairs, 0, 3)
     matches = sum(pair.is_match for pair in train)
     if matches in (0, len(train)):
-        return _refused("the labels to fit are all of one kind", nothing)
+        return _refusal("the labels to fit are all of one kind", unchecked)
 
     evidence = [_evidence(pair, model) for pair in train]
     slope, intercept = platt(evidence, matches / len(train))
     if slope <= 0:
-        return _refused("more name evidence would mean less probability", nothing)
+        return _refusal("more name evidence would mean less probability", unchecked)
 
     # The shift belonged to the old labels; the new ones carry their own share of matches.
-    fitted = versioned(replace(model, slope=slope, intercept=intercept, shift=0.0))
-    precision = evaluate(held, assume_same_scope=False, model=fitted).pooled.bind
+    candidate = with_version(replace(model, slope=slope, intercept=intercept, shift=0.0))
+    precision = evaluate(held_out, assume_same_scope=False, model=candidate).pooled.bind
     if precision.n == 0:
-        return _refused("no held-out pair would bind, so precision cannot be checked", precision)
+        return _refusal("no held-out pair would bind, so precision cannot be checked", precision)
 
     if precision.share < REFIT_MIN_PRECISION:
-        return _refused(
+        return _refusal(
             f"held-out precision {precision.share:.4f} is below {REFIT_MIN_PRECISION}", precision
         )
 
-    return Refit(model=fitted, refused="", held_out=precision)
+    return Refit(model=candidate, refused="", held_out=precision)
 
 
-def _refused(why: str, held_out: Interval95) -> Refit:
-    return Refit(model=None, refused=why, held_out=held_out)
+def _refusal(reason: str, held_out: Interval95) -> Refit:
+    return Refit(model=None, refused=reason, held_out=held_out)
 
 
-def _evidence(pair: LabelledPair, model: Model) -> Evidence:
+def _evidence(pair: LabelledPair, model: Model) -> CalibrationLabel:
     measures = measure_pair(pair, model)
     facts = PairFacts(
         entity_type=pair.entity_type, measures=measures, context=pair.context, limits=model.limits
     )
-    return Evidence(evidence_of(model, measures), context_log_odds(facts, model), pair.is_match)
+    return CalibrationLabel(
+        evidence_of(model, measures), context_log_odds(facts, model), pair.is_match
+    )
 
 
-def _judge(pair: LabelledPair, model: Model, assume_same_scope: bool) -> _Judged:
+def _judge(pair: LabelledPair, model: Model, assume_same_scope: bool) -> _Outcome:
     context = pair.context
     if assume_same_scope:
         context = replace(context, person_context=PersonContext.ASSUMED)
@@ -244,55 +250,71 @@ def _judge(pair: LabelledPair, model: Model, assume_same_scope: bool) -> _Judged
     left = normalize(pair.left, pair.entity_type)
     right = normalize(pair.right, pair.entity_type)
     score = score_pair(left, (right,), pair.entity_type, context, model)
-    return _Judged(pair, score, 1 / (1 + math.exp(-score.log_odds)))
+    return _Outcome(pair, score.score, 1 / (1 + math.exp(-score.log_odds)))
 
 
-def _report(name: str, judged: Sequence[_Judged], bands: ResolutionPolicy) -> SetReport:
-    matches = sum(one.pair.is_match for one in judged)
-    bound = [one for one in judged if one.score.score >= bands.bind_at]
-    review = [one for one in judged if bands.review_above < one.score.score < bands.bind_at]
-    bind = _truth(bound)
+def _report(name: str, outcomes: Sequence[_Outcome], bands: ResolutionPolicy) -> SetReport:
+    bound: list[_Outcome] = []
+    review: list[_Outcome] = []
+    suggestions = missed = 0
+    for outcome in outcomes:
+        if outcome.score >= bands.bind_at:
+            bound.append(outcome)
+        elif outcome.score > bands.review_above:
+            review.append(outcome)
+        elif outcome.score >= bands.suggest_from:
+            suggestions += 1
+        else:
+            missed += outcome.is_match
 
+    bind, matches = _truth(bound), _matches(outcomes)
     return SetReport(
         name=name,
-        pairs=len(judged),
+        pairs=len(outcomes),
         matches=matches,
         bind=bind,
         recall=_ratio(bind.right, matches),
         review=_truth(review),
-        review_share=_ratio(len(review), len(judged)),
-        suggested=sum(
-            bands.suggest_from <= one.score.score <= bands.review_above for one in judged
-        ),
-        missed=sum(one.pair.is_match and one.score.score < bands.suggest_from for one in judged),
+        review_share=_ratio(len(review), len(outcomes)),
+        suggested=suggestions,
+        missed=missed,
         proven=bind.n >= PROVEN_FROM,
     )
 
 
-def _truth(judged: Sequence[_Judged]) -> Interval95:
-    return wilson(sum(one.pair.is_match for one in judged), len(judged))
+def _matches(outcomes: Iterable[_Outcome]) -> int:
+    return sum(outcome.is_match for outcome in outcomes)
 
 
-def _ratio(part: float, whole: int) -> float:
-    return round(part / whole, 6) if whole else 0.0
+def _truth(outcomes: Sequence[_Outcome]) -> Interval95:
+    return wilson(_matches(outcomes), len(outcomes))
 
 
-def _reliability(judged: Sequence[_Judged]) -> tuple[Bin, ...]:
-    return tuple(
-        Bin(low, min(high, 1.0), _truth([one for one in judged if low <= one.uncapped < high]))
-        for low, high in pairwise(_EDGES)
-    )
+def _ratio(part: float, total: int) -> float:
+    return round(part / total, 6) if total else 0.0
 
 
-def _cut(judged: Sequence[_Judged], threshold: float) -> Cut:
-    precision = _truth([one for one in judged if one.score.score >= threshold])
-    matches = sum(one.pair.is_match for one in judged)
-    return Cut(threshold, precision, _ratio(precision.right, matches))
+def _between(outcomes: Iterable[_Outcome], low: float, high: float) -> list[_Outcome]:
+    return [outcome for outcome in outcomes if low <= outcome.uncapped < high]
 
 
-def _calibration_error(judged: Sequence[_Judged], bins: Sequence[Bin]) -> float:
+def _reliability(outcomes: Sequence[_Outcome]) -> tuple[Bin, ...]:
+    bins: list[Bin] = []
+    for low, high in pairwise(_EDGES):
+        bins.append(Bin(low, min(high, 1.0), _truth(_between(outcomes, low, high))))
+    return tuple(bins)
+
+
+def _cut(outcomes: Sequence[_Outcome], threshold: float) -> Cut:
+    precision = _truth([outcome for outcome in outcomes if outcome.score >= threshold])
+    return Cut(threshold, precision, _ratio(precision.right, _matches(outcomes)))
+
+
+def _calibration_error(outcomes: Sequence[_Outcome], bins: Sequence[Bin]) -> float:
+    # Expected calibration error: how far the mean score of a bin is from its share of matches,
+    # weighted by the pairs in the bin.
     error = 0.0
-    for row in bins:
-        inside = [one.uncapped for one in judged if row.low <= one.uncapped < row.high]
-        error += abs(sum(inside) - row.truth.right)
-    return _ratio(error, len(judged))
+    for (low, high), row in zip(pairwise(_EDGES), bins, strict=True):
+        total = sum(outcome.uncapped for outcome in _between(outcomes, low, high))
+        error += abs(total - row.truth.right)
+    return _ratio(error, len(outcomes))

@@ -7,7 +7,7 @@ opens a sentence is taken only when more speaks for a name.
 
 What rules cannot see: lower-case names without a hyphen, scripts without capitals, two names
 joined by "and". Linear in the text. A caller's own mentions and known aliases win over rules
-(`compose`). Source 003, section 4.1 (C-046).
+(`compose`). Checklist C-046.
 """
 
 from __future__ import annotations
@@ -21,35 +21,11 @@ from importlib import resources
 
 from ..schema.principal import Scope
 from ..schema.slots import UNKNOWN_TYPE
-from .gazetteer import Gazetteer
 from .lexicon import lexicon, nicknames
-from .mention import Composed, Mention, MentionExtractor, MentionSource, compose
+from .mention import Mention, MentionSource, compose
 from .normalize import fold
+from .text import find_dates
 
-__all__ = [
-    "Composed",
-    "DateSpan",
-    "Gazetteer",
-    "Mention",
-    "MentionExtractor",
-    "MentionSource",
-    "RuleExtractor",
-    "compose",
-    "find_dates",
-]
-
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
-    r"Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
-)
-_DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
-_DATE = re.compile(
-    r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b(?:,? \d{{4}}\b)?"
-    rf"|\b{_MONTH}\b(?:\.? \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}}\b)?"
-    rf"|\b{_DAY}s?\b|\bQ[1-4](?: \d{{4}})?\b|\b(?:19|20)\d{{2}}\b"
-)
-_MONTH_ALONE = frozenset({"May", "March", "Mar", "Jan", "Dec", "Sep", "Oct", "Nov", "Apr", "Jun"})
 _URL = re.compile(r"\bhttps?://\S+")
 _APOSTROPHES = "'\u2019"
 _WORD = re.compile(rf"[^\W_][^\W_{_APOSTROPHES}]*(?:[{_APOSTROPHES}-][^\W_]+)*\+*")
@@ -63,15 +39,6 @@ _SHOUT_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class DateSpan:
-    """A date or a part of one, as written; it is no mention."""
-
-    start: int
-    end: int
-    surface: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Shape:
     """One spelling that names have."""
 
@@ -81,25 +48,7 @@ class _Shape:
     confidence: float
 
 
-def find_dates(text: str) -> tuple[DateSpan, ...]:
-    """The dates of a text, in order; a bare `May` or `March` counts after a preposition.
-
-    >>> [date.surface for date in find_dates("Since 3 June 2024, or in May, May Lee works.")]
-    ['3 June 2024', 'May']
-    """
-    return tuple(
-        DateSpan(match.start(), match.end(), match[0])
-        for match in _DATE.finditer(text)
-        if match[0] not in _MONTH_ALONE or _follows_preposition(text, match.start())
-    )
-
-
-def _follows_preposition(text: str, start: int) -> bool:
-    before = text[max(0, start - _LOOK_BACK) : start].lower().split()
-    return bool(before) and before[-1] in {"in", "since", "until", "by", "from", "of", "to", "last"}
-
-
-class RuleExtractor:
+class ShapeExtractor:
     """Finds names by their shape alone."""
 
     name = "rules"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from typing import NamedTuple
 from .compare import COMPARISONS, Comparison, Measures, levels_of, measure
 from .context import NO_CONTEXT, PairContext
 from .lexicon import profile_of
-from .model import Limits, Model, versioned
+from .model import Model, VetoLimits, with_version
 from .normalize import NORMALIZER_VERSION, normalize
 
 PRIOR_SHARE = 0.287
@@ -33,6 +34,7 @@ _RARITY_MIN_NAMES = 3
 _NEWTON_STEPS = 50
 _SMALLEST_STEP = 1e-6
 _RIDGE = 1e-9
+_DIGIT = re.compile(r"\d")
 
 SHORT_FORM_PRIOR = (2.9, 1.4, 0.0)
 """Nickname, initial, neither: too few labelled cases to fit."""
@@ -46,7 +48,7 @@ CONTEXT_PRIOR: Mapping[str, float] = {
     "same_path": 0.0,
     "same_document": 0.0,
 }
-DEFAULT_LIMITS = Limits(
+DEFAULT_LIMITS = VetoLimits(
     capped_score=0.94, extra_share=350, single_word_osa=900, short_core=5, neighbour_overlap=300
 )
 
@@ -67,7 +69,7 @@ class LabelledPair:
     """What was known beside the names when the pair was judged."""
 
 
-class Evidence(NamedTuple):
+class CalibrationLabel(NamedTuple):
     """One labelled value for Platt's two numbers."""
 
     value: float
@@ -91,12 +93,12 @@ def split(
     entity that training never saw.
     """
     train: list[LabelledPair] = []
-    held: list[LabelledPair] = []
+    held_out: list[LabelledPair] = []
     for pair in pairs:
-        touched = {bucket(pair.left_cluster, folds), bucket(pair.right_cluster, folds)}
-        (held if fold in touched else train).append(pair)
+        buckets = {bucket(pair.left_cluster, folds), bucket(pair.right_cluster, folds)}
+        (held_out if fold in buckets else train).append(pair)
 
-    return tuple(train), tuple(held)
+    return tuple(train), tuple(held_out)
 
 
 def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Model:
@@ -116,10 +118,12 @@ def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Mo
         rarity=rarity_table(pairs),
     )
 
-    measured = [(pair, measure_pair(pair, draft)) for pair in pairs]
-    evidence = _unseen_evidence(draft, measured)
+    measurements = [(pair, measure_pair(pair, draft)) for pair in pairs]
+    evidence = _unseen_evidence(draft, measurements)
     slope, intercept = platt(evidence)
-    return versioned(replace(draft, weights=_weights(measured), slope=slope, intercept=intercept))
+    return with_version(
+        replace(draft, weights=_weights(measurements), slope=slope, intercept=intercept)
+    )
 
 
 def measure_pair(pair: LabelledPair, model: Model) -> Measures:
@@ -133,8 +137,10 @@ def measure_pair(pair: LabelledPair, model: Model) -> Measures:
 
 def evidence_of(model: Model, measures: Measures) -> float:
     """The sum of the weights, prior included, in nats, before Platt."""
-    levels = zip(COMPARISONS, levels_of(measures), strict=True)
-    return round(model.prior + sum(model.weights[row.name][level] for row, level in levels), 6)
+    evidence = model.prior
+    for row, level in zip(COMPARISONS, levels_of(measures), strict=True):
+        evidence += model.weights[row.name][level]
+    return round(evidence, 6)
 
 
 def rarity_table(pairs: Iterable[LabelledPair]) -> dict[str, dict[str, int]]:
@@ -149,32 +155,35 @@ def rarity_table(pairs: Iterable[LabelledPair]) -> dict[str, dict[str, int]]:
 
 
 def _rarity(cores: set[tuple[str, ...]]) -> dict[str, int]:
-    counts = Counter(word for core in cores for word in set(core))
-    whole = math.log(1 + len(cores))
-    return {
-        word: round(1000 * math.log(1 + len(cores) / count) / whole)
-        for word, count in sorted(counts.items())
-        if count >= _RARITY_MIN_NAMES and not any(c.isdigit() for c in word)
-    }
+    counts: Counter[str] = Counter()
+    for core in cores:
+        counts.update(set(core))
+    scale = math.log(1 + len(cores))
+    rarity: dict[str, int] = {}
+    for word, count in sorted(counts.items()):
+        # Numbers always tell all they can: 7 is frequent and still no other number.
+        if count >= _RARITY_MIN_NAMES and not _DIGIT.search(word):
+            rarity[word] = round(1000 * math.log(1 + len(cores) / count) / scale)
+    return rarity
 
 
-def platt(scored: Sequence[Evidence], share: float = PRIOR_SHARE) -> tuple[float, float]:
+def platt(evidence: Sequence[CalibrationLabel], share: float = PRIOR_SHARE) -> tuple[float, float]:
     """Slope and intercept that make a sigmoid of the evidence a probability.
 
     Newton's method on the weighted log-loss; `share` is the weight of all matches together.
     """
-    matches = sum(1 for one in scored if one.truth)
-    weight = {True: share / max(matches, 1), False: (1 - share) / max(len(scored) - matches, 1)}
+    matches = sum(1 for label in evidence if label.truth)
+    weight = {True: share / max(matches, 1), False: (1 - share) / max(len(evidence) - matches, 1)}
     line = (1.0, 0.0)
-    loss = _log_loss(scored, weight, line)
+    loss = _log_loss(evidence, weight, line)
     for _ in range(_NEWTON_STEPS):
-        step = _newton_step(scored, weight, line)
+        step = _newton_step(evidence, weight, line)
         size = 1.0
         # A full step may overshoot where the curve is flat; halve it until the loss falls.
         while size > _SMALLEST_STEP:
-            moved = (line[0] - size * step[0], line[1] - size * step[1])
-            if (lower := _log_loss(scored, weight, moved)) < loss:
-                line, loss = moved, lower
+            trial = (line[0] - size * step[0], line[1] - size * step[1])
+            if (lower := _log_loss(evidence, weight, trial)) < loss:
+                line, loss = trial, lower
                 break
             size /= 2
         else:
@@ -184,22 +193,22 @@ def platt(scored: Sequence[Evidence], share: float = PRIOR_SHARE) -> tuple[float
 
 
 def _log_loss(
-    scored: Sequence[Evidence], weight: dict[bool, float], line: tuple[float, float]
+    evidence: Sequence[CalibrationLabel], weight: dict[bool, float], line: tuple[float, float]
 ) -> float:
     total = 0.0
-    for value, offset, truth in scored:
+    for value, offset, truth in evidence:
         odds = line[0] * value + line[1] + offset
-        away = -odds if truth else odds
-        total += weight[truth] * (max(away, 0.0) + math.log1p(math.exp(-abs(away))))
+        loss_odds = -odds if truth else odds
+        total += weight[truth] * (max(loss_odds, 0.0) + math.log1p(math.exp(-abs(loss_odds))))
 
     return total
 
 
 def _newton_step(
-    scored: Sequence[Evidence], weight: dict[bool, float], line: tuple[float, float]
+    evidence: Sequence[CalibrationLabel], weight: dict[bool, float], line: tuple[float, float]
 ) -> tuple[float, float]:
     g0 = g1 = h00 = h01 = h11 = 0.0
-    for value, offset, truth in scored:
+    for value, offset, truth in evidence:
         odds = line[0] * value + line[1] + offset
         p = 1 / (1 + math.exp(-max(-60.0, min(60.0, odds))))
         gap = weight[truth] * (p - truth)
@@ -217,25 +226,29 @@ def _newton_step(
 
 
 def _unseen_evidence(
-    draft: Model, measured: Sequence[tuple[LabelledPair, Measures]]
-) -> list[Evidence]:
+    draft: Model, measurements: Sequence[tuple[LabelledPair, Measures]]
+) -> list[CalibrationLabel]:
     """The evidence of every pair under weights from other clusters."""
-    found: list[Evidence] = []
+    evidence: list[CalibrationLabel] = []
     for fold in range(FOLDS):
-        train = [item for item in measured if bucket(item[0].left_cluster, FOLDS) != fold]
-        held = [item for item in measured if bucket(item[0].left_cluster, FOLDS) == fold]
-        model = replace(draft, weights=_weights(train))
-        found += [
-            Evidence(evidence_of(model, measures), 0.0, pair.is_match) for pair, measures in held
-        ]
+        train: list[tuple[LabelledPair, Measures]] = []
+        held_out: list[tuple[LabelledPair, Measures]] = []
+        for pair, measures in measurements:
+            is_held_out = bucket(pair.left_cluster, FOLDS) == fold
+            (held_out if is_held_out else train).append((pair, measures))
 
-    return found
+        model = replace(draft, weights=_weights(train))
+        for pair, measures in held_out:
+            value = evidence_of(model, measures)
+            evidence.append(CalibrationLabel(value, 0.0, pair.is_match))
+
+    return evidence
 
 
 def _weights(
-    measured: Sequence[tuple[LabelledPair, Measures]],
+    measurements: Sequence[tuple[LabelledPair, Measures]],
 ) -> dict[str, tuple[float, ...]]:
-    levels = [(levels_of(measures), pair.is_match) for pair, measures in measured]
+    levels = [(levels_of(measures), pair.is_match) for pair, measures in measurements]
     weights: dict[str, tuple[float, ...]] = {}
     for index, row in enumerate(COMPARISONS):
         if row.name == "short_form":
@@ -265,10 +278,10 @@ def _monotone(row: Comparison, counts: Mapping[tuple[int, bool], int]) -> tuple[
         pools.append(pool)
 
     matches = sum(pool[0] for pool in pools)
-    others = sum(pool[1] for pool in pools)
+    non_matches = sum(pool[1] for pool in pools)
     weights = [
-        round(math.log(yes * others / (no * matches)), 6)
-        for yes, no, levels in pools
+        round(math.log(match_count * non_matches / (non_match_count * matches)), 6)
+        for match_count, non_match_count, levels in pools
         for _ in range(levels)
     ]
     return (*weights, 0.0) if silent else tuple(weights)

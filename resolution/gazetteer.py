@@ -24,12 +24,12 @@ from .lexicon import lexicon
 from .mention import Mention, MentionSource
 from .normalize import fold
 
-_ONE = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0670\u0900-\u0dff"
-_LETTER = rf"(?:(?![{_ONE}_])[\w{_MARKS}])"
+_LETTER = rf"(?:(?![{_UNSPACED}_])[\w{_MARKS}])"
 _JOINER = r"\-\u2010\u2011_"
 _WORD = re.compile(
-    rf"(?P<one>[{_ONE}])"
+    rf"(?P<one>[{_UNSPACED}])"
     rf"|@?{_LETTER}+(?:['\u2019]{_LETTER}+)*(?:[+#]+(?!{_LETTER}))?"
     rf"|(?P<mark>\n[ \t\r]*\n|[^\s{_JOINER}])"
 )
@@ -76,12 +76,12 @@ class _Node:
 
     def __init__(self) -> None:
         # Most states have one of the two only, and share the empty table for the other.
-        self.after: dict[str, _Node] = _NOWHERE
-        self.aliases: dict[str, _Alias] = _NOTHING
+        self.after: dict[str, _Node] = _NO_WORDS
+        self.aliases: dict[str, _Alias] = _NO_ALIASES
 
 
-_NOWHERE: dict[str, _Node] = {}
-_NOTHING: dict[str, _Alias] = {}
+_NO_WORDS: dict[str, _Node] = {}
+_NO_ALIASES: dict[str, _Alias] = {}
 
 
 class Gazetteer:
@@ -112,11 +112,11 @@ class Gazetteer:
 
         node = self._root
         for word in path:
-            node.after = {} if node.after is _NOWHERE else node.after
+            node.after = {} if node.after is _NO_WORDS else node.after
             # One copy of a word, however many names have it.
             node = node.after.setdefault(sys.intern(word), _Node())
 
-        node.aliases = {} if node.aliases is _NOTHING else node.aliases
+        node.aliases = {} if node.aliases is _NO_ALIASES else node.aliases
         node.aliases[alias_id] = _Alias(alias_id, entity_type, surface)
         self._surfaces[alias_id] = surface
 
@@ -138,25 +138,27 @@ class Gazetteer:
     ) -> tuple[Mention, ...]:
         """Every known alias in a text, leftmost and longest, without overlaps."""
         words = list(words_of(text))
-        found: list[Mention] = []
-        at = 0
-        while at < len(words):
-            mention, size = self._longest(text, words, at)
+        mentions: list[Mention] = []
+        position = 0
+        while position < len(words):
+            mention, size = self._longest(text, words, position)
             if mention is not None:
-                found.append(mention)
-            at += size
+                mentions.append(mention)
+            position += size
 
-        return tuple(found)
+        return tuple(mentions)
 
-    def _longest(self, text: str, words: list[Word], at: int) -> tuple[Mention | None, int]:
+    def _longest(
+        self, text: str, words: list[Word], start_index: int
+    ) -> tuple[Mention | None, int]:
         node, best, size = self._root, None, 1
-        for offset in range(min(_MAX_WORDS, len(words) - at)):
-            following = node.after.get(words[at + offset].folded)
+        for offset in range(min(_MAX_WORDS, len(words) - start_index)):
+            following = node.after.get(words[start_index + offset].folded)
             if following is None:
                 break
             node = following
             if node.aliases:
-                start, end = words[at].start, words[at + offset].end
+                start, end = words[start_index].start, words[start_index + offset].end
                 mention = _mention(text[start:end], start, end, node.aliases)
                 if mention is not None:
                     best, size = mention, offset + 1

@@ -3,7 +3,7 @@
 NFKC, case folding, trimmed, inner white space as one space, typographic quotes and dashes
 plain. It never transliterates and never drops a token: two names with one key are the same
 characters to a reader. Scores use the fuller forms of `normalize`.
-Source: resolution 1 (exact and normalised key look-up comes first, always) and 6.
+An exact look-up by this key comes first, always: no score and no vector can lose it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def alias_key(surface: str) -> str:
     """
     if surface.isascii():  # nothing to compose, to fold or to hide: the same, many times faster
         return " ".join(surface.lower().split())
-    folded = unicodedata.normalize("NFKC", surface).translate(_PLAIN).casefold()
-    visible = "".join(c for c in folded if unicodedata.category(c) != "Cf")
+    characters = unicodedata.normalize("NFKC", surface).translate(_PLAIN).casefold()
+    visible = "".join(c for c in characters if unicodedata.category(c) != "Cf")
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", visible)).strip()
 
 
@@ -66,15 +66,15 @@ def is_description(text: str) -> bool:
 
 
 def entity_id(object_id: str, role: str, name: str) -> str:
-    """The id of an entity that a write creates (settled 6)."""
+    """The id of an entity that a write creates."""
     return str(uuid.uuid5(uuid.UUID(object_id), f"{role}\n{alias_key(name)}"))
 
 
-def free_ordinal(taken: Iterable[int]) -> int:
+def free_ordinal(ordinals: Iterable[int]) -> int:
     """The smallest number that no live alias of one key has.
 
     >>> free_ordinal([0, 2]), free_ordinal([])
     (1, 0)
     """
-    used = set(taken)
-    return next(number for number in range(len(used) + 1) if number not in used)
+    known = set(ordinals)
+    return next(number for number in range(len(known) + 1) if number not in known)

@@ -5,7 +5,7 @@ Resolution asks for everything it needs at once (`Lookup`) and decides over the 
 store answers a whole group of writes in one round trip.
 
 Only aliases of scopes that the caller may see are ever returned, filtered before any cut.
-Sources: resolution 2 and 6; settled 9; checklist C-047, C-055.
+Checklist C-047, C-055.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Known:
     """Canonical id by raw id, only of clusters of two or more: every member, root included."""
 
 
-def worth_it(proposed: Collection[tuple[str, str]], lookup: Lookup) -> frozenset[str]:
+def worth_it(proposals: Collection[tuple[str, str]], lookup: Lookup) -> frozenset[str]:
     """The norms that a look-up wants of proposed (surface, norm) pairs."""
-    near = lookup.near
-    return frozenset(norm for surface, norm in proposed if near is None or near(surface))
+    is_near = lookup.near
+    return frozenset(norm for surface, norm in proposals if is_near is None or is_near(surface))
 
 
 def alias_order(alias: Alias) -> tuple[str, str, str, str, int, int]:
@@ -82,16 +82,29 @@ def identifier_order(identifier: Identifier) -> tuple[str, str, str, int]:
     return identifier.entity_id, identifier.scheme, identifier.value, identifier.tx_start
 
 
-def merged(answers: Sequence[Known]) -> Known:
+def merge_known(answers: Sequence[Known]) -> Known:
     """Several answers of one transaction time as one; weights belong to each alone."""
-    told = [one for one in answers if one.entities or one.aliases or one.identifiers]
-    if len(told) == 1:
-        return replace(told[0], weights={})
+    parts = [part for part in answers if part.entities or part.aliases or part.identifiers]
+    if len(parts) == 1:
+        return replace(parts[0], weights={})
+
+    # Keyed by themselves: an answer repeats what another one brought, and order must survive.
+    identifiers: dict[Identifier, None] = {}
+    aliases: dict[Alias, None] = {}
+    entities: dict[str, Entity] = {}
+    judgements: dict[str, Judgement] = {}
+    canonical: dict[str, str] = {}
+    for part in parts:
+        identifiers.update(dict.fromkeys(part.identifiers))
+        aliases.update(dict.fromkeys(part.aliases))
+        entities.update(part.entities)
+        judgements.update((row.judgement_id, row) for row in part.judgements)
+        canonical.update(part.canonical)
 
     return Known(
-        identifiers=tuple(dict.fromkeys(i for one in told for i in one.identifiers)),
-        aliases=tuple(dict.fromkeys(a for one in told for a in one.aliases)),
-        entities={raw: e for one in told for raw, e in one.entities.items()},
-        judgements=tuple({j.judgement_id: j for one in told for j in one.judgements}.values()),
-        canonical={raw: top for one in told for raw, top in one.canonical.items()},
+        identifiers=tuple(identifiers),
+        aliases=tuple(aliases),
+        entities=entities,
+        judgements=tuple(judgements.values()),
+        canonical=canonical,
     )

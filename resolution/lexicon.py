@@ -18,7 +18,7 @@ from functools import cache
 from importlib import resources
 from typing import cast
 
-_ORGANISED = frozenset({"organization", "team", "tenant", "unknown"})
+_ORGANISATION_TYPES = frozenset({"organization", "team", "tenant", "unknown"})
 
 
 class Profile(StrEnum):
@@ -37,7 +37,7 @@ def profile_of(entity_type: str) -> Profile:
     """
     if entity_type == "person":
         return Profile.PERSON
-    return Profile.ORGANIZATION if entity_type in _ORGANISED else Profile.THING
+    return Profile.ORGANIZATION if entity_type in _ORGANISATION_TYPES else Profile.THING
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """The shipped word lists; the file is read on the first call."""
-    raw = json.loads(_shipped("lexicon.json"))
+    raw = json.loads(_read_file("lexicon.json"))
     legal = _legal_forms(raw)
     native = cast("dict[str, str]", raw["legal_native"])
     people = frozenset({*raw["titles"], *raw["postnominals"], *raw["generations"]})
@@ -86,7 +86,7 @@ def lexicon() -> Lexicon:
     numbers = frozenset(raw["number_words"])
     particles = {Profile(name): frozenset(words) for name, words in raw["particles"].items()}
 
-    own = {
+    word_lists = {
         Profile.PERSON: people,
         Profile.ORGANIZATION: legal_words | numbers,
         Profile.THING: numbers,
@@ -103,7 +103,7 @@ def lexicon() -> Lexicon:
         legal_words=legal_words,
         legal_longest=max(map(len, legal)),
         legal_native=tuple(sorted(native.items(), key=lambda item: (-len(item[0]), item[0]))),
-        marked={profile: own[profile] | particles[profile] for profile in Profile},
+        marked={profile: word_lists[profile] | particles[profile] for profile in Profile},
     )
 
 
@@ -122,12 +122,12 @@ def _legal_forms(raw: dict[str, dict[str, str]]) -> dict[tuple[str, ...], LegalF
 def nicknames() -> dict[str, frozenset[str]]:
     """Every given name with the names it may stand for, in both directions."""
     partners: dict[str, set[str]] = {}
-    for row in csv.DictReader(_shipped("nicknames.csv").splitlines()):
+    for row in csv.DictReader(_read_file("nicknames.csv").splitlines()):
         formal, short = row["name1"], row["name2"]
         partners.setdefault(formal, set()).add(short)
         partners.setdefault(short, set()).add(formal)
 
-    return {name: frozenset(others) for name, others in partners.items()}
+    return {name: frozenset(partners_of) for name, partners_of in partners.items()}
 
 
 def is_nickname(left: str, right: str) -> bool:
@@ -144,5 +144,5 @@ def is_given_name(word: str) -> bool:
     return word in nicknames()
 
 
-def _shipped(name: str) -> str:
+def _read_file(name: str) -> str:
     return resources.files(__package__ or "").joinpath(name).read_text(encoding="utf-8")

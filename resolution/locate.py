@@ -2,7 +2,6 @@
 
 A read never scores and never guesses. It does not fall back to the name when a stated
 identifier is unknown or conflicts, and it does answer for a pending entity.
-Source: settled 7.
 """
 
 from __future__ import annotations
@@ -25,27 +24,28 @@ def locate(mention: Named, known: Register, scopes: frozenset[str]) -> tuple[str
 
     ref = as_ref(mention)
     if ref.external_ids:
-        return _identified(ref, known)
+        return _by_identifiers(ref, known)
 
-    hits = [a for a in known.named(alias_key(ref.name)) if _fits(a, ref, known, scopes)]
-    settled = {known.root(a.entity_id) for a in hits if not _waits(a, known)}
-    waiting = {known.root(a.entity_id) for a in hits}
-    return tuple(sorted(settled or waiting))
+    roots: set[str] = set()
+    waiting: set[str] = set()
+    for alias in known.named(alias_key(ref.name)):
+        if _fits(alias, ref, known, scopes):
+            (waiting if _waits(alias, known) else roots).add(known.root(alias.entity_id))
+    return tuple(sorted(roots or waiting))
 
 
-def _identified(ref: EntityRef, known: Register) -> tuple[str, ...]:
+def _by_identifiers(ref: EntityRef, known: Register) -> tuple[str, ...]:
     """The one entity that holds every stated identifier, or none."""
-    owners = [
-        {known.root(raw) for raw in known.owners(scheme, value)}
-        for scheme, value in ref.external_ids.items()
-    ]
-    return tuple(sorted(owners[0].intersection(*owners[1:])))
+    owners: list[set[str]] = []
+    for scheme, value in ref.external_ids.items():
+        owners.append(set(map(known.root, known.owners(scheme, value))))
+    return tuple(sorted(set.intersection(*owners)))
 
 
 def _fits(alias: Alias, ref: EntityRef, known: Register, scopes: frozenset[str]) -> bool:
     entity = known.entity(alias.entity_id)
-    named = entity is not None and compatible(ref.type, entity.type)
-    return named and alias.scope_id in scopes
+    is_known = entity is not None and compatible(ref.type, entity.type)
+    return is_known and alias.scope_id in scopes
 
 
 def _waits(alias: Alias, known: Register) -> bool:

@@ -7,8 +7,8 @@ mentions, then known aliases, then rules, then models: where two overlap the str
 a weaker one is dropped whole. A mention that only a model found may become a pending mention,
 never an entity by itself.
 
-No finder resolves anything: which entity a mention means is decided by scoring. Source 003,
-section 4.1 (C-046).
+No finder resolves anything: which entity a mention means is decided by scoring.
+Checklist C-046.
 """
 
 from __future__ import annotations
@@ -66,39 +66,27 @@ class MentionExtractor(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """Several finders as one; earlier finders win ties of strength."""
-
-    extractors: tuple[MentionExtractor, ...]
-    name: str = "composed"
-    version: str = "1"
-
-    def extract(
-        self, text: str, *, scope: Scope | None = None, as_of: int = 0
-    ) -> tuple[Mention, ...]:
-        """What the finders agree on."""
-        found = [one.extract(text, scope=scope, as_of=as_of) for one in self.extractors]
-        return compose(*found)
-
-
 def compose(*groups: Iterable[Mention]) -> tuple[Mention, ...]:
     """The mentions of several finders without overlaps, sorted by start.
 
     The stronger source wins, then the longer span, then the earlier group, then the earlier
     span. A span that overlaps a winner is dropped.
     """
-    found = [(group, one) for group, mentions in enumerate(groups) for one in mentions]
-    found = [(group, one) for group, one in found if one.start < one.end]
-    covered = bytearray(max((one.end for _, one in found), default=0))
-    kept: list[Mention] = []
-    for _, mention in sorted(found, key=_strength):
-        start, end = mention.start, mention.end
-        if covered.find(1, start, end) < 0:
-            covered[start:end] = b"\x01" * (end - start)
-            kept.append(mention)
+    spans: list[tuple[int, Mention]] = []
+    for group, mentions in enumerate(groups):
+        spans += [(group, mention) for mention in mentions if mention.start < mention.end]
+    spans.sort(key=_strength)
 
-    return tuple(sorted(kept, key=lambda mention: mention.start))
+    # One mark a character: whether a span is free costs its own length, however many there are.
+    marks = bytearray(max((mention.end for _, mention in spans), default=0))
+    winners: list[Mention] = []
+    for _, mention in spans:
+        start, end = mention.start, mention.end
+        if marks.find(1, start, end) < 0:
+            marks[start:end] = b"\x01" * (end - start)
+            winners.append(mention)
+
+    return tuple(sorted(winners, key=lambda mention: mention.start))
 
 
 def _strength(item: tuple[int, Mention]) -> tuple[int, int, int, int]:

@@ -30,7 +30,7 @@ _COMMON = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class VetoLimits:
     """The numbers that the vetoes read."""
 
     capped_score: float
@@ -68,7 +68,7 @@ class Model:
     """Comparison -> `fitted`, or `prior` where the labels say too little."""
     context: Mapping[str, float]
     """Context evidence -> weight; all proposals."""
-    limits: Limits
+    limits: VetoLimits
     rarity: Mapping[str, Mapping[str, int]]
     """Profile of the name -> frequent word -> rarity in thousandths; other words count 1000."""
 
@@ -104,7 +104,7 @@ def model_from_json(text: str) -> Model:
         weights={name: tuple(row["levels"].values()) for name, row in raw["comparisons"].items()},
         status={name: row["status"] for name, row in raw["comparisons"].items()},
         context=raw["context"]["weights"],
-        limits=Limits(**raw["limits"]),
+        limits=VetoLimits(**raw["limits"]),
         rarity=raw["rarity"],
     )
 
@@ -120,7 +120,7 @@ def default_model() -> Model:
     return model_from_json(file.read_text(encoding="utf-8"))
 
 
-def versioned(model: Model) -> Model:
+def with_version(model: Model) -> Model:
     """The model under the version that its content has."""
     text = json.dumps(_content(model), sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode()).hexdigest()
@@ -156,19 +156,19 @@ def _content(model: Model) -> dict[str, object]:
 
 
 def _check(model: Model, raw: Mapping[str, object]) -> None:
-    expected = {row.name: len(row.levels) for row in COMPARISONS}
-    if {name: len(row) for name, row in model.weights.items()} != expected:
-        raise _broken("its comparisons are not those of this release", raw)
+    level_counts = {row.name: len(row.levels) for row in COMPARISONS}
+    if {name: len(row) for name, row in model.weights.items()} != level_counts:
+        raise _fault("its comparisons are not those of this release", raw)
     if model.normalizer != NORMALIZER_VERSION:
-        raise _broken(f"it was fitted with normaliser {model.normalizer!r}", raw)
-    if versioned(model).version != model.version:
-        raise _broken("its content was edited after it was fitted", raw)
+        raise _fault(f"it was fitted with normaliser {model.normalizer!r}", raw)
+    if with_version(model).version != model.version:
+        raise _fault("its content was edited after it was fitted", raw)
 
 
-def _broken(why: str, raw: Mapping[str, object]) -> Fault:
+def _fault(reason: str, raw: Mapping[str, object]) -> Fault:
     version = raw["version"]
     return Fault(
-        f"cannot use resolution model {version!r}: {why}; fit it again "
+        f"cannot use resolution model {version!r}: {reason}; fit it again "
         "with bench/fit_resolution.py",
         code="invariant_broken",
         model_version=version,

@@ -12,7 +12,7 @@ Two keys, two uses:
 
 A qualifier is part of the identity: "Mike Rogers (AL)" is not "Mike Rogers (MI)".
 A form depends on the entity type; compare only forms that were made for the same type.
-Linear in the length of the name. Source 003, section 4.1 (C-046, C-048).
+Linear in the length of the name. Checklist C-046, C-048.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NORMALIZER_VERSION = "1"
 """Raised when the same name would give another form; part of the model's version."""
 
 _BRACKET = re.compile(r"(?:(?<=\s)|(?<=[^\x00-\x7f]))[(\[]([^()\[\]]*)[)\]]")
-_DOTTED = re.compile(r"(?<![a-z0-9])(?:[a-z]\.){2,}[a-z]?(?![a-z0-9])")
+_INITIALISM = re.compile(r"(?<![a-z0-9])(?:[a-z]\.){2,}[a-z]?(?![a-z0-9])")
 _POSSESSIVE = re.compile(r"(?<=[a-z0-9])'s(?![a-z0-9'])")
 _TOKEN = re.compile(r"@?[a-z]*[0-9]+(?:\.[0-9]+)+|@?[a-z0-9]+(?:[+#]+(?![a-z0-9]))?")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*")
@@ -127,16 +127,16 @@ def _is_plain(word: str) -> bool:
 
 def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
     """The form of plain words that no list knows: the same, at a third of the cost."""
-    tokens, joined, spaced = tuple(words), "".join(words), " ".join(words)
+    tokens, word, text = tuple(words), "".join(words), " ".join(words)
     return NameForm(
         original=surface,
         entity_type=entity_type,
-        key=spaced,
-        norm=spaced,
+        key=text,
+        norm=text,
         tokens=tokens,
         core=tokens,
-        joined=joined,
-        spelled=joined,
+        joined=word,
+        spelled=word,
         ordered=" ".join(sorted(words)),
         written=tokens,
         particles=(),
@@ -147,7 +147,7 @@ def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
         qualifier="",
         honorific="",
         latin=True,
-        native=joined,
+        native=word,
         comma=False,
     )
 
@@ -186,19 +186,19 @@ class _Parts:
             self.core = [self.words.number_words.get(word, word) for word in self.core]
 
     def _person_words(self, piece: str) -> list[str]:
-        found = _TOKEN.findall(piece)
-        while found and found[-1] in self.words.postnominals:
-            found.pop()
+        words = _TOKEN.findall(piece)
+        while words and words[-1] in self.words.postnominals:
+            words.pop()
 
-        while len(found) > 1 and found[0] in self.words.titles:
-            self.honorific = self.words.titles[found.pop(0)] or self.honorific
+        while len(words) > 1 and words[0] in self.words.titles:
+            self.honorific = self.words.titles[words.pop(0)] or self.honorific
 
-        if found and found[-1] in self.words.generations and (len(found) > 1 or self.tokens):
-            self.qualifiers.append(self.words.generations[found.pop()])
+        if words and words[-1] in self.words.generations and (len(words) > 1 or self.tokens):
+            self.qualifiers.append(self.words.generations[words.pop()])
 
-        self.tokens = self.tokens or found
+        self.tokens = self.tokens or words
 
-        return found
+        return words
 
     def _order_person(self, pieces: list[list[str]]) -> None:
         self.written = [word for piece in pieces for word in piece]
@@ -213,20 +213,20 @@ class _Parts:
         if self.profile is not Profile.ORGANIZATION:
             return tokens
 
-        kept = list(tokens)
-        at = len(kept)
-        while at > 0:
-            size = self._legal_at(kept, at)
+        remainder = list(tokens)
+        end = len(remainder)
+        while end > 0:
+            size = self._legal_at(remainder, end)
             if size:
-                del kept[at - size : at]
-            at -= size or 1
+                del remainder[end - size : end]
+            end -= size or 1
 
-        form = self.words.legal.get((kept[0],)) if len(kept) > 1 else None
+        form = self.words.legal.get((remainder[0],)) if len(remainder) > 1 else None
         if form is not None and form.position == "start":
             self.legal.append(form.kind)
-            del kept[0]
+            del remainder[0]
 
-        return kept
+        return remainder
 
     def _legal_at(self, tokens: list[str], end: int) -> int:
         """How many words before `end` are a legal form, and note its class."""
@@ -252,10 +252,10 @@ class _Parts:
 
 def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
     key = alias_key(surface)
-    nothing = [key] if key else []
-    tokens = parts.tokens or nothing
-    core = parts.core or nothing
-    spelled = parts.spelled or nothing
+    fallback = [key] if key else []
+    tokens = parts.tokens or fallback
+    core = parts.core or fallback
+    spelling = parts.spelled or fallback
     qualifier = _qualifier(parts.qualifiers, core)
     coded = parts.profile is not Profile.PERSON
     numbers = _numbers(core, coded=coded)
@@ -268,13 +268,13 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
         tokens=tuple(tokens),
         core=tuple(core),
         joined="".join(core),
-        spelled="".join(spelled),
+        spelled="".join(spelling),
         ordered=" ".join(sorted(core)),
-        written=tuple(parts.written or nothing),
+        written=tuple(parts.written or fallback),
         particles=parts.particles,
         legal=tuple(sorted({kind for kind in parts.legal if kind})),
         numbers=numbers,
-        digits=numbers if spelled == core else _numbers(spelled, coded=coded),
+        digits=numbers if spelling == core else _numbers(spelling, coded=coded),
         acronyms=_acronyms(core, tokens),
         qualifier=qualifier,
         honorific=parts.honorific,
@@ -286,8 +286,8 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
 
 def _visible(surface: str) -> str:
     # Zero-width and direction marks would make two equal-looking names differ.
-    composed = unicodedata.normalize("NFKC", surface)
-    return "".join(c for c in composed if c.isascii() or unicodedata.category(c) != "Cf")
+    characters = unicodedata.normalize("NFKC", surface)
+    return "".join(c for c in characters if c.isascii() or unicodedata.category(c) != "Cf")
 
 
 def _is_latin(text: str) -> bool:
@@ -303,9 +303,9 @@ def _split_native_legal(text: str, profile: Profile, words: Lexicon) -> tuple[st
     if profile is not Profile.ORGANIZATION or text.isascii():
         return text, []
 
-    for written, kind in words.legal_native:
-        if written in text and text != written:
-            return text.replace(written, " "), [kind]
+    for form, kind in words.legal_native:
+        if form in text and text != form:
+            return text.replace(form, " "), [kind]
 
     return text, []
 
@@ -318,10 +318,10 @@ def _split_brackets(text: str, words: Lexicon) -> tuple[str, list[str]]:
     qualifiers: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        inside = _TOKEN.findall(fold(match[1]))
-        if all(word in words.legal_words for word in inside):
+        words_inside = _TOKEN.findall(fold(match[1]))
+        if all(word in words.legal_words for word in words_inside):
             return f" {match[1]} "
-        qualifiers.extend(inside)
+        qualifiers.extend(words_inside)
         return " "
 
     return _BRACKET.sub(keep, text), qualifiers
@@ -336,7 +336,7 @@ def _plain(text: str, profile: Profile) -> str:
         plain = _POSSESSIVE.sub("", plain).replace("'", "")
 
     if "." in plain and profile is not Profile.PERSON:
-        plain = _DOTTED.sub(lambda match: match[0].replace(".", ""), plain)
+        plain = _INITIALISM.sub(lambda match: match[0].replace(".", ""), plain)
 
     return plain
 
@@ -349,10 +349,10 @@ def _qualifier(qualifiers: list[str], core: list[str]) -> str:
 
 
 def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:
-    found: list[str] = _NUMBER.findall(" ".join(tokens))
+    numbers: list[str] = _NUMBER.findall(" ".join(tokens))
     if coded and len(tokens) > 1:
-        found += [token for token in tokens if len(token) == 1 and token.isalpha()]
-    return tuple(sorted(found))
+        numbers += [token for token in tokens if len(token) == 1 and token.isalpha()]
+    return tuple(sorted(numbers))
 
 
 def _acronyms(core: list[str], tokens: list[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 A hit weighs its kind times the rarity of the key, rounded to whole thousandths, so that sums
 do not depend on the order of addition. Keys that nearly everything shares are skipped: they
 cost much and tell nothing. `total` counts the distinct norms with keys, `postings` those that
-hold this key. Source: resolution 6.
+hold this key.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _LONG: Final = 32
 """Norms behind a key from which it pays to ask whether they can still matter."""
 
 
-def heaviest(postings: Sequence[Posting[Norm]], most: int | None) -> dict[Norm, int]:
+def heaviest(postings: Sequence[Posting[Norm]], limit: int | None) -> dict[Norm, int]:
     """The weight of norms: exactly of the `most` heaviest and their equals.
 
     `postings` come heaviest first. A norm that the keys left over cannot lift among the
@@ -59,18 +59,18 @@ def heaviest(postings: Sequence[Posting[Norm]], most: int | None) -> dict[Norm, 
     >>> heaviest([Posting(9, [1, 2]), Posting(1, [2, 3])], None)
     {1: 9, 2: 10, 3: 1}
     """
-    shared: dict[Norm, int] = {}
-    before = shared.get
+    weights: dict[Norm, int] = {}
+    before = weights.get
     left = sum(posting.weight for posting in postings)
     settled = False
     for weight, norms in postings:
-        if most is not None and not settled and len(norms) >= _LONG:
-            settled = left < kth_largest(shared.values(), most)
-        for norm in shared.keys() & norms if settled else norms:
-            shared[norm] = before(norm, 0) + weight
+        if limit is not None and not settled and len(norms) >= _LONG:
+            settled = left < kth_largest(weights.values(), limit)
+        for norm in weights.keys() & norms if settled else norms:
+            weights[norm] = before(norm, 0) + weight
         left -= weight
 
-    return shared
+    return weights
 
 
 def kth_largest(values: Iterable[int], place: int) -> int:
@@ -79,5 +79,5 @@ def kth_largest(values: Iterable[int], place: int) -> int:
     >>> kth_largest([3, 9, 5], 2), kth_largest([3], 2)
     (5, 0)
     """
-    ranked = sorted(values)
-    return ranked[-place] if len(ranked) >= place else 0
+    ordered_values = sorted(values)
+    return ordered_values[-place] if len(ordered_values) >= place else 0

@@ -3,7 +3,6 @@
 Built from one look-up and indexed by name, identifier and id. A write is admitted against a
 child register; only when the whole write is admitted does its parent absorb the child, so a
 write that is refused leaves nothing behind for its neighbours to bind to.
-Source: DESIGN 5; settled 1 (refused members are taken out before anything is applied).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .known import Known
 
 Proposals = Mapping[tuple[str, str], int]
 """Blocking weight in thousandths by (raw entity id, norm)."""
-Asked = tuple[str, str, frozenset[str]]
+MentionKey = tuple[str, str, frozenset[str]]
 """A mention that is scored: its key, its type and the scopes its writer may see."""
 
 
@@ -32,7 +31,7 @@ class Register:
     def __init__(self, known: Known, parent: Register | None = None) -> None:
         self._parent = parent
         self.known_judgements: tuple[Judgement, ...] = known.judgements
-        self._proposals: dict[Asked, Proposals] = {}
+        self._proposals: dict[MentionKey, Proposals] = {}
         self._sharing: dict[str, list[str]] = {}
         self.named_now: set[str] = set()
         """Raw ids that the writes of this register have named."""
@@ -83,10 +82,12 @@ class Register:
             self.aliases.append(alias)
             self._named.setdefault(alias.norm, []).append(alias)
 
-        for held in identifiers:
-            self.identifiers.append(held)
-            self._owners.setdefault((held.scheme, held.value), []).append(held.entity_id)
-            self._held.setdefault(held.entity_id, {})[held.scheme] = held.value
+        for identifier in identifiers:
+            self.identifiers.append(identifier)
+            self._owners.setdefault((identifier.scheme, identifier.value), []).append(
+                identifier.entity_id
+            )
+            self._held.setdefault(identifier.entity_id, {})[identifier.scheme] = identifier.value
 
     def absorb(self, child: Register) -> None:
         """Take in all that a child has learned."""
@@ -106,15 +107,15 @@ class Register:
 
     # --- candidates
 
-    def propose(self, asked: Asked, proposals: Proposals) -> None:
+    def propose(self, query: MentionKey, proposals: Proposals) -> None:
         """Note which stored names share blocking keys with a mention."""
-        self._proposals[asked] = proposals
+        self._proposals[query] = proposals
 
-    def proposed(self, asked: Asked) -> Proposals:
+    def proposed(self, query: MentionKey) -> Proposals:
         """The stored names that share blocking keys with a mention."""
-        if asked in self._proposals or not self._parent:
-            return self._proposals.get(asked, {})
-        return self._parent.proposed(asked)
+        if query in self._proposals or not self._parent:
+            return self._proposals.get(query, {})
+        return self._parent.proposed(query)
 
     def block(self, norm: str, keys: Sequence[tuple[str, str]]) -> None:
         """Note the (blocking key, kind) pairs of a norm that is new."""
@@ -141,13 +142,13 @@ class Register:
             self._settle(members)
 
     def _settle(self, members: Sequence[str]) -> None:
-        found = [entity for raw in members if (entity := self.entity(raw))]
-        top = canonical_id(found)
-        pending = not any(entity.state is EntityState.ACTIVE for entity in found)
+        entities = [entity for raw in members if (entity := self.entity(raw))]
+        top = canonical_id(entities)
+        pending = not any(entity.state is EntityState.ACTIVE for entity in entities)
         self._members[top] = list(members)
         self._canonical |= dict.fromkeys(members, top)
         self.moved |= dict.fromkeys(members, top)
-        for entity in found:
+        for entity in entities:
             state = EntityState.MERGED
             if entity.entity_id == top:
                 state = EntityState.PENDING if pending else EntityState.ACTIVE
@@ -156,8 +157,8 @@ class Register:
 
     def entity(self, entity_id: str) -> Entity | None:
         """An entity by raw id, None when it is not known."""
-        found = self._entities.get(entity_id)
-        return found if found or not self._parent else self._parent.entity(entity_id)
+        entity = self._entities.get(entity_id)
+        return entity if entity or not self._parent else self._parent.entity(entity_id)
 
     def named(self, norm: str) -> list[Alias]:
         """The aliases with a light exact key, stored ones first."""
@@ -171,10 +172,10 @@ class Register:
 
     def held(self, entity_id: str) -> dict[str, str]:
         """The identifiers of a raw id, and of its cluster, by scheme."""
-        found: dict[str, str] = {}
+        identifiers: dict[str, str] = {}
         for member in self.members(entity_id):
-            found |= self._own(member)
-        return found
+            identifiers |= self._own(member)
+        return identifiers
 
     def _own(self, entity_id: str) -> dict[str, str]:
         before = self._parent._own(entity_id) if self._parent else {}

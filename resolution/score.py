@@ -9,7 +9,7 @@ it ranks candidates of equal score.
     >= 0.95 bind      0.70 < s < 0.95 review      <= 0.70 new (a suggestion from 0.40 on)
 
 Not decided here: tenant, incompatible types, standing NON_MATCH and conflicting identifiers
-exclude a candidate before it is scored. Source 003, section 4 (C-048, C-049).
+exclude a candidate before it is scored. Checklist C-048, C-049.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class RankedVerdict:
     """The decision on a mention."""
 
     decision: Decision
@@ -111,8 +111,11 @@ def score_measured(
     if not measures:
         raise InvalidInput("give at least one name of the candidate", code="unresolved_claim")
 
-    rated = [_rate(one, entity_type, context, model) for one in _telling(measures)]
-    best = min(rated, key=lambda one: (-one.score, -one.log_odds, one.facts.measures.right.key))
+    ratings = [_rate(rating, entity_type, context, model) for rating in _telling(measures)]
+    best = min(
+        ratings,
+        key=lambda rating: (-rating.score, -rating.log_odds, rating.facts.measures.right.key),
+    )
 
     return PairScore(
         score=best.score,
@@ -130,32 +133,34 @@ def name_ceiling(measures: Iterable[Measures], model: Model) -> float:
     A candidate that stays low with all the context that there may be needs no further look.
     -inf where there is no name.
     """
-    return max((name_log_odds(one, model) for one in measures), default=-math.inf)
+    return max(
+        (name_log_odds(measure_of_name, model) for measure_of_name in measures), default=-math.inf
+    )
 
 
-def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> Verdict:
+def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> RankedVerdict:
     """The decision among scored candidates; ties break on the entity id.
 
     An entity that is listed twice counts once, with its better score. A vetoed winner never
     binds, however low a policy sets `bind_at`.
     """
-    ranked = _ranked(candidates)
-    if not ranked:
-        return Verdict(decision=Decision.NEW, winner=None, suggestion=None, ranked=())
+    ranking = _ranking(candidates)
+    if not ranking:
+        return RankedVerdict(decision=Decision.NEW, winner=None, suggestion=None, ranked=())
 
-    best = ranked[0]
-    if len(ranked) > 1 and ranked[1].pair.score >= policy.review_above:
-        best = Scored(best.entity_id, _limited(best.pair))
+    best = ranking[0]
+    if len(ranking) > 1 and ranking[1].pair.score >= policy.review_above:
+        best = Scored(best.entity_id, _with_margin_veto(best.pair))
 
     decision = _band(best.pair, policy)
     is_new = decision is Decision.NEW
     suggested = is_new and best.pair.score >= policy.suggest_from
 
-    return Verdict(
+    return RankedVerdict(
         decision=decision,
         winner=None if is_new else best,
         suggestion=best if suggested else None,
-        ranked=(best, *ranked[1:]),
+        ranked=(best, *ranking[1:]),
     )
 
 
@@ -178,26 +183,26 @@ def probability(log_odds: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rated:
+class _Rating:
     facts: PairFacts
     score: float
     log_odds: float
     vetoes: tuple[VetoCode, ...]
 
 
-def _rate(measures: Measures, entity_type: str, context: PairContext, model: Model) -> _Rated:
+def _rate(measures: Measures, entity_type: str, context: PairContext, model: Model) -> _Rating:
     facts = PairFacts(
         entity_type=entity_type, measures=measures, context=context, limits=model.limits
     )
 
     if context.same_identifier:
-        return _Rated(facts, 1.0, CERTAIN_LOG_ODDS, ())
+        return _Rating(facts, 1.0, CERTAIN_LOG_ODDS, ())
 
     log_odds = round(name_log_odds(measures, model) + context_log_odds(facts, model), 6)
     vetoes = vetoes_of(facts)
     score = probability(log_odds)
 
-    return _Rated(
+    return _Rating(
         facts, min(score, model.limits.capped_score) if vetoes else score, log_odds, vetoes
     )
 
@@ -315,18 +320,23 @@ def _telling(measures: Sequence[Measures]) -> Sequence[Measures]:
     return [m for m in measures if m.right.qualifier or m.right.ordered != mention.ordered]
 
 
-def _ranked(candidates: Iterable[Scored]) -> list[Scored]:
+def _ranking(candidates: Iterable[Scored]) -> list[Scored]:
     best: dict[str, Scored] = {}
-    for one in sorted(candidates, key=_rank):
-        best.setdefault(one.entity_id, one)
+    for candidate in sorted(candidates, key=_rank):
+        best.setdefault(candidate.entity_id, candidate)
     return list(best.values())
 
 
-def _rank(one: Scored) -> tuple[float, float, str, str]:
-    return (-one.pair.score, -one.pair.log_odds, one.entity_id, one.pair.name)
+def _rank(candidate: Scored) -> tuple[float, float, str, str]:
+    return (
+        -candidate.pair.score,
+        -candidate.pair.log_odds,
+        candidate.entity_id,
+        candidate.pair.name,
+    )
 
 
-def _limited(pair: PairScore) -> PairScore:
+def _with_margin_veto(pair: PairScore) -> PairScore:
     return replace(
         pair,
         score=min(pair.score, MARGIN_SCORE),

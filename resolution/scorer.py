@@ -8,7 +8,7 @@ a cluster of three or more needs a second member that fits too. Names of unknown
 be a person's are judged as a person's.
 
 Embeddings propose nothing here and decide nothing anywhere. Pure; the same register gives the
-same answer. Sources: resolution 2 to 6 and 8; settled 9; checklist C-047 to C-052.
+same answer. `docs/design/resolution.md`; checklist C-047 to C-052.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from .vetoes import VetoCode
 GENERIC_FROM = 3
 """Live entities of a scope that share an alias, from which it tells nothing."""
 _CHAIN_FROM = 3
-_NEAR = 70.0
+_SHARED_WORDS_MIN = 70.0
 """Shared share of words, in per cent, below which no pair reaches a suggestion."""
-_SHOWN = 5
+_CANDIDATES_SHOWN = 5
 _ROLE = re.compile(r"\b(?:C[A-Z]O|SVP|EVP|VP|head|director|lead|president|chair)\b")
 _DOCUMENT = re.compile(r"\b[A-Z]{2,}-\d+\b")
 
@@ -71,7 +71,7 @@ def _keys(surface: str, entity_type: str) -> tuple[BlockKey, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Candidate:
     """A candidate entity with the names it may be scored under."""
 
     root: Entity
@@ -89,7 +89,7 @@ class NameScorer:
     model: Model | None = None
 
     def keys(self, mention: EntityRef) -> tuple[tuple[str, int], ...]:
-        """The blocking keys of a mention with their weights in thousandths."""
+        """Blocking keys of a mention with their weights in thousandths."""
         return tuple((key, KIND_WEIGHT[kind]) for key, kind in _keys(mention.name, mention.type))
 
     def near(self, mention: EntityRef) -> Callable[[str], bool]:
@@ -105,26 +105,31 @@ class NameScorer:
 
         A mention of no type is judged by the bands of its best candidate's.
         """
-        found = self._promising(mention, self._candidates(mention, known, rules), known, rules)
-        waits = [one for one in found if one.root.state is EntityState.PENDING]
-        ready = [one for one in found if one.root.state is not EntityState.PENDING]
-        scored = [self._score(mention, one, known, rules) for one in ready]
-        if waits and all(s.pair.score <= rules.bands.review_above for s in scored):
-            scored += [_held(self._score(mention, one, known, rules)) for one in waits]
+        candidates = self._candidates(mention, known, rules)
+        candidates = self._promising(mention, candidates, known, rules)
+        by_root = {candidate.root.entity_id: candidate for candidate in candidates}
 
-        by_root = {one.root.entity_id: one for one in found}
-        verdict = decide(scored, rules.bands.of_type(_type_of(mention, scored, by_root)))
-        bound = verdict.winner if verdict.decision is Decision.BIND else None
-        best = verdict.ranked[0].pair if verdict.ranked else None
+        settled = [c for c in candidates if c.root.state is not EntityState.PENDING]
+        scores = [self._score(mention, candidate, known, rules) for candidate in settled]
+
+        # A pending entity may turn out to be anyone, so it speaks only where nobody else fits,
+        # and its margin veto keeps it from ever binding.
+        if all(score.pair.score <= rules.bands.review_above for score in scores):
+            for candidate in candidates:
+                if candidate.root.state is EntityState.PENDING:
+                    score = self._score(mention, candidate, known, rules)
+                    scores.append(replace(score, pair=_with_veto(score.pair, VetoCode.MARGIN)))
+
+        verdict = decide(scores, rules.bands.of_type(_type_of(mention, scores, by_root)))
+        shown = verdict.ranked[:_CANDIDATES_SHOWN]
+        is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
 
         return Resolution(
             decision=verdict.decision,
-            entity=bound.entity_id if bound else None,
-            score=best.score if best else 0.0,
+            entity=verdict.winner.entity_id if verdict.winner and is_bound else None,
+            score=shown[0].pair.score if shown else 0.0,
             reason=_reason(verdict.decision, suggested=verdict.suggestion is not None),
-            candidates=tuple(
-                _candidate(one, by_root[one.entity_id]) for one in verdict.ranked[:_SHOWN]
-            ),
+            candidates=tuple([_shown(score, by_root[score.entity_id]) for score in shown]),
             model_version=self._model.version,
         )
 
@@ -132,44 +137,40 @@ class NameScorer:
     def _model(self) -> Model:
         return self.model or default_model()
 
-    def _candidates(self, mention: EntityRef, known: Register, rules: Rules) -> list[_Found]:
+    def _candidates(self, mention: EntityRef, known: Register, rules: Rules) -> list[_Candidate]:
         """The entities that may be meant, best blocking weight first, then by id."""
         weights: Counter[tuple[str, str]] = Counter()
         weights.update(known.proposed((alias_key(mention.name), mention.type, rules.scopes)))
         weights.update(self._fresh(mention, known))
         order = sorted(weights, key=lambda pair: (-weights[pair], pair[1], pair[0]))
-        surfaces: dict[str, list[Alias]] = {}
-        shared: dict[str, set[str]] = {}
+        neighbours = [pair for pair in rules.beside if pair not in weights]
+
+        aliases_of: dict[str, list[Alias]] = {}
+        roots_by_norm: dict[str, set[str]] = {}
         sources: dict[str, CandidateSource] = {}
-        beside = [pair for pair in rules.beside if pair not in weights]
-        for raw, norm in (*order[:CANDIDATE_LIMIT], *beside):
+        for raw, norm in (*order[:CANDIDATE_LIMIT], *neighbours):
             for alias in known.named(norm):
                 if alias.entity_id != raw or alias.scope_id not in rules.scopes:
                     continue
                 root = known.root(raw)
-                surfaces.setdefault(root, []).append(alias)
-                shared.setdefault(norm, set()).add(root)
+                aliases_of.setdefault(root, []).append(alias)
+                roots_by_norm.setdefault(norm, set()).add(root)
                 sources.setdefault(root, _source(alias, root, rules))
 
-        found: list[_Found] = []
-        for root, aliases in surfaces.items():
+        near = self.near(mention)
+        candidates: list[_Candidate] = []
+        for root, aliases in aliases_of.items():
             entity = known.entity(root)
-
-            close = [
-                alias for alias in aliases if _is_near(mention.name, mention.type, alias.surface)
-            ]
-
+            close = [alias for alias in aliases if near(alias.surface)]
             if not close or entity is None or not _may_be(mention, entity, known):
                 continue
-
-            generic = all(len(shared[alias.norm]) >= GENERIC_FROM for alias in close)
+            is_generic = all(len(roots_by_norm[alias.norm]) >= GENERIC_FROM for alias in close)
             names = _names_of([alias.surface for alias in close], root, known, rules)
-            measures = self._measured(mention, entity, names)
-            found.append(_Found(entity, names, generic, sources[root], measures))
+            measures = self._measures(mention, entity, names)
+            candidates.append(_Candidate(entity, names, is_generic, sources[root], measures))
+        return candidates
 
-        return found
-
-    def _measured(
+    def _measures(
         self, mention: EntityRef, entity: Entity, names: Iterable[str]
     ) -> tuple[Measures, ...]:
         kind = _kind(mention, entity)
@@ -177,30 +178,27 @@ class NameScorer:
         return measured(_form(mention.name, mention.type), forms, kind, self._model)
 
     def _promising(
-        self, mention: EntityRef, found: list[_Found], known: Register, rules: Rules
-    ) -> list[_Found]:
+        self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
+    ) -> list[_Candidate]:
         """The candidates that may reach a band, and the few best that are shown anyway.
 
         What is left out could not reach a suggestion with all the context that may speak for it.
         """
-        if len(found) <= _SHOWN:
-            return found
+        if len(candidates) <= _CANDIDATES_SHOWN:
+            return candidates
 
         bands = rules.bands
         bar = min(bands.suggest_from, bands.review_above, bands.bind_at)
-        most = _context_ceiling(mention, known, rules, self._model)
-        ceilings = {
-            one.root.entity_id: round(name_ceiling(one.measures, self._model) + most, 6)
-            for one in found
-        }
+        context_bound = _context_ceiling(mention, known, rules, self._model)
+        ceilings: dict[str, float] = {}
+        for candidate in candidates:
+            ceiling = name_ceiling(candidate.measures, self._model) + context_bound
+            ceilings[candidate.root.entity_id] = round(ceiling, 6)
 
-        ranked = sorted(found, key=lambda one: (-ceilings[one.root.entity_id], one.root.entity_id))
-        kept = {
-            one.root.entity_id
-            for place, one in enumerate(ranked)
-            if place < _SHOWN or probability(ceilings[one.root.entity_id]) >= bar
-        }
-        return [one for one in found if one.root.entity_id in kept]
+        ranking = sorted(ceilings, key=lambda root: (-ceilings[root], root))
+        roots = set(ranking[:_CANDIDATES_SHOWN])
+        roots.update(root for root in ranking if probability(ceilings[root]) >= bar)
+        return [candidate for candidate in candidates if candidate.root.entity_id in roots]
 
     def _fresh(self, mention: EntityRef, known: Register) -> Counter[tuple[str, str]]:
         """The weights of names that this transaction has taught, of the heaviest alone.
@@ -208,54 +206,61 @@ class NameScorer:
         Names come into question by weight, then by name: the others never would, and in a large
         batch a common word is shared by thousands.
         """
-        found: list[Posting[str]] = []
+        postings: list[Posting[str]] = []
         for key, kind in _keys(mention.name, mention.type):
             norms = known.sharing(key)
             if not norms:
                 continue
             total = max(len(norms), CANDIDATE_LIMIT)
             weight = hit_weight(kind.label, KIND_WEIGHT[kind], postings=len(norms), total=total)
-            found += [Posting(weight, norms)] if weight else []
+            if weight:
+                postings.append(Posting(weight, norms))
 
-        found.sort(key=lambda posting: -posting.weight)
-        weights = heaviest(found, CANDIDATE_LIMIT)
+        postings.sort(key=lambda posting: -posting.weight)
+        weights = heaviest(postings, CANDIDATE_LIMIT)
         best = nsmallest(CANDIDATE_LIMIT, weights, key=lambda norm: (-weights[norm], norm))
 
-        return Counter(
-            {(alias.entity_id, norm): weights[norm] for norm in best for alias in known.named(norm)}
-        )
+        proposals: Counter[tuple[str, str]] = Counter()
+        for norm in best:
+            for alias in known.named(norm):
+                proposals[alias.entity_id, norm] = weights[norm]
+        return proposals
 
-    def _score(self, mention: EntityRef, one: _Found, known: Register, rules: Rules) -> Scored:
-        context = _context(mention, one, known, rules)
-        kind = _kind(mention, one.root)
-        pair = score_measured(one.measures, kind, context, self._model)
-        if kind == UNKNOWN_TYPE and all(map(may_be_person, (mention.name, pair.name))):
-            forms = [_form(pair.name, "person")]
-            strict = score_pair(
-                _form(mention.name, "person"), forms, "person", context, self._model
-            )
-            pair = min(pair, strict, key=lambda p: (p.score, p.log_odds))
+    def _score(
+        self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
+    ) -> Scored:
+        context = _context(mention, candidate, known, rules)
+        kind = _kind(mention, candidate.root)
+        pair = score_measured(candidate.measures, kind, context, self._model)
 
-        if pair.score > rules.bands.review_above and self._is_chained(mention, one, known, rules):
-            pair = _capped(pair, VetoCode.CHAIN)
+        # Names of unknown type that may be a person's must also hold as a person's, because
+        # people share names and things seldom do.
+        if kind == UNKNOWN_TYPE and may_be_person(mention.name) and may_be_person(pair.name):
+            form, names = _form(mention.name, "person"), [_form(pair.name, "person")]
+            as_person = score_pair(form, names, "person", context, self._model)
+            pair = min(pair, as_person, key=lambda p: (p.score, p.log_odds))
 
-        return Scored(one.root.entity_id, pair)
+        may_merge = pair.score > rules.bands.review_above
+        if may_merge and self._is_chained(mention, candidate, known, rules):
+            pair = _with_veto(pair, VetoCode.CHAIN)
+        return Scored(candidate.root.entity_id, pair)
 
-    def _is_chained(self, mention: EntityRef, one: _Found, known: Register, rules: Rules) -> bool:
+    def _is_chained(
+        self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
+    ) -> bool:
         """Whether a large cluster is reached through one member alone."""
-        members = [known.entity(raw) for raw in known.members(one.root.entity_id)]
+        members = known.members(candidate.root.entity_id)
         if len(members) < _CHAIN_FROM:
             return False
 
-        kind = _kind(mention, one.root)
+        kind = _kind(mention, candidate.root)
         form = _form(mention.name, mention.type)
         context = PairContext(person_context=PersonContext.ASSUMED)
-        fits = sum(
-            score_pair(form, [_form(member.name, kind)], kind, context, self._model).score
-            >= rules.bands.review_above
-            for member in members
-            if member
-        )
+        fits = 0
+        for raw in members:
+            if member := known.entity(raw):
+                pair = score_pair(form, [_form(member.name, kind)], kind, context, self._model)
+                fits += pair.score >= rules.bands.review_above
         return fits < 2
 
 
@@ -279,10 +284,12 @@ def may_be_person(name: str) -> bool:
     return all(word.isalpha() for word in form.tokens) and not is_name_of_a_thing(form.tokens)
 
 
-def _type_of(mention: EntityRef, scored: Iterable[Scored], by_root: Mapping[str, _Found]) -> str:
+def _type_of(
+    mention: EntityRef, scores: Iterable[Scored], by_root: Mapping[str, _Candidate]
+) -> str:
     if mention.type != UNKNOWN_TYPE:
         return mention.type
-    best = min(scored, key=lambda one: (-one.pair.score, one.entity_id), default=None)
+    best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
     return by_root[best.entity_id].root.type if best else UNKNOWN_TYPE
 
 
@@ -299,12 +306,12 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
 
 
 @lru_cache(maxsize=4_096)
-def _is_near(wanted: str, entity_type: str, name: str) -> bool:
+def _is_near(surface: str, entity_type: str, name: str) -> bool:
     """Whether two names are worth the whole comparison; a shared common word is not."""
-    mine, other = _form(wanted, entity_type), _form(name, entity_type)
-    if mine.joined == other.joined or not _short_forms(mine).isdisjoint(_short_forms(other)):
+    left, right = _form(surface, entity_type), _form(name, entity_type)
+    if left.joined == right.joined or not _short_forms(left).isdisjoint(_short_forms(right)):
         return True
-    return token_set_ratio(mine.ordered, other.ordered, score_cutoff=_NEAR) > 0
+    return token_set_ratio(left.ordered, right.ordered, score_cutoff=_SHARED_WORDS_MIN) > 0
 
 
 def _short_forms(form: NameForm) -> set[str]:
@@ -320,31 +327,36 @@ def _may_be(mention: EntityRef, entity: Entity, known: Register) -> bool:
 
 def _names_of(surfaces: Iterable[str], root: str, known: Register, rules: Rules) -> tuple[str, ...]:
     """The proposed names of a cluster and the visible names of its members."""
-    members = [known.entity(raw) for raw in known.members(root)]
-    own = [m.name for m in members if m and m.scope_id in rules.scopes and m.name]
-    return tuple(dict.fromkeys((*surfaces, *own)))
+    names = list(surfaces)
+    for raw in known.members(root):
+        member = known.entity(raw)
+        if member and member.name and member.scope_id in rules.scopes:
+            names.append(member.name)
+    return tuple(dict.fromkeys(names))
 
 
-def _context(mention: EntityRef, one: _Found, known: Register, rules: Rules) -> PairContext:
-    root = one.root.entity_id
+def _context(
+    mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
+) -> PairContext:
+    root = candidate.root.entity_id
     lifts = rules.bands.person_context_scope == TENANT_SCOPE.scope_id
-    mine = (mention.name, *mention.aliases)
+    surfaces = (mention.name, *mention.aliases)
     handles = _handles(mention)
-    others = _handles_of(root, known) if handles else set[str]()
+    stored_handles = _handles_of(root, known) if handles else set[str]()
 
     return PairContext(
-        same_handle=not handles.isdisjoint(others),
-        same_scope=_same_scope(one, known, rules),
+        same_handle=not handles.isdisjoint(stored_handles),
+        same_scope=_same_scope(candidate, known, rules),
         neighbour_overlap=_overlap(rules, root),
         mentioned_together=not known.named_now.isdisjoint(known.members(root)),
         attribute_conflict=_domains_differ(mention, root, known),
         direct_edge=not rules.related.isdisjoint(known.members(root)),
-        generic_alias=one.generic,
+        generic_alias=candidate.generic,
         person_context=PersonContext.TENANT if lifts else PersonContext.NONE,
-        same_role=_shares(_ROLE, mine, one.surfaces),
-        same_document=_shares(_DOCUMENT, mine, one.surfaces),
-        same_path=not _paths(mine).isdisjoint(_paths(one.surfaces)),
-        same_email_domain=not _domains(handles).isdisjoint(_domains(others)),
+        same_role=_shares(_ROLE, surfaces, candidate.surfaces),
+        same_document=_shares(_DOCUMENT, surfaces, candidate.surfaces),
+        same_path=not _paths(surfaces).isdisjoint(_paths(candidate.surfaces)),
+        same_email_domain=not _domains(handles).isdisjoint(_domains(stored_handles)),
         authority=rules.authority,
     )
 
@@ -357,30 +369,26 @@ def _context_ceiling(mention: EntityRef, known: Register, rules: Rules, model: M
         "same_scope": rules.scope_id == TENANT_SCOPE.scope_id,
         "mentioned_together": not known.named_now,
     }
-
-    return sum(
-        max(weight, 0.0) for name, weight in model.context.items() if not absent.get(name, False)
-    )
+    return sum(max(model.context[name], 0.0) for name in model.context if not absent.get(name))
 
 
-def _same_scope(one: _Found, known: Register, rules: Rules) -> bool:
+def _same_scope(candidate: _Candidate, known: Register, rules: Rules) -> bool:
     """Whether the mention stands in, or inside, a narrow scope that names the entity."""
-    mine = set(rules.scope_id.split(","))
-
-    named = {
-        alias.scope_id
-        for surface in one.surfaces
-        for alias in known.named(alias_key(surface))
-        if known.root(alias.entity_id) == one.root.entity_id
-    }
-
-    narrow = named - {TENANT_SCOPE.scope_id}
-    return any(set(scope.split(",")) <= mine for scope in narrow)
+    scope_parts = set(rules.scope_id.split(","))
+    for surface in candidate.surfaces:
+        for alias in known.named(alias_key(surface)):
+            # Being of one tenant tells two names apart from nobody else.
+            if alias.scope_id == TENANT_SCOPE.scope_id:
+                continue
+            is_same = known.root(alias.entity_id) == candidate.root.entity_id
+            if is_same and scope_parts.issuperset(alias.scope_id.split(",")):
+                return True
+    return False
 
 
 def _handles(mention: EntityRef) -> set[str]:
-    stated = (mention.name, *mention.aliases, *mention.external_ids.values())
-    return {alias_key(text) for text in stated if "@" in text}
+    surfaces = (mention.name, *mention.aliases, *mention.external_ids.values())
+    return {alias_key(text) for text in surfaces if "@" in text}
 
 
 def _handles_of(root: str, known: Register) -> set[str]:
@@ -389,40 +397,39 @@ def _handles_of(root: str, known: Register) -> set[str]:
 
 def _domains(handles: Iterable[str]) -> set[str]:
     """The domains of addresses; a handle without one has none."""
-    ends = (handle.rpartition("@")[2] for handle in handles)
-    return {end for end in ends if "." in end}
+    return {domain for handle in handles if "." in (domain := handle.rpartition("@")[2])}
 
 
 def _domains_differ(mention: EntityRef, root: str, known: Register) -> bool:
     """Whether both sides state a web domain and the two differ."""
-    mine = mention.external_ids.get("domain")
-    other = known.held(root).get("domain") if mine else None
-    return bool(other) and mine != other
+    stated_domain = mention.external_ids.get("domain")
+    stored_domain = known.held(root).get("domain") if stated_domain else None
+    return bool(stored_domain) and stated_domain != stored_domain
 
 
 def _overlap(rules: Rules, root: str) -> int:
     """How much of what stands around either stands around both, in thousandths."""
-    mine = rules.neighbours
-    if not mine:
+    neighbours = rules.neighbours
+    if not neighbours:
         return 0
-    other = rules.around(root)
-    return round(1000 * len(mine & other) / len(mine | other))
+    stored_neighbours = rules.around(root)
+    return round(1000 * len(neighbours & stored_neighbours) / len(neighbours | stored_neighbours))
 
 
-def _shares(shape: re.Pattern[str], mine: Sequence[str], others: Sequence[str]) -> bool:
-    found = {match for text in mine for match in shape.findall(text)}
-    return bool(found) and any(match in found for text in others for match in shape.findall(text))
+def _shares(
+    shape: re.Pattern[str], surfaces: Sequence[str], stored_surfaces: Sequence[str]
+) -> bool:
+    """Whether both sides say one thing of a shape, such as the same role."""
+    # Names hold no line break, so a match never runs from one into the next.
+    matches = shape.findall("\n".join(surfaces))
+    return bool(matches) and not set(matches).isdisjoint(shape.findall("\n".join(stored_surfaces)))
 
 
 def _paths(names: Iterable[str]) -> set[str]:
     return {name.rsplit("/", 1)[-1].casefold() for name in names if "/" in name}
 
 
-def _held(one: Scored) -> Scored:
-    return replace(one, pair=_capped(one.pair, VetoCode.MARGIN))
-
-
-def _capped(pair: PairScore, code: VetoCode) -> PairScore:
+def _with_veto(pair: PairScore, code: VetoCode) -> PairScore:
     return replace(pair, score=min(pair.score, MARGIN_SCORE), vetoes=(*pair.vetoes, code.value))
 
 
@@ -432,15 +439,15 @@ def _reason(decision: Decision, *, suggested: bool) -> str:
     return "scored"
 
 
-def _candidate(one: Scored, found: _Found) -> EntityCandidate:
-    pair = one.pair
-    authority = Feature("source", 1.0, 0.0, f"found by {found.source.value}: {pair.name!r}")
+def _shown(score: Scored, candidate: _Candidate) -> EntityCandidate:
+    pair = score.pair
+    authority = Feature("source", 1.0, 0.0, f"found by {candidate.source.value}: {pair.name!r}")
     return EntityCandidate(
-        entity=one.entity_id,
+        entity=score.entity_id,
         name=pair.name,
         score=pair.score,
         log_odds=pair.log_odds,
-        source=found.source,
+        source=candidate.source,
         features=(*pair.features, authority),
         vetoes=pair.vetoes,
     )

@@ -9,7 +9,7 @@ at the other members of a cluster and is applied by `scorer`.
 Where one name is the acronym of the other, `acronym_only` stands for all that follows from it
 (no word in common, one word against several, few characters).
 
-Codes are stable; a predicate sees names, context and limits, no store. Source 003, section 4.
+Codes are stable; a predicate sees names, context and limits, no store.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from enum import StrEnum
 
 from .compare import Measures, same_numbers
 from .context import PairContext, PersonContext
-from .model import Limits
+from .model import VetoLimits
 
 
 class VetoCode(StrEnum):
@@ -52,7 +52,7 @@ class PairFacts:
     entity_type: str
     measures: Measures
     context: PairContext
-    limits: Limits
+    limits: VetoLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ def _extra_tokens(facts: PairFacts) -> bool:
 def _is_turned_around(measures: Measures) -> bool:
     # "University of York" is not "York University": the small word says what belongs to what.
     left, right = measures.left, measures.right
-    turned = measures.same_core and left.core != right.core
-    return turned and left.particles != right.particles
+    is_turned = measures.same_core and left.core != right.core
+    return is_turned and left.particles != right.particles
 
 
 def _single_vs_multi(facts: PairFacts) -> bool:
@@ -121,8 +121,8 @@ def _single_vs_multi(facts: PairFacts) -> bool:
 
 def _short_core(facts: PairFacts) -> bool:
     left, right = facts.measures.left, facts.measures.right
-    same = facts.measures.same_joined and left.qualifier == right.qualifier
-    if (same and left.legal == right.legal) or facts.measures.acronym:
+    is_same = facts.measures.same_joined and left.qualifier == right.qualifier
+    if (is_same and left.legal == right.legal) or facts.measures.acronym:
         return False
     return min(len(left.joined), len(right.joined)) < facts.limits.short_core
 

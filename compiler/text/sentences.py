@@ -25,6 +25,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ...resolution.text import sentence_spans
 from .relevance import FULL, terms_of
 
 
@@ -74,11 +75,6 @@ def _may_say(said: Statement, statement: Statement) -> bool:
     return statement.numbers <= said.numbers and statement.denies == said.denies
 
 
-_SENTENCE: Final = re.compile(
-    "(?<=[.!?])\\s+(?=[\"'(\\[]?[^\\W_a-z])|\\n+|(?<=[\u3002\uff01\uff1f])"
-)
-
-
 _ALNUM: Final = re.compile(r"[^\W_]")
 
 
@@ -102,8 +98,8 @@ MAX_UNITS: Final = 400
 @lru_cache(maxsize=1_024)
 def subunits(text: str) -> tuple[str, ...]:
     """Return the sentences and lines of a text, each verbatim without outer spaces."""
-    parts = (part.strip() for part in _SENTENCE.split(text) if part)
-    return tuple(part for part in parts if _ALNUM.search(part))[:MAX_UNITS]
+    parts = [text[start:end] for start, end in sentence_spans(text)]
+    return tuple(filter(_ALNUM.search, parts))[:MAX_UNITS]
 
 
 @lru_cache(maxsize=4_096)

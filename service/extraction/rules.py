@@ -15,19 +15,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
+from ...resolution.text import find_dates, sentence_spans
+
 _NAME = r"[A-Z][\w&.'-]*(?: (?:of|the|and|for) [A-Z][\w&.'-]*| [A-Z][\w&.'-]*)*"
 _I = r"\bI(?: am|['\u2019]m)"
 _LEVELS = r"junior|mid-level|senior|staff|principal|lead"
-_MONTHS: Final[tuple[str, ...]] = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
-_WHEN: Final = re.compile(
-    r"\b(?:in|since|from|as of) (?P<month>" + "|".join(_MONTHS) + r")(?: (?P<year>\d{4}))?\b"
-    r"|\b(?:on|since|from|as of) (?P<day>\d{4}-\d{2}-\d{2})\b",
-    re.IGNORECASE,
-)
-_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]?")
+_PREPOSITION: Final = re.compile(r"\b(?:in|on|since|from|as of) \Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,35 +95,38 @@ class RuleExtractor:
 
     def extract(self, text: str, *, at: datetime) -> tuple[Extracted, ...]:
         """Return the claims of a text in order of appearance; never fails on any text."""
-        found = [claim for sentence in _SENTENCE.finditer(text) for claim in _read(sentence, at)]
-        return tuple(sorted(found, key=lambda c: (c.start, c.slot)))
+        claims: list[Extracted] = []
+        for start, end in sentence_spans(text):
+            claims += _claims(text[start:end], start, at)
+
+        return tuple(sorted(claims, key=lambda claim: (claim.start, claim.slot)))
 
 
-def _read(sentence: re.Match[str], at: datetime) -> Iterator[Extracted]:
-    since = _since(sentence.group(), at)
+def _claims(sentence: str, offset: int, at: datetime) -> Iterator[Extracted]:
+    since = _since(sentence, at)
     for rule in _RULES:
-        for match in rule.pattern.finditer(sentence.group()):
+        for match in rule.pattern.finditer(sentence):
             yield Extracted(
                 slot=rule.slot,
                 value=match["value"].rstrip(" .,"),
-                start=sentence.start() + match.start(),
-                end=sentence.start() + match.end(),
+                start=offset + match.start(),
+                end=offset + match.end(),
                 valid_from=since,
                 op=rule.op,
             )
 
 
 def _since(sentence: str, at: datetime) -> datetime | None:
-    """Return the moment a sentence names: the last such month that is not in the future."""
-    when = _WHEN.search(sentence)
-    if when is None:
-        return None
-    if when["day"]:
+    """The moment a sentence names: the last such month that is not in the future."""
+    for date in find_dates(sentence, any_case=True):
+        year, month, day = date.parts
+        if month is None or not _PREPOSITION.search(sentence, 0, date.start):
+            continue
+
+        local = at.astimezone(UTC)
+        year = local.year - (month > local.month) if year is None else year
         try:
-            return datetime.fromisoformat(when["day"]).replace(tzinfo=UTC)
+            return datetime(year, month, day or 1, tzinfo=UTC)
         except ValueError:
-            return None
-    month = _MONTHS.index(str(when["month"]).lower()) + 1
-    local = at.astimezone(UTC)
-    year = int(when["year"]) if when["year"] else local.year - (month > local.month)
-    return datetime(year, month, 1, tzinfo=UTC) if year else None
+            return None  # the 30th of February: said, but no day
+    return None

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ...resolution.bind import Named
-from ...resolution.extract import Gazetteer, Mention, MentionSource, RuleExtractor, compose
-from ...resolution.gazetteer import words_of
+from ...resolution.extract import ShapeExtractor
+from ...resolution.gazetteer import Gazetteer, words_of
 from ...resolution.keys import alias_key, is_id, is_pronoun
 from ...resolution.known import Lookup
+from ...resolution.mention import Mention, MentionSource, compose
 from ...schema.entity import MAX_NAME, EntityRef, Resolution
 from ...schema.errors import InvalidInput
 from ...schema.principal import TENANT_SCOPE
@@ -85,7 +86,7 @@ class MentionFinder(Caller):
         return tuple(sorted((*own, *found[:room]), key=lambda span: span.start))
 
     def _found(self, reader: Reader, text: str) -> tuple[Mention, ...]:
-        groups = [self._known(reader, text).extract(text), RuleExtractor().extract(text)]
+        groups = [self._known(reader, text).extract(text), ShapeExtractor().extract(text)]
         if self.backend.mentions is not None:
             groups.append(tuple(self.backend.mentions.extract(text)))
         return tuple(

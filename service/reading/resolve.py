@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ...resolution.bind import Named, Rules, as_ref, bind, fuzzy_lookup, lookup_of, needs_scoring
 from ...resolution.keys import alias_key, is_id
-from ...resolution.known import Known, merged
+from ...resolution.known import Known, merge_known
 from ...resolution.register import Register
 from ...schema.entity import Resolution
 from ...schema.principal import TENANT_SCOPE
@@ -56,7 +56,7 @@ class Resolver(Caller):
             around = self._circle(reader, scopes)
             known = reader.entities(near, tx_us=last) if near else Known()
             beside = around.read_names(sorted(known.entities), scorer.near(ref))
-            register = Register(merged((exact, found, replace(known, aliases=()), beside)))
+            register = Register(merge_known((exact, found, replace(known, aliases=()), beside)))
             register.propose((alias_key(ref.name), ref.type, scopes), found.weights)
             if near:
                 around.read_around((raw for raw, _ in found.weights), register)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from ...resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
 from ...resolution.keys import alias_key, is_id
-from ...resolution.known import merged
-from ...resolution.register import Asked, Proposals, Register
+from ...resolution.known import merge_known
+from ...resolution.register import MentionKey, Proposals, Register
 from ...schema.claim import Assertion
 from ...schema.entity import EntityRef
 from ...schema.policy import Policy
@@ -48,7 +48,7 @@ class _Near:
     places: list[int] = field(default_factory=list[int])
     known: set[str] = field(default_factory=set[str])
     """Raw ids of what stands in one fact with a doubtful mention."""
-    asked: set[Asked] = field(default_factory=set[Asked])
+    asked: set[MentionKey] = field(default_factory=set[MentionKey])
 
 
 def gather(
@@ -80,7 +80,7 @@ def gather(
         circles[sight].read_names(sorted(one.known), _near_any(one.asked, doubtful, scorer))
         for sight, one in near.items()
     ]
-    register = Register(merged([exact, *answers, *beside]))
+    register = Register(merge_known([exact, *answers, *beside]))
     for mention, weights in proposals.items():
         register.propose(mention, weights)
     for sight, one in near.items():
@@ -91,15 +91,15 @@ def gather(
 
 
 def _near_any(
-    asked: Iterable[Asked], doubtful: Mapping[Asked, EntityRef], scorer: Scorer
+    asked: Iterable[MentionKey], doubtful: Mapping[MentionKey, EntityRef], scorer: Scorer
 ) -> Callable[[str], bool]:
     tests = [scorer.near(doubtful[one]) for one in asked]
     return lambda surface: any(test(surface) for test in tests)
 
 
-def _doubtful(group: Sequence[Submission], register: Register) -> dict[Asked, EntityRef]:
+def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKey, EntityRef]:
     """Return the mentions that no id, identifier or alias decides, each once, as first named."""
-    found: dict[Asked, EntityRef] = {}
+    found: dict[MentionKey, EntityRef] = {}
     for submission in group:
         for draft in submission.drafts:
             rules = Rules(submission.scopes, draft.details.scope.scope_id)
@@ -114,7 +114,7 @@ def _doubtful(group: Sequence[Submission], register: Register) -> dict[Asked, En
 
 
 def _near(
-    group: Sequence[Submission], register: Register, doubtful: Mapping[Asked, Proposals]
+    group: Sequence[Submission], register: Register, doubtful: Mapping[MentionKey, Proposals]
 ) -> dict[Sight, _Near]:
     """Return, by who sees it, what stands in one fact with a doubtful mention.
 

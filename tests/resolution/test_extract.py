@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 
 from tenure.resolution import extract as extract_module
 from tenure.resolution import gazetteer as gazetteer_module
-from tenure.resolution.extract import (
-    Composed,
-    Gazetteer,
-    Mention,
-    MentionSource,
-    RuleExtractor,
-    compose,
-    find_dates,
-)
+from tenure.resolution import text as text_module
+from tenure.resolution.extract import ShapeExtractor
+from tenure.resolution.gazetteer import Gazetteer
+from tenure.resolution.mention import Mention, MentionSource, compose
+from tenure.resolution.text import find_dates, sentence_spans
 
-RULES = RuleExtractor()
+RULES = ShapeExtractor()
 ROWS = [
     ("Sam Rivera", "a1", "person"),
     ("Sam", "a2", "person"),
@@ -49,7 +45,7 @@ def mention(start, end, source=MentionSource.RULE, text="x" * 100):
     return Mention(start, end, text[start:end], "unknown", source, None, 1.0)
 
 
-@pytest.mark.parametrize("module", [extract_module, gazetteer_module])
+@pytest.mark.parametrize("module", [extract_module, gazetteer_module, text_module])
 def test_examples_in_docstrings_hold(module):
     assert doctest.testmod(module).failed == 0
 
@@ -228,6 +224,36 @@ def test_dates_are_found(text, dates):
     assert all(text[date.start : date.end] == date.surface for date in found)
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("2024-06-03T10:00Z", (2024, 6, 3)),
+        ("3rd June 2024", (2024, 6, 3)),
+        ("Sept. 14", (None, 9, 14)),
+        ("June", (None, 6, None)),
+        ("Q3 2024", (2024, None, None)),
+        ("Mondays", (None, None, None)),
+    ],
+)
+def test_a_date_knows_its_parts(text, parts):
+    (date,) = find_dates(text)
+    assert date.parts == parts
+
+
+def test_lower_case_months_are_dates_where_asked_for():
+    assert find_dates("we moved in june, may be late") == ()
+    (date,) = find_dates("we moved in june, may be late", any_case=True)
+    assert date.surface == "june"
+
+
+@given(st.text(max_size=60) | st.text(alphabet="Aa1 .!?\n'-。", max_size=60))
+def test_sentences_cover_all_but_outer_spaces(text):
+    spans = list(sentence_spans(text))
+    assert all(text[start:end] == text[start:end].strip() != "" for start, end in spans)
+    sentences = "".join(text[start:end] for start, end in spans)
+    assert "".join(sentences.split()) == "".join(text.split())
+
+
 # ------------------------------------------------------------------------ overlaps
 
 
@@ -254,8 +280,8 @@ def test_the_earlier_group_wins_a_tie():
 
 
 def test_aliases_and_rules_work_together():
-    both = Composed((Gazetteer(ROWS), RULES))
-    found = both.extract("Sam Rivera asked Dana Cruz about the order-service.")
+    text = "Sam Rivera asked Dana Cruz about the order-service."
+    found = compose(Gazetteer(ROWS).extract(text), RULES.extract(text))
     assert [(one.surface, one.source.name) for one in found] == [
         ("Sam Rivera", "ALIAS"),
         ("Dana Cruz", "RULE"),
@@ -265,8 +291,8 @@ def test_aliases_and_rules_work_together():
 
 @given(st.text(max_size=80) | st.text(alphabet="Aa1 .-_@'\u2019+#/\n", max_size=80))
 def test_any_text_gives_sorted_spans_of_itself(text):
-    for finder in (RULES, Gazetteer(ROWS), Composed((Gazetteer(ROWS), RULES))):
-        found = finder.extract(text)
+    shapes, names = RULES.extract(text), Gazetteer(ROWS).extract(text)
+    for found in (shapes, names, compose(names, shapes)):
         assert all(text[one.start : one.end] == one.surface != "" for one in found)
         assert all(one.end <= other.start for one, other in pairwise(found))
 
@@ -297,12 +323,12 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_huge_text_takes_linear_time(unit):
-    finder = Composed((Gazetteer([*ROWS, ("A of A of A", "z", "team")]), RULES))
+    gazetteer = Gazetteer([*ROWS, ("A of A of A", "z", "team")])
 
     def seconds(size):
         text = unit * (size // len(unit))
         began = time.process_time()
-        finder.extract(text)
+        compose(gazetteer.extract(text), RULES.extract(text))
         return time.process_time() - began
 
     small, large = (min(seconds(size) for _ in range(3)) for size in (10_000, 80_000))

@@ -15,7 +15,7 @@ from tenure.resolution import evaluate as module
 from tenure.resolution.compare import COMPARISONS
 from tenure.resolution.context import PairContext
 from tenure.resolution.evaluate import evaluate, pairs_from_rows, refit_platt, wilson
-from tenure.resolution.fit import Evidence, LabelledPair, bucket, fit, platt, split
+from tenure.resolution.fit import CalibrationLabel, LabelledPair, bucket, fit, platt, split
 from tenure.resolution.model import default_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,7 +82,7 @@ def test_platt_finds_the_line_that_made_the_labels():
     for _ in range(20_000):
         value = rng.uniform(-6, 6)
         truth = rng.random() < 1 / (1 + math.exp(-(0.5 * value - 0.4)))
-        scored.append(Evidence(value, 0.0, truth))
+        scored.append(CalibrationLabel(value, 0.0, truth))
     share = sum(one.truth for one in scored) / len(scored)
     slope, intercept = platt(scored, share)
     assert slope == pytest.approx(0.5, abs=0.03)
@@ -90,18 +90,18 @@ def test_platt_finds_the_line_that_made_the_labels():
 
 
 def test_platt_survives_evidence_that_separates_or_says_nothing():
-    apart = [Evidence(float(value), 0.0, value > 0) for value in range(-20, 21)]
+    apart = [CalibrationLabel(float(value), 0.0, value > 0) for value in range(-20, 21)]
     slope, _ = platt(apart)
     assert slope > 1
     assert math.isfinite(slope)
-    flat = platt([Evidence(1.0, 0.0, True), Evidence(1.0, 0.0, False)], 0.5)
+    flat = platt([CalibrationLabel(1.0, 0.0, True), CalibrationLabel(1.0, 0.0, False)], 0.5)
     assert flat[0] + flat[1] == pytest.approx(0.0, abs=1e-4)
     assert all(math.isfinite(number) for number in platt([]))
 
 
 def test_platt_leaves_context_alone():
-    plain = [Evidence(float(v), 0.0, (v > 0) != (v % 4 == 0)) for v in range(-9, 10)]
-    moved = [Evidence(one.value, 1.0, one.truth) for one in plain]
+    plain = [CalibrationLabel(float(v), 0.0, (v > 0) != (v % 4 == 0)) for v in range(-9, 10)]
+    moved = [CalibrationLabel(one.value, 1.0, one.truth) for one in plain]
     (slope, intercept), (same, lower) = platt(plain), platt(moved)
     assert same == pytest.approx(slope, abs=1e-3)
     assert lower == pytest.approx(intercept - 1.0, abs=1e-2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.resolution.known import Known, Lookup, identifier_order, merged, worth_it
+from tenure.resolution.known import Known, Lookup, identifier_order, merge_known, worth_it
 from tenure.schema.entity import Entity, Identifier
 from tenure.schema.vocabulary import EntityState
 
@@ -22,13 +22,13 @@ def known(raw: str) -> Known:
 
 
 def test_joined_answers_hold_everything_once_and_no_weights() -> None:
-    both = merged([known("a"), Known(), known("b"), known("a")])
+    both = merge_known([known("a"), Known(), known("b"), known("a")])
     assert sorted(both.entities) == ["a", "b"]
     assert [one.entity_id for one in both.identifiers] == ["a", "b"]
     assert not both.weights
-    assert merged([Known(), known("a")]).entities.keys() == {"a"}
-    assert not merged([known("a")]).weights
-    assert merged([]) == Known()
+    assert merge_known([Known(), known("a")]).entities.keys() == {"a"}
+    assert not merge_known([known("a")]).weights
+    assert merge_known([]) == Known()
 
 
 def test_identifiers_come_by_entity_then_scheme_then_value() -> None:

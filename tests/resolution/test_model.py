@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from tenure.resolution.compare import COMPARISONS
-from tenure.resolution.model import default_model, model_from_json, model_to_json, versioned
+from tenure.resolution.model import default_model, model_from_json, model_to_json, with_version
 from tenure.schema.errors import Fault
 
 
 def test_the_shipped_model_survives_a_round_trip():
     model = default_model()
     assert model_from_json(model_to_json(model)) == model
-    assert versioned(model) == model
+    assert with_version(model) == model
     assert default_model() is model
 
 
@@ -74,4 +74,4 @@ def test_a_model_that_does_not_fit_is_refused(change, why):
 
 def test_any_other_number_is_another_version():
     model = default_model()
-    assert versioned(replace(model, shift=-0.5)).version != model.version
+    assert with_version(replace(model, shift=-0.5)).version != model.version

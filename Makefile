@@ -21,7 +21,7 @@ export PYTHONSAFEPATH := 1
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --timeout $${PIP_DEFAULT_TIMEOUT:-60}
 install = $(PIP) $(1) || { echo "the download failed; trying once more" >&2; sleep 3; $(PIP) $(1); }
 
-.PHONY: help demo test test-neo4j test-slow check bench neo4j clean
+.PHONY: help demo test test-neo4j test-slow check bench neo4j lock clean
 
 help:
 	@echo "make demo       see it work: the light core and a guided tour"
@@ -31,6 +31,7 @@ help:
 	@echo "make check      format, lint, types, documentation, import time"
 	@echo "make bench      measure every claim that carries a number"
 	@echo "make neo4j      start a Neo4j server for the tests (needs Java and Maven)"
+	@echo "make lock       pin every package of the image by version and hash"
 	@echo "make clean      remove the environment and everything built"
 
 demo: $(CORE)
@@ -65,6 +66,11 @@ bench: $(DEV)
 
 neo4j: $(DEV)
 	@$(PY) tests/neo4j_server.py
+
+# The extras that the image carries; tests/test_containers.py holds the file to pyproject.toml.
+lock: $(DEV)
+	@$(BIN)/uv pip compile pyproject.toml --extra media --extra neo4j --extra s3 --universal \
+	  --python-version 3.13 --generate-hashes --no-header --upgrade --quiet -o requirements.lock
 
 clean:
 	@rm -rf .venv build dist *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

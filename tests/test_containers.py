@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 from typer.testing import CliRunner
 
 from tenure.service.cli.frame import place_of
@@ -211,9 +214,38 @@ def test_the_service_runs_as_nobody_special_outside_the_sources() -> None:
     assert stage["ENTRYPOINT"] == '["tenure"]'
 
 
-def test_the_image_installs_the_wheel_with_extras_that_exist() -> None:
-    runs = " ".join(value for word, value in _instructions() if word == "RUN")
-    extras = set(re.findall(r"\[([\w,-]+)\]", runs))
-    assert len(extras) == 1
-    assert set(extras.pop().split(",")) <= set(pyproject()["project"]["optional-dependencies"])
-    assert "--no-index --find-links /wheels" in runs
+LOCKED_EXTRAS = ("media", "neo4j", "s3")
+"""What the image carries beside the core."""
+
+
+def _locked() -> dict[str, tuple[Version, int]]:
+    """Version and number of hashes by normalised name."""
+    pins: dict[str, tuple[Version, int]] = {}
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in text.splitlines():
+        if line and not line.lstrip().startswith("#"):
+            pin, *hashes = line.split("--hash=sha256:")
+            name, _, version = pin.partition(";")[0].strip().partition("==")
+            pins[canonicalize_name(name)] = (Version(version), len(hashes))
+    return pins
+
+
+def test_every_package_of_the_image_is_pinned_by_version_and_hash() -> None:
+    pins = _locked()
+    assert all(hashes > 0 for _, hashes in pins.values())
+    project = pyproject()["project"]
+    stated = list(project["dependencies"])
+    for extra in LOCKED_EXTRAS:
+        stated += project["optional-dependencies"][extra]
+    for requirement in map(Requirement, stated):
+        version, _ = pins[canonicalize_name(requirement.name)]
+        assert version in requirement.specifier, f"{requirement}: run `make lock`"
+
+
+def test_the_image_installs_what_is_pinned_and_nothing_else() -> None:
+    runs = [value for word, value in _final_stage() if word == "RUN"]
+    assert "--require-hashes -r /tmp/requirements.lock" in runs[0]
+    assert "--no-deps --no-index /wheels/tenure-*.whl" in runs[0]
+    for extra in LOCKED_EXTRAS:
+        assert extra in pyproject()["project"]["optional-dependencies"]
+        assert f"--extra {extra}" in (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .frame import examples
-from .show import answer, table
+from .frame import answer, examples
+from .show import Columns
 
 if TYPE_CHECKING:
     from ..client.memory import Memory
@@ -34,13 +34,13 @@ _COMPILES = 10
 class Measure:
     """One figure."""
 
-    what: str
+    operation: str
     median: float
     p99: float
     unit: str
 
 
-@app.command(epilog=examples(["tenure bench", "tenure bench --claims 20000"]))
+@app.command(epilog=examples("tenure bench", "tenure bench --claims 20000"))
 def bench(
     context: typer.Context,
     claims: Annotated[int, typer.Option(min=100, help="Claims to write.")] = 1000,
@@ -50,11 +50,18 @@ def bench(
 
     with tempfile.TemporaryDirectory(prefix="tenure-bench-") as folder:
         path = Path(folder) / "events.jsonl"
-        path.write_text("".join(json.dumps(_event(n)) + "\n" for n in range(claims)))
+        path.write_text("".join(json.dumps(_event(number)) + "\n" for number in range(claims)))
+
         with connect(str(Path(folder) / "bench.db")) as memory:
-            measured = (*_writes(memory, path, claims), *_reads(memory))
-    rows = [(m.what, f"{m.median:,.2f}", f"{m.p99:,.2f}", m.unit) for m in measured]
-    answer(context, measured, lambda out: table(out, ("what", "median", "p99", "unit"), rows))
+            measures = (*_writes(memory, path, claims), *_reads(memory))
+
+    columns: Columns = {
+        "operation": "operation",
+        "median": lambda measure: f"{measure.median:,.2f}",
+        "p99": lambda measure: f"{measure.p99:,.2f}",
+        "unit": "unit",
+    }
+    answer(context, measures, columns)
 
 
 def _event(number: int) -> dict[str, object]:
@@ -68,35 +75,41 @@ def _event(number: int) -> dict[str, object]:
 
 def _writes(memory: Memory, path: Path, claims: int) -> tuple[Measure, ...]:
     report = memory.ingest(path)
-    singles = [
-        _timed(partial(memory.write, "Ann Lee", "skill", f"skill {n}")) for n in range(_READS)
-    ]
     rate = claims / report.seconds
-    return (Measure("import", rate, rate, "events/s"), _measure("one write", singles))
+
+    times = [
+        _time_ms(partial(memory.write, "Ann Lee", "skill", f"skill {number}"))
+        for number in range(_READS)
+    ]
+    return (Measure("import", rate, rate, "events/s"), _measure("one write", times))
 
 
 def _reads(memory: Memory) -> tuple[Measure, ...]:
-    view, past = memory.as_of(), memory.as_of("2010-06-01T00:00:00Z")
+    view, old_view = memory.as_of(), memory.as_of("2010-06-01T00:00:00Z")
     names = [f"Person {number % 100}" for number in range(_READS)]
-    now = [_timed(partial(view.value, n, "office")) for n in names]
-    then = [_timed(partial(past.value, n, "office")) for n in names]
-    compiled = [
-        _timed(partial(memory.compile, "data_extraction", f"the office of Person {n}"))
-        for n in range(_COMPILES)
-    ]
+    queries = [f"the office of {name}" for name in names[:_COMPILES]]
+
     return (
-        _measure("read what is true now", now),
-        _measure("read the past", then),
-        _measure("compile", compiled),
+        _measure(
+            "read what is true now",
+            [_time_ms(partial(view.value, name, "office")) for name in names],
+        ),
+        _measure(
+            "read the past", [_time_ms(partial(old_view.value, name, "office")) for name in names]
+        ),
+        _measure(
+            "compile",
+            [_time_ms(partial(memory.compile, "data_extraction", query)) for query in queries],
+        ),
     )
 
 
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
+def _time_ms(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
     work()
-    return (time.perf_counter() - began) * 1000
+    return (time.perf_counter() - begin) * 1000
 
 
-def _measure(what: str, spent_ms: list[float]) -> Measure:
-    last = sorted(spent_ms)[max(0, round(len(spent_ms) * 0.99) - 1)]
-    return Measure(what, statistics.median(spent_ms), last, "ms")
+def _measure(operation: str, times_ms: list[float]) -> Measure:
+    p99 = sorted(times_ms)[max(0, round(len(times_ms) * 0.99) - 1)]
+    return Measure(operation, statistics.median(times_ms), p99, "ms")

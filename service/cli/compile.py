@@ -15,16 +15,23 @@ from ...compiler.media.measures import measures, media_type_of
 from ...compiler.request.request import MediaKind
 from ...schema.artifact import SCHEME
 from ..artifacts.files import kind_of_file
-from .explain import Drawn, Explain, Html, Picture, Svg, explanation, show_explanation, write_pages
+from .explain import (
+    Explain,
+    Html,
+    Picture,
+    PictureChoice,
+    Svg,
+    explanation,
+    show_explanation,
+    write_pages,
+)
 from .files import envelope_named, read_bytes, read_text, write_bytes
-from .frame import examples, note, opened
+from .frame import answer, examples, note, open_memory
 from .read import Tx, Valid
-from .show import answer, plain
-from .summaries import said
+from .show import Screen, by_field, visible
+from .summaries import opening_words
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ...compiler.envelope.envelope import Envelope
     from ...compiler.render.media import Originals
 
@@ -47,15 +54,13 @@ _Media = Annotated[
 @app.command(
     "compile",
     epilog=examples(
-        [
-            "tenure compile --task code_generation --query 'deployment window' --budget 2000",
-            "tenure compile --task code_generation --query office --explain",
-            "tenure compile --task code_generation --query office --html envelope.html",
-            "tenure compile --task data_extraction --query prices --evidence page.txt \\",
-            "    --manifest envelope.json",
-            "tenure compile --task data_extraction --query total --evidence invoice.png \\",
-            "    --model claude-opus-4-8 --render anthropic > request.json",
-        ]
+        "tenure compile --task code_generation --query 'deployment window' --budget 2000",
+        "tenure compile --task code_generation --query office --explain",
+        "tenure compile --task code_generation --query office --html envelope.html",
+        "tenure compile --task data_extraction --query prices --evidence page.txt \\",
+        "    --manifest envelope.json",
+        "tenure compile --task data_extraction --query total --evidence invoice.png \\",
+        "    --model claude-opus-4-8 --render anthropic > request.json",
     ),
 )
 def compile_envelope(
@@ -90,11 +95,11 @@ def compile_envelope(
     explain: Explain = False,
     html: Html = None,
     svg: Svg = None,
-    picture: Drawn = Picture.BUDGET,
+    picture: PictureChoice = Picture.BUDGET,
 ) -> None:
     """Compile the context of a task within a budget, and print its text."""
-    items, originals = _brought(evidence or ())
-    given: dict[str, Any] = {
+    items, originals = _evidence_items(evidence or ())
+    fields: dict[str, Any] = {
         "user_request": request,
         "goal": goal,
         "step": step,
@@ -107,19 +112,21 @@ def compile_envelope(
         "valid": valid,
         "tx": tx,
     }
-    beside = render is not None and render != "text" and media
-    with opened(context) as memory:
-        envelope = memory.compile(task, query, **given)
-        ready = memory.media(envelope, originals=originals) if beside else None
+    with open_memory(context) as memory:
+        envelope = memory.compile(task, query, **fields)
+        write_pages(envelope, html=html, svg=svg, picture=picture)
         if manifest is not None:
             write_bytes(manifest, (envelope.manifest.to_json() + "\n").encode())
-        write_pages(envelope, html=html, svg=svg, picture=picture)
-        text = envelope.text if render is None else _rendered(envelope, render, ready)
-        _answer(context, envelope, text, said(memory, envelope) if explain else None)
+
+        files = None
+        if media and render not in (None, "text"):
+            files = memory.media(envelope, originals=originals)
+        text = _rendering(envelope, render, files)
+        _answer(context, envelope, text, opening_words(memory, envelope) if explain else None)
 
 
 @app.command(
-    epilog=examples(["tenure replay envelope.json", "tenure replay 0f5c… --explain"]),
+    epilog=examples("tenure replay envelope.json", "tenure replay 0f5c… --explain"),
 )
 def replay(
     context: typer.Context,
@@ -132,39 +139,50 @@ def replay(
     explain: Explain = False,
     html: Html = None,
     svg: Svg = None,
-    picture: Drawn = Picture.BUDGET,
+    picture: PictureChoice = Picture.BUDGET,
 ) -> None:
     """Print the same bytes again, whatever was written since."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         envelope = memory.replay(envelope_named(memory, manifest))
         write_pages(envelope, html=html, svg=svg, picture=picture)
-        _answer(context, envelope, envelope.text, said(memory, envelope) if explain else None)
+
+        words = opening_words(memory, envelope) if explain else None
+        _answer(context, envelope, envelope.text, words)
 
 
-def _brought(evidence: Iterable[str]) -> tuple[list[Mapping[str, Any]], dict[str, bytes]]:
-    """Return the evidence of a request, and the bytes of the files in it that are no text."""
+def _evidence_items(
+    addresses: Iterable[str],
+) -> tuple[list[Mapping[str, Any]], dict[str, bytes]]:
+    """The evidence of a request, and the bytes of the files in it that are no text."""
     items: list[Mapping[str, Any]] = []
     originals: dict[str, bytes] = {}
-    for named in evidence:
-        path = Path(named)
+
+    for address in addresses:
+        if address.startswith(SCHEME):
+            items.append({"artifact": address})
+            continue
+
+        path = Path(address)
         origin = f"file://{path.name}"
-        data = b"" if named.startswith(SCHEME) else read_bytes(path)
-        kind = _kind(path.name, data)
-        if named.startswith(SCHEME):
-            items.append({"artifact": named})
-        elif kind is None:
+        data = read_bytes(path)
+        kind = _media_kind(path.name, data)
+        if kind is None:
             items.append({"text": read_text(path), "origin": origin, "title": path.name})
-        else:
-            if origin in originals:
-                origin = f"file://{len(originals) + 1}/{path.name}"
-            originals[origin] = data
-            stated = {"kind": kind.value, "uri": origin, "description": path.name}
-            items.append({**stated, **measures(data, kind)})
+            continue
+
+        # Two files of one name in different folders are two originals.
+        if origin in originals:
+            origin = f"file://{len(originals) + 1}/{path.name}"
+        originals[origin] = data
+        caption = {"kind": kind.value, "uri": origin, "description": path.name}
+        items.append({**caption, **measures(data, kind)})
+
     return items, originals
 
 
-def _kind(name: str, data: bytes) -> MediaKind | None:
-    """Return what a file is that is no text; by its name a program in TypeScript is a film."""
+def _media_kind(name: str, data: bytes) -> MediaKind | None:
+    """What a file is that is no text."""
+    # Text first: by its name alone a program in TypeScript (.ts) is a film.
     try:
         if "\0" not in data.decode("utf-8"):
             return None
@@ -177,42 +195,49 @@ def _answer(
     context: typer.Context, envelope: Envelope, text: str, words: Mapping[str, str] | None
 ) -> None:
     """Print a text of an envelope; with the words of its objects also the account of it."""
-    held = {
+    report = {
         "envelope_id": envelope.envelope_id,
         "digest": envelope.digest,
         "tokens": envelope.tokens,
         "tokens_upper": envelope.tokens_upper,
         "text": text,
         "sections": envelope.sections,
-        "gaps": [gap._asdict() if hasattr(gap, "_asdict") else plain(gap) for gap in envelope.gaps],
+        "gaps": [by_field(gap) for gap in envelope.gaps],
         "trace": envelope.trace.to_dict(envelope.sidecar),
         "manifest": envelope.manifest.to_dict(),
         "sidecar": dict(envelope.sidecar),
-        **({} if words is None else {"explanation": explanation(envelope)}),
     }
+    if words is not None:
+        report["explanation"] = explanation(envelope)
 
-    def show(out: Console) -> None:
-        print(text, end="" if text.endswith("\n") else "\n")
+    def show(screen: Screen) -> None:
+        # A pipe gets the very bytes of the envelope, a terminal never a control character.
+        page = visible(text) if screen.console.is_terminal else text
+        print(page, end="" if text.endswith("\n") else "\n")
         if words is not None:
-            show_explanation(out, envelope, words)
+            show_explanation(screen, envelope, words)
 
-    answer(context, held, show)
+    answer(context, report, show)
+
     budget = envelope.trace.budget["budget_tokens"]
-    sent = envelope.plan.media_tokens
+    media_tokens = envelope.plan.media_tokens
+    media = f"{media_tokens:,} more in media, " if media_tokens else ""
     note(
-        f"{envelope.tokens:,} of {budget:,} tokens, {f'{sent:,} more in media, ' if sent else ''}"
-        f"{len(envelope.trace.compiled_objects)} objects "
-        f"in, {len(envelope.trace.left_out)} left out; envelope {envelope.envelope_id}"
+        f"{envelope.tokens:,} of {budget:,} tokens, {media}"
+        f"{len(envelope.trace.compiled_objects)} objects in, "
+        f"{len(envelope.trace.left_out)} left out; envelope {envelope.envelope_id}"
     )
 
 
-def _rendered(envelope: Envelope, target: str, media: Originals | None) -> str:
+def _rendering(envelope: Envelope, target: str | None, media: Originals | None) -> str:
+    if target is None:
+        return envelope.text
     request = envelope.render(target, media=media)
     if isinstance(request, str):
         return request
-    return json.dumps(request, ensure_ascii=False, default=_bytes_as_text)
+    return json.dumps(request, ensure_ascii=False, default=_base64)
 
 
-def _bytes_as_text(data: bytes) -> str:
-    """Return bytes as JSON holds them for Google's API: in base64."""
+def _base64(data: bytes) -> str:
+    """Bytes as JSON holds them for Google's API."""
     return base64.b64encode(data).decode("ascii")

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .frame import examples, frame_of
-from .show import answer, table, value_text
+from .frame import answer, examples, frame_of
+from .show import Columns
 
 app = typer.Typer()
 config = typer.Typer(help="The settings in force.", no_args_is_help=True)
@@ -17,25 +17,30 @@ app.add_typer(config, name="config")
 @config.command(
     "show",
     epilog=examples(
-        ["tenure config show", "TENURE_POLICY__WRITE__MAX_BATCH=500 tenure config show --origin"]
+        "tenure config show", "TENURE_POLICY__WRITE__MAX_BATCH=500 tenure config show --origin"
     ),
 )
 def show(
     context: typer.Context,
     origin: Annotated[bool, typer.Option("--origin", help="Say where each came from.")] = False,
-    every: Annotated[
+    with_defaults: Annotated[
         bool, typer.Option("--all", help="Also the defaults of the policy pack.")
     ] = False,
 ) -> None:
     """Show the settings: defaults < tenure.toml < TENURE_… variables < flags."""
-    listed = [
-        s
-        for s in frame_of(context).loaded().listed()
-        if every or s.origin != "default" or not s.key.startswith("policy.")
-    ]
-    held = [
-        {"key": s.key, "value": s.value, **({"origin": s.origin} if origin else {})} for s in listed
-    ]
-    heads = ["setting", "value", *(["origin"] if origin else [])]
-    rows = [(s.key, value_text(s.value), *([s.origin] if origin else [])) for s in listed]
-    answer(context, held, lambda out: table(out, heads, rows))
+    columns: Columns = {"setting": "key", "value": "value"}
+    if origin:
+        columns = {**columns, "origin": "origin"}
+
+    settings = []
+    entries = []
+    for setting in frame_of(context).settings().listed():
+        is_default = setting.origin == "default" and setting.key.startswith("policy.")
+        if is_default and not with_defaults:
+            continue
+
+        settings.append(setting)
+        entry = {"key": setting.key, "value": setting.value}
+        entries.append(entry | ({"origin": setting.origin} if origin else {}))
+
+    answer(context, entries, lambda screen: screen.table(settings, columns))

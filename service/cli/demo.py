@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from .frame import examples, frame_of, note
-from .show import answer, plain, table, value_text, when
+from ...schema.errors import Conflict
+from .frame import answer, examples, frame_of, note
+from .show import Columns, Screen, value_text
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ...compiler.envelope.envelope import Envelope
-    from ...schema.entity import Review
-    from .tour import Entry, LeftOut, Tour
+    from ...schema.entity import EntityCandidate, Review
+    from .tour import Entry, Tour
 
 app = typer.Typer()
 
-_BAR = 40
+_BAR: Final = 40
 """Characters of a full budget."""
 
 
-@app.command(epilog=examples(["tenure demo", "tenure demo --keep demo.db"]))
+@app.command(epilog=examples("tenure demo", "tenure demo --keep demo.db"))
 def demo(
     context: typer.Context,
     keep: Annotated[
@@ -37,31 +34,23 @@ def demo(
     """Take the guided tour: one office's log, and what becomes of it. Takes seconds."""
     from .tour import take_tour
 
-    if keep is not None:
-        _require_free(keep)
-    began = time.perf_counter()
-    folder: Any = (
-        tempfile.TemporaryDirectory(prefix="tenure-demo-") if keep is None else nullcontext()
-    )
-    with folder as made:
-        tour = take_tour(str(keep or Path(made) / "demo.db"))
-    answer(context, _facts(tour), lambda out: _show(out, tour))
-    if frame_of(context).as_json:
-        return
-    note(f"\n{time.perf_counter() - began:.1f} s. " + _next(keep))
-
-
-def _require_free(path: Path) -> None:
-    from ...schema.errors import Conflict
-
-    if path.exists():
+    if keep is not None and keep.exists():
         raise Conflict(
-            f"{path} is there already; the tour needs a new store, so name another file",
+            f"{keep} is there already; the tour needs a new store, so name another file",
             code="file_exists",
         )
 
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="tenure-demo-") as folder:
+        tour = take_tour(str(keep or Path(folder) / "demo.db"))
+    seconds = time.perf_counter() - begin
 
-def _next(keep: Path | None) -> str:
+    answer(context, _facts(tour), lambda screen: _show(screen, tour))
+    if not frame_of(context).as_json:
+        note(f"\n{seconds:.1f} s. {_next_steps(keep)}")
+
+
+def _next_steps(keep: Path | None) -> str:
     if keep is None:
         return "The store was temporary; keep it with: tenure demo --keep demo.db"
     return (
@@ -73,94 +62,81 @@ def _next(keep: Path | None) -> str:
 
 
 def _facts(tour: Tour) -> dict[str, Any]:
-    return {
-        "log": [
+    log: list[dict[str, Any]] = []
+    for entry in tour.entries:
+        log.append(
             {
-                "recorded_at": e.event.held["recorded_at"],
-                "object_id": e.receipt.object_id,
-                "outcome": e.receipt.outcome,
-                "text": _said(e),
-                "because": _because(e),
+                "recorded_at": entry.event.held["recorded_at"],
+                "object_id": entry.receipt.object_id,
+                "outcome": entry.receipt.outcome,
+                "text": _sentence(entry),
+                "because": _because(entry),
             }
-            for e in tour.entries
-        ],
-        "questions": [plain(q) for q in tour.questions],
-        "reviews": [plain(r) for r in tour.reviews],
+        )
+    return {
+        "log": log,
+        "questions": tour.questions,
+        "reviews": tour.reviews,
         "envelope": {
             "digest": tour.envelope.digest,
             "tokens": tour.envelope.tokens,
             "text": tour.envelope.text,
-            "left_out": [plain(o) for o in tour.left_out],
+            "left_out": tour.omissions,
         },
-        "later_digest": tour.later.digest,
-        "replay_digest": tour.again.digest,
+        "later_digest": tour.after_correction.digest,
+        "replay_digest": tour.replay.digest,
     }
 
 
-def _show(out: Console, tour: Tour) -> None:
-    _intro(out)
-    _chapter(out, "1  What came in, and what became of it")
-    _show_log(out, tour.entries)
-    out.print(
-        f"\nNames are settled before anything is written: Sam Rivera is Samantha Rivera and Bill\n"
-        f"Nakamura is {tour.nickname}, because the HR system says so; the two Daniel Okafors\n"
-        "are two people, because their staff numbers differ."
-    )
-    _chapter(out, "2  One fact, two clocks")
-    _show_questions(out, tour)
-    _chapter(out, "3  What the machine would not decide alone")
-    for review in tour.reviews:
-        _show_review(out, review, tour)
-    _chapter(out, "4  What an agent is given to read")
-    _show_envelope(out, tour)
-    _chapter(out, "5  The same bytes again")
-    _show_replay(out, tour)
-
-
-def _chapter(out: Console, title: str) -> None:
-    out.print()
-    out.print(title, style="bold cyan")
-    out.print()
-
-
-def _intro(out: Console) -> None:
-    out.print("tenure: a guided tour", style="bold")
-    out.print(
+def _show(screen: Screen, tour: Tour) -> None:
+    screen.line("tenure: a guided tour", style="bold")
+    screen.line(
         "It is 15 July 2026 at a small supplier of flour. For half a year its agents, its\n"
         "systems and a few web pages have told tenure what they know. Mira must send a renewal\n"
         "note to a customer, Orchid Foods, and asks her agent to draft it."
     )
 
+    _chapter(screen, "1  What came in, and what became of it")
+    screen.table(tour.entries, _LOG)
+    screen.line(
+        f"\nNames are settled before anything is written: Sam Rivera is Samantha Rivera and Bill\n"
+        f"Nakamura is {tour.nickname}, because the HR system says so; the two Daniel Okafors\n"
+        "are two people, because their staff numbers differ."
+    )
 
-_OUTCOME_STYLE = {"accepted": "green", "confirmed": "green", "clipped": "yellow"}
+    _chapter(screen, "2  One fact, two clocks")
+    screen.line(
+        "On 1 April the billing system recorded that Orchid Foods had been premium since\n"
+        "15 February. Nothing was overwritten, so each of these has its own answer:\n"
+    )
+    screen.table(tour.questions, _QUESTIONS)
+
+    _chapter(screen, "3  What the machine would not decide alone")
+    for review in tour.reviews:
+        _show_review(screen, review, tour)
+
+    _chapter(screen, "4  What an agent is given to read")
+    _show_envelope(screen, tour)
+
+    _chapter(screen, "5  The same bytes again")
+    _show_replay(screen, tour)
 
 
-def _show_log(out: Console, entries: Sequence[Entry]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("told on", "by", "what was said", "outcome", "because"):
-        grid.add_column(head, overflow="fold")
-    for entry in entries:
-        outcome = entry.receipt.outcome.value
-        grid.add_row(
-            Text(str(entry.event.held["recorded_at"])[:10]),
-            Text(_speaker(entry)),
-            Text(_said(entry)),
-            Text(outcome.replace("_", " "), style=_OUTCOME_STYLE.get(outcome, "red")),
-            Text(_because(entry)),
-        )
-    out.print(grid)
+def _chapter(screen: Screen, title: str) -> None:
+    screen.line()
+    screen.line(title, style="bold cyan")
+    screen.line()
 
 
 def _speaker(entry: Entry) -> str:
-    scheme, _, rest = entry.event.write.source_origin.partition("://")
-    place = rest.partition("/")[0]
-    return {"record": f"{place} system", "chat": "a colleague", "https": place}.get(scheme, place)
+    scheme, _, path = entry.event.write.source_origin.partition("://")
+    host = path.partition("/")[0]
+    if scheme == "record":
+        return f"{host} system"
+    return "a colleague" if scheme == "chat" else host
 
 
-def _said(entry: Entry) -> str:
+def _sentence(entry: Entry) -> str:
     write = entry.event.write
     if write.content:
         return write.content
@@ -168,7 +144,7 @@ def _said(entry: Entry) -> str:
     return f"{name}: {(write.slot or '').replace('_', ' ')} = {value_text(write.value)}"
 
 
-_BECAUSE: dict[str, str] = {
+_BECAUSE: Final[dict[str, str]] = {
     "newer_valid_from": "begins later than what was known, so it takes over from there",
     "unresolved_tie": "as strong as another word: neither is shown, a person is asked",
     "lower_authority": "a web page does not overrule the system of record",
@@ -183,89 +159,92 @@ _BECAUSE: dict[str, str] = {
 
 
 def _because(entry: Entry) -> str:
-    receipt, resolution = entry.receipt, entry.receipt.resolution
+    receipt = entry.receipt
     if receipt.outcome.value == "quarantined":
         return _BECAUSE["injection_suspected"]
     if receipt.outcome.value == "pending_review":
         return _BECAUSE["ambiguous"]
+
+    reason = receipt.resolution.reason if receipt.resolution else ""
     if receipt.relations:
         reason = receipt.relations[0].reason
-        return _BECAUSE.get(reason, reason.replace("_", " "))
-    reason = resolution.reason if resolution is not None else ""
     return _BECAUSE.get(reason, reason.replace("_", " "))
 
 
-def _show_questions(out: Console, tour: Tour) -> None:
-    out.print(
-        "On 1 April the billing system recorded that Orchid Foods had been premium since\n"
-        "15 February. Nothing was overwritten, so each of these has its own answer:\n"
-    )
-    rows = [(q.words, when(q.valid), when(q.tx), q.answer) for q in tour.questions]
-    table(out, ("question", "true when", "as known when", "pricing tier"), rows)
+_LOG: Columns = {
+    "told on": lambda entry: str(entry.event.held["recorded_at"])[:10],
+    "by": _speaker,
+    "what was said": _sentence,
+    "outcome": lambda entry: entry.receipt.outcome.value.replace("_", " "),
+    "because": _because,
+}
+_QUESTIONS: Columns = {
+    "question": "words",
+    "true when": "valid",
+    "as known when": "tx",
+    "pricing tier": "answer",
+}
 
 
-def _show_review(out: Console, review: Review, tour: Tour) -> None:
-    out.print(
+def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
+    screen.line(
         f"Somebody said a thing about {review.mention!r}. There are two of them, told apart by\n"
         "their staff numbers, and the text names none. Rather than guess, tenure keeps what was\n"
         "said with a third, pending person and opens a review:\n"
     )
-    rows = [
-        (
-            c.name,
-            tour.titles[c.entity],
-            f"{c.score:.2f}",
-            _evidence(c.features),
-            _but(c.vetoes),
-        )
-        for c in review.candidates
-    ]
-    table(out, ("is it", "who is", "score", "evidence", "but"), rows)
-    out.print(
+    columns: Columns = {
+        "is it": "name",
+        "who is": lambda candidate: tour.titles[candidate.entity],
+        "score": lambda candidate: f"{candidate.score:.2f}",
+        "evidence": _evidence,
+        "but": _objection,
+    }
+    screen.table(review.candidates, columns)
+    screen.line(
         f"\nreview {review.review_id}, {review.state.value}: a steward accepts or rejects\n"
         "it, and may undo that later."
     )
 
 
-def _evidence(features: Sequence[Any]) -> str:
-    return "; ".join(f.detail for f in features) or "none"
+def _evidence(candidate: EntityCandidate) -> str:
+    return "; ".join(feature.detail for feature in candidate.features) or "none"
 
 
-def _but(vetoes: Sequence[str]) -> str:
-    return ", ".join("another fits as well" if v == "margin" else v for v in vetoes)
+def _objection(candidate: EntityCandidate) -> str:
+    vetoes = ", ".join(candidate.vetoes)
+    return vetoes.replace("margin", "another fits as well")
 
 
-def _show_envelope(out: Console, tour: Tour) -> None:
+def _show_envelope(screen: Screen, tour: Tour) -> None:
     envelope = tour.envelope
     budget = envelope.trace.budget["budget_tokens"]
-    out.print(f"Mira's agent may spend {budget} tokens. It gets {envelope.tokens}:\n")
-    _show_bars(out, envelope, budget)
-    out.print("\nThe text itself:\n")
-    out.print(_quoted(envelope.text), style="dim")
-    _show_left_out(out, "set apart, and never shown as truth", tour.left_out, apart=True)
-    _show_left_out(out, "left out", tour.left_out, apart=False)
+    screen.line(f"Mira's agent may spend {budget} tokens. It gets {envelope.tokens}:\n")
+    _show_bars(screen, envelope, budget)
+
+    screen.line("\nThe text itself:\n")
+    for line in envelope.text.rstrip("\n").splitlines():
+        screen.line(f"  │ {line}", style="dim")
+
+    for head, is_apart in (
+        ("set apart, and never shown as truth", True),
+        ("left out", False),
+    ):
+        screen.line(f"\nWhat was {head}:\n")
+        omissions = [item for item in tour.omissions if item.set_apart is is_apart]
+        screen.table(omissions, _OMISSIONS)
 
 
-def _show_bars(out: Console, envelope: Envelope, budget: int) -> None:
-    from rich.text import Text
-
+def _show_bars(screen: Screen, envelope: Envelope, budget: int) -> None:
     for section in envelope.sections:
-        filled = max(1, round(section.tokens / budget * _BAR))
-        line = Text(f"  {section.name:<16}{section.tokens:>5}  ")
-        line.append("█" * filled, style="green")
-        out.print(line)
-    used = min(_BAR, round(envelope.tokens / budget * _BAR))
-    total = Text(f"  {'in all':<16}{envelope.tokens:>5}  ", style="bold")
-    total.append("█" * used, style="cyan")
-    total.append("░" * (_BAR - used), style="dim")
-    out.print(total)
+        bar = "█" * max(1, round(section.tokens / budget * _BAR))
+        screen.line(f"  {section.name:<16}{section.tokens:>5}  {bar}", style="green")
+
+    length = min(_BAR, round(envelope.tokens / budget * _BAR))
+    bar = "█" * length + "░" * (_BAR - length)
+    screen.line(f"  {'in all':<16}{envelope.tokens:>5}  {bar}", style="bold")
 
 
-def _quoted(text: str) -> str:
-    return "\n".join(f"  │ {line}" for line in text.rstrip("\n").splitlines())
-
-
-_REASONS: dict[str, str] = {
+_REASONS: Final[dict[str, str]] = {
     "injection_suspected": "it looks like an injected instruction",
     "conflicting_claim_unresolved": "two words of equal weight; an action is open",
     "not_yet_valid": "planned: not true yet",
@@ -275,33 +254,28 @@ _REASONS: dict[str, str] = {
 }
 
 
-def _show_left_out(out: Console, head: str, found: Sequence[LeftOut], *, apart: bool) -> None:
-    out.print(f"\nWhat was {head}:\n")
-    rows = [
-        (_short(o.what), _REASONS.get(o.reason, o.reason.replace("_", " ")))
-        for o in found
-        if o.set_apart is apart
-    ]
-    table(out, ("  what", "why"), [(f"  {what}", why) for what, why in rows])
+_OMISSIONS: Columns = {
+    "what": "text",
+    "why": lambda item: _REASONS.get(item.reason, item.reason.replace("_", " ")),
+}
 
 
-def _short(text: str, limit: int = 72) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _same(digest: str, first: str) -> str:
-    return "the same" if digest == first else "another"
-
-
-def _show_replay(out: Console, tour: Tour) -> None:
-    out.print(
+def _show_replay(screen: Screen, tour: Tour) -> None:
+    screen.line(
         "Then billing corrected Orchid Foods to enterprise, since 1 July already. A new compile\n"
         "knows it; a replay of the first envelope still gives the very bytes the agent read:\n"
     )
-    first = tour.envelope.digest
-    rows = [
-        ("the envelope above", first[:16], ""),
-        ("compiled anew", tour.later.digest[:16], _same(tour.later.digest, first)),
-        ("replayed", tour.again.digest[:16], _same(tour.again.digest, first)),
-    ]
-    table(out, ("  ", "digest", ""), [(f"  {a}", b, c) for a, b, c in rows])
+    digest = tour.envelope.digest
+    columns: Columns = {
+        "": lambda row: row[0],
+        "digest": lambda row: row[1][:16],
+        "it is": lambda row: "the same" if row[1] == digest else "another",
+    }
+    screen.table(
+        (
+            ("the envelope above", digest),
+            ("compiled anew", tour.after_correction.digest),
+            ("replayed", tour.replay.digest),
+        ),
+        columns,
+    )

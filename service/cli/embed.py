@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Self
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .frame import examples, opened
-from .show import answer
+from .frame import answer, examples, open_memory
 
 if TYPE_CHECKING:
     from ..encoders.embedding import Progress
@@ -20,10 +20,8 @@ app = typer.Typer()
 @app.command(
     name="re-embed",
     epilog=examples(
-        [
-            "tenure re-embed",
-            "tenure --store team.db re-embed --encoder sentence-transformers:/models/minilm",
-        ]
+        "tenure re-embed",
+        "tenure --store team.db re-embed --encoder sentence-transformers:/models/minilm",
     ),
 )
 def re_embed(
@@ -40,32 +38,26 @@ def re_embed(
     from ..encoders.choice import encoder_of
     from ..stewardship.re_embed import re_embed as run
 
-    with opened(context) as memory, _Shown() as shown:
-        own = memory.backend.encoder
-        chosen = own if encoder is None and own else encoder_of(encoder or "onnx")
-        done = run(memory.backend, memory.principal, chosen, progress=shown)
-        held = {"encoder": chosen.id if chosen else None, "claims": done.done}
-        answer(context, held, lambda out: out.print(f"{done.done} claims embedded"))
+    with open_memory(context) as memory, _counter() as progress:
+        choice = memory.backend.encoder
+        if encoder is not None or choice is None:
+            choice = encoder_of(encoder or "onnx")
+
+        total = run(memory.backend, memory.principal, choice, progress=progress).done
+
+    report = {"encoder": choice.id if choice else None, "claims": total}
+    answer(context, report, f"{total} claims embedded")
 
 
-class _Shown:
+@contextmanager
+def _counter() -> Generator[Callable[[Progress], None]]:
     """A line on standard error that says how far it is, on a terminal only."""
+    is_terminal = sys.stderr.isatty()
 
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __call__(self, progress: Progress) -> None:
-        if self._live:
+    def show(progress: Progress) -> None:
+        if is_terminal:
             print(f"\r{progress.done} of {progress.missing} claims", end="", file=sys.stderr)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._live:
-            print(file=sys.stderr)
+    yield show
+    if is_terminal:
+        print(file=sys.stderr)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .files import envelope_named
-from .frame import examples, opened
-from .show import answer, listed, plain, table, when
-from .summaries import said
+from .frame import answer, examples, open_memory
+from .show import Columns, Screen
+from .summaries import opening_words
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ...compiler.envelope.compare import Ablation, EnvelopeDiff
     from ...compiler.envelope.envelope import Envelope
-    from ..reading.envelopes import StoredEnvelope
 
 app = typer.Typer()
 envelope = typer.Typer(help="Compiled envelopes, found again.", no_args_is_help=True)
@@ -29,7 +27,7 @@ _Time = Annotated[str | None, typer.Option(metavar="TIME", help="A transaction t
 @envelope.command(
     "list",
     epilog=examples(
-        ["tenure envelope list", "tenure envelope list --task code_generation --since 2026-06-01Z"]
+        "tenure envelope list", "tenure envelope list --task code_generation --since 2026-06-01Z"
     ),
 )
 def list_envelopes(
@@ -46,35 +44,37 @@ def list_envelopes(
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
 ) -> None:
     """List the envelopes that were compiled, newest first."""
-    with opened(context) as memory:
-        found = memory.envelopes.list(
+    with open_memory(context) as memory:
+        envelopes = memory.envelopes.list(
             limit, object_id=object_id, session=in_session, task=task, since=since, until=until
         )
-    held = [{k: v for k, v in plain(each).items() if k != "manifest"} for each in found]
-    answer(context, held, lambda out: _show_list(out, found))
+
+    # The manifest is the whole request, and `replay` takes the id alone.
+    listing = [asdict(replace(envelope, manifest=None)) for envelope in envelopes]
+    for entry in listing:
+        del entry["manifest"]
+
+    placeholder = "no envelope was found"
+    answer(
+        context,
+        listing,
+        lambda screen: screen.table(envelopes, _ENVELOPES, placeholder=placeholder),
+    )
 
 
-def _show_list(out: Console, found: Sequence[StoredEnvelope]) -> None:
-    rows = [
-        (each.envelope_id, "erased", "", "", "", "")
-        if each.erased
-        else (
-            each.envelope_id,
-            when(each.tx),
-            each.task,
-            each.query,
-            f"{each.tokens:,}",
-            each.objects,
-        )
-        for each in found
-    ]
-    heads = "id", "compiled at", "task", "query", "tokens", "objects"
-    listed(out, heads, rows, none="no envelope was found")
+_ENVELOPES: Columns = {
+    "compiled at": lambda row: "erased" if row.erased else row.tx,
+    "task": "task",
+    "query": "query",
+    "tokens": lambda row: "" if row.erased else row.tokens,
+    "objects": lambda row: "" if row.erased else row.objects,
+    "id": "envelope_id",
+}
 
 
 @envelope.command(
     "diff",
-    epilog=examples(["tenure envelope diff 0f5c… 91ab…", "tenure envelope diff before.json 91ab…"]),
+    epilog=examples("tenure envelope diff 0f5c… 91ab…", "tenure envelope diff before.json 91ab…"),
 )
 def diff_envelopes(
     context: typer.Context,
@@ -86,54 +86,69 @@ def diff_envelopes(
     """Say what one envelope holds that another does not, and what the change costs."""
     from ...compiler.envelope.compare import diff_envelopes as compare
 
-    with opened(context) as memory:
-        a, b = (memory.replay(envelope_named(memory, each)) for each in (before, after))
-        found, words = compare(a, b), said(memory, a, b)
-    answer(context, found, lambda out: _show_diff(out, found, (a, b), words))
+    with open_memory(context) as memory:
+        first = memory.replay(envelope_named(memory, before))
+        second = memory.replay(envelope_named(memory, after))
+        difference = compare(first, second)
+        words = opening_words(memory, first, second)
+
+    answer(
+        context, difference, lambda screen: _show_diff(screen, difference, (first, second), words)
+    )
 
 
 def _show_diff(
-    out: Console,
-    found: EnvelopeDiff,
+    screen: Screen,
+    difference: EnvelopeDiff,
     pair: tuple[Envelope, Envelope],
     words: Mapping[str, str],
 ) -> None:
-    held = {o.object_id: o for each in pair for o in each.trace.compiled_objects}
-    rows = [
-        (
-            sign,
-            object_id,
-            words.get(object_id, ""),
-            held[object_id].section,
-            held[object_id].source_origin,
-        )
-        for sign, ids in (("+", found.added), ("-", found.removed), ("~", found.modified))
-        for object_id in ids
-    ]
-    if rows:
-        table(out, ("", "object", "says", "section", "from"), rows)
-    out.print(
-        f"{len(found.added)} added, {len(found.removed)} removed, {len(found.modified)} modified, "
-        f"{found.unchanged} unchanged"
+    signs: dict[str, str] = {}
+    for sign, ids in (
+        ("+", difference.added),
+        ("-", difference.removed),
+        ("~", difference.modified),
+    ):
+        signs |= dict.fromkeys(ids, sign)
+
+    # The later envelope says where an object stands now that both hold.
+    entries = {entry.object_id: entry for side in pair for entry in side.trace.compiled_objects}
+    columns: Columns = {
+        "": lambda object_id: signs[object_id],
+        "says": lambda object_id: words.get(object_id, ""),
+        "section": lambda object_id: entries[object_id].section,
+        "from": lambda object_id: entries[object_id].source_origin,
+        "object": str,
+    }
+    if signs:
+        screen.table(signs, columns)
+    screen.line(
+        f"{len(difference.added)} added, {len(difference.removed)} removed, "
+        f"{len(difference.modified)} modified, {difference.unchanged} unchanged"
     )
-    deltas: list[Sequence[object]] = [(name, f"{delta:+,}") for name, delta in found.section_deltas]
-    if deltas:
-        table(out, ("section", "tokens"), [*deltas, ("all", f"{found.token_delta:+,}")])
-    before, after = found.utilisation
-    out.print(f"budget used: {before:.1%} before, {after:.1%} after")
-    if found.first_change is None:
-        out.print("the texts are the same")
+
+    if difference.section_deltas:
+        deltas = [*difference.section_deltas, ("all", difference.token_delta)]
+        screen.table(deltas, {"section": _first, "tokens": lambda row: f"{row[1]:+,}"})
+
+    before, after = difference.utilisation
+    screen.line(f"budget used: {before:.1%} before, {after:.1%} after")
+    if difference.first_change is None:
+        screen.line("the texts are the same")
     else:
-        out.print(f"the first {found.first_change:,} characters are the same and may stay cached")
+        prefix = f"{difference.first_change:,} characters"
+        screen.line(f"the first {prefix} are the same and may stay cached")
+
+
+def _first(row: Sequence[object]) -> object:
+    return row[0]
 
 
 @app.command(
     epilog=examples(
-        [
-            "tenure ablate --task code_generation --query office --expect Chicago",
-            "tenure ablate --task code_generation --query office --expect Chicago --pairs",
-            "tenure ablate --task code_generation --query office --expect Chicago --sections",
-        ]
+        "tenure ablate --task code_generation --query office --expect Chicago",
+        "tenure ablate --task code_generation --query office --expect Chicago --pairs",
+        "tenure ablate --task code_generation --query office --expect Chicago --sections",
     )
 )
 def ablate(
@@ -164,40 +179,54 @@ def ablate(
         "budget_tokens": budget,
         "entities": tuple(entity or ()),
     }
-    with opened(context) as memory:
-        whole = memory.compile(**request)
-        left = [s.name for s in whole.sections] if sections else None
-        found = weigh(memory, request, utility=_holds(expect), objects=left, pairs=pairs)
-        words = None if sections else said(memory, whole)
-    answer(context, found, lambda out: _show_ablation(out, found, words))
+    with open_memory(context) as memory:
+        envelope = memory.compile(**request)
+        names = [section.name for section in envelope.sections] if sections else None
+        ablation = weigh(memory, request, utility=_share_of(expect), objects=names, pairs=pairs)
+        words = None if sections else opening_words(memory, envelope)
+
+    answer(context, ablation, lambda screen: _show_ablation(screen, ablation, words))
 
 
-def _holds(expected: Sequence[str]) -> Callable[[Envelope], float]:
-    """Return the share of expected texts that an envelope holds, whatever their case."""
-    wanted = [text.casefold() for text in expected]
+def _share_of(texts: Sequence[str]) -> Callable[[Envelope], float]:
+    """How to tell the share of expected texts that an envelope holds, whatever their case."""
+    needles = [text.casefold() for text in texts]
 
-    def share(found: Envelope) -> float:
-        text = found.text.casefold()
-        return sum(each in text for each in wanted) / len(wanted)
+    def share(envelope: Envelope) -> float:
+        haystack = envelope.text.casefold()
+        return sum(text in haystack for text in needles) / len(needles)
 
     return share
 
 
-_NO_WORDS: Mapping[str, str] = {}
+def _show_ablation(screen: Screen, ablation: Ablation, words: Mapping[str, str] | None) -> None:
+    """Print what each object is worth, with its words, or each section where there are none."""
+    screen.line(f"with everything: {ablation.whole:g}")
 
+    columns: dict[str, Any] = {"section": _first, "is worth": _change}
+    if words is not None:
+        columns = {
+            "says": lambda row: words.get(row[0], ""),
+            "is worth": _change,
+            "object": _first,
+        }
+    if ablation.single:
+        screen.table(ablation.ranked, columns)
 
-def _show_ablation(out: Console, found: Ablation, words: Mapping[str, str] | None) -> None:
-    """Print what each object is worth, with its words, or each section."""
-    out.print(f"with everything: {found.whole:g}")
-    what, held = "section" if words is None else "object", words or _NO_WORDS
-    if found.single and words is None:
-        table(out, (what, "is worth"), [(name, f"{change:+g}") for name, change in found.ranked])
-    elif found.single:
-        rows = [(name, held.get(name, ""), f"{change:+g}") for name, change in found.ranked]
-        table(out, (what, "says", "is worth"), rows)
-    for head, ranked in (("synergy", found.synergies), ("redundancy", found.redundancies)):
-        pairs = [(held.get(a) or a, held.get(b) or b, f"{worth:+g}") for a, b, worth in ranked]
+    text_of = words or {}
+    for head, pairs in (("synergy", ablation.synergies), ("redundancy", ablation.redundancies)):
         if pairs:
-            table(out, (what, "and", head), pairs)
-    if found.pairs and not found.synergies and not found.redundancies:
-        out.print("no two of them depend on each other")
+            screen.table(
+                pairs,
+                {
+                    "one": lambda row: text_of.get(row[0]) or row[0],
+                    "and": lambda row: text_of.get(row[1]) or row[1],
+                    head: _change,
+                },
+            )
+    if ablation.pairs and not ablation.synergies and not ablation.redundancies:
+        screen.line("no two of them depend on each other")
+
+
+def _change(row: Sequence[object]) -> str:
+    return f"{row[-1]:+g}"

@@ -3,46 +3,39 @@
 `recall` says how much of the evidence of labelled questions a compile holds within a budget, how
 much that is superseded it shows, and how it meets questions without an answer, beside plain
 retrieval. Without `--store` the file is loaded into temporary stores. `convert` turns the files of
-public benchmarks into the format that `recall` reads. Source: checklist C-102; docs/evaluation.md.
+public benchmarks into the format that `recall` reads (C-102).
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 
 import typer
 
 from ...schema.errors import Unavailable
-from .frame import examples, frame_of, note, opened
-from .show import answer, table
+from .frame import answer, examples, frame_of, note, open_memory
+from .show import Columns, Screen, json_text
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ..client.memory import Memory
     from ..evaluation.recall import EvaluationOptions, RecallReport, ShowProgress, Watch
-    from ..evaluation.scoring import Figures
 
 app = typer.Typer()
 evaluate_app = typer.Typer(help="Measure contexts on labelled questions.", rich_markup_mode=None)
 app.add_typer(evaluate_app, name="evaluate")
 
-_MISSES = 8
+_MOST_LINES: Final = 8
+"""Reasons and refused items that are told; --json has all."""
 
 
 @evaluate_app.command(
     epilog=examples(
-        [
-            "tenure evaluate recall questions.jsonl",
-            "tenure evaluate recall questions.jsonl --budget 1000 --budget 4000 --encoder onnx",
-            "tenure --store team.db --json evaluate recall questions.jsonl",
-        ]
+        "tenure evaluate recall questions.jsonl",
+        "tenure evaluate recall questions.jsonl --budget 1000 --budget 4000 --encoder onnx",
+        "tenure --store team.db --json evaluate recall questions.jsonl",
     )
 )
 def recall(
@@ -74,7 +67,7 @@ def recall(
     """Measure how much evidence a context holds, beside BM25, dense and hybrid retrieval."""
     from ..evaluation.recall import BUDGETS, EvaluationOptions
 
-    settings = frame_of(context).loaded().settings
+    settings = frame_of(context).settings().settings
     options = EvaluationOptions(
         budgets=tuple(dict.fromkeys(budget or BUDGETS)),
         task=task,
@@ -83,40 +76,37 @@ def recall(
         half_life_days=half_life_days,
         policy=settings.policy,
     )
-    report = _run(context, file, options, details)
-    answer(context, report, lambda out: show_recall(out, report))
+    report = _measure(context, file, options, details)
+    answer(context, report, lambda screen: _show_recall(screen, report))
 
 
-def _run(
+def _measure(
     context: typer.Context, file: Path, options: EvaluationOptions, details: Path | None
 ) -> RecallReport:
     from ..evaluation.recall import evaluate_recall
 
-    with _watching(details) as watch, _progress() as progress:
+    with _score_writer(details) as watch, _counter() as progress:
+        if frame_of(context).flags.get("store") is None:
+            return evaluate_recall(file, options=options, progress=progress, watch=watch)
 
-        def measured(memory: Memory | None) -> RecallReport:
+        with open_memory(context) as memory:
             return evaluate_recall(
                 file, options=options, memory=memory, progress=progress, watch=watch
             )
 
-        if frame_of(context).flags.get("store") is None:
-            return measured(None)
-        with opened(context) as memory:
-            return measured(memory)
-
 
 @contextmanager
-def _watching(path: Path | None) -> Generator[Watch | None]:
-    """Give what writes scores into a file, line by line."""
+def _score_writer(path: Path | None) -> Generator[Watch | None]:
+    """What writes scores into a file, line by line."""
     if path is None:
         yield None
         return
-    with _written(path) as file:
-        yield lambda score: _line(file, asdict(score))
+    with _open_for_writing(path) as file:
+        yield lambda score: _write_line(file, score)
 
 
 @contextmanager
-def _written(path: Path) -> Generator[TextIO]:
+def _open_for_writing(path: Path) -> Generator[TextIO]:
     try:
         file = path.open("w", encoding="utf-8")
     except OSError as error:
@@ -127,64 +117,69 @@ def _written(path: Path) -> Generator[TextIO]:
         yield file
 
 
-def _line(file: TextIO, held: dict[str, Any]) -> None:
-    file.write(json.dumps(held, ensure_ascii=False) + "\n")
+def _write_line(file: TextIO, value: object) -> None:
+    file.write(json_text(value, indent=None) + "\n")
 
 
 @contextmanager
-def _progress() -> Generator[ShowProgress | None]:
-    """Give a line on standard error that says how far it is, on a terminal only."""
+def _counter() -> Generator[ShowProgress | None]:
+    """A line on standard error that says how far it is, on a terminal only."""
     if not sys.stderr.isatty():
         yield None
         return
-    yield lambda done, total: print(f"\r{done} of {total} questions", end="", file=sys.stderr)
+    yield lambda count, total: print(f"\r{count} of {total} questions", end="", file=sys.stderr)
     print(file=sys.stderr)
 
 
-def show_recall(out: Console, report: RecallReport) -> None:
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+_FIGURES: Columns = {
+    "budget": "budget",
+    "method": "method",
+    "recall": lambda row: _share(row.recall),
+    "all": lambda row: _share(row.all_evidence),
+    "precision": lambda row: _share(row.precision),
+    "stale": lambda row: _share(row.stale_exposure),
+    "abstains": lambda row: _share(row.abstention),
+    "noise": lambda row: "-" if row.noise is None else f"{row.noise:.1f}",
+    "false gaps": lambda row: _share(row.false_gaps),
+    "tokens": lambda row: f"{row.tokens:.0f}",
+    "p50 ms": lambda row: f"{row.p50_ms:.1f}",
+    "p95 ms": lambda row: f"{row.p95_ms:.1f}",
+}
+
+
+def _show_recall(screen: Screen, report: RecallReport) -> None:
     """Print the figures of an evaluation, and what stayed out."""
-    out.print(
+    screen.line(
         f"{report.questions} questions ({report.unanswerable} without an answer), "
         f"{report.items} items, {report.sets} sets, {report.seconds:.1f} s"
     )
-    heads = ("budget", "method", "recall", "all", "precision", "stale", "abstains", "noise",
-             "false gaps", "tokens", "p50 ms", "p95 ms")  # fmt: skip
-    table(out, heads, [_row(each) for each in report.figures])
+    screen.table(report.figures, _FIGURES)
     if report.encoder is None:
-        out.print("no encoder: dense and hybrid are left out; try --encoder onnx")
+        screen.line("no encoder: dense and hybrid are left out; try --encoder onnx")
+
     if report.missed:
-        whole = sum(report.missed.values())
-        out.print(f"\nevidence that stayed out of tenure's contexts ({whole}):")
-        for reason, count in [*report.missed.items()][:_MISSES]:
-            out.print(f"  {count:>6}  {reason}")
-    for item in report.refused[:_MISSES]:
-        out.print(f"not loaded: line {item.line}, {item.id}: {item.reason} [{item.code}]")
-    if len(report.refused) > _MISSES:
-        out.print(f"not loaded: {len(report.refused) - _MISSES} more; --json lists them")
+        total = sum(report.missed.values())
+        screen.line(f"\nevidence that stayed out of tenure's contexts ({total}):")
+    for reason, count in [*report.missed.items()][:_MOST_LINES]:
+        screen.line(f"  {count:>6}  {reason}")
 
-
-def _row(each: Figures) -> tuple[object, ...]:
-    shares = (each.recall, each.all_evidence, each.precision, each.stale_exposure, each.abstention)
-    noise = None if each.noise is None else f"{each.noise:.1f}"
-    return (
-        each.budget,
-        each.method,
-        *(None if share is None else f"{share:.3f}" for share in shares),
-        noise,
-        None if each.false_gaps is None else f"{each.false_gaps:.3f}",
-        f"{each.tokens:.0f}",
-        f"{each.p50_ms:.1f}",
-        f"{each.p95_ms:.1f}",
-    )
+    for refusal in report.refused[:_MOST_LINES]:
+        screen.line(
+            f"not loaded: line {refusal.line}, {refusal.id}: {refusal.reason} [{refusal.code}]"
+        )
+    if len(report.refused) > _MOST_LINES:
+        screen.line(f"not loaded: {len(report.refused) - _MOST_LINES} more; --json lists them")
 
 
 @evaluate_app.command(
     epilog=examples(
-        [
-            "tenure evaluate convert --from locomo locomo10.json --output locomo.jsonl",
-            "tenure evaluate convert --from longmemeval longmemeval_s.json -o s.jsonl",
-            "tenure evaluate convert --from memora data/weekly/sales_manager -o memora.jsonl",
-        ]
+        "tenure evaluate convert --from locomo locomo10.json --output locomo.jsonl",
+        "tenure evaluate convert --from longmemeval longmemeval_s.json -o s.jsonl",
+        "tenure evaluate convert --from memora data/weekly/sales_manager -o memora.jsonl",
     )
 )
 def convert(
@@ -200,27 +195,30 @@ def convert(
     ] = None,
 ) -> None:
     """Convert the file of a public benchmark into question sets."""
-    from ..evaluation.formats import convert as converted
+    from ..evaluation.formats import convert as convert_file
 
-    lines = converted(source, file)
+    lines = convert_file(source, file)
     if output is None:
-        for held in lines:
-            print(json.dumps(held, ensure_ascii=False))
+        for line in lines:
+            print(json_text(line, indent=None))
         return
-    kinds = _kept(lines, output)
-    note(f"{kinds[False]} turns and {kinds[True]} questions in {output}")
+
+    turns, questions = _write_whole(lines, output)
+    note(f"{turns} turns and {questions} questions in {output}")
 
 
-def _kept(lines: Iterable[dict[str, Any]], output: Path) -> dict[bool, int]:
-    """Write lines beside the target and put them in its place when all of them are there."""
-    counts = {False: 0, True: 0}
-    beside = output.with_name(output.name + ".part")
+def _write_whole(lines: Iterable[Mapping[str, Any]], output: Path) -> tuple[int, int]:
+    """Write lines beside the target, and put them in its place when all of them are there."""
+    turns = questions = 0
+    draft = output.with_name(output.name + ".part")
+
     try:
-        with _written(beside) as file:
-            for held in lines:
-                counts["question" in held] += 1
-                _line(file, held)
-        beside.replace(output)
+        with _open_for_writing(draft) as file:
+            for line in lines:
+                _write_line(file, line)
+                questions += "question" in line
+                turns += "question" not in line
+        draft.replace(output)
     finally:
-        beside.unlink(missing_ok=True)
-    return counts
+        draft.unlink(missing_ok=True)
+    return turns, questions

@@ -6,25 +6,20 @@ same under `explanation`; `--html` and `--svg` write files that a browser shows 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...compiler.explain.charts import plural
 from .files import write_bytes
 from .frame import note
-from .show import listed, plain
+from .show import Columns, Screen, by_field, counted, json_text
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ...compiler.envelope.envelope import Envelope
+    from ...compiler.trace.accounting import StageAccount
 
 
 class Picture(StrEnum):
@@ -41,7 +36,7 @@ Html = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a page that shows it whole.")
 ]
 Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture of it.")]
-Drawn = Annotated[Picture, typer.Option("--picture", help="Which picture --svg writes.")]
+PictureChoice = Annotated[Picture, typer.Option("--picture", help="Which picture --svg writes.")]
 
 
 def write_pages(
@@ -55,11 +50,11 @@ def write_pages(
     if html is not None:
         _write(html, envelope.to_html())
     if svg is not None:
-        drawn = {
+        draw = {
             Picture.BUDGET: envelope.budget_svg,
             Picture.LINEAGE: envelope.lineage_svg,
         }
-        _write(svg, drawn[picture]() + "\n")
+        _write(svg, draw[picture]() + "\n")
 
 
 def _write(path: Path, text: str) -> None:
@@ -68,144 +63,144 @@ def _write(path: Path, text: str) -> None:
 
 
 def explanation(envelope: Envelope) -> Mapping[str, Any]:
-    """Return the account of an envelope as values; what the trace holds already is not repeated."""
-    found = envelope.quality
+    """The account of an envelope as values; what the trace holds already is not repeated."""
+    quality = envelope.quality
     return {
-        "stages": [each._asdict() for each in envelope.stages],
-        "lineage": [asdict(row) for row in envelope.lineage],
-        "quality": {"metrics": found.metrics, "alerts": found.alerts, "failed": found.failed},
-        "diagnosis": [each._asdict() for each in envelope.diagnosis],
+        "stages": [by_field(stage) for stage in envelope.stages],
+        "lineage": [by_field(entry) for entry in envelope.lineage],
+        "quality": {
+            "metrics": quality.metrics,
+            "alerts": quality.alerts,
+            "failed": quality.failed,
+        },
+        "diagnosis": [by_field(cause) for cause in envelope.diagnosis],
     }
 
 
-def show_explanation(out: Console, envelope: Envelope, said: Mapping[str, str]) -> None:
+def show_explanation(screen: Screen, envelope: Envelope, words: Mapping[str, str]) -> None:
     """Print what each stage did, what the text is made of and costs, and how good it is.
 
-    `said` is what the objects say, by id.
+    `words` is what the objects say, by id.
     """
-    for head, show in (
-        ("stage by stage", _stages),
-        ("the text", _sections),
-        ("the budget", _budget),
-        ("where it came from", partial(_lineage, said=said)),
-        ("left out", partial(_omitted, said=said)),
-        ("gaps", _gaps),
-        ("cache plan", _cache),
-        ("quality", _quality),
-        ("if an answer is wrong, look here first", _diagnosis),
-    ):
-        out.print(f"\n{head}")
-        show(out, envelope)
-    out.print(f"\ndigest {envelope.digest}")
+
+    def says(entry: Any) -> str:
+        return words.get(entry.object_id, "")
+
+    screen.line("\nstage by stage")
+    screen.table(envelope.stages, _STAGES)
+    screen.line("\nthe text")
+    screen.table(envelope.sections, _SECTIONS)
+    screen.line("\nthe budget")
+    _show_budget(screen, envelope)
+    screen.line("\nwhere it came from")
+    screen.table(envelope.lineage, {"says": says, **_LINEAGE})
+
+    screen.line("\nleft out")
+    screen.table(envelope.trace.left_out, {"says": says, **_LEFT_OUT})
+    for place, count in envelope.trace.withheld.items():
+        screen.line(f"{counted(count, 'object')} may not be seen by this caller ({place})")
+
+    screen.line("\ngaps")
+    for gap in envelope.gaps:
+        screen.line(f"gap: {json_text(by_field(gap), indent=None)}")
+    if not envelope.gaps:
+        screen.line("none")
+
+    screen.line("\ncache plan")
+    _show_cache(screen, envelope)
+    screen.line("\nquality")
+    _show_quality(screen, envelope)
+    screen.line("\nif an answer is wrong, look here first")
+    screen.table(envelope.diagnosis, _DIAGNOSIS)
+    screen.line(f"\ndigest {envelope.digest}")
 
 
-def _stages(out: Console, envelope: Envelope) -> None:
-    rows = [
-        (
-            each.stage.value,
-            each.entered,
-            each.left_out,
-            ", ".join(f"{reason} {count}" for reason, count in each.reasons)
-            or (f"{each.converted} changed" if each.converted else "-"),
-        )
-        for each in envelope.stages
-    ]
-    listed(out, ("stage", "objects in", "left out", "because"), rows)
+def _reasons(stage: StageAccount) -> str:
+    if stage.reasons:
+        return ", ".join(f"{reason} {count}" for reason, count in stage.reasons)
+    return f"{stage.converted} changed" if stage.converted else "-"
 
 
-def _sections(out: Console, envelope: Envelope) -> None:
-    rows = [
-        (s.name, s.stability.value, s.blocks, s.objects, s.allocated, s.tokens)
-        for s in envelope.sections
-    ]
-    listed(out, ("section", "changes with", "blocks", "objects", "allocated", "tokens"), rows)
+_STAGES: Columns = {
+    "stage": "stage",
+    "objects in": "entered",
+    "left out": "left_out",
+    "because": _reasons,
+}
+_SECTIONS: Columns = {
+    "section": "name",
+    "changes with": "stability",
+    "blocks": "blocks",
+    "objects": "objects",
+    "allocated": "allocated",
+    "tokens": "tokens",
+}
+_LINEAGE: Columns = {
+    "from": "origin",
+    "found by": "found",
+    "became": lambda entry: [*entry.changes, entry.became],
+    "block": lambda entry: f"{entry.block} {entry.section}",
+    "object": "object_id",
+}
+_LEFT_OUT: Columns = {
+    "at stage": "stage",
+    "because": "reason",
+    "detail": "detail",
+    "object": "object_id",
+}
+_DIAGNOSIS: Columns = {
+    "context is": "cause",
+    "look at": lambda row: row.part.value.replace("_", " "),
+    "because": "why",
+}
 
 
-def _budget(out: Console, envelope: Envelope) -> None:
+def _show_budget(screen: Screen, envelope: Envelope) -> None:
     budget = envelope.trace.budget
     free = int(budget["budget_tokens"]) - envelope.tokens_upper
-    out.print(
+    screen.line(
         f"{envelope.tokens_upper:,} of {budget['budget_tokens']:,} tokens used, {free:,} free; "
         f"{budget['asked_tokens']:,} asked for, {budget['reserve_tokens']:,} kept for the answer"
     )
+
     price = float(budget["shadow_price"])
-    out.print(
-        f"one token more would be worth {price:g} (shadow price)"
-        if price
-        else "nothing was scarce (shadow price 0)"
-    )
-    for short in budget["compression"]:
-        out.print(
-            f"{short['conversion']}: {short['original_tokens']:,} tokens became "
-            f"{short['compressed_tokens']:,}, fidelity {short['fidelity']:g}"
+    if price:
+        screen.line(f"one token more would be worth {price:g} (shadow price)")
+    else:
+        screen.line("nothing was scarce (shadow price 0)")
+
+    for stand_in in budget["compression"]:
+        screen.line(
+            f"{stand_in['conversion']}: {stand_in['original_tokens']:,} tokens became "
+            f"{stand_in['compressed_tokens']:,}, fidelity {stand_in['fidelity']:g}"
         )
 
 
-def _lineage(out: Console, envelope: Envelope, *, said: Mapping[str, str]) -> None:
-    rows = [
-        (
-            each.object_id,
-            said.get(each.object_id, ""),
-            each.origin,
-            ", ".join(each.found),
-            ", ".join((*each.changes, each.became)),
-            f"{each.block} {each.section}",
-        )
-        for each in envelope.lineage
-    ]
-    listed(out, ("object", "says", "from", "found by", "became", "block"), rows)
+def _show_cache(screen: Screen, envelope: Envelope) -> None:
+    plan = envelope.trace.cache_metadata
+    zones: Columns = {"zone": lambda pair: pair[0], "tokens": lambda pair: pair[1]}
+    screen.table(plan["zones"].items(), zones)
 
-
-def _omitted(out: Console, envelope: Envelope, *, said: Mapping[str, str]) -> None:
-    trace = envelope.trace
-    rows = [
-        (o.object_id, said.get(o.object_id, ""), o.stage, o.reason, o.detail)
-        for o in trace.left_out
-    ]
-    listed(out, ("object", "says", "at stage", "because", "detail"), rows)
-    for where, count in trace.withheld.items():
-        out.print(f"{plural(count, 'object')} may not be seen by this caller ({where})")
-
-
-def _gaps(out: Console, envelope: Envelope) -> None:
-    for gap in envelope.gaps:
-        out.print(f"gap: {json.dumps(plain(gap._asdict()), ensure_ascii=False)}")
-    if not envelope.gaps:
-        out.print("none")
-
-
-def _cache(out: Console, envelope: Envelope) -> None:
-    held = envelope.trace.cache_metadata
-    listed(out, ("zone", "tokens"), list(held["zones"].items()))
-    for name, value in held.items():
+    for name, value in plan.items():
         if isinstance(value, str | int | float):
-            out.print(f"{name.replace('_', ' ')}: {value}")
+            screen.line(f"{name.replace('_', ' ')}: {value}")
 
 
-def _quality(out: Console, envelope: Envelope) -> None:
+def _show_quality(screen: Screen, envelope: Envelope) -> None:
     from ...compiler.trace.metrics import TARGETS, stands
 
-    found = envelope.quality
-    rows: list[Sequence[object]] = [
-        (
-            name,
-            f"{value:g}",
-            f"{TARGETS[name].least:g} to {TARGETS[name].most:g}",
-            stands(name, found),
-        )
-        for name, value in found.metrics.items()
-    ]
-    listed(out, ("metric", "value", "target", "is"), rows)
+    quality = envelope.quality
+    targets: Columns = {
+        "metric": str,
+        "value": lambda name: f"{quality.metrics[name]:g}",
+        "target": lambda name: f"{TARGETS[name].least:g} to {TARGETS[name].most:g}",
+        "is": lambda name: stands(name, quality),
+    }
+    screen.table(quality.metrics, targets)
+
     core = {**envelope.trace.metrics}
     latency = envelope.sidecar.get("compilation_latency_ms")
     if latency is not None:
         core["compilation_latency_ms"] = latency
-    listed(out, ("of the compile", "value"), [(k, f"{v:g}") for k, v in core.items()])
-
-
-def _diagnosis(out: Console, envelope: Envelope) -> None:
-    rows = [
-        (each.cause.value, each.part.value.replace("_", " "), each.why)
-        for each in envelope.diagnosis
-    ]
-    listed(out, ("context is", "look at", "because"), rows)
+    figures: Columns = {"of the compile": str, "value": lambda name: f"{core[name]:g}"}
+    screen.table(core, figures)

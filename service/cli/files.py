@@ -12,12 +12,12 @@ from ...schema.errors import InvalidInput, NotFound, Unavailable
 if TYPE_CHECKING:
     from ..client.memory import Memory
 
-_SCANNED: Final = 10_000
+_SCAN_LIMIT: Final = 10_000
 """The newest envelopes among which the start of an id looks."""
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file.
+    """Read the bytes of a file.
 
     Raises:
         NotFound: `unknown_file`.
@@ -28,12 +28,13 @@ def read_bytes(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise NotFound(f"there is no file {path}", code="unknown_file") from error
     except OSError as error:
-        why = error.strerror or error
-        raise Unavailable(f"{path} cannot be read: {why}", code="file_unreadable") from error
+        raise Unavailable(
+            f"{path} cannot be read: {error.strerror or error}", code="file_unreadable"
+        ) from error
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file.
+    """Read the text of a file.
 
     Raises:
         InvalidInput: `bad_file`, for one that is no UTF-8; and what `read_bytes` raises.
@@ -53,29 +54,32 @@ def write_bytes(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        why = error.strerror or error
-        raise Unavailable(f"{path} cannot be written: {why}", code="file_unwritable") from error
+        raise Unavailable(
+            f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
+        ) from error
 
 
-def envelope_named(memory: Memory, stated: str) -> str:
-    """Return a manifest or an id for what was stated: a file, `-`, an id, or its beginning.
+def envelope_named(memory: Memory, reference: str) -> str:
+    """Find a manifest or an id by what names it: a file, `-`, an id, or its beginning.
 
     Raises:
         InvalidInput: `bad_request`, when several envelopes begin so.
     """
-    if stated == "-":
+    if reference == "-":
         return sys.stdin.read()
-    if Path(stated).is_file():
-        return read_text(Path(stated))
-    start = stated.rstrip("…").lower()
-    if not re.fullmatch(r"[0-9a-f]{4,63}", start):
-        return stated
-    ids = (each.envelope_id for each in memory.envelopes.list(_SCANNED))
-    found = sorted(each for each in ids if each.startswith(start))
-    if len(found) > 1:
+    if Path(reference).is_file():
+        return read_text(Path(reference))
+
+    prefix = reference.rstrip("…").lower()
+    if not re.fullmatch(r"[0-9a-f]{4,63}", prefix):
+        return reference
+
+    envelopes = memory.envelopes.list(_SCAN_LIMIT)
+    ids = sorted(e.envelope_id for e in envelopes if e.envelope_id.startswith(prefix))
+    if len(ids) > 1:
         raise InvalidInput(
-            f"{len(found)} envelopes begin with {start}: state more of the id, as in "
-            f"{found[0][: len(start) + 4]}",
+            f"{len(ids)} envelopes begin with {prefix}: state more of the id, as in "
+            f"{ids[0][: len(prefix) + 4]}",
             code="bad_request",
         )
-    return found[0] if found else stated
+    return ids[0] if ids else reference

@@ -1,18 +1,15 @@
-"""The frame of a command: the flags before it, the store it opens, and how it fails.
+"""The frame of a command: the flags before it, the store it opens, how it answers and fails.
 
 Nothing is read or opened before a command needs it, so that `--help` costs nothing. Results
 go to standard output, everything else to standard error. A store that is not there is made
 by commands that write and refused by those that read, because an empty answer from a
 misspelt path would be believed.
-Exit codes: 0 done, 1 refused or invalid, 2 wrong usage, 3 unavailable, 4 `doctor` found
-something. Sources: API "Command line"; ecosystem 7.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,12 +18,14 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable
+from .show import Columns, Screen, json_text, visible
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
     from ..client.connect import Place
     from ..client.memory import Memory
-    from ..settings import Auth, Loaded, Settings
+    from ..settings import Auth, Settings
+    from ..settings import Loaded as SettingsInForce
 
 REFUSED: Final = 1
 USAGE: Final = 2
@@ -55,46 +54,68 @@ class Frame:
     as_json: bool = False
     config: Path | None = None
 
-    def loaded(self) -> Loaded:
-        """Return the settings in force."""
+    def settings(self) -> SettingsInForce:
+        """Read the settings: defaults, file, environment and flags."""
         from ..settings import load
 
         return load(self.flags, path=self.config)
 
 
 def frame_of(context: typer.Context) -> Frame:
-    """Return the frame that the flags before the command made."""
-    held: Any = context.find_root().obj
-    return held if isinstance(held, Frame) else Frame()
+    """The frame that the flags before the command made."""
+    frame: Any = context.find_root().obj
+    return frame if isinstance(frame, Frame) else Frame()
+
+
+def answer(
+    context: typer.Context, value: Any, text: str | Callable[[Screen], None] | Columns
+) -> None:
+    """Print a result: as JSON when that was asked for, else as its text says.
+
+    The text is a line, a function that prints, or the columns of a table with a row for each
+    member of the value.
+    """
+    if frame_of(context).as_json:
+        print(json_text(value))
+        return
+
+    screen = Screen.of_process()
+    if isinstance(text, str):
+        screen.line(text)
+    elif callable(text):
+        text(screen)
+    else:
+        screen.table(value, text)
 
 
 @contextmanager
-def opened(context: typer.Context, *, create: bool = False) -> Generator[Memory]:
+def open_memory(context: typer.Context, *, create: bool = False) -> Generator[Memory]:
     """Open the store that the settings name, and close it after the command.
 
     Raises:
         NotFound: `unknown_store` for an embedded store that is not there, unless `create`.
         Unavailable: when it cannot be opened.
     """
-    settings = frame_of(context).loaded().settings
+    settings = frame_of(context).settings().settings
     if not create:
         require_store(settings.store)
-    memory = connected(settings)
+
+    memory = connect_by(settings)
     try:
         yield memory
     finally:
         memory.close()
 
 
-def connected(settings: Settings) -> Memory:
-    """Return the memory that the settings describe."""
+def connect_by(settings: Settings) -> Memory:
+    """Open the memory that the settings describe."""
     from ..client.connect import connect
     from ..logs import configure
 
     configure(level=settings.log.level, as_json=settings.log.format == "json")
-    place = place_of(settings)
+
     return connect(
-        **place._asdict(),
+        **place_of(settings)._asdict(),
         principal=caller(settings),
         policy=settings.policy,
         encoder=settings.encoder,
@@ -105,42 +126,45 @@ def connected(settings: Settings) -> Memory:
 
 
 def place_of(settings: Settings) -> Place:
-    """Return where the store is that the settings describe, and how to get in."""
+    """Where the store is that the settings describe, and how to get in."""
     from ...store.port.targets import Cell, Target
     from ..client.connect import Place
 
-    cells = tuple(
-        Cell(
-            target=Target(
-                uri=cell.store,
-                database=cell.database or settings.database,
-                auth=_signed_in(cell.auth),
-            ),
-            tenants=frozenset(cell.tenants),
+    cells: list[Cell] = []
+    for _, cell in sorted(settings.cells.items()):
+        target = Target(
+            uri=cell.store,
+            database=cell.database or settings.database,
+            auth=_credentials(cell.auth),
         )
-        for _, cell in sorted(settings.cells.items())
-    )
+        cells.append(Cell(target=target, tenants=frozenset(cell.tenants)))
+
     return Place(
-        settings.store, _signed_in(settings.auth), settings.database, cells, settings.vector_index
+        url=settings.store,
+        auth=_credentials(settings.auth),
+        database=settings.database,
+        cells=tuple(cells),
+        vector_index=settings.vector_index,
     )
 
 
-def _signed_in(auth: Auth) -> tuple[str, str] | None:
+def _credentials(auth: Auth) -> tuple[str, str] | None:
     if auth.password is not None:
         return auth.user or "neo4j", auth.password.get_secret_value()
-    return None if auth.file is None else _held_in(Path(auth.file))
+    return None if auth.file is None else _credentials_in(Path(auth.file))
 
 
-def _held_in(path: Path) -> tuple[str, str]:
-    """Return the user and the password of a secret's file, `user/password` in its first line."""
+def _credentials_in(path: Path) -> tuple[str, str]:
+    """The user and the password of a secret's file, `user/password` in its first line."""
     try:
-        line = path.read_text(encoding="utf-8").splitlines()[:1]
+        lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise Unavailable(
             f"the file of the setting auth.file, {path}, cannot be read; check its path and rights",
             code="file_unreadable",
         ) from error
-    user, slash, password = (line or [""])[0].partition("/")
+
+    user, slash, password = (lines[0] if lines else "").partition("/")
     if not slash or not user:
         raise InvalidInput(
             f"{path}, the setting auth.file, must hold user/password in one line",
@@ -150,21 +174,24 @@ def _held_in(path: Path) -> tuple[str, str]:
 
 
 def caller(settings: Settings) -> Principal:
-    """Return who asks: the owner, or a caller with just the roles that were named."""
+    """Who asks: the owner, or a caller with just the roles that were named."""
     from ...schema.principal import OWNER, Principal
 
-    stated = settings.caller
-    owner = not stated.roles
-    ceiling = 0 if owner else 2
+    asker = settings.caller
+    is_owner = not asker.roles
+    ceiling = asker.authority_level
+    if ceiling is None:
+        ceiling = 0 if is_owner else 2
+
     return Principal(
         tenant=settings.tenant,
-        user=stated.user,
-        roles=OWNER.roles if owner else frozenset(stated.roles),
-        projects=frozenset(stated.projects),
-        session=stated.session,
-        clearance=stated.clearance,  # type: ignore[arg-type]  # a principal parses it
-        authority_level=ceiling if stated.authority_level is None else stated.authority_level,  # type: ignore[arg-type]
-        source_kinds=OWNER.source_kinds if owner else frozenset(),
+        user=asker.user,
+        roles=OWNER.roles if is_owner else frozenset(asker.roles),
+        projects=frozenset(asker.projects),
+        session=asker.session,
+        clearance=asker.clearance,  # type: ignore[arg-type]  # a principal parses it
+        authority_level=ceiling,  # type: ignore[arg-type]
+        source_kinds=OWNER.source_kinds if is_owner else frozenset(),
     )
 
 
@@ -184,35 +211,34 @@ def require_store(url: str) -> None:
 
 
 def fail(error: TenureError, frame: Frame) -> int:
-    """Tell an error on standard error and return the exit code."""
+    """Tell an error on standard error, and say which exit code it has."""
     if frame.as_json:
-        held = {
-            "error": {
-                "code": error.code,
-                "class": type(error).__name__,
-                "message": str(error),
-                "data": {name: _plain(value) for name, value in sorted(error.data.items())},
-            }
+        details = {name: _scalar(value) for name, value in sorted(error.data.items())}
+        body = {
+            "code": error.code,
+            "class": type(error).__name__,
+            "message": str(error),
+            "data": details,
         }
-        print(json.dumps(held, ensure_ascii=False), file=sys.stderr)
+        print(json_text({"error": body}, indent=None), file=sys.stderr)
     else:
-        print(f"tenure: {error} [{error.code}]", file=sys.stderr)
+        note(f"tenure: {error} [{error.code}]")
     return UNAVAILABLE if isinstance(error, Unavailable) else REFUSED
 
 
-def _plain(value: object) -> object:
+def _scalar(value: object) -> object:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def note(text: str) -> None:
     """Tell a message on standard error."""
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)
 
 
-def examples(lines: Sequence[str]) -> str:
-    r"""Return the closing part of a help text; the mark keeps its lines apart.
+def examples(*lines: str) -> str:
+    r"""The closing part of a help text; the mark keeps its lines apart.
 
-    >>> examples(["tenure doctor"])
+    >>> examples("tenure doctor")
     '\x08\nExamples:\n  tenure doctor'
     """
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

@@ -3,7 +3,6 @@
 This module holds the options before the command and the order of the commands; each command
 stands in a module named after what it is for, and imports what it needs when it runs. Errors
 become one sentence with their code, never a traceback.
-Sources: API "Command line"; ecosystem 7; settled 11.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ import typer
 from typer.core import TyperGroup
 
 from ...schema.errors import TenureError
-from . import artifact as cli_artifact
-from . import audit as cli_audit
-from . import bench as cli_bench
-from . import compile as cli_compile
-from . import config as cli_settings
-from . import demo as cli_demo
-from . import embed as cli_embed
-from . import envelope as cli_envelope
-from . import evaluate as cli_evaluate
-from . import operate as cli_operate
-from . import read as cli_read
-from . import review as cli_review
-from . import transfer as cli_transfer
-from . import write as cli_write
-from .frame import FLAGS, Frame, examples, fail, frame_of
+from . import (
+    artifact,
+    audit,
+    bench,
+    compile,
+    config,
+    demo,
+    embed,
+    envelope,
+    evaluate,
+    operate,
+    read,
+    review,
+    transfer,
+    write,
+)
+from .frame import FLAGS, Frame, examples, fail, frame_of, note
 
 _EPILOG = examples(
-    [
-        "tenure demo",
-        "tenure --store team.db write 'Sam Rivera' office Chicago",
-        "tenure --store team.db get 'Sam Rivera' office --json",
-        "tenure --store neo4j://localhost:7687 --tenant acme doctor",
-    ]
+    "tenure demo",
+    "tenure --store team.db write 'Sam Rivera' office Chicago",
+    "tenure --store team.db get 'Sam Rivera' office --json",
+    "tenure --store neo4j://localhost:7687 --tenant acme doctor",
 ) + (
     "\n\n\b\nExit codes:\n"
     "  0  done\n"
@@ -50,7 +49,7 @@ _EPILOG = examples(
 )
 
 
-class Guarded(TyperGroup):
+class GuardedGroup(TyperGroup):
     """A group of commands whose errors are told in one sentence."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -62,26 +61,26 @@ class Guarded(TyperGroup):
 
 
 _PARTS = (
-    cli_demo,
-    cli_write,
-    cli_read,
-    cli_audit,
-    cli_compile,
-    cli_envelope,
-    cli_artifact,
-    cli_operate,
-    cli_review,
-    cli_transfer,
-    cli_embed,
-    cli_settings,
-    cli_evaluate,
-    cli_bench,
+    demo,
+    write,
+    read,
+    audit,
+    compile,
+    envelope,
+    artifact,
+    operate,
+    review,
+    transfer,
+    embed,
+    config,
+    evaluate,
+    bench,
 )
 """Where the commands stand, in the order of `--help`."""
 
 app = typer.Typer(
     name="tenure",
-    cls=Guarded,
+    cls=GuardedGroup,
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -92,15 +91,16 @@ for part in _PARTS:
     app.add_typer(part.app)
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        from importlib.metadata import PackageNotFoundError, version
+def _show_version(wanted: bool) -> None:
+    if not wanted:
+        return
+    from importlib.metadata import PackageNotFoundError, version
 
-        try:
-            print(f"tenure {version('tenure')}")
-        except PackageNotFoundError:
-            print("tenure (not installed: run from a checkout)")
-        raise typer.Exit
+    try:
+        print(f"tenure {version('tenure')}")
+    except PackageNotFoundError:
+        print("tenure (not installed: run from a checkout)")
+    raise typer.Exit
 
 
 @app.callback()
@@ -138,7 +138,8 @@ def options(
         Path | None, typer.Option(help="A settings file instead of tenure.toml.")
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """A bitemporal knowledge store for agents, with a context compiler.
@@ -146,7 +147,7 @@ def options(
     These options stand before the command. Without --role the caller is the owner of the
     store. The password of a server comes from TENURE_AUTH__USER and TENURE_AUTH__PASSWORD.
     """
-    given = {
+    values = {
         "store": store,
         "tenant": tenant,
         "user": user,
@@ -156,20 +157,19 @@ def options(
         "clearance": clearance,
         "level": level,
     }
-    flags = {FLAGS[name]: value for name, value in given.items()}
+    flags = {FLAGS[name]: value for name, value in values.items()}
     context.obj = Frame(flags, as_json, config)
 
 
 def main() -> None:
     """Run the command line of this process."""
-    sys.excepthook = _unexpected
+    sys.excepthook = _tell_unexpected
     typer.main.get_command(app)(prog_name="tenure")
 
 
-def _unexpected(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+def _tell_unexpected(kind: type[BaseException], error: BaseException, _: TracebackType) -> None:
     """Tell an error that is none of ours in one sentence too."""
-    print(
+    note(
         f"tenure: an unexpected {kind.__name__}: {error}. Nothing half-written stays; please "
-        "report it with the command that you ran [unexpected]",
-        file=sys.stderr,
+        "report it with the command that you ran [unexpected]"
     )

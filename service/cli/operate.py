@@ -2,59 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .frame import examples, frame_of, opened, place_of, require_store
-from .show import answer, when
+from .frame import answer, examples, frame_of, open_memory, place_of, require_store
+from .show import Screen, sentence, when
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ...schema.operation import ErasureReceipt, SweepReceipt
-    from .migrating import Migrated
+    from ..client.connect import Place
 
 app = typer.Typer()
 
 _Roles = list[str] | None
 
 
-@app.command(epilog=examples(["tenure sweep --dry-run", "tenure sweep"]))
+@app.command(epilog=examples("tenure sweep --dry-run", "tenure sweep"))
 def sweep(
     context: typer.Context,
     dry_run: Annotated[bool, typer.Option(help="Say what is due; change nothing.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="Objects a transaction.")] = 500,
 ) -> None:
     """Retire what has decayed below its threshold, as its retirement rule says."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         receipt = memory.sweep(dry_run=dry_run, limit=limit)
-        answer(context, receipt, lambda out: _show_sweep(out, receipt, dry_run=dry_run))
+    answer(context, receipt, lambda screen: _show_sweep(screen, receipt, dry_run=dry_run))
 
 
-def _show_sweep(out: Console, receipt: SweepReceipt, *, dry_run: bool) -> None:
-    done = (
+def _show_sweep(screen: Screen, receipt: SweepReceipt, *, dry_run: bool) -> None:
+    groups = (
         ("archived", receipt.archived),
         ("demoted to the archive", receipt.demoted),
         ("waiting for a confirmation", receipt.asked),
         ("erased", receipt.erased),
         ("waiting for an approval", receipt.approvals),
     )
-    for what, ids in done:
-        for one in ids:
-            out.print(f"{'would be ' if dry_run else ''}{what}: {one}")
-    if not any(ids for _, ids in done):
-        out.print("nothing is due")
+    for state, ids in groups:
+        for object_id in ids:
+            screen.line(sentence("would be" if dry_run else "", f"{state}: {object_id}"))
+
+    if not any(ids for _, ids in groups):
+        screen.line("nothing is due")
     if receipt.remaining:
-        out.print("more are due; sweep again")
+        screen.line("more are due; sweep again")
 
 
 @app.command(
     epilog=examples(
-        [
-            "tenure erase 0190e3a2-7c1f-7000-8000-000000000001 --reason 'request 17'",
-            "tenure erase --entity 'Sam Rivera' --reason 'right to be forgotten, case 17' --yes",
-        ]
+        "tenure erase 0190e3a2-7c1f-7000-8000-000000000001 --reason 'request 17'",
+        "tenure erase --entity 'Sam Rivera' --reason 'right to be forgotten, case 17' --yes",
     )
 )
 def erase(
@@ -69,14 +68,15 @@ def erase(
     """Empty an object, or everything about an entity. It cannot be undone."""
     if not yes:
         typer.confirm(f"Erase {object_id or entity} for ever?", abort=True, err=True)
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         receipt = memory.erase(object_id, entity=entity, reason=reason)
-        answer(context, receipt, lambda out: _show_erasure(out, receipt))
+    answer(context, receipt, lambda screen: _show_erasure(screen, receipt))
 
 
-def _show_erasure(out: Console, receipt: ErasureReceipt) -> None:
-    out.print(f"erased on {when(receipt.tx)} by {receipt.actor}: {receipt.reason}")
-    for what, ids in (
+def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
+    screen.line(f"erased on {when(receipt.tx)} by {receipt.actor}: {receipt.reason}")
+
+    for role, ids in (
         ("object", receipt.object_ids),
         ("entity", receipt.entity_ids),
         ("still says the same on its own behalf", receipt.independent),
@@ -84,16 +84,14 @@ def _show_erasure(out: Console, receipt: ErasureReceipt) -> None:
         ("artifact erased with it", receipt.artifacts),
         ("artifact it was taken from, which stays", receipt.originals),
     ):
-        for one in ids:
-            out.print(f"  {what}: {one}")
+        for object_id in ids:
+            screen.line(f"  {role}: {object_id}")
 
 
 @app.command(
     epilog=examples(
-        [
-            "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --as confidential",
-            "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --allow-role auditor",
-        ]
+        "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --as confidential",
+        "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --allow-role auditor",
     )
 )
 def reclassify(
@@ -110,25 +108,34 @@ def reclassify(
     ] = None,
 ) -> None:
     """Change who may see an object, at all times at once; what is not stated stays."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         receipt = memory.reclassify(
             object_id,
             security_classification=classification,
             allow_roles=allow_role,
             deny_roles=deny_role,
         )
-        held = receipt.permissions
-        answer(
-            context,
-            receipt,
-            lambda out: out.print(
-                f"{object_id}: {held.classification.value}, for {', '.join(held.allow)}"
-                + (f", not for {', '.join(held.deny)}" if held.deny else "")
-            ),
-        )
+    access = receipt.permissions
+    denial = f", not for {', '.join(access.deny)}" if access.deny else ""
+    classes = f"{access.classification.value}, for {', '.join(access.allow)}"
+    answer(context, receipt, f"{object_id}: {classes}{denial}")
 
 
-@app.command(epilog=examples(["tenure migrate --dry-run", "tenure --store team.db migrate --json"]))
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """What became of the schema of one store."""
+
+    store: str
+    """The file, or the address and database of a server."""
+    before: int
+    """The number of the schema that was found; 0 for none."""
+    after: int
+    steps: tuple[str, ...]
+    """What was made, or would be; empty where the schema is current."""
+    dry_run: bool
+
+
+@app.command(epilog=examples("tenure migrate --dry-run", "tenure --store team.db migrate --json"))
 def migrate(
     context: typer.Context,
     dry_run: Annotated[
@@ -140,20 +147,44 @@ def migrate(
     Opening a store does the same for an older schema; this does it before anybody opens it, and
     remakes constraints and indices that were dropped. It can be stopped and run again.
     """
-    from .migrating import migrate as run
-
-    settings = frame_of(context).loaded().settings
+    settings = frame_of(context).settings().settings
     require_store(settings.store)
-    done = run(place_of(settings), settings.tenant, dry_run=dry_run)
-    answer(context, done, lambda out: _show_migrated(out, done, dry_run=dry_run))
+
+    place = place_of(settings)
+    store = place.open(prepare=False)
+    try:
+        migrations: list[Migration] = []
+        for name, tenant in _stores(place, settings.tenant):
+            migrations.append(Migration(name, *store.migrate(tenant, dry_run=dry_run), dry_run))
+    finally:
+        store.close()
+
+    answer(context, migrations, lambda screen: _show_migrations(screen, migrations))
 
 
-def _show_migrated(out: Console, done: tuple[Migrated, ...], *, dry_run: bool) -> None:
-    for each in done:
-        if not each.steps:
-            out.print(f"{each.store}: already current (schema {each.after})")
+def _stores(place: Place, tenant: str) -> Iterator[tuple[str, str]]:
+    """Yield each store by name, with a tenant that lives there.
+
+    Tenants of one database share its schema, so one stands for all of a cell; in an embedded
+    store each has a file, and a schema, of its own.
+    """
+    cells = () if callable(place.cells) else place.cells
+
+    # No tenant has an empty name, so it means the server that no cell claims.
+    yield place.url, "" if cells else tenant
+    for cell in cells:
+        yield f"{cell.target.uri}, database {cell.target.database}", min(cell.tenants)
+
+
+def _show_migrations(screen: Screen, migrations: Sequence[Migration]) -> None:
+    for migration in migrations:
+        if not migration.steps:
+            screen.line(f"{migration.store}: already current (schema {migration.after})")
             continue
-        told = "would go" if dry_run else "went"
-        out.print(f"{each.store}: {told} from schema {each.before} to {each.after}")
-        for step in each.steps:
-            out.print(f"  {step}")
+
+        verb = "would go" if migration.dry_run else "went"
+        screen.line(
+            f"{migration.store}: {verb} from schema {migration.before} to {migration.after}"
+        )
+        for step in migration.steps:
+            screen.line(f"  {step}")

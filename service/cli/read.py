@@ -1,4 +1,4 @@
-"""Commands that read: `get`, `timeline`, `facts`, `search`, `entities`.
+"""Commands that read: `get`, `facts`, `timeline`, `search`.
 
 Times are asked on two axes: `--valid` is when it was true in the world, `--tx` what the store
 knew by then. Without them the answer is what is true and known now.
@@ -6,18 +6,15 @@ knew by then. Without them the answer is what is true and known now.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .frame import examples, opened
-from .show import answer, span, table, value_text, when
+from .frame import answer, examples, open_memory
+from .show import Columns, Screen, held_span, value_text, when
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ...schema.answers import EntityView, Segment, SlotState
+    from ...schema.answers import Segment, SlotState
 
 app = typer.Typer()
 
@@ -28,92 +25,88 @@ Tx = Annotated[str | None, typer.Option(help="As known when. [now]")]
 Entity = Annotated[str, typer.Argument(help="A name or an entity id.")]
 SlotName = Annotated[str, typer.Argument(help="The name of a slot.")]
 
+_CANDIDATES: Columns = {
+    "value": "value",
+    "op": "op",
+    "status": "status",
+    "origin": "source_origin",
+    "level": "authority_level",
+    "known from": "tx",
+    "object": "object_id",
+}
+
 
 @app.command(
     epilog=examples(
-        [
-            "tenure get 'Sam Rivera' office",
-            "tenure get 'Sam Rivera' office --valid 2026-03-01T00:00:00Z",
-            "tenure get 'Sam Rivera' office --valid 2026-03-01T00:00:00Z \\",
-            "    --tx 2026-04-02T00:00:00Z",
-        ]
+        "tenure get 'Sam Rivera' office",
+        "tenure get 'Sam Rivera' office --valid 2026-03-01T00:00:00Z",
+        "tenure get 'Sam Rivera' office --valid 2026-03-01T00:00:00Z \\",
+        "    --tx 2026-04-02T00:00:00Z",
     )
 )
 def get(
     context: typer.Context, entity: Entity, slot: SlotName, valid: Valid = None, tx: Tx = None
 ) -> None:
     """Show what holds: the value, since when, and from where."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         state = memory.as_of(valid, tx).slot(entity, slot)
-        answer(context, state, lambda out: _show_state(out, f"{entity} · {slot}", state))
+
+    def show(screen: Screen) -> None:
+        screen.line(f"{entity} · {slot}: {_values(state) or state.status.value}")
+        reason = f" ({state.reason})" if state.reason else ""
+        screen.line(f"  {state.status.value}{reason}, {held_span(state)}")
+
+        if state.entities:
+            screen.line("  it may mean: " + ", ".join(state.entities))
+        if state.candidates:
+            screen.table(state.candidates, _CANDIDATES)
+
+    answer(context, state, show)
 
 
-def _show_state(out: Console, head: str, state: SlotState) -> None:
-    shown = ", ".join(value_text(v) for v in state.values) or state.status.value
-    out.print(f"{head}: {shown}")
-    reason = f" ({state.reason})" if state.reason else ""
-    out.print(f"  {state.status.value}{reason}, {span(state.valid_from, state.valid_until)}")
-    if state.entities:
-        out.print("  it may mean: " + ", ".join(state.entities))
-    rows = [
-        (
-            f"  {c.object_id}",
-            value_text(c.value),
-            c.op,
-            c.status,
-            c.source_origin,
-            int(c.authority_level),
-            when(c.tx),
-        )
-        for c in state.candidates
-    ]
-    if rows:
-        table(out, ("  object", "value", "op", "status", "origin", "level", "known from"), rows)
+def _values(state: SlotState) -> str:
+    return ", ".join(map(value_text, state.values))
 
 
-@app.command(epilog=examples(["tenure facts 'Sam Rivera'"]))
+@app.command(epilog=examples("tenure facts 'Sam Rivera'"))
 def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = None) -> None:
     """Show everything that holds of an entity."""
-    with opened(context) as memory:
-        found = memory.as_of(valid, tx).facts(entity)
-        rows = [
-            (
-                name,
-                ", ".join(map(value_text, s.values)) or "-",
-                s.status.value,
-                span(s.valid_from, s.valid_until),
-            )
-            for name, s in found.items()
-        ]
-        answer(context, found, lambda out: table(out, ("slot", "value", "status", "holds"), rows))
+    with open_memory(context) as memory:
+        states = memory.as_of(valid, tx).facts(entity)
+
+    columns: Columns = {
+        "slot": lambda pair: pair[0],
+        "value": lambda pair: _values(pair[1]) or "-",
+        "status": lambda pair: pair[1].status,
+        "holds": lambda pair: held_span(pair[1]),
+    }
+    answer(context, states, lambda screen: screen.table(states.items(), columns))
 
 
-@app.command(epilog=examples(["tenure timeline 'Sam Rivera' office"]))
+@app.command(epilog=examples("tenure timeline 'Sam Rivera' office"))
 def timeline(
     context: typer.Context, entity: Entity, slot: SlotName, valid: Valid = None, tx: Tx = None
 ) -> None:
     """Show a slot over the whole of valid time, as known now or by --tx."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         segments = memory.as_of(valid, tx).timeline(entity, slot)
-        answer(context, segments, lambda out: _show_segments(out, segments))
+
+    columns: Columns = {
+        "from": lambda segment: when(segment.valid_from, missing="always"),
+        "until": lambda segment: when(segment.valid_until),
+        "value": _value,
+        "status": "state.status",
+        "reason": "state.reason",
+    }
+    answer(context, segments, columns)
 
 
-def _show_segments(out: Console, segments: Sequence[Segment]) -> None:
-    rows = [
-        (
-            when(s.valid_from, missing="always"),
-            when(s.valid_until),
-            ", ".join(map(value_text, s.state.values)) or "-",
-            s.state.status.value,
-            s.state.reason,
-        )
-        for s in segments
-    ]
-    table(out, ("from", "until", "value", "status", "reason"), rows)
+def _value(segment: Segment) -> str:
+    return _values(segment.state) or "-"
 
 
 @app.command(
-    epilog=examples(["tenure search 'deployment window'", "tenure search Chicago --limit 3"])
+    epilog=examples("tenure search 'deployment window'", "tenure search Chicago --limit 3")
 )
 def search(
     context: typer.Context,
@@ -125,32 +118,19 @@ def search(
     tx: Tx = None,
 ) -> None:
     """Search what holds, best match first."""
-    with opened(context) as memory:
-        found = memory.as_of(valid, tx).search(text, limit, entity=entity, object_type=kind)
-        rows = [
-            (h.object.object_id, f"{h.score:.3f}", h.object.object_type.value, h.object.content)
-            for h in found.hits
-        ]
+    with open_memory(context) as memory:
+        page = memory.as_of(valid, tx).search(text, limit, entity=entity, object_type=kind)
 
-        def show(out: Console) -> None:
-            table(out, ("object", "score", "type", "content"), rows)
-            if found.withheld:
-                out.print(f"{found.withheld} more may not be seen by this caller")
+    columns: Columns = {
+        "content": "object.content",
+        "type": "object.object_type",
+        "score": lambda hit: f"{hit.score:.3f}",
+        "object": "object.object_id",
+    }
 
-        answer(context, found, show)
+    def show(screen: Screen) -> None:
+        screen.table(page.hits, columns, placeholder="nothing was found")
+        if page.withheld:
+            screen.line(f"{page.withheld} more may not be seen by this caller")
 
-
-def show_entities(out: Console, found: Sequence[EntityView]) -> None:
-    """Print entities for people."""
-    rows = [
-        (
-            e.entity_id,
-            e.name,
-            e.type,
-            e.state,
-            ", ".join(a for a in e.aliases if a != e.name),
-            ", ".join(f"{k}={v}" for k, v in e.external_ids.items()),
-        )
-        for e in found
-    ]
-    table(out, ("id", "name", "type", "state", "also", "identifiers"), rows)
+    answer(context, page, show)

@@ -2,14 +2,12 @@
 
 `review` without a sub-command opens one case after the other and takes single keys; without a
 terminal it lists the queue, so a script never hangs. Every decision states the version it saw.
-Sources: API "Command line"; resolution 9 and 11.
 """
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,12 +15,11 @@ import typer
 
 from ...schema.errors import InvalidInput, NotFound
 from .desk import Desk, show_page
-from .frame import examples, opened
-from .show import answer, table, when
+from .frame import answer, examples, open_memory
+from .show import Columns, Screen, value_text, when
+from .summaries import entity_names
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ...resolution.evaluate import Interval95, Report, SetReport
     from ...schema.entity import Review
     from ..client.memory import Memory
@@ -35,23 +32,24 @@ app.add_typer(review_app, name="review", invoke_without_command=True)
 app.add_typer(resolution_app, name="resolution")
 
 ReviewId = Annotated[str, typer.Argument(help="A review id, from `tenure review list`.")]
-Named = Annotated[str, typer.Argument(help="A name or an entity id.")]
+NameOrId = Annotated[str, typer.Argument(help="A name or an entity id.")]
 Reason = Annotated[str, typer.Option(help="Why, for the record.")]
 
 
-@review_app.callback(epilog=examples(["tenure review", "tenure review list --kind all"]))
+@review_app.callback(epilog=examples("tenure review", "tenure review list --kind all"))
 def review(context: typer.Context) -> None:
     """Decide cases one by one by single keys; without a terminal, list them."""
-    if context.invoked_subcommand is None:
-        with opened(context) as memory:
-            if sys.stdin.isatty() and sys.stdout.isatty():
-                from rich.console import Console
-                from rich.prompt import Prompt
+    if context.invoked_subcommand is not None:
+        return
+    with open_memory(context) as memory:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            _list(context, memory, "open", "blocking")
+            return
 
-                out = Console()
-                Desk(memory, out, lambda text: Prompt.ask(text, console=out)).run()
-            else:
-                _list(context, memory, "open", "blocking")
+        from rich.prompt import Prompt
+
+        screen = Screen.of_process()
+        Desk(memory, screen, lambda text: Prompt.ask(text, console=screen.console)).run()
 
 
 @review_app.command("list")
@@ -61,16 +59,16 @@ def list_cases(
     kind: Annotated[str, typer.Option(help="blocking, possible_same_as, audit, all")] = "blocking",
 ) -> None:
     """List cases, the most pressing first."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         _list(context, memory, status, kind)
 
 
 @review_app.command()
 def show(context: typer.Context, review_id: ReviewId) -> None:
     """Show a case with its evidence and what accepting it would do."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         page = memory.reviews.get(review_id)
-        answer(context, page, lambda out: show_page(out, page))
+        answer(context, page, lambda screen: show_page(screen, page))
 
 
 @review_app.command()
@@ -82,64 +80,66 @@ def accept(
     reason: Reason = "",
 ) -> None:
     """Say that the name means the candidate."""
-    with opened(context) as memory:
-        done = memory.reviews.accept(review_id, remember=remember, entity=entity, reason=reason)
-        answer(context, done, lambda out: out.print(f"one entity: {done.canonical_id}"))
+    with open_memory(context) as memory:
+        decision = memory.reviews.accept(review_id, remember=remember, entity=entity, reason=reason)
+        answer(context, decision, f"one entity: {_name(memory, decision.canonical_id)}")
 
 
 @review_app.command()
 def reject(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
     """Say that the name means none of the candidates; namesakes are split."""
-    with opened(context) as memory:
-        done = memory.reviews.reject(review_id, reason=reason)
-        answer(context, done, lambda out: out.print(f"an entity of its own: {done.canonical_id}"))
+    with open_memory(context) as memory:
+        decision = memory.reviews.reject(review_id, reason=reason)
+        answer(context, decision, f"an entity of its own: {_name(memory, decision.canonical_id)}")
 
 
 @review_app.command()
 def unsure(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
     """Record that you looked and could not say."""
-    with opened(context) as memory:
-        done = memory.reviews.unsure(review_id, reason=reason)
-        answer(context, done, lambda out: out.print("noted as unsure"))
+    with open_memory(context) as memory:
+        answer(context, memory.reviews.unsure(review_id, reason=reason), "noted as unsure")
 
 
 @review_app.command()
 def undo(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
     """Take the last decision of a case back, however long ago."""
-    with opened(context) as memory:
-        done = memory.reviews.undo(review_id, reason=reason)
-        answer(context, done, lambda out: out.print("undone; the case waits again"))
+    with open_memory(context) as memory:
+        decision = memory.reviews.undo(review_id, reason=reason)
+        answer(context, decision, "undone; the case waits again")
+
+
+_DOUBTFUL: Columns = {
+    "names": "names",
+    "now": lambda bind: f"{bind.now:.3f}",
+    "why": "vetoes",
+    "merge": "merge_id",
+}
 
 
 @resolution_app.command()
 def doubtful(context: typer.Context) -> None:
     """List automatic binds that today's model would not make; nothing changes."""
-    with opened(context) as memory:
-        found = memory.reviews.below()
-        rows = [(b.merge_id, *b.names, f"{b.now:.3f}", ", ".join(b.vetoes)) for b in found]
-        answer(
-            context, found, lambda out: table(out, ("merge", "name", "name", "now", "why"), rows)
-        )
+    with open_memory(context) as memory:
+        answer(context, memory.reviews.below(), _DOUBTFUL)
 
 
-@review_app.command(epilog=examples(["tenure review groups --by source"]))
+@review_app.command(epilog=examples("tenure review groups --by source"))
 def groups(
     context: typer.Context,
-    by: Annotated[str, typer.Option(help="mention, source, scope, type or reason")] = "mention",
+    dimension: Annotated[
+        str, typer.Option("--by", help="mention, source, scope, type or reason")
+    ] = "mention",
 ) -> None:
     """Count what waits by name, source, scope, type or reason, the largest group first."""
-    with opened(context) as memory:
-        found = memory.reviews.groups(by)
-        rows = [(str(g.cases), g.value, g.oldest, ", ".join(g.mentions)) for g in found]
-        answer(context, found, lambda out: table(out, ("cases", by, "oldest", "names"), rows))
+    with open_memory(context) as memory:
+        columns = {"cases": "cases", dimension: "value", "oldest": "oldest", "names": "mentions"}
+        answer(context, memory.reviews.groups(dimension), columns)
 
 
 @review_app.command(
     epilog=examples(
-        [
-            "tenure review bulk reject --source import://crm",
-            "tenure review bulk accept --mention 'S. Rivera' --yes",
-        ]
+        "tenure review bulk reject --source import://crm",
+        "tenure review bulk accept --mention 'S. Rivera' --yes",
     )
 )
 def bulk(
@@ -153,22 +153,22 @@ def bulk(
     reason: Reason = "",
 ) -> None:
     """Decide every case of a filter alike, at most 100; shows them first, decides with --yes."""
-    with opened(context) as memory:
-        found = memory.reviews.matching(mention=mention, scope=scope, type=type, source=source)
-        if not yes:
-            answer(context, found, lambda out: _show_bulk(out, found, decision))
+    with open_memory(context) as memory:
+        cases = memory.reviews.matching(mention=mention, scope=scope, type=type, source=source)
+        if yes:
+            decisions = memory.reviews.decide_all(cases, decision, reason=reason)
+            answer(context, decisions, f"{decision}: {len(decisions)} cases")
             return
-        done = memory.reviews.decide_all(found, decision, reason=reason)
-        answer(context, done, lambda out: out.print(f"{decision}: {len(done)} cases"))
 
+    def show(screen: Screen) -> None:
+        screen.table(cases, _CASES)
+        screen.line(f"{len(cases)} cases; --yes decides them: {decision}")
 
-def _show_bulk(out: Console, found: Sequence[Review], decision: str) -> None:
-    _show_cases(out, found)
-    out.print(f"{len(found)} cases; --yes decides them: {decision}")
+    answer(context, cases, show)
 
 
 @app.command(
-    epilog=examples(["tenure entities 'Sam Rivera'", "tenure entities --export team.graphml"])
+    epilog=examples("tenure entities 'Sam Rivera'", "tenure entities --export team.graphml")
 )
 def entities(
     context: typer.Context,
@@ -181,43 +181,53 @@ def entities(
     ] = None,
 ) -> None:
     """List the entities whose names you may see, show one with its history, or draw the graph."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         if export is not None:
             form = "json" if export.suffix == ".json" else "graphml"
             memory.entities.export(export, format=form)
-            answer(context, {"file": str(export)}, lambda out: out.print(f"wrote {export}"))
-            return
-        if entity is not None:
+            answer(context, {"file": str(export)}, f"wrote {export}")
+        elif entity is not None:
             page = memory.entities.get(entity)
-            answer(context, page, lambda out: _show_entity(out, page))
-            return
-        found = memory.entities.list(type, after=after, limit=limit)
-        rows = [(e.entity_id, e.name, e.type, e.state, ", ".join(e.aliases)) for e in found]
-        answer(
-            context,
-            found,
-            lambda out: table(out, ("id", "name", "type", "state", "aliases"), rows),
-        )
+            answer(context, page, lambda screen: _show_entity(screen, page))
+        else:
+            answer(context, memory.entities.list(type, after=after, limit=limit), _ENTITIES)
 
 
-@app.command()
-def merge(context: typer.Context, a: Named, b: Named, reason: Reason = "") -> None:
+_ENTITIES: Columns = {
+    "name": "name",
+    "type": "type",
+    "state": "state",
+    "aliases": lambda view: [alias for alias in view.aliases if alias != view.name],
+    "id": "entity_id",
+}
+
+
+@app.command(epilog=examples("tenure merge 'Sam Lee' 'Samuel Lee' --reason 'the same badge'"))
+def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "") -> None:
     """Make two entities one; `unmerge` takes it back."""
-    with opened(context) as memory:
+    with open_memory(context) as memory:
         view = memory.as_of()
-        ids = [view.entity(one).entity_id for one in (a, b)]
-        done = memory.entities.merge(ids[0], ids[1], reason=reason)
-        answer(
-            context, done, lambda out: out.print(f"{done.canonical_id} survives; {done.merge_id}")
-        )
+        left, right = view.entity(a), view.entity(b)
+
+        union = memory.entities.merge(left.entity_id, right.entity_id, reason=reason)
+        name = _name(memory, union.canonical_id)
+    answer(context, union, f"one entity: {name}; take it back with: unmerge {union.merge_id}")
 
 
 @app.command()
-def unmerge(context: typer.Context, merge_id: str, reason: Reason = "") -> None:
+def unmerge(
+    context: typer.Context,
+    merge_id: Annotated[str, typer.Argument(help="The id that `tenure merge` printed.")],
+    reason: Reason = "",
+) -> None:
     """Take a merge back; what was written since stays with its own side."""
-    with opened(context) as memory:
-        done = memory.entities.unmerge(merge_id, reason=reason)
-        answer(context, done, lambda out: out.print(f"{len(done.parts)} entities"))
+    with open_memory(context) as memory:
+        split = memory.entities.unmerge(merge_id, reason=reason)
+    answer(context, split, f"{len(split.parts)} entities")
+
+
+def _name(memory: Memory, entity_id: str) -> str:
+    return f"{entity_names(memory, [entity_id])[entity_id]} ({entity_id})"
 
 
 @resolution_app.command()
@@ -237,7 +247,7 @@ def evaluate(
         NotFound: `unknown_file`.
         InvalidInput: `bad_file` when a column is missing.
     """
-    from ...resolution.evaluate import evaluate as measured
+    from ...resolution.evaluate import evaluate as measure
     from ...resolution.evaluate import pairs_from_rows, refit_platt
     from ...resolution.model import default_model, model_to_json
 
@@ -252,69 +262,84 @@ def evaluate(
                 "is_match, cluster1, cluster2",
                 code="bad_file",
             ) from missing
-    report = measured(pairs, assume_same_scope=assume_same_scope)
-    answer(context, report, lambda out: show_report(out, report))
+    report = measure(pairs, assume_same_scope=assume_same_scope)
+    answer(context, report, lambda screen: _show_report(screen, report))
+
     if refit is not None:
-        done = refit_platt(pairs, default_model())
-        if done.model is None:
-            raise InvalidInput(f"no new model: {done.refused}", code="refit_refused")
-        refit.write_text(model_to_json(done.model), encoding="utf-8")
+        outcome = refit_platt(pairs, default_model())
+        if outcome.model is None:
+            raise InvalidInput(f"no new model: {outcome.refused}", code="refit_refused")
+        refit.write_text(model_to_json(outcome.model), encoding="utf-8")
 
 
-def _show_entity(out: Console, page: EntityPage) -> None:
-    one = page.entity
-    out.print(f"{one.name} ({one.type}, {one.state}) {one.entity_id}", markup=False)
-    for at, what in page.history:
-        out.print(f"  {when(at)}  {what}", markup=False)
+def _show_entity(screen: Screen, page: EntityPage) -> None:
+    subject = page.entity
+    screen.line(f"{subject.name} ({subject.type}, {subject.state}) {subject.entity_id}")
+
+    for moment, event in page.history:
+        screen.line(f"  {when(moment)}  {event}")
     for slot, state in page.facts.items():
-        out.print(
-            f"  {slot}: {state.status.value} {', '.join(map(str, state.values))}", markup=False
-        )
+        values = ", ".join(map(value_text, state.values))
+        screen.line(f"  {slot}: {state.status.value} {values}")
 
 
 def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:
-    found = memory.reviews.list(status, kind=kind)
-    answer(context, found, lambda out: _show_cases(out, found))
+    cases = memory.reviews.list(status, kind=kind)
+    answer(context, cases, lambda screen: screen.table(cases, _CASES, placeholder="no case waits"))
 
 
-def _show_cases(out: Console, found: Sequence[Review]) -> None:
-    rows = [
-        (c.review_id, c.mention, c.type, c.reason, c.candidates[0].name if c.candidates else "",
-         f"{c.candidates[0].score:.3f}" if c.candidates else "", c.state.value)
-        for c in found
-    ]  # fmt: skip
-    table(out, ("review", "name", "type", "reason", "best candidate", "score", "state"), rows)
+def _best_name(case: Review) -> str:
+    return case.candidates[0].name if case.candidates else ""
 
 
-def show_report(out: Console, report: Report) -> None:
-    """Print the report: per set, reliability, thresholds."""
-    out.print(f"model {report.model_version}; calibration error {report.calibration_error:.3f}")
-    heads = ("set", "pairs", "bound", "right", "precision", "95 % interval", "recall", "review")
-    table(out, heads, [_set_row(row) for row in (report.pooled, *report.sets)])
-    bins = [
-        (f"{b.low:.2f}-{b.high:.2f}", str(b.truth.n), _share(b.truth)) for b in report.reliability
-    ]
-    table(out, ("score", "pairs", "true"), bins)
-    cuts = [
-        (f"{c.threshold:.2f}", _share(c.precision), f"{c.recall:.3f}") for c in report.thresholds
-    ]
-    table(out, ("threshold", "precision", "recall"), cuts)
+def _best_score(case: Review) -> str:
+    return f"{case.candidates[0].score:.3f}" if case.candidates else ""
 
 
-def _set_row(row: SetReport) -> tuple[str, ...]:
-    name = row.name if row.proven else f"{row.name} (not proven: n < 300)"
-    held = row.bind
-    return (
-        name,
-        str(row.pairs),
-        str(held.n),
-        str(held.right),
-        f"{held.share:.4f}",
-        f"{held.low:.4f}-{held.high:.4f}",
-        f"{row.recall:.3f}",
-        f"{row.review_share:.3f}",
-    )
+_CASES: Columns = {
+    "name": "mention",
+    "type": "type",
+    "reason": "reason",
+    "best candidate": _best_name,
+    "score": _best_score,
+    "state": "state",
+    "review": "review_id",
+}
 
 
-def _share(found: Interval95) -> str:
-    return f"{found.share:.3f} ({found.right}/{found.n})"
+def _set_name(row: SetReport) -> str:
+    return row.name if row.proven else f"{row.name} (not proven: n < 300)"
+
+
+def _share(interval: Interval95) -> str:
+    return f"{interval.share:.3f} ({interval.right}/{interval.n})"
+
+
+_SETS: Columns = {
+    "set": _set_name,
+    "pairs": "pairs",
+    "bound": "bind.n",
+    "right": "bind.right",
+    "precision": lambda row: f"{row.bind.share:.4f}",
+    "95 % interval": lambda row: f"{row.bind.low:.4f}-{row.bind.high:.4f}",
+    "recall": lambda row: f"{row.recall:.3f}",
+    "review": lambda row: f"{row.review_share:.3f}",
+}
+_BINS: Columns = {
+    "score": lambda row: f"{row.low:.2f}-{row.high:.2f}",
+    "pairs": "truth.n",
+    "true": lambda row: _share(row.truth),
+}
+_CUTS: Columns = {
+    "threshold": lambda row: f"{row.threshold:.2f}",
+    "precision": lambda row: _share(row.precision),
+    "recall": lambda row: f"{row.recall:.3f}",
+}
+
+
+def _show_report(screen: Screen, report: Report) -> None:
+    """Print a measurement: each set, the reliability of scores, and what a threshold would do."""
+    screen.line(f"model {report.model_version}; calibration error {report.calibration_error:.3f}")
+    screen.table((report.pooled, *report.sets), _SETS)
+    screen.table(report.reliability, _BINS)
+    screen.table(report.thresholds, _CUTS)

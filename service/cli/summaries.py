@@ -1,13 +1,14 @@
-"""What objects say, in a few words each: an id alone tells a person nothing.
+"""What ids stand for, in a few words: an id alone tells a person nothing.
 
-Stored objects are asked for as the caller may read them, so what is masked, withheld or erased
-stays silent; items of a request are read from the manifest. For tables that people read: JSON
-keeps to ids.
+Stored objects and entities are asked for as the caller may read them, so what is masked,
+withheld or erased stays silent; items of a request are read from the manifest. For tables that
+people read: JSON keeps to ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import TenureError
@@ -17,41 +18,66 @@ if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
     from ..client.memory import Memory
 
-_MOST: Final = 60
+_TEXT_LIMIT: Final = 60
 """Characters of a text in a table."""
 
+_SHORT: Final = 8
+"""Characters of an id that tell namesakes apart."""
 
-def said(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
-    """Return the opening words of every object that the envelopes hold or left out, by id."""
-    found: dict[str, str] = {}
+
+def opening_words(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
+    """The opening words of every object that the envelopes hold or left out, by id."""
+    words: dict[str, str] = {}
+
     for envelope in envelopes:
-        asked = request_items(envelope.manifest)
-        found.update((object_id, opening(given.text)) for object_id, given in asked.items())
-        stored = {each.object_id for each in envelope.manifest.candidates if each.vid}
-        for object_id in stored & _named(envelope) - found.keys():
-            found[object_id] = _stored(memory, object_id)
-    return found
+        for object_id, item in request_items(envelope.manifest).items():
+            words[object_id] = opening(item.text)
+
+        trace = envelope.trace
+        listed_ids = {entry.object_id for entry in (*trace.compiled_objects, *trace.left_out)}
+        stored_ids = {entry.object_id for entry in envelope.manifest.candidates if entry.vid}
+        for object_id in (stored_ids & listed_ids) - words.keys():
+            words[object_id] = _of_stored(memory, object_id)
+
+    return words
 
 
 def opening(text: str) -> str:
-    r"""Return the first words of a text on one line.
+    r"""The first words of a text on one line.
 
     >>> opening("The deploy  ended.\nIt took nine minutes, which is a little more than before.")
     'The deploy ended. It took nine minutes, which is a little…'
     """
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    if len(line) <= _MOST:
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    line = " ".join(printable.split())
+
+    if len(line) <= _TEXT_LIMIT:
         return line
-    return (line[:_MOST].rpartition(" ")[0] or line[: _MOST - 1]) + "…"
+    return (line[:_TEXT_LIMIT].rpartition(" ")[0] or line[: _TEXT_LIMIT - 1]) + "…"
 
 
-def _named(envelope: Envelope) -> set[str]:
-    trace = envelope.trace
-    return {each.object_id for each in (*trace.compiled_objects, *trace.left_out)}
-
-
-def _stored(memory: Memory, object_id: str) -> str:
+def _of_stored(memory: Memory, object_id: str) -> str:
     try:
         return opening(memory.rehydrate(object_id).text)
     except TenureError:  # masked, erased, or no longer to be read
         return ""
+
+
+def entity_names(memory: Memory, ids: Iterable[str | None]) -> Mapping[str, str]:
+    """The names of entities by id; the beginning of the id stands behind a name that two have."""
+    view = memory.as_of()
+    names: dict[str, str] = {}
+
+    for entity_id in dict.fromkeys(ids):
+        if entity_id is None:
+            continue
+        try:
+            names[entity_id] = view.entity(entity_id).name
+        except TenureError:  # hidden from this caller, or erased
+            names[entity_id] = entity_id
+
+    counts = Counter(names.values())
+    for entity_id, name in names.items():
+        if counts[name] > 1:
+            names[entity_id] = f"{name} ({entity_id[:_SHORT]})"
+    return names

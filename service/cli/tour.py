@@ -4,26 +4,27 @@ The log (`demo_log.jsonl`) is a history in the import format, written for this t
 of one name, a nickname, a move, a price that was entered late, a preference with its reason, a
 planned change, a poisoned web page, a rumour, and two words of equal weight. Clock and key are
 fixed, so everybody sees the same ids, the same bytes and the same digests. This module works
-out the facts; `cli_demo` prints them.
+out the facts; `demo` prints them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...schema.principal import Principal
 from ...schema.values import canonical_json
 from ...schema.write import Receipt
 from ...store.port.receipts import decode
-from ..backend.ids import replayed
+from ..backend.ids import replayed as replayed_id
 from ..client.connect import connect
 from ..writing.event_lines import Event, Line, Reading, read
-from .summaries import said
+from .summaries import opening_words
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
@@ -41,6 +42,17 @@ MIRA: Final = Principal(
 BUDGET_TOKENS: Final = 710
 """Less than all that would fit the question, so that something must stay out."""
 
+_MINUTES: Final = """
+Item 1: Orchid Foods asks whether the renewal can start before the autumn rush.
+Item 2: their buyer compares our premium tier with two offers from elsewhere.
+Item 3: the bakery needs delivery windows before six in the morning.
+Item 4: nobody could say which day in the autumn the renewal is due.
+Item 5: a new contact person will be named for the second bakery.
+Item 6: the buyer repeats that a short renewal note is enough for now.
+Item 7: packaging complaints from spring are settled and need no mention.
+Item 8: the next call about the renewal takes place when the note is out.
+"""
+
 REQUEST: Final[Mapping[str, Any]] = {
     "task": "analytical_reporting",
     "query": "Orchid Foods renewal: pricing tier, deadline, and Sam Rivera's office",
@@ -52,22 +64,7 @@ REQUEST: Final[Mapping[str, Any]] = {
         {
             "title": "minutes of the renewal call",
             "origin": "doc://minutes/2026-07-14",
-            "text": " ".join(
-                f"Item {number}: {what}."
-                for number, what in enumerate(
-                    (
-                        "Orchid Foods asks whether the renewal can start before the autumn rush",
-                        "their buyer compares our premium tier with two offers from elsewhere",
-                        "the bakery needs delivery windows before six in the morning",
-                        "nobody could say which day in the autumn the renewal is due",
-                        "a new contact person will be named for the second bakery",
-                        "the buyer repeats that a short renewal note is enough for now",
-                        "packaging complaints from spring are settled and need no mention",
-                        "the next call about the renewal takes place when the note is out",
-                    ),
-                    start=1,
-                )
-            ),
+            "text": " ".join(_MINUTES.split()),
         },
     ),
     "budget_tokens": BUDGET_TOKENS,
@@ -76,8 +73,7 @@ REQUEST: Final[Mapping[str, Any]] = {
 _KEY: Final = bytes(range(32))
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A line of the log, and what became of it."""
 
     event: Event
@@ -95,10 +91,10 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Omission:
     """Something that is not in the envelope as truth."""
 
-    what: str
+    text: str
     reason: str
     set_apart: bool
     """Quarantined rather than omitted."""
@@ -116,25 +112,27 @@ class Tour:
     titles: Mapping[str, str]
     """What is known of each candidate of a review, by entity id."""
     envelope: Envelope
-    left_out: tuple[LeftOut, ...]
-    later: Envelope
+    omissions: tuple[Omission, ...]
+    after_correction: Envelope
     """The same request after a correction."""
-    again: Envelope
-    """The replay of the first envelope, after the correction."""
+    replay: Envelope
+    """The first envelope again, after the correction."""
 
 
 def log_lines() -> tuple[str, ...]:
-    """Return the lines of the log, as they are shipped."""
+    """The lines of the log, as they are shipped."""
     text = files("tenure.service.cli").joinpath("demo_log.jsonl").read_text(encoding="utf-8")
     return tuple(text.splitlines())
 
 
 def take_tour(store: str) -> Tour:
-    """Load the log into a new store at a path and return what there is to see."""
-    with connect(store, clock=lambda: NOW, tenant_key=_KEY, ids=_Ids()) as memory:
+    """Load the log into a new store at a path, and see what there is to see."""
+    with connect(store, clock=lambda: NOW, tenant_key=_KEY, ids=_steady_ids()) as memory:
         memory.replay_import([json.loads(line) for line in log_lines()])
         entries = _entries(memory)
-        questions, reviews = _questions(memory), _reviews(memory)
+        questions = _questions(memory)
+        reviews = memory.reviews.list()
+
         mira = memory.bind(MIRA)
         envelope = mira.compile(**REQUEST)
         memory.write(
@@ -145,77 +143,76 @@ def take_tour(store: str) -> Tour:
             valid_from="2026-07-01T00:00:00Z",
             source_origin="record://billing/accounts",
         )
+
+        view = memory.as_of()
+        ids = [candidate.entity for review in reviews for candidate in review.candidates]
         return Tour(
             entries=entries,
-            nickname=memory.as_of().entity("Bill Nakamura").name,
+            nickname=view.entity("Bill Nakamura").name,
             questions=questions,
             reviews=reviews,
-            titles=_titles(memory, reviews),
+            titles={i: str(view.value(i, "title", "nothing else is known")) for i in ids},
             envelope=envelope,
-            left_out=_left_out(mira, envelope),
-            later=mira.compile(**REQUEST),
-            again=mira.replay(envelope.manifest),
+            omissions=_omissions(mira, envelope),
+            after_correction=mira.compile(**REQUEST),
+            replay=mira.replay(envelope.manifest),
         )
 
 
-class _Ids:
+def _steady_ids() -> Callable[[], str]:
     """Object ids that are the same in every tour."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def __call__(self) -> str:
-        self._count += 1
-        return replayed("demo", 0, self._count, "")
+    numbers = count(1)
+    return lambda: replayed_id("demo", 0, next(numbers), "")
 
 
 def _entries(memory: Memory) -> tuple[Entry, ...]:
-    """Return the log with its receipts; a replay derives the ids from the events."""
-    tenant, places = memory.principal.tenant, dict[int, int]()
-    events: list[tuple[str, Event]] = []
+    """The log with its receipts; a replay derives the ids from the events."""
+    tenant = memory.principal.tenant
+    group_sizes: dict[int, int] = {}
+    events: dict[str, Event] = {}
+
     for number, text in enumerate(log_lines(), start=1):
         event = read(Line(number, text), Reading(replay=True))
-        if isinstance(event, Event) and event.recorded_us is not None:
-            place = places.get(event.recorded_us, 0)
-            places[event.recorded_us] = place + 1
-            held = canonical_json(event.held)
-            events.append((replayed(tenant, event.recorded_us, place, held), event))
+        if not isinstance(event, Event) or event.recorded_us is None:
+            continue
+
+        # Events of one moment are told apart by their position in it.
+        position = group_sizes.get(event.recorded_us, 0)
+        group_sizes[event.recorded_us] = position + 1
+        body = canonical_json(event.held)
+        events[replayed_id(tenant, event.recorded_us, position, body)] = event
+
     with memory.backend.store.reading(tenant) as reader:
-        stored = {r.object_id: r for r in reader.receipts([i for i, _ in events])}
-    return tuple(Entry(event, decode(stored[i].body)) for i, event in events)
+        receipts = {
+            receipt.object_id: decode(receipt.body) for receipt in reader.receipts([*events])
+        }
+    return tuple(Entry(event, receipts[object_id]) for object_id, event in events.items())
 
 
 def _questions(memory: Memory) -> tuple[Question, ...]:
     march = datetime(2026, 3, 1, tzinfo=UTC)
-    asked = (
+    next_year = datetime(2027, 2, 1, tzinfo=UTC)
+
+    questions: list[Question] = []
+    for words, valid, tx in (
         ("What is true today?", NOW, NOW),
         ("What did we believe on 1 March?", march, march),
         ("What was true on 1 March, as we know today?", march, NOW),
-        ("What will be true in February 2027, as planned today?", datetime(2027, 2, 1, tzinfo=UTC),
-         NOW),
-    )  # fmt: skip
-    return tuple(
-        Question(words, valid, tx, memory.as_of(valid, tx).value("Orchid Foods", "pricing_tier"))
-        for words, valid, tx in asked
-    )
+        ("What will be true in February 2027, as planned today?", next_year, NOW),
+    ):
+        answer = memory.as_of(valid, tx).value("Orchid Foods", "pricing_tier")
+        questions.append(Question(words, valid, tx, answer))
+    return tuple(questions)
 
 
-def _reviews(memory: Memory) -> tuple[Review, ...]:
-    return memory.reviews.list()
+def _omissions(memory: Memory, envelope: Envelope) -> tuple[Omission, ...]:
+    words = opening_words(memory, envelope)
+    omissions: list[Omission] = []
 
-
-def _titles(memory: Memory, reviews: Sequence[Review]) -> dict[str, str]:
-    view = memory.as_of()
-    return {
-        candidate.entity: str(view.value(candidate.entity, "title", "nothing else is known"))
-        for review in reviews
-        for candidate in review.candidates
-    }
-
-
-def _left_out(memory: Memory, envelope: Envelope) -> tuple[LeftOut, ...]:
-    trace = envelope.trace
-    found = [(o.object_id, o.reason, o.detail, True) for o in trace.quarantined_objects]
-    found += [(o.object_id, o.reason, o.detail, False) for o in trace.omitted_objects]
-    words = said(memory, envelope)
-    return tuple(LeftOut(words[i] or i, reason, apart) for i, reason, _, apart in found)
+    for entry in envelope.trace.quarantined_objects:
+        text = words[entry.object_id] or entry.object_id
+        omissions.append(Omission(text, entry.reason, set_apart=True))
+    for entry in envelope.trace.omitted_objects:
+        text = words[entry.object_id] or entry.object_id
+        omissions.append(Omission(text, entry.reason, set_apart=False))
+    return tuple(omissions)

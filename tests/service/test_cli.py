@@ -28,7 +28,7 @@ Run = Callable[..., Result]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return a command line whose store stands in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    for name in ("TENURE_STORE", "TENURE_TENANT", "TENURE_CONFIG"):
+    for name in ("TENURE_STORE", "TENURE_TENANT", "TENURE_CONFIG", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
 
     def run(*words: str, code: int | tuple[int, ...] = 0, **more: Any) -> Result:

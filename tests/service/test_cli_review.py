@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from tenure import EntityRef, Memory, connect
 from tenure.service.cli.desk import KEYS, Desk
 from tenure.service.cli.main import app
+from tenure.service.cli.show import Screen
 
 HEAD = "pair_id,kind,name1,name2,is_match,cluster1,cluster2"
 
@@ -36,7 +37,7 @@ def told(store: Path, *words: str, code: int = 0) -> Any:
 def sit(memory: Memory, *keys: str) -> str:
     out = StringIO()
     pressed = iter(keys)
-    Desk(memory, Console(file=out, width=200), lambda _: next(pressed)).run()
+    Desk(memory, Screen(Console(file=out, width=200)), lambda _: next(pressed)).run()
     return out.getvalue()
 
 
@@ -131,7 +132,7 @@ def test_a_file_of_pairs_is_measured(tmp_path: Path) -> None:
     file.write_text("\n".join(lines))
     report = told(tmp_path / "x.db", "resolution", "evaluate", str(file))
     assert report["pooled"]["bind"]["right"] == report["pooled"]["bind"]["n"] == 1
-    out = CliRunner().invoke(app, ["resolution", "evaluate", str(file)])
+    out = CliRunner().invoke(app, ["resolution", "evaluate", str(file)], env={"COLUMNS": "200"})
     assert "not proven" in out.stdout
     told(tmp_path / "x.db", "resolution", "evaluate", str(tmp_path / "none.csv"), code=1)
     refused = CliRunner().invoke(

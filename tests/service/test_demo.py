@@ -40,7 +40,7 @@ def test_a_name_of_two_people_is_reviewed_and_a_nickname_is_not(tour: Tour) -> N
 def test_the_envelope_keeps_its_budget_and_says_what_is_missing(tour: Tour) -> None:
     envelope = tour.envelope
     assert envelope.tokens <= envelope.trace.budget["budget_tokens"]
-    reasons = {o.reason: o.set_apart for o in tour.left_out}
+    reasons = {o.reason: o.set_apart for o in tour.omissions}
     assert reasons == {
         "injection_suspected": True,
         "conflicting_claim_unresolved": True,
@@ -54,10 +54,10 @@ def test_the_envelope_keeps_its_budget_and_says_what_is_missing(tour: Tour) -> N
 
 
 def test_a_replay_gives_the_same_bytes_after_a_correction(tour: Tour) -> None:
-    assert tour.again.text == tour.envelope.text
-    assert tour.again.digest == tour.envelope.digest
-    assert "pricing tier: enterprise" in tour.later.text
-    assert tour.later.digest != tour.envelope.digest
+    assert tour.replay.text == tour.envelope.text
+    assert tour.replay.digest == tour.envelope.digest
+    assert "pricing tier: enterprise" in tour.after_correction.text
+    assert tour.after_correction.digest != tour.envelope.digest
 
 
 def test_the_tour_is_the_same_every_time(tour: Tour, tmp_path: Path) -> None:
@@ -70,6 +70,7 @@ def test_the_tour_is_printed_and_its_store_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
     result = RUNNER.invoke(app, ["demo"])
     assert result.exit_code == 0, result.output
     for part in ("What did we believe on 1 March?", "in all", "the same", "a person is asked"):

@@ -4,7 +4,6 @@ Every line may carry `trace_id, tenant, actor, op, outcome, reason, ms`. What wa
 never logged: fields that hold content or secrets are masked by name, and credentials that
 slip into any other text are masked by their form. The audit log is another thing: it stands
 in the store, append-only and chained.
-Source: ecosystem 8.
 """
 
 from __future__ import annotations
@@ -52,17 +51,17 @@ def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mappi
     >>> redact(None, "info", {"event": "written", "content": "my salary", "ms": 3})
     {'event': 'written', 'content': '[redacted]', 'ms': 3}
     """
-    return {name: _redacted(name, value) for name, value in event.items()}
+    return {name: _redact_value(name, value) for name, value in event.items()}
 
 
-def _redacted(name: str, value: Any) -> Any:
+def _redact_value(name: str, value: Any) -> Any:
     if name.lower() in _SECRET | _CONTENT:
         return MASK
     if isinstance(value, str):
         return MASK if find_credentials(value) else value
     if isinstance(value, Mapping):
-        held = cast("Mapping[object, object]", value)
-        return {k: _redacted(str(k), v) for k, v in held.items()}
+        members = cast("Mapping[object, object]", value)
+        return {k: _redact_value(str(k), v) for k, v in members.items()}
     if isinstance(value, list | tuple):
-        return [_redacted(name, v) for v in cast("list[Any]", value)]
+        return [_redact_value(name, v) for v in cast("list[Any]", value)]
     return value

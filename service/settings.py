@@ -5,7 +5,6 @@ points), environment variables `TENURE_…` with `__` between the levels, and th
 command line. A key that nobody knows is an error, because a misspelt limit is no limit; all
 errors are told at once. Secrets are never printed. The core reads none of this: it is handed
 a `Policy` and a `Principal`.
-Sources: ecosystem 7; API "Command line".
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from ..schema.artifact import MAX_BYTES
 from ..schema.errors import InvalidInput, NotFound, did_you_mean
@@ -27,7 +25,7 @@ from ..schema.policy import Policy
 
 PREFIX: Final = "TENURE_"
 FILE: Final = "tenure.toml"
-_ELSEWHERE: Final = (
+_FOREIGN_PREFIXES: Final = (
     *("TENURE_CONFIG", "TENURE_SHARED", "TENURE_EXPLORE"),
     *("TENURE_CI_STARTED", "TENURE_REQUIRE_NEO4J", "TENURE_NEO4J_"),
 )
@@ -36,10 +34,14 @@ _CELL_KEY: Final = re.compile(r"cells\.\w+\.(store|tenants|database|auth\.(user|
 """A cell has the name that its owner gives it."""
 
 
-class Auth(BaseModel):
-    """How to sign in to a server; from the environment, never from a flag."""
+class _Group(BaseModel):
+    """Settings that belong together: known names alone, and none changes later."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Auth(_Group):
+    """How to sign in to a server; from the environment, never from a flag."""
 
     user: str | None = None
     password: SecretStr | None = None
@@ -47,10 +49,8 @@ class Auth(BaseModel):
     """A file that holds `user/password`, as a container's secret does; instead of the two above."""
 
 
-class CellOf(BaseModel):
+class CellSettings(_Group):
     """A server of its own for some tenants: a cell."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     store: str
     """The address of its server."""
@@ -61,10 +61,8 @@ class CellOf(BaseModel):
     """Without a password: the setting `auth`."""
 
 
-class Caller(BaseModel):
+class CallerSettings(_Group):
     """Who asks. Without roles it is the owner of the store."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     user: str | None = None
     roles: tuple[str, ...] = ()
@@ -75,10 +73,8 @@ class Caller(BaseModel):
     """The ceiling; None: 0 for the owner, 2 for a caller with roles."""
 
 
-class Artifacts(BaseModel):
+class ArtifactSettings(_Group):
     """Where originals are kept."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: str | None = None
     """A folder, or a URL of fsspec; by default a folder beside an embedded store."""
@@ -86,33 +82,23 @@ class Artifacts(BaseModel):
     """Size of one artifact."""
 
 
-class Log(BaseModel):
+class LogSettings(_Group):
     """What is logged, and how."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     level: Literal["debug", "info", "warning", "error"] = "warning"
     format: Literal["auto", "console", "json"] = "auto"
     """`auto`: JSON in a service, lines for people in the command line."""
 
 
-class Settings(BaseSettings):
+class Settings(_Group):
     """Everything that can be set."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_nested_delimiter="__",
-        extra="forbid",
-        frozen=True,
-        env_ignore_empty=True,
-    )
 
     store: str = "memory.db"
     """A file, a folder, `:memory:`, or the address of a server."""
     tenant: str = "default"
     database: str = "neo4j"
     """Of a server."""
-    cells: dict[str, CellOf] = {}
+    cells: dict[str, CellSettings] = {}
     """Servers for some tenants, by a name of one's own: `[cells.west]` in the file. All other
     tenants live at `store`. A `--store` on the command line is that server itself: no cell is
     asked."""
@@ -122,24 +108,12 @@ class Settings(BaseSettings):
     """`onnx`, or `sentence-transformers:` and a folder; without one search is lexical."""
     mentions: str | None = None
     """`spacy:` and an installed model: finds names beside known ones and rules."""
-    artifacts: Artifacts = Artifacts()
+    artifacts: ArtifactSettings = ArtifactSettings()
     auth: Auth = Auth()
-    caller: Caller = Caller()
-    log: Log = Log()
+    caller: CallerSettings = CallerSettings()
+    log: LogSettings = LogSettings()
     policy: Policy = Policy()
     """The policy pack; `TENURE_POLICY__WRITE__MAX_BATCH=500` sets one number of it."""
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Leave every source out but the one that `load` has merged already."""
-        return (init_settings,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +135,10 @@ class Loaded:
     """Origin by dotted key, of what is not a default."""
 
     def listed(self) -> tuple[Setting, ...]:
-        """Return every value with its origin, in the order of the keys."""
-        held = self.settings.model_dump(mode="json")
-        flat = dict(_leaves(held))
+        """Every value with its origin, in the order of the keys."""
+        values = dict(_leaves(self.settings.model_dump(mode="json")))
         return tuple(
-            Setting(key, flat[key], self.origins.get(key, "default")) for key in sorted(flat)
+            Setting(key, values[key], self.origins.get(key, "default")) for key in sorted(values)
         )
 
 
@@ -175,7 +148,7 @@ def load(
     env: Mapping[str, str] | None = None,
     path: Path | None = None,
 ) -> Loaded:
-    """Return the settings: defaults < file < environment < flags.
+    """The settings in force: defaults < file < environment < flags.
 
     `flags` are dotted keys; those of value None were not given. `env` is the environment of
     the process by default, `path` the file to read instead of `tenure.toml`.
@@ -184,96 +157,122 @@ def load(
         InvalidInput: `bad_settings`, with every error.
         NotFound: `unknown_file` for a file that is named and not there.
     """
-    found = os.environ if env is None else env
-    stated = path or (Path(found["TENURE_CONFIG"]) if found.get("TENURE_CONFIG") else None)
-    merged: dict[str, Any] = {}
-    origins: dict[str, str] = {}
+    variables = os.environ if env is None else env
+    flags = {key: value for key, value in (flags or {}).items() if value is not None}
+    if path is None and variables.get("TENURE_CONFIG"):
+        path = Path(variables["TENURE_CONFIG"])
+
     errors: list[str] = []
-    for values in (
-        _of_file(stated, errors),
-        _of_env(found, errors),
-        [(k, v, "--" + k.rpartition(".")[2].replace("_", "-")) for k, v in (flags or {}).items()],
-    ):
-        for key, value, origin in values:
-            if value is not None:
-                _put(merged, key, value)
-                origins[key] = origin
-    if (flags or {}).get("store") is not None:
-        merged.pop("cells", None)
-    settings = _validated(merged, origins, errors)
+    values = [*_of_file(path, errors), *_of_env(variables, errors), *_of_flags(flags)]
+    tree: dict[str, Any] = {}
+    for key, value, _ in values:
+        _put(tree, key, value)
+    origins = {key: origin for key, _, origin in values}
+    if "store" in flags:
+        # That server itself is meant: no cell is asked.
+        tree.pop("cells", None)
+
+    settings = _settings_of(tree, origins, errors)
+    if path is None:
+        errors.extend(_redirects_of(origins))
     if errors or settings is None:
         raise InvalidInput("the settings are wrong: " + "; ".join(errors), code="bad_settings")
     return Loaded(settings, origins)
 
 
-def _of_file(stated: Path | None, errors: list[str]) -> list[tuple[str, Any, str]]:
-    path = stated or Path(FILE)
+_Entry = tuple[str, Any, str]
+"""Dotted key, value, origin."""
+
+
+def _of_flags(flags: Mapping[str, object]) -> Iterator[_Entry]:
+    for key, value in flags.items():
+        yield key, value, "--" + key.rpartition(".")[2].replace("_", "-")
+
+
+def _of_file(named_file: Path | None, errors: list[str]) -> list[_Entry]:
+    path = named_file or Path(FILE)
     try:
-        held = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        if stated is None:
+        if named_file is None:
             return []
         raise NotFound(f"there is no settings file {path}", code="unknown_file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         errors.append(f"{path}: {error}")
         return []
-    return [(key, value, str(path)) for key, value in _leaves(held)]
+    return [(key, value, str(path)) for key, value in _leaves(tables)]
 
 
-def _of_env(env: Mapping[str, str], errors: list[str]) -> list[tuple[str, Any, str]]:
-    known = dict(_leaves(Settings().model_dump()))
-    values: list[tuple[str, Any, str]] = []
+def _of_env(env: Mapping[str, str], errors: list[str]) -> Iterator[_Entry]:
+    defaults = dict(_leaves(Settings().model_dump()))
     for name in sorted(env):
-        if not name.startswith(PREFIX) or name.startswith(_ELSEWHERE) or not env[name]:
+        if not name.startswith(PREFIX) or name.startswith(_FOREIGN_PREFIXES) or not env[name]:
             continue
         key = name.removeprefix(PREFIX).lower().replace("__", ".")
-        if key not in known and not _CELL_KEY.fullmatch(key):
-            errors.append(
-                f"there is no setting {name}: {did_you_mean(name, map(_variable, known))}"
-            )
+        if key not in defaults and not _CELL_KEY.fullmatch(key):
+            nearest = did_you_mean(name, map(_variable, defaults))
+            errors.append(f"there is no setting {name}: {nearest}")
             continue
-        listed = isinstance(known.get(key), tuple) or key.endswith(".tenants")
-        values.append((key, _listed(env[name]) if listed else env[name], name))
-    return values
+
+        value: Any = env[name]
+        if isinstance(defaults.get(key), tuple) or key.endswith(".tenants"):
+            value = tuple(part.strip() for part in value.split(",") if part.strip())
+        yield key, value, name
+
+
+def _redirects_of(origins: Mapping[str, str]) -> Iterator[str]:
+    """Refuse to send a password of the environment where a file that nobody named points.
+
+    Whoever can put a `tenure.toml` into a folder would else get the password of everyone who
+    works there.
+    """
+    servers = [key for key in origins if key == "store" or re.fullmatch(r"cells\.\w+\.store", key)]
+    redirects = [key for key in servers if origins[key] == FILE]
+    secrets = [key for key in origins if key.startswith("auth.") and origins[key] != FILE]
+    if redirects and secrets:
+        yield (
+            f"{FILE} of this folder sets {redirects[0]}, and {origins[secrets[0]]} would be sent "
+            f"there; name the file with TENURE_CONFIG or --config if that is meant"
+        )
 
 
 def _variable(key: str) -> str:
     return PREFIX + key.replace(".", "__").upper()
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _leaves(held: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in held.items():
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
         if isinstance(value, dict):
-            yield from _leaves(cast("dict[str, Any]", value), f"{before}{name}.")
+            yield from _leaves(cast("dict[str, Any]", value), f"{prefix}{name}.")
         else:
-            yield before + name, value
+            yield prefix + name, value
 
 
-def _put(held: dict[str, Any], key: str, value: Any) -> None:
-    *above, name = key.split(".")
-    for part in above:
-        held = held.setdefault(part, {})
-    held[name] = value
+def _put(table: dict[str, Any], key: str, value: Any) -> None:
+    *parents, name = key.split(".")
+    for part in parents:
+        below = table.setdefault(part, {})
+        if not isinstance(below, dict):
+            # A file may give a value where there are settings below: the check tells it.
+            return
+        table = cast("dict[str, Any]", below)
+    table[name] = value
 
 
-def _validated(
-    merged: dict[str, Any], origins: Mapping[str, str], errors: list[str]
+def _settings_of(
+    values: dict[str, Any], origins: Mapping[str, str], errors: list[str]
 ) -> Settings | None:
-    known = [key for key, _ in _leaves(Settings().model_dump())]
     try:
-        return Settings(**merged)
+        return Settings(**values)
     except ValidationError as error:
+        known = [key for key, _ in _leaves(Settings().model_dump())]
         for problem in error.errors():
             key = ".".join(str(part) for part in problem["loc"] if isinstance(part, str))
-            where = origins.get(key, "the settings")
+            origin = origins.get(key, "the settings")
             if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-                errors.append(f"{where}: there is no setting {key!r}: {did_you_mean(key, known)}")
+                errors.append(f"{origin}: there is no setting {key!r}: {did_you_mean(key, known)}")
             else:
-                errors.append(f"{where}: {key}: {problem['msg']}")
+                errors.append(f"{origin}: {key}: {problem['msg']}")
     except InvalidInput as error:
         errors.append(str(error))
     return None

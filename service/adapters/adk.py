@@ -40,7 +40,7 @@ def before_model(
     keep: int = KEEP_CONTENTS,
     record: Record | None = None,
     media: Originals | bool = True,
-    **given: Any,
+    **options: Any,
 ) -> Callable[..., None]:
     """Return an ADK `before_model_callback` that compiles and rewrites each request.
 
@@ -54,10 +54,10 @@ def before_model(
         words = user_text(llm_request)
         state = getattr(callback_context, "state", None)
         known = {} if state is None else given_of(state)
-        asked: dict[str, Any] = {"query": words, "user_request": words, **known, **given}
-        if llm_request.model and "model" not in asked:
-            asked["model"] = llm_request.model
-        envelope = memory.compile(task, **asked)
+        request: dict[str, Any] = {"query": words, "user_request": words, **known, **options}
+        if llm_request.model and "model" not in request:
+            request["model"] = llm_request.model
+        envelope = memory.compile(task, **request)
         originals = None if isinstance(media, bool) else media
         ready = None if media is False else memory.media(envelope, originals=originals)
         rewrite(llm_request, envelope, keep=keep, media=ready)
@@ -72,14 +72,16 @@ def before_model(
 
 def limit_tools(llm_request: Any, state: Any) -> None:
     """Leave a request only the functions that the state's step may call, in place."""
-    present: list[Any] = list(llm_request.config.tools or ())
-    for tool in present:
-        declared = getattr(tool, "function_declarations", None)
-        if declared:
-            allowed = allowed_tools(state, [each.name for each in declared])
-            tool.function_declarations = [each for each in declared if each.name in allowed]
-    kept = allowed_tools(state, llm_request.tools_dict)
-    llm_request.tools_dict = {name: llm_request.tools_dict[name] for name in kept}
+    tools: list[Any] = list(llm_request.config.tools or ())
+    for tool in tools:
+        declarations = getattr(tool, "function_declarations", None)
+        if not declarations:
+            continue
+        names = allowed_tools(state, [function.name for function in declarations])
+        tool.function_declarations = [f for f in declarations if f.name in names]
+
+    names = allowed_tools(state, llm_request.tools_dict)
+    llm_request.tools_dict = {name: llm_request.tools_dict[name] for name in names}
 
 
 def user_text(llm_request: Any) -> str:
@@ -110,10 +112,10 @@ def rewrite(
     types: Any = import_module("google.genai.types")  # comes with the caller's ADK
     if keep < 0:
         raise InvalidInput("keep at least 0 contents", code="bad_request")
-    made: Mapping[str, Any] = envelope.render("adk")
-    laid = [types.Part.model_validate(part) for part in turn_parts(envelope.plan, media)]
-    config = made["config"]
-    stable = [config["system_instruction"], *made["_dynamic_instructions"]]
+    rendered: Mapping[str, Any] = envelope.render("adk")
+    turn_media = [types.Part.model_validate(part) for part in turn_parts(envelope.plan, media)]
+    config = rendered["config"]
+    stable = [config["system_instruction"], *rendered["_dynamic_instructions"]]
     llm_request.config.system_instruction = "".join(stable)
     llm_request.config.tools = _tools(llm_request, config.get("tools", []), types)
     contents = list(llm_request.contents)
@@ -123,21 +125,21 @@ def rewrite(
     before = [content for content in before if not _ours(content)]
     session = envelope.plan.text_of(Stability.SESSION)
     opening = [types.Content(role="user", parts=[types.Part(text=session)])] if session else []
-    beside = [] if turn is None else _beside(contents[turn].parts or ())
-    last = types.Content(role="user", parts=[*beside, *laid])
+    extras = [] if turn is None else _other_parts(contents[turn].parts or ())
+    last = types.Content(role="user", parts=[*extras, *turn_media])
     llm_request.contents = [*opening, *_tail(before, keep), last, *after]
 
 
-def _tools(llm_request: Any, declared: list[Any], types: Any) -> list[Any]:
+def _tools(llm_request: Any, declarations: list[Any], types: Any) -> list[Any]:
     """Return the envelope's tools, and ADK's own that are no functions (search, code execution).
 
     A request whose envelope holds no tool keeps its tools: there is nothing to replace them by.
     """
     present = list(llm_request.config.tools or [])
-    if not declared:
+    if not declarations:
         return present
-    others = [tool for tool in present if not getattr(tool, "function_declarations", None)]
-    return [*others, *(types.Tool.model_validate(tool) for tool in declared)]
+    other_tools = [tool for tool in present if not getattr(tool, "function_declarations", None)]
+    return [*other_tools, *(types.Tool.model_validate(tool) for tool in declarations)]
 
 
 def _tail(contents: list[Any], keep: int) -> list[Any]:
@@ -161,7 +163,7 @@ def _last_user(contents: list[Any]) -> int | None:
     return None
 
 
-def _beside(parts: Sequence[Any]) -> list[Any]:
+def _other_parts(parts: Sequence[Any]) -> list[Any]:
     """Return the user's own parts that are no text; of an earlier rewrite those before its text.
 
     What stands between the texts of a rewrite are the media of its envelope.

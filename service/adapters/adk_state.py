@@ -52,34 +52,36 @@ def given_of(state: Any) -> dict[str, Any]:
         InvalidInput: `bad_request`, for tools of which some are names and some whole tools.
     """
     plan, knowledge = fields_of(state.get("plan")), state.get("knowledge")
-    given: dict[str, Any] = {name: plan[name] for name in _PLAN if plan.get(name)}
+    parameters: dict[str, Any] = {name: plan[name] for name in _PLAN if plan.get(name)}
     known = fields_of(knowledge) or {"evidence": items_of(knowledge)}
-    given |= {name: known[name] for name in _KNOWLEDGE if known.get(name)}
-    stated = items_of(state.get("tools"))
-    tools = [tool for tool in stated if not isinstance(tool, str)]
-    if tools and len(tools) < len(stated):
+    parameters |= {name: known[name] for name in _KNOWLEDGE if known.get(name)}
+    tool_items = items_of(state.get("tools"))
+    tools = [tool for tool in tool_items if not isinstance(tool, str)]
+    if tools and len(tools) < len(tool_items):
         raise InvalidInput("state.tools holds names or whole tools, not both", code="bad_request")
-    return {**given, "tools": tools} if tools else given
+    return {**parameters, "tools": tools} if tools else parameters
 
 
 def allowed_tools(state: Any, names: Iterable[str]) -> tuple[str, ...]:
     """Return which tools of a request this step may call: all, where the state names none."""
-    allowed = [tool for tool in items_of(state.get("tools")) if isinstance(tool, str)]
-    return tuple(name for name in names if not allowed or name in allowed)
+    allowed_names = [tool for tool in items_of(state.get("tools")) if isinstance(tool, str)]
+    return tuple(name for name in names if not allowed_names or name in allowed_names)
 
 
 def correlation(context: Any, envelope: Envelope) -> Correlation:
     """Return the ids of a rewrite; what a context does not know stays empty."""
     plan = fields_of(context.state.get("plan"))
     session = getattr(context, "session", None)
-    stored = {each.object_id for each in envelope.manifest.candidates if each.vid}
+    stored_ids = {
+        candidate.object_id for candidate in envelope.manifest.candidates if candidate.vid
+    }
     return Correlation(
         session_id=str(getattr(session, "id", "") or ""),
         invocation_id=str(getattr(context, "invocation_id", "") or ""),
         event=len(getattr(session, "events", None) or ()),
         task_id=_id(plan, "task_id"),
         step_id=_id(plan, "step_id"),
-        object_ids=tuple(i for i in envelope.manifest.compiled if i in stored),
+        object_ids=tuple(i for i in envelope.manifest.compiled if i in stored_ids),
         pack_id=envelope.manifest.pack_id,
         digest=envelope.digest,
     )

@@ -4,7 +4,7 @@ Large tool outputs, documents and media stay out of a prompt; what the prompt ho
 text whose origin is the address of the original. Whoever may read the original gets it back
 by that address. An artifact is stored with a scope and permissions, as an object is, and a
 caller whom no grant admits cannot tell it from one that is not there.
-Sources: source 001 ("Evidence-only rule"); checklist C-174, C-206, C-220.
+Source: source 001 ("Evidence-only rule"). Checklist: C-174, C-206, C-220.
 """
 
 from __future__ import annotations
@@ -72,18 +72,18 @@ class Artifacts(Caller):
             Conflict: `erased`, for bytes that were erased.
             Unavailable: `no_artifact_store`, `artifacts_unreachable`.
         """
-        held = data.encode() if isinstance(data, str) else bytes(data)
-        if not held:
+        content = data.encode() if isinstance(data, str) else bytes(data)
+        if not content:
             raise InvalidInput("there is nothing to keep in no bytes", code="missing_value")
-        text = _text_of(held)
+        text = _text_of(content)
         _check_secrets(text or "")
-        guessed = mimetypes.guess_type(name)[0] or (_BYTES if text is None else _TEXT)
-        if text is not None and "\0" not in text and guessed.startswith(("audio/", "video/")):
-            guessed = _TEXT  # a program in TypeScript, by its name a film
+        guess = mimetypes.guess_type(name)[0] or (_BYTES if text is None else _TEXT)
+        if text is not None and "\0" not in text and guess.startswith(("audio/", "video/")):
+            guess = _TEXT  # a program in TypeScript, by its name a film
         artifact = Artifact(
-            address=address_of(held),
-            size=len(held),
-            media_type=media_type or guessed,
+            address=address_of(content),
+            size=len(content),
+            media_type=media_type or guess,
             name=name,
             origin=origin,
             scope=self._scope(scope),
@@ -92,7 +92,7 @@ class Artifacts(Caller):
             at=stamped(self.backend.now_us()),
             object_ids=tuple(sorted(set(object_ids))),
         )
-        self._files.put(self._tenant, artifact, held)
+        self._files.put(self._tenant, artifact, content)
         return artifact
 
     def get(self, address: str, *, scope: Scope | Mapping[str, str] | None = None) -> bytes:
@@ -105,8 +105,8 @@ class Artifacts(Caller):
             NotFound: `unknown_artifact`, also for what the caller may not see; `erased`.
             Unavailable: `artifact_damaged`, `no_artifact_store`, `artifacts_unreachable`.
         """
-        found = self.info(address, scope=scope)
-        return self._files.read(self._tenant, found.digest)
+        artifact = self.info(address, scope=scope)
+        return self._files.read(self._tenant, artifact.digest)
 
     def text(self, address: str) -> str:
         """Return an artifact as text.
@@ -123,14 +123,14 @@ class Artifacts(Caller):
             NotFound: `unknown_artifact`, `erased`.
         """
         digest, sight = digest_of(address), self._sight(scope)
-        found = [a for a in self._files.grants(self._tenant, digest) if a.admits(sight)]
-        if found:
-            return found[0]
-        gone = self._files.tombstone(self._tenant, digest)
-        if gone is not None and any(a.admits(sight) for a in _granted(gone)):
-            stated = json.loads(gone)
+        grants = [a for a in self._files.grants(self._tenant, digest) if a.admits(sight)]
+        if grants:
+            return grants[0]
+        tombstone = self._files.tombstone(self._tenant, digest)
+        if tombstone is not None and any(a.admits(sight) for a in _grants_of(tombstone)):
+            record = json.loads(tombstone)
             raise NotFound(
-                f"{address} was erased on {stated['at']} by {stated['actor']}: {stated['reason']}",
+                f"{address} was erased on {record['at']} by {record['actor']}: {record['reason']}",
                 code="erased",
                 address=address,
             )
@@ -149,11 +149,11 @@ class Artifacts(Caller):
     def list(self, limit: int = 100) -> tuple[Artifact, ...]:
         """Return the artifacts that the caller may read, newest first, each once."""
         sight = self._sight(None)
-        found: dict[str, Artifact] = {}
+        by_address: dict[str, Artifact] = {}
         for artifact in reversed(self._files.every(self._tenant)):
             if artifact.admits(sight):
-                found.setdefault(artifact.address, artifact)
-        return tuple(found.values())[:limit]
+                by_address.setdefault(artifact.address, artifact)
+        return tuple(by_address.values())[:limit]
 
     def erase(self, address: str, *, reason: str) -> None:
         """Remove the bytes for ever, with every envelope that was compiled from them.
@@ -171,19 +171,19 @@ class Artifacts(Caller):
         digest = digest_of(address)
         if not self._files.grants(self._tenant, digest):
             raise NotFound(f"there is no artifact {address}", code="unknown_artifact")
-        self._gone(digest, address, reason)
+        self._bury(digest, address, reason)
 
     def erase_with(self, object_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
         """Erase the artifacts that hold the words of erased objects; return their addresses."""
         if self.backend.artifacts is None:
             return ()
-        found = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
-        kept = sorted(d for d in found if self._files.grants(self._tenant, d))
-        for digest in kept:
-            self._gone(digest, SCHEME + digest, reason)
-        return tuple(SCHEME + digest for digest in kept)
+        digests = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
+        present_digests = sorted(d for d in digests if self._files.grants(self._tenant, d))
+        for digest in present_digests:
+            self._bury(digest, SCHEME + digest, reason)
+        return tuple(SCHEME + digest for digest in present_digests)
 
-    def _gone(self, digest: str, address: str, reason: str) -> None:
+    def _bury(self, digest: str, address: str, reason: str) -> None:
         grants = self._files.grants(self._tenant, digest)
         tombstone = {
             "at": iso(self.backend.now_us()),
@@ -193,7 +193,7 @@ class Artifacts(Caller):
         }
         self.backend.settle()
         self._files.erase(self._tenant, digest, canonical_json(tombstone).encode())
-        self._transact(lambda tx: _emptied(tx, address))
+        self._transact(lambda tx: _empty(tx, address))
 
     def refuse_erased(self, addresses: Sequence[str]) -> None:
         """Refuse a replay that holds the text of an erased artifact.
@@ -222,18 +222,18 @@ class Artifacts(Caller):
             Forbidden: `privilege_required`, for personal data that is masked for the caller.
         """
         if envelope is not None:
-            pointer = _meant(pointer, envelope)
-            given = request_items(envelope.manifest).get(pointer)
-            if given is not None and not is_address(given.origin):
-                data = given.text.encode("utf-8", "surrogatepass")
-                return Original(pointer=pointer, origin=given.origin, media_type=_TEXT, data=data)
-            pointer = given.origin if given is not None else pointer
+            pointer = _id_of_anchor(pointer, envelope)
+            item = request_items(envelope.manifest).get(pointer)
+            if item is not None and not is_address(item.origin):
+                data = item.text.encode("utf-8", "surrogatepass")
+                return Original(pointer=pointer, origin=item.origin, media_type=_TEXT, data=data)
+            pointer = item.origin if item is not None else pointer
         if not pointer.startswith("artifact://"):
             return self._object(pointer)
-        found = self.info(pointer)
-        data = self._files.read(self._tenant, found.digest)
+        artifact = self.info(pointer)
+        data = self._files.read(self._tenant, artifact.digest)
         return Original(
-            pointer=pointer, origin=found.origin, media_type=found.media_type, data=data
+            pointer=pointer, origin=artifact.origin, media_type=artifact.media_type, data=data
         )
 
     def _object(self, object_id: str) -> Original:
@@ -247,9 +247,9 @@ class Artifacts(Caller):
                 f"object {object_id} holds personal data that is masked for this caller",
                 code="privilege_required",
             )
-        said = version.content.text or version.content.normalized_claim
+        text = version.content.text or version.content.normalized_claim
         origin = version.details.source_origin
-        return Original(pointer=object_id, origin=origin, media_type=_TEXT, data=said.encode())
+        return Original(pointer=object_id, origin=origin, media_type=_TEXT, data=text.encode())
 
     @property
     def _files(self) -> ArtifactFiles:
@@ -266,11 +266,11 @@ class Artifacts(Caller):
             return self.principal.sight()
         return self.principal.sight([self._scope(scope).scope_id])
 
-    def _scope(self, stated: Scope | Mapping[str, str] | None) -> Scope:
-        given = Scope(**stated) if isinstance(stated, Mapping) else stated
+    def _scope(self, wanted_scope: Scope | Mapping[str, str] | None) -> Scope:
+        scope = Scope(**wanted_scope) if isinstance(wanted_scope, Mapping) else wanted_scope
         layer = StateLayer.SESSION if self.principal.session else StateLayer.USER
         kind = ObjectType.RETRIEVED_PASSAGE
-        return write_scope(self.principal, layer, stated_scope=given, object_type=kind)
+        return write_scope(self.principal, layer, stated_scope=scope, object_type=kind)
 
     def _permissions(
         self, classification: str | None, allow: Sequence[str], deny: Sequence[str]
@@ -285,11 +285,18 @@ class Artifacts(Caller):
         )
 
 
-def _meant(pointer: str, envelope: Envelope) -> str:
+def _id_of_anchor(pointer: str, envelope: Envelope) -> str:
     """Return the id of the object that a number of an envelope's text stands for."""
     number = pointer.strip("[] ")
     objects = envelope.trace.compiled_objects
-    return next((each.object_id for each in objects if each.anchor == number), pointer)
+    return next(
+        (
+            compiled_object.object_id
+            for compiled_object in objects
+            if compiled_object.anchor == number
+        ),
+        pointer,
+    )
 
 
 def _text_of(data: bytes) -> str | None:
@@ -310,14 +317,14 @@ def _check_secrets(text: str) -> None:
 
 def _nameless(grant: Artifact) -> str:
     """Return a grant without what it says about the bytes: who may know that they are gone."""
-    held = json.loads(grant.to_json())
-    return canonical_json({**held, "name": "", "origin": "", "media_type": "", "object_ids": []})
+    members = json.loads(grant.to_json())
+    return canonical_json({**members, "name": "", "origin": "", "media_type": "", "object_ids": []})
 
 
-def _granted(tombstone: bytes) -> list[Artifact]:
+def _grants_of(tombstone: bytes) -> list[Artifact]:
     return [artifact_from_json(text) for text in json.loads(tombstone)["grants"]]
 
 
-def _emptied(tx: WriteTx, address: str) -> None:
+def _empty(tx: WriteTx, address: str) -> None:
     tx.lock()
     tx.empty((address,), ())

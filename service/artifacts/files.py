@@ -46,9 +46,9 @@ def records_of(text: str, *, name: str, media_type: str) -> list[Mapping[str, An
     return cast("list[Mapping[str, Any]]", rows)
 
 
-def _no_table(why: str) -> InvalidInput:
+def _no_table(problem: str) -> InvalidInput:
     return InvalidInput(
-        f"the artifact is no table ({why}): give CSV, a JSON list of objects or JSON Lines, or "
+        f"the artifact is no table ({problem}): give CSV, a JSON list of objects or JSON Lines, or "
         "leave out its kind to send it as text",
         code="bad_request",
     )

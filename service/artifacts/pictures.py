@@ -32,11 +32,11 @@ _LOSSY: Final = frozenset({"JPEG", "MPO", "WEBP"})
 _QUALITY: Final = 90
 _MOST_PNG: Final = 3_500_000
 """Bytes from which an opaque picture is written as a JPEG: providers refuse large inline files."""
-_DAMAGED: Final = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
+_DAMAGE_ERRORS: Final = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
 """What Pillow raises for a file that is no picture, or only the beginning of one."""
 
 
-def made_picture(data: bytes, shown: Shown) -> SentMedia:
+def made_picture(data: bytes, picture: Shown) -> SentMedia:
     """Return a picture as the plan sends it.
 
     Raises:
@@ -45,21 +45,21 @@ def made_picture(data: bytes, shown: Shown) -> SentMedia:
         Unavailable: `media_unavailable`, when it must be made anew and Pillow is not installed.
     """
     kind = media_type_of(data)
-    if shown.item.method == "original" and kind in _PLAIN:
+    if picture.item.method == "original" and kind in _PLAIN:
         return SentMedia(data=data, media_type=kind)
-    told = measures(data, MediaKind.IMAGE)
-    library, uri = _pillow(), shown.media.uri
-    _check_pixels(int(told.get("width", 0)), int(told.get("height", 0)), uri=uri)
+    problem = measures(data, MediaKind.IMAGE)
+    library, uri = _pillow(), picture.media.uri
+    _check_pixels(int(problem.get("width", 0)), int(problem.get("height", 0)), uri=uri)
     bombs = library.DecompressionBombError, library.DecompressionBombWarning
     try:
         with library.open(io.BytesIO(data), formats=_FORMATS) as image:
             _check_pixels(image.width, image.height, uri=uri)
-            return _encoded(_cut(_upright(image, shown), shown, library), str(image.format))
+            return _encoding_of(_cut(_upright(image, picture), picture, library), str(image.format))
     except InvalidInput:
         raise
     except bombs as error:
         raise _too_large(uri) from error
-    except _DAMAGED as error:
+    except _DAMAGE_ERRORS as error:
         raise _bad(
             f"{uri} cannot be read as a picture ({error}): keep it again as PNG or JPEG"
         ) from error
@@ -78,8 +78,8 @@ def _pillow() -> Any:
         ) from error
 
 
-def _bad(why: str) -> InvalidInput:
-    return InvalidInput(why, code="bad_media")
+def _bad(problem: str) -> InvalidInput:
+    return InvalidInput(problem, code="bad_media")
 
 
 def _too_large(uri: str) -> InvalidInput:
@@ -93,26 +93,26 @@ def _check_pixels(width: int, height: int, *, uri: str) -> None:
         raise _too_large(uri)
 
 
-def _upright(image: Any, shown: Shown) -> Any:
+def _upright(image: Any, picture: Shown) -> Any:
     """Return the picture as its sides were counted: as the camera held it, or as it is stored."""
-    counted = shown.media.width, shown.media.height
-    turned = import_module("PIL.ImageOps").exif_transpose(image)
-    if not all(counted) or counted == turned.size:
-        return turned
-    if counted == image.size:
+    counted_size = picture.media.width, picture.media.height
+    upright = import_module("PIL.ImageOps").exif_transpose(image)
+    if not all(counted_size) or counted_size == upright.size:
+        return upright
+    if counted_size == image.size:
         return image
     raise _bad(
-        f"{shown.media.uri} is {turned.size[0]}x{turned.size[1]} and was counted as "
-        f"{counted[0]}x{counted[1]}: leave out width and height, or state the true ones"
+        f"{picture.media.uri} is {upright.size[0]}x{upright.size[1]} and was counted as "
+        f"{counted_size[0]}x{counted_size[1]}: leave out width and height, or state the true ones"
     )
 
 
-def _cut(image: Any, shown: Shown, library: Any) -> Any:
+def _cut(image: Any, picture: Shown, library: Any) -> Any:
     """Return the planned part of a picture in the planned size."""
-    region, size = shown.region, planned_size(shown)
+    region, size = picture.region, planned_size(picture)
     if region is not None and (region[2] > image.width or region[3] > image.height):
         raise _bad(
-            f"{shown.media.uri} is {image.width}x{image.height}, its regions reach "
+            f"{picture.media.uri} is {image.width}x{image.height}, its regions reach "
             f"{region[2]}x{region[3]}: state regions inside the picture"
         )
     plain = _plain(image if region is None else image.crop(region))
@@ -134,13 +134,13 @@ def _top_byte(value: Any) -> Any:
     return value * (1 / 256)
 
 
-def _encoded(image: Any, source: str) -> SentMedia:
-    held = io.BytesIO()
+def _encoding_of(image: Any, source: str) -> SentMedia:
+    buffer = io.BytesIO()
     image.info = {}
     if source in _LOSSY and image.mode != "RGBA":
-        image.save(held, "JPEG", quality=_QUALITY)
-        return SentMedia(data=held.getvalue(), media_type="image/jpeg")
-    image.save(held, "PNG")
-    if len(held.getvalue()) > _MOST_PNG and image.mode != "RGBA":
-        return _encoded(image, "JPEG")
-    return SentMedia(data=held.getvalue(), media_type="image/png")
+        image.save(buffer, "JPEG", quality=_QUALITY)
+        return SentMedia(data=buffer.getvalue(), media_type="image/jpeg")
+    image.save(buffer, "PNG")
+    if len(buffer.getvalue()) > _MOST_PNG and image.mode != "RGBA":
+        return _encoding_of(image, "JPEG")
+    return SentMedia(data=buffer.getvalue(), media_type="image/png")

@@ -31,7 +31,7 @@ class MediaReady:
     """The originals that one caller may read, and those he brings."""
 
     artifacts: Artifacts
-    given: Originals
+    originals: Originals
 
     def of(self, envelope: Envelope) -> dict[str, SentMedia]:
         """Return what is sent beside the text, by address, in the order of the text.
@@ -41,46 +41,46 @@ class MediaReady:
             InvalidInput: `bad_media`, for what cannot be made as planned here.
             Unavailable: `media_unavailable`.
         """
-        found: dict[str, SentMedia] = {}
+        media: dict[str, SentMedia] = {}
         took: dict[str, int] = {}
         for segment in envelope.plan.segments:
-            shown = segment.shown
-            if shown is None or not shown.beside:
+            item = segment.shown
+            if item is None or not item.beside:
                 continue
-            for address, sent in self._sent(shown):
-                if shown.beside < took.get(address, shown.beside + 1):  # the smallest serves all
-                    found[address], took[address] = sent, shown.beside
-        return found
+            for address, sent_item in self._sendable(item):
+                if item.beside < took.get(address, item.beside + 1):  # the smallest serves all
+                    media[address], took[address] = sent_item, item.beside
+        return media
 
-    def _sent(self, shown: Shown) -> Iterator[tuple[str, SentMedia]]:
-        uri = shown.media.uri
-        brought = [address for address in shown.parts if address in self.given]
-        if brought and len(brought) == len(shown.parts):
-            yield from ((address, sent_media(self.given[address])) for address in brought)
+    def _sendable(self, item: Shown) -> Iterator[tuple[str, SentMedia]]:
+        uri = item.media.uri
+        content = [address for address in item.parts if address in self.originals]
+        if content and len(content) == len(item.parts):
+            yield from ((address, sent_media(self.originals[address])) for address in content)
             return
-        original = self._original(shown)
-        if original.url or shown.media.kind is MediaKind.VIDEO:
+        original = self._original(item)
+        if original.url or item.media.kind is MediaKind.VIDEO:
             yield uri, original
-        elif shown.media.kind is MediaKind.IMAGE:
-            yield (*shown.parts, uri)[0], made_picture(original.data, shown)
-        elif shown.segments:
-            for address, segment in zip(shown.parts, shown.segments, strict=True):
-                yield address, cut_sound(original.data, shown.media, segment)
+        elif item.media.kind is MediaKind.IMAGE:
+            yield (*item.parts, uri)[0], made_picture(original.data, item)
+        elif item.segments:
+            for address, segment in zip(item.parts, item.segments, strict=True):
+                yield address, cut_sound(original.data, item.media, segment)
         else:
             yield uri, original
 
-    def _original(self, shown: Shown) -> SentMedia:
-        uri = shown.media.uri
-        if uri in self.given:
-            return sent_media(self.given[uri])
+    def _original(self, item: Shown) -> SentMedia:
+        uri = item.media.uri
+        if uri in self.originals:
+            return sent_media(self.originals[uri])
         if is_address(uri):
-            held = self.artifacts.rehydrate(uri)
-            return SentMedia(data=held.data, media_type=held.media_type)
-        whole = shown.item.method == "original" or shown.media.kind is MediaKind.VIDEO
+            content = self.artifacts.rehydrate(uri)
+            return SentMedia(data=content.data, media_type=content.media_type)
+        whole = item.item.method == "original" or item.media.kind is MediaKind.VIDEO
         if uri.partition("://")[0] in ("https", "http", "gs") and whole:
             return SentMedia(url=uri)
         raise InvalidInput(
-            f"{uri!r:.200} is sent {shown.item.method}, and tenure reads artifacts alone: keep the "
+            f"{uri!r:.200} is sent {item.item.method}, and tenure reads artifacts alone: keep the "
             "file with memory.artifacts.put, or pass its bytes: memory.media(envelope, "
             "originals={uri: bytes})",
             code="bad_media",

@@ -35,24 +35,24 @@ def cut_sound(data: bytes, media: Media, segment: Segment) -> SentMedia:
         )
     most_ms = one_media_tokens(alone(media, segment)) * AudioRule().frame_ms
     try:
-        with wave.open(io.BytesIO(data)) as whole:
-            rate = whole.getframerate()
-            first = min(round(segment.start * rate), whole.getnframes())
+        with wave.open(io.BytesIO(data)) as recording:
+            rate = recording.getframerate()
+            first = min(round(segment.start * rate), recording.getnframes())
             count = min(round(segment.end * rate) - first, most_ms * rate // 1000)
-            whole.setpos(first)
-            params, frames = whole.getparams(), whole.readframes(max(0, count))
+            recording.setpos(first)
+            params, frames = recording.getparams(), recording.readframes(max(0, count))
     except (wave.Error, EOFError) as error:
         raise _bad(
             f"{media.uri} cannot be cut ({error}): keep it again as WAV with whole-number samples"
         ) from error
     if not frames:
         raise _bad(f"{media.uri} ends before {segment.start:g} seconds: state its true segments")
-    held = io.BytesIO()
-    with wave.open(held, "wb") as part:
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as part:
         part.setparams(params)
         part.writeframes(frames)
-    return SentMedia(data=held.getvalue(), media_type="audio/wav")
+    return SentMedia(data=buffer.getvalue(), media_type="audio/wav")
 
 
-def _bad(why: str) -> InvalidInput:
-    return InvalidInput(why, code="bad_media")
+def _bad(problem: str) -> InvalidInput:
+    return InvalidInput(problem, code="bad_media")

@@ -24,7 +24,7 @@ from ...schema.values import canonical_json
 from ...store.commit.admission import Submission
 from ...store.commit.queue import CommitQueue
 from ...store.port.store import Reader, Store, WriteTx
-from .definitions import defined
+from .definitions import with_definition
 from .ids import Clock, Ids, read
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ class Backend:
         writes = [job for job in jobs if isinstance(job, Submission)]
         results: dict[int, Any] = {}
         if writes:
-            done = self.store.transact(tenant, partial(self._commit, writes))
-            results.update({id(job): result for job, result in zip(writes, done, strict=True)})
+            receipts = self.store.transact(tenant, partial(self._commit, writes))
+            results.update({id(job): result for job, result in zip(writes, receipts, strict=True)})
         for job in jobs:
             if not isinstance(job, Submission):
                 results[id(job)] = self._run_alone(tenant, job)
@@ -133,7 +133,7 @@ class Backend:
         """Return the tenant's vocabulary as a snapshot holds it."""
         known = self._words.get(tenant, Vocabulary())
         for _, definition in reader.definitions(known.version):
-            known = defined(known, json.loads(definition))
+            known = with_definition(known, json.loads(definition))
         self._words[tenant] = known
         return known
 
@@ -143,7 +143,7 @@ class Backend:
         with self.store.reading(tenant) as reader:
             for number, definition in reader.definitions(0):
                 if number <= version:
-                    known = defined(known, json.loads(definition))
+                    known = with_definition(known, json.loads(definition))
         return known
 
     def define(self, tenant: str, definition: dict[str, Any]) -> Vocabulary:
@@ -154,8 +154,8 @@ class Backend:
         """
         for _ in range(8):
             known = self.vocabulary(tenant)
-            wanted = defined(known, definition, used=self._used(tenant, definition))
-            if wanted == known:
+            vocabulary = with_definition(known, definition, used=self._used(tenant, definition))
+            if vocabulary == known:
                 return known
             text = canonical_json(definition)
             if self.store.define(tenant, after=known.version, definition=text):

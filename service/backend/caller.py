@@ -23,7 +23,7 @@ from .backend import Backend
 FAR_US = INF_US - 1
 """The last instant there is: a read that is about no valid time in particular."""
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +72,20 @@ class Caller:
             raise unknown_object(object_id)
         return visible
 
-    def _transact(self, work: Callable[[WriteTx], Done | TenureError]) -> Done:
+    def _transact(self, work: Callable[[WriteTx], Result | TenureError]) -> Result:
         """Run work with a write transaction to itself.
 
         Raises:
             TenureError: what the work refused with; nothing of it was written.
         """
-        outcome: Done | TenureError = self.backend.alone(self._tenant, work)
+        outcome: Result | TenureError = self.backend.alone(self._tenant, work)
         if isinstance(outcome, TenureError):
             raise outcome
         return outcome
 
     def _operate(
-        self, work: Callable[[WriteTx, Mandate], Done | TenureError], reason: str = ""
-    ) -> Done:
+        self, work: Callable[[WriteTx, Mandate], Result | TenureError], reason: str = ""
+    ) -> Result:
         """Run an operation in a transaction of its own, under a new operation id."""
         mandate = Mandate(
             operation_id=self.backend.ids(),

@@ -2,7 +2,7 @@
 
 A definition is an event of an append-only list; the vocabulary of a version is the built-in
 set with the first so many definitions applied. What a definition of a known slot does not
-state is inherited from it. Sources: settled 1 and 4; API "Vocabulary" and "Import format".
+state is inherited from it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from ...schema.vocabulary import (
 )
 
 
-def defined(known: Vocabulary, definition: dict[str, Any], *, used: bool = False) -> Vocabulary:
+def with_definition(
+    known: Vocabulary, definition: dict[str, Any], *, used: bool = False
+) -> Vocabulary:
     """Return a vocabulary with the definition of a `define` line.
 
     What a definition of a known slot does not state is inherited from it.
@@ -32,41 +34,41 @@ def defined(known: Vocabulary, definition: dict[str, Any], *, used: bool = False
     Raises:
         InvalidInput: for a field or a word that does not exist.
     """
-    held = dict(definition)
-    what, name = held.pop("define", None), held.get("name")
-    if not isinstance(what, str) or not isinstance(name, str):
+    members = dict(definition)
+    kind, name = members.pop("define", None), members.get("name")
+    if not isinstance(kind, str) or not isinstance(name, str):
         raise InvalidInput("a definition has define and name", code="bad_definition")
-    if what != "slot":
-        extra = set(held) - {"name", "description", "parent"}
+    if kind != "slot":
+        extra = set(members) - {"name", "description", "parent"}
         if extra:
-            raise InvalidInput(f"a {what} has no {sorted(extra)}", code="bad_definition")
-        word = TenantWord(name, str(held.get("description", "")), held.get("parent"))
-        return known.define(what, word)
-    return known.define("slot", _slot(known, held), used=used)
+            raise InvalidInput(f"a {kind} has no {sorted(extra)}", code="bad_definition")
+        word = TenantWord(name, str(members.get("description", "")), members.get("parent"))
+        return known.define(kind, word)
+    return known.define("slot", _slot(known, members), used=used)
 
 
-def _slot(known: Vocabulary, held: dict[str, Any]) -> Slot:
-    base = known.slots.get(held["name"]) or BUILT_IN_SLOTS.get(held["name"])
-    unknown = set(held) - set(Slot.__dataclass_fields__)
+def _slot(known: Vocabulary, members: dict[str, Any]) -> Slot:
+    base = known.slots.get(members["name"]) or BUILT_IN_SLOTS.get(members["name"])
+    unknown = set(members) - set(Slot.__dataclass_fields__)
     if unknown:
         raise InvalidInput(f"a slot has no {sorted(unknown)}", code="bad_definition")
-    stated = {name: _READ[name](value) for name, value in held.items() if value is not None}
-    if base is None and not stated.get("description"):
+    values = {name: _READ[name](value) for name, value in members.items() if value is not None}
+    if base is None and not values.get("description"):
         raise InvalidInput(
-            f"slot {held['name']!r} needs a description: what it says of its subject",
+            f"slot {members['name']!r} needs a description: what it says of its subject",
             code="bad_definition",
         )
-    inherited = {f: getattr(base, f) for f in Slot.__dataclass_fields__} if base else {}
-    return Slot(**{**inherited, **stated})
+    defaults = {f: getattr(base, f) for f in Slot.__dataclass_fields__} if base else {}
+    return Slot(**{**defaults, **values})
 
 
-def _templates(given: Any) -> tuple[tuple[str, str], ...]:
-    pairs = cast("dict[str, Any]", given) if isinstance(given, dict) else {"*": given}
+def _templates(plain: Any) -> tuple[tuple[str, str], ...]:
+    pairs = cast("dict[str, Any]", plain) if isinstance(plain, dict) else {"*": plain}
     return tuple(sorted((str(task), str(text)) for task, text in pairs.items()))
 
 
-def _decay(given: Any) -> DecayRule:
-    return given if isinstance(given, DecayRule) else DecayRule(**given)
+def _decay(rule: Any) -> DecayRule:
+    return rule if isinstance(rule, DecayRule) else DecayRule(**rule)
 
 
 _READ: Final[dict[str, Callable[[Any], Any]]] = {

@@ -3,7 +3,6 @@
 An object id is uuid5 of the tenant and a stated idempotency key, uuid5 of the event for a
 replayed line, and a fresh uuid7 (RFC 9562) otherwise. `connect(ids=…, clock=…)` replaces both
 sources, so that a test or a simulation is the same every time.
-Source: settled 6.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ def uuid7() -> str:
     return str(uuid.UUID(int=number & ~(3 << 62) | 2 << 62))
 
 
-def keyed(tenant: str, key: str) -> str:
+def key_id(tenant: str, key: str) -> str:
     """Return the object id of an idempotency key."""
     return str(uuid.uuid5(_SPACE, canonical_json(["key", tenant, key])))
 
 
-def replayed(tenant: str, recorded_us: int, ordinal: int, event: str) -> str:
+def event_id(tenant: str, recorded_us: int, ordinal: int, event: str) -> str:
     """Return the object id of a replayed event; `event` is its canonical JSON."""
     return str(uuid.uuid5(_SPACE, canonical_json(["event", tenant, recorded_us, ordinal, event])))

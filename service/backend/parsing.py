@@ -1,7 +1,7 @@
 """Small parsers of the edge: shares, entity references, decay rules and enforcement.
 
 Each takes what a caller may write and returns a checked value, or refuses with a sentence
-that says what to do. Source: API "Writing".
+that says what to do.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ...schema.values import Value, canonical_json
 from ...schema.vocabulary import Enforcement, parse
 
 
-def share(value: object, what: str) -> float:
+def share(value: object, field: str) -> float:
     """Return a number of 0 to 1."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
-    raise InvalidInput(f"{what} {value!r} must lie in 0 to 1", code="out_of_range", field=what)
+    raise InvalidInput(f"{field} {value!r} must lie in 0 to 1", code="out_of_range", field=field)
 
 
-def entity_ref(given: Mapping[str, Any]) -> EntityRef:
+def entity_ref(members: Mapping[str, Any]) -> EntityRef:
     """Return the reference of a mapping."""
-    unknown = set(given) - {f.name for f in fields(EntityRef)}
-    if unknown or "name" not in given:
+    unknown = set(members) - {f.name for f in fields(EntityRef)}
+    if unknown or "name" not in members:
         raise InvalidInput(
-            f"an entity has name, type, aliases and external_ids; got {sorted(map(str, given))}",
+            f"an entity has name, type, aliases and external_ids; got {sorted(map(str, members))}",
             code="bad_entity",
         )
-    return EntityRef(**given)
+    return EntityRef(**members)
 
 
 def mention(value: object) -> EntityRef | str:
@@ -51,16 +51,16 @@ def mention(value: object) -> EntityRef | str:
     )
 
 
-def spoken(named: object) -> str:
+def spoken_name(entity: object) -> str:
     """Return the name by which a caller named an entity."""
-    if isinstance(named, EntityRef):
-        return named.name
-    if isinstance(named, Mapping):
-        return str(cast("Mapping[str, Any]", named).get("name", ""))
-    return str(named or "")
+    if isinstance(entity, EntityRef):
+        return entity.name
+    if isinstance(entity, Mapping):
+        return str(cast("Mapping[str, Any]", entity).get("name", ""))
+    return str(entity or "")
 
 
-def shown(value: Value | None) -> str:
+def shown_value(value: Value | None) -> str:
     """Return a value as it reads in a sentence."""
     if value is None:
         return "none"
@@ -68,30 +68,30 @@ def shown(value: Value | None) -> str:
     return plain if isinstance(plain, str) else value.json
 
 
-def decay(given: DecayRule | Mapping[str, float] | None) -> DecayRule | None:
+def decay(rule: DecayRule | Mapping[str, float] | None) -> DecayRule | None:
     """Return a decay rule, None for none."""
-    if given is None or isinstance(given, DecayRule):
-        return given
+    if rule is None or isinstance(rule, DecayRule):
+        return rule
     try:
-        return DecayRule(**given)
+        return DecayRule(**rule)
     except TypeError as error:
         raise InvalidInput(
             "decay_rule has half_life_days and minimum_threshold", code="bad_decay_rule"
         ) from error
 
 
-def enforcement(given: Mapping[str, Any] | None) -> str | None:
-    """Return the carrier of a hard constraint as canonical JSON (settled 10)."""
-    if given is None:
+def enforcement(rule: Mapping[str, Any] | None) -> str | None:
+    """Return the carrier of a hard constraint as canonical JSON."""
+    if rule is None:
         return None
-    if set(given) - {"kind", "spec"} or "kind" not in given:
+    if set(rule) - {"kind", "spec"} or "kind" not in rule:
         raise InvalidInput("enforcement has kind and spec", code="bad_enforcement")
-    kind = parse(Enforcement, given["kind"])
+    kind = parse(Enforcement, rule["kind"])
     try:
-        spec = canonical_json(given.get("spec") or {})
+        spec = canonical_json(rule.get("spec") or {})
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(
             f"enforcement: spec is no JSON: {error}", code="bad_enforcement"
         ) from error
     check_enforcement(kind, spec)
-    return canonical_json({"kind": kind.value, "spec": given.get("spec")})
+    return canonical_json({"kind": kind.value, "spec": rule.get("spec")})

@@ -2,7 +2,6 @@
 
 Naive times and sub-microsecond input are refused, never rounded: two distinct instants must
 not become one. A calendar date is a day only in a stated zone: `day("2026-06-06", "UTC")`.
-Sources: DESIGN 2; bitemporal 5 ("Refused at the edge").
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _OPEN_START: Final = "-infinity"
 _OPEN_END: Final = "infinity"
 
 
-def instant(value: Moment, *, what: str) -> int:
+def instant(value: Moment, *, field: str) -> int:
     """Return an instant as microseconds UTC; `-infinity` and `infinity` are the open ends.
 
     Raises:
@@ -33,54 +32,54 @@ def instant(value: Moment, *, what: str) -> int:
     if value == _OPEN_END:
         return INF_US
     if isinstance(value, str):
-        return micros(_parsed(value, what))
+        return micros(_iso_time(value, field))
     if isinstance(value, datetime):
         if getattr(value, "nanosecond", 0) % 1000:
-            raise _too_fine(str(value), what)
+            raise _too_fine(str(value), field)
         return micros(value)
     raise InvalidInput(
-        f"{what} {value!r} is no time; give ISO 8601 text with a zone, such as "
+        f"{field} {value!r} is no time; give ISO 8601 text with a zone, such as "
         "2026-06-06T12:00:00Z, or an aware datetime",
         code="bad_time",
-        what=what,
+        field=field,
     )
 
 
-def optional(value: Moment, *, what: str) -> int | None:
+def optional(value: Moment, *, field: str) -> int | None:
     """Return an instant, or None when none is given."""
-    return None if value is None else instant(value, what=what)
+    return None if value is None else instant(value, field=field)
 
 
-def _parsed(text: str, what: str) -> datetime:
+def _iso_time(text: str, field: str) -> datetime:
     if _TOO_FINE.search(text):
-        raise _too_fine(text, what)
+        raise _too_fine(text, field)
     if _DATE_ONLY.fullmatch(text):
         raise InvalidInput(
-            f"{what} {text!r} is a calendar date, which is no instant until its zone is known; "
+            f"{field} {text!r} is a calendar date, which is no instant until its zone is known; "
             f'use tenure.day({text!r}, "Europe/Berlin") or an instant such as {text}T00:00:00Z',
             code="naive_datetime",
-            what=what,
+            field=field,
         )
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:
         raise InvalidInput(
-            f"{what} {text!r} is no ISO 8601 time ({error}); write 2026-06-06T12:00:00Z",
+            f"{field} {text!r} is no ISO 8601 time ({error}); write 2026-06-06T12:00:00Z",
             code="bad_time",
-            what=what,
+            field=field,
         ) from error
 
 
-def _too_fine(text: str, what: str) -> InvalidInput:
+def _too_fine(text: str, field: str) -> InvalidInput:
     return InvalidInput(
-        f"{what} {text!r} is finer than a microsecond; tenure never rounds a time, "
+        f"{field} {text!r} is finer than a microsecond; tenure never rounds a time, "
         "so cut it to six digits yourself",
         code="sub_microsecond",
-        what=what,
+        field=field,
     )
 
 
-def day(when: str | date, zone: str) -> tuple[datetime, datetime]:
+def day(calendar_date: str | date, zone: str) -> tuple[datetime, datetime]:
     """Return a calendar day in a zone as [local midnight, next local midnight).
 
     >>> [m.isoformat() for m in day("2026-03-29", "Europe/Berlin")]
@@ -92,10 +91,12 @@ def day(when: str | date, zone: str) -> tuple[datetime, datetime]:
     import pendulum
 
     try:
-        given = date.fromisoformat(when) if isinstance(when, str) else when
-        start = pendulum.datetime(given.year, given.month, given.day, tz=zone)
+        date_of_year = (
+            date.fromisoformat(calendar_date) if isinstance(calendar_date, str) else calendar_date
+        )
+        start = pendulum.datetime(date_of_year.year, date_of_year.month, date_of_year.day, tz=zone)
     except (ValueError, LookupError) as error:
         raise InvalidInput(
-            f"{when!r} in {zone!r} is no calendar day: {error}", code="bad_time"
+            f"{calendar_date!r} in {zone!r} is no calendar day: {error}", code="bad_time"
         ) from error
     return start, start.add(days=1)

@@ -21,7 +21,7 @@ from ...schema.principal import Principal
 from ...schema.values import canonical_json
 from ...schema.write import Receipt
 from ...store.port.receipts import decode
-from ..backend.ids import replayed as replayed_id
+from ..backend.ids import event_id
 from ..client.connect import connect
 from ..writing.event_lines import Event, Line, Reading, read
 from .summaries import opening_words
@@ -162,7 +162,7 @@ def take_tour(store: str) -> Tour:
 def _steady_ids() -> Callable[[], str]:
     """Object ids that are the same in every tour."""
     numbers = count(1)
-    return lambda: replayed_id("demo", 0, next(numbers), "")
+    return lambda: event_id("demo", 0, next(numbers), "")
 
 
 def _entries(memory: Memory) -> tuple[Entry, ...]:
@@ -180,7 +180,7 @@ def _entries(memory: Memory) -> tuple[Entry, ...]:
         position = group_sizes.get(event.recorded_us, 0)
         group_sizes[event.recorded_us] = position + 1
         body = canonical_json(event.held)
-        events[replayed_id(tenant, event.recorded_us, position, body)] = event
+        events[event_id(tenant, event.recorded_us, position, body)] = event
 
     with memory.backend.store.reading(tenant) as reader:
         receipts = {

@@ -102,10 +102,10 @@ def write(
 
 def _write(memory: Memory, fields: Mapping[str, Any], *, dry_run: bool) -> Receipt:
     """Write what the flags say, checked like a line of an import file."""
-    from ..writing.event_lines import checked
+    from ..writing.event_lines import checked_fields
 
     values = {name: value for name, value in fields.items() if value is not None}
-    return memory.write(**checked(values), dry_run=dry_run)
+    return memory.write(**checked_fields(values), dry_run=dry_run)
 
 
 def _fields(assignments: Sequence[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Comparing envelopes over a store: what a compile is worth without some of its objects.
 
 The snapshot is read once and compiled again for every question, so all envelopes of one
-ablation see the same state. Source: API "Compiling"; checklist C-178.
+ablation see the same state. Checklist: C-178.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def ablate(
     Raises:
         InvalidInput: for what `compile` would refuse.
     """
-    given = dict(request)
-    view = memory.as_of(given.pop("valid", None), given.pop("tx", None))
-    asked = parse_request(given.pop("task", ""), **given)
+    parameters = dict(request)
+    view = memory.as_of(parameters.pop("valid", None), parameters.pop("tx", None))
+    compile_request = parse_request(parameters.pop("task", ""), **parameters)
     with memory.backend.store.reading(memory.principal.tenant) as reader:
         circumstances = Circumstances(
             principal=memory.principal,
@@ -49,15 +49,15 @@ def ablate(
             point=view.point,
             keys=reader.keys(),
         )
-        context = context_of(asked, circumstances)
+        context = context_of(compile_request, circumstances)
         binder = ExactBinder(reader, context.scopes, view.point.tx_us)
         snapshot = gather(context, reader, bind=binder)
 
-    def worth(without: frozenset[str]) -> float:
-        return utility(compile_snapshot(snapshot, replace(context, without=without)))
+    def worth(omitted_ids: frozenset[str]) -> float:
+        return utility(compile_snapshot(snapshot, replace(context, without=omitted_ids)))
 
     if objects is None:
-        whole = compile_snapshot(snapshot, context)
-        stored = {c.object_id for c in whole.manifest.candidates if c.vid}
-        objects = [i for i in whole.manifest.compiled if i in stored]
+        envelope = compile_snapshot(snapshot, context)
+        stored_ids = {c.object_id for c in envelope.manifest.candidates if c.vid}
+        objects = [i for i in envelope.manifest.compiled if i in stored_ids]
     return ablation.ablate(objects, worth, pairs=pairs)

@@ -48,32 +48,32 @@ def answer(envelope: Envelope, ask: Ask, *, judge: Judge | None = None) -> Answe
     Raises:
         InvalidInput: `output_rejected`, with the failures, when the repaired output fails too.
     """
-    stated = _stated(envelope)
+    unchecked = _unchecked_items(envelope)
     note = ""
-    for repaired in (False, True):
+    for second_try in (False, True):
         output = ask(note)
         report = envelope.check(output)
-        failed = [*_broken(envelope, report), *_unmet(stated, output, judge)]
-        if not failed:
-            return Answer(output, report, repaired, () if judge else stated)
-        note = "\n".join((_NOTE, *(f"- {item}" for item in failed)))
+        failures = [*_broken_constraints(envelope, report), *_unmet_items(unchecked, output, judge)]
+        if not failures:
+            return Answer(output, report, second_try, () if judge else unchecked)
+        note = "\n".join((_NOTE, *(f"- {item}" for item in failures)))
     raise InvalidInput(
-        f"the output fails {len(failed)} checks after one repair, the first: {failed[0]}",
+        f"the output fails {len(failures)} checks after one repair, the first: {failures[0]}",
         code="output_rejected",
-        failures=failed,
+        failures=failures,
     )
 
 
-def _stated(envelope: Envelope) -> tuple[str, ...]:
+def _unchecked_items(envelope: Envelope) -> tuple[str, ...]:
     """Return the acceptance items that no code checks."""
     items = json.loads(envelope.manifest.request)["acceptance"]
     return tuple(item["text"] for item in items if item["enforcement"] == "stated")
 
 
-def _broken(envelope: Envelope, report: CheckReport) -> list[str]:
+def _broken_constraints(envelope: Envelope, report: CheckReport) -> list[str]:
     words = {constraint.object_id: constraint.text for constraint in envelope.constraints}
-    return [f"{words[each.object_id]}: {each.detail}" for each in report.failures]
+    return [f"{words[failure.object_id]}: {failure.detail}" for failure in report.failures]
 
 
-def _unmet(stated: tuple[str, ...], output: object, judge: Judge | None) -> list[str]:
-    return [item for item in stated if judge is not None and not judge(item, output)]
+def _unmet_items(unchecked: tuple[str, ...], output: object, judge: Judge | None) -> list[str]:
+    return [item for item in unchecked if judge is not None and not judge(item, output)]

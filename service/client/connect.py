@@ -2,7 +2,6 @@
 
 A server holds any number of tenants; `cells` sends tenants to servers of their own. Nothing
 heavy is imported before it is needed: the driver of a server only when a server is named.
-Source: API "Opening"; DESIGN 6 and 9.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def connect(
             store does not have.
         Unavailable: when the store cannot be opened, with what to do.
     """
-    chosen, finder = _encoder(encoder), _finder(mentions)
+    chosen_encoder, finder = _encoder(encoder), _finder(mentions)
     store, place = _with_originals(Place(url, auth, database, cells, vector_index), artifacts)
     backend = Backend(
         store=store,
@@ -85,7 +84,7 @@ def connect(
         scorer=scorer or _names(),
         extractor=extractor,
         mentions=finder,
-        encoder=chosen,
+        encoder=chosen_encoder,
         reranker=reranker,
         tenant_key=tenant_key,
         artifacts=ArtifactFiles(place, max_bytes=artifact_bytes)
@@ -112,20 +111,20 @@ def _names() -> Scorer:
     return NameScorer()
 
 
-def _encoder(given: Encoder | str | None) -> Encoder | None:
-    if given is None:
+def _encoder(choice: Encoder | str | None) -> Encoder | None:
+    if choice is None:
         return None
     from ..encoders.choice import encoder_of
 
-    return encoder_of(given)
+    return encoder_of(choice)
 
 
-def _finder(given: MentionExtractor | str | None) -> MentionExtractor | None:
-    if not isinstance(given, str):
-        return given
+def _finder(choice: MentionExtractor | str | None) -> MentionExtractor | None:
+    if not isinstance(choice, str):
+        return choice
     from ..extraction.spacy import mentions_of
 
-    return mentions_of(given)
+    return mentions_of(choice)
 
 
 class Place(NamedTuple):
@@ -184,13 +183,17 @@ class Place(NamedTuple):
                 "the driver for Neo4j is not installed; run: pip install 'tenure[neo4j]'",
                 code="store_unreachable",
             ) from error
-        otherwise = Target(uri=self.url, database=self.database)
+        default_target = Target(uri=self.url, database=self.database)
         cells = self.cells
         store: Store = module.open_store(
             self.url,
             auth=self.auth,
             database=self.database,
-            resolve=cells if callable(cells) else cell_map(cells, otherwise) if cells else None,
+            resolve=cells
+            if callable(cells)
+            else cell_map(cells, default_target)
+            if cells
+            else None,
             vector_index=self.vector_index,
             prepare=prepare,
         )

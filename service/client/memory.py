@@ -136,9 +136,9 @@ class Memory(Caller):
         Raises:
             InvalidInput: `bad_mention`, or whatever a write would refuse.
         """
-        from ..writing.observe import Observer, Said
+        from ..writing.observe import Observation, Observer
 
-        said = Said(
+        observation = Observation(
             text=text,
             speaker=speaker,
             source_origin=source_origin,
@@ -147,7 +147,7 @@ class Memory(Caller):
             applicable_task_types=applicable_task_types,
             mentions=mentions,
         )
-        return Observer(self.backend, self.principal).observe(said)
+        return Observer(self.backend, self.principal).observe(observation)
 
     def ingest(
         self,

@@ -36,7 +36,7 @@ from ..backend.caller import Caller
 from ..backend.times import instant
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from ..reading.view import View, pinned
-from .originals import fetched
+from .originals import with_originals
 
 if TYPE_CHECKING:
     from ..reading.nearest import VisibleVectors
@@ -93,28 +93,30 @@ class RequestFields(TypedDict, total=False):
 class Compiler(Caller):
     """The compile use-case of one caller."""
 
-    def compile(self, task: str, given: Mapping[str, Any]) -> Envelope:
+    def compile(self, task: str, parameters: Mapping[str, Any]) -> Envelope:
         """Return the envelope of a task at its valid and tx, and store its manifest."""
         began = time.perf_counter()
-        with collector_held():
-            envelope = self._compiled(task, given)
-        envelope = self._measured(envelope, began)
+        with collector_paused():
+            envelope = self._envelope_of(task, parameters)
+        envelope = self._with_run_facts(envelope, began)
         self._keep(envelope)  # last: its thread would share the interpreter with what follows
         return envelope
 
-    def _compiled(self, task: str, given: Mapping[str, Any]) -> Envelope:
+    def _envelope_of(self, task: str, parameters: Mapping[str, Any]) -> Envelope:
         self.backend.open(self._tenant)
         artifacts = Artifacts(self.backend, self.principal)
-        request = parse_request(task, **fetched(_moments(given), artifacts))
+        request = parse_request(task, **with_originals(_moments(parameters), artifacts))
         embedding = self.backend.embedding
-        asked = request.query or request.wish or request.goal
+        question = request.query or request.wish or request.goal
         if self.backend.policy.compile.hyde and request.hypothesis:
-            asked = f"{asked}\n{request.hypothesis}"
-        if embedding is not None and request.query_vector is None and asked.strip():
-            request = replace(request, query_vector=embedding.query(asked))
+            question = f"{question}\n{request.hypothesis}"
+        if embedding is not None and request.query_vector is None and question.strip():
+            request = replace(request, query_vector=embedding.query(question))
         names = names_asked(request, self.principal, self.backend.policy.compile)
         with self._reading(names) as reader:
-            view = pinned(self.backend, self.principal, reader, given.get("valid"), given.get("tx"))
+            view = pinned(
+                self.backend, self.principal, reader, parameters.get("valid"), parameters.get("tx")
+            )
             return compile_envelope(
                 request,
                 reader=reader,
@@ -141,33 +143,35 @@ class Compiler(Caller):
         """
         began = time.perf_counter()
         with self._reading() as reader:
-            pinned = self._manifest(reader, manifest)
-            Artifacts(self.backend, self.principal).refuse_erased(pinned.artifact_uris)
+            pinned_manifest = self._manifest(reader, manifest)
+            Artifacts(self.backend, self.principal).refuse_erased(pinned_manifest.artifact_uris)
             envelope = replay(
-                pinned,
+                pinned_manifest,
                 reader=reader,
                 caller=self.principal,
-                vocabulary=self.backend.vocabulary_at(self._tenant, pinned.vocabulary_version),
-                policy=self._policy(reader, pinned.policy_hash),
+                vocabulary=self.backend.vocabulary_at(
+                    self._tenant, pinned_manifest.vocabulary_version
+                ),
+                policy=self._policy(reader, pinned_manifest.policy_hash),
                 keys=reader.keys(),
             )
-        return self._measured(envelope, began)
+        return self._with_run_facts(envelope, began)
 
-    def _manifest(self, reader: Reader, given: Replayable) -> Manifest:
-        if isinstance(given, Manifest):
-            return given
-        if isinstance(given, StoredEnvelope):
-            return given.manifest or manifest_of(given.envelope_id, "")
-        if isinstance(given, Envelope):
-            return given.manifest
-        if isinstance(given, Mapping):
-            return manifest_from_json(json.dumps(given))
-        if given.lstrip().startswith("{"):
-            return manifest_from_json(given)
-        stored = reader.manifest(given)
-        if stored is None:
-            raise unknown_envelope(given)
-        return manifest_of(given, stored)
+    def _manifest(self, reader: Reader, reference: Replayable) -> Manifest:
+        if isinstance(reference, Manifest):
+            return reference
+        if isinstance(reference, StoredEnvelope):
+            return reference.manifest or manifest_of(reference.envelope_id, "")
+        if isinstance(reference, Envelope):
+            return reference.manifest
+        if isinstance(reference, Mapping):
+            return manifest_from_json(json.dumps(reference))
+        if reference.lstrip().startswith("{"):
+            return manifest_from_json(reference)
+        text = reader.manifest(reference)
+        if text is None:
+            raise unknown_envelope(reference)
+        return manifest_of(reference, text)
 
     def _policy(self, reader: Reader, digest: str) -> Policy:
         if digest == self.backend.policy.digest:
@@ -191,7 +195,7 @@ class Compiler(Caller):
         from ..reading.nearest import KNOWN, VectorView, VisibleVectors
 
         scopes = scopes_of(self.principal, project_of(request, self.principal))
-        found = VisibleVectors(
+        vectors = VisibleVectors(
             VectorView(
                 vectors=embedding.vectors(tenant, reader),
                 reader=reader,
@@ -201,14 +205,14 @@ class Compiler(Caller):
                 ask=KNOWN,
             )
         )
-        found.begin(request.query_vector, limit=vectors_wanted(self.backend.policy))
-        return found
+        vectors.begin(request.query_vector, limit=vectors_wanted(self.backend.policy))
+        return vectors
 
     def _keep(self, envelope: Envelope) -> None:
         """Store the manifest and the use of its objects, after the call."""
         store, tenant, now = self.backend.store, self._tenant, self.backend.now_us()
-        stored = {c.object_id for c in envelope.manifest.candidates if c.vid}
-        used = [i for i in envelope.manifest.compiled if i in stored]
+        stored_ids = {c.object_id for c in envelope.manifest.candidates if c.vid}
+        used_ids = [i for i in envelope.manifest.compiled if i in stored_ids]
         artifacts = filter(is_address, envelope.manifest.artifact_uris)
 
         def keep() -> None:
@@ -216,14 +220,14 @@ class Compiler(Caller):
                 tenant,
                 envelope_id=envelope.envelope_id,
                 manifest=envelope.manifest.to_json(),
-                objects=[*used, *artifacts],
+                objects=[*used_ids, *artifacts],
                 pack=self.backend.policy.to_json(),
             )
-            store.log_usage(tenant, used, at_us=now)
+            store.log_usage(tenant, used_ids, at_us=now)
 
         self.backend.later(keep)
 
-    def _measured(self, envelope: Envelope, began: float) -> Envelope:
+    def _with_run_facts(self, envelope: Envelope, began: float) -> Envelope:
         return envelope.beside(
             run_id=self.backend.ids(),
             at=moment(self.backend.now_us()),
@@ -232,26 +236,26 @@ class Compiler(Caller):
 
 
 @contextmanager
-def collector_held() -> Generator[None]:
+def collector_paused() -> Generator[None]:
     """Let Python's collector of cycles wait until a compile is done, where it runs at all.
 
     A compile makes no cycles, but so many values that it would set off a pass over all that the
     caches hold, which takes several times as long as the compile. Compiles of other threads may
     end the wait early; nothing makes it outlast the last of them.
     """
-    held = gc.isenabled()
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if held:
+        if enabled:
             gc.enable()
 
 
-def _moments(given: Mapping[str, Any]) -> dict[str, Any]:
+def _moments(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters with valid and tx as datetimes, as the compiler takes them."""
-    stated = dict(given)
+    instants = dict(parameters)
     for name in ("valid", "tx"):
-        if stated.get(name) is not None:
-            stated[name] = moment(instant(stated[name], what=name))
-    return stated
+        if instants.get(name) is not None:
+            instants[name] = moment(instant(instants[name], field=name))
+    return instants

@@ -28,20 +28,20 @@ _PART_CHARS: Final = 4_000
 """A page or two: a part is ranked as a whole, and the best of them go in."""
 
 
-def fetched(given: Mapping[str, Any], artifacts: Artifacts) -> dict[str, Any]:
+def with_originals(parameters: Mapping[str, Any], artifacts: Artifacts) -> dict[str, Any]:
     """Return the parameters of a compile with the text of every artifact they name.
 
     Raises:
         InvalidInput: `bad_artifact`, `invalid_encoding`.
         NotFound: `unknown_artifact`, `erased`.
     """
-    stated = dict(given)
+    request = dict(parameters)
     for name in _LISTS:
-        items: object = stated.get(name)
+        items: object = request.get(name)
         if isinstance(items, Sequence) and not isinstance(items, str):
-            held = cast("Sequence[object]", items)
-            stated[name] = tuple(part for each in held for part in _items(each, artifacts))
-    return stated
+            sequence = cast("Sequence[object]", items)
+            request[name] = tuple(part for item in sequence for part in _items(item, artifacts))
+    return request
 
 
 def _items(item: object, artifacts: Artifacts) -> Sequence[object]:
@@ -62,32 +62,37 @@ def _evidence(fields: Mapping[str, Any], artifacts: Artifacts) -> list[dict[str,
     address = fields["artifact"]
     if not isinstance(address, str):
         raise InvalidInput(f"{address!r:.80} is no address of an artifact", code="bad_artifact")
-    found = artifacts.info(address)
-    if "kind" in fields or ("text" not in fields and kind_of_file(found.media_type)):
-        return [_media(fields, found, artifacts)]
-    rest = {name: value for name, value in fields.items() if name != "artifact"}
-    stated = {"title": found.name, **rest, "origin": address}
+    artifact = artifacts.info(address)
+    if "kind" in fields or ("text" not in fields and kind_of_file(artifact.media_type)):
+        return [_media(fields, artifact, artifacts)]
+    other_fields = {name: value for name, value in fields.items() if name != "artifact"}
+    evidence = {"title": artifact.name, **other_fields, "origin": address}
     if "text" in fields:
-        return [stated]
-    whole = artifacts.text(address)
-    parts = chunked(whole, most=_PART_CHARS, count=len)
+        return [evidence]
+    text = artifacts.text(address)
+    parts = chunked(text, most=_PART_CHARS, count=len)
     if len(parts) == 1:
-        return [{**stated, "text": whole}]
+        return [{**evidence, "text": text}]
     return [
-        {**stated, "text": p, "span": f"part {n} of {len(parts)}"} for n, p in enumerate(parts, 1)
+        {**evidence, "text": p, "span": f"part {n} of {len(parts)}"} for n, p in enumerate(parts, 1)
     ]
 
 
-def _media(fields: Mapping[str, Any], found: Artifact, artifacts: Artifacts) -> dict[str, Any]:
+def _media(fields: Mapping[str, Any], artifact: Artifact, artifacts: Artifacts) -> dict[str, Any]:
     """Return an artifact as the media item that its bytes are; what the caller states wins."""
-    kind = parse(MediaKind, fields.get("kind", kind_of_file(found.media_type)))
-    rest = {name: value for name, value in fields.items() if name != "artifact"}
-    stated = {"description": found.name, **rest, "kind": kind.value, "uri": found.address}
+    kind = parse(MediaKind, fields.get("kind", kind_of_file(artifact.media_type)))
+    other_fields = {name: value for name, value in fields.items() if name != "artifact"}
+    media_item = {
+        "description": artifact.name,
+        **other_fields,
+        "kind": kind.value,
+        "uri": artifact.address,
+    }
     if kind is not MediaKind.STRUCTURED:
-        return {**measures(artifacts.get(found.address), kind), **stated}
-    text = artifacts.text(found.address)
-    rows = records_of(text, name=found.name, media_type=found.media_type)
-    return {"records": rows, **stated}
+        return {**measures(artifacts.get(artifact.address), kind), **media_item}
+    text = artifacts.text(artifact.address)
+    rows = records_of(text, name=artifact.name, media_type=artifact.media_type)
+    return {"records": rows, **media_item}
 
 
 def _check(uri: object, artifacts: Artifacts) -> None:

@@ -21,7 +21,7 @@ from typing import Any, Final, cast
 from ...schema.errors import InvalidInput, TenureError, did_you_mean
 from ...schema.write import Write
 from ..backend.times import instant
-from ..writing.event_lines import Line, at_line, checked, json_object, opened
+from ..writing.event_lines import Line, at_line, checked_fields, json_object, opened
 
 _DOCUMENT: Final = frozenset({"id", "set", "at", "text", "speaker", "session"})
 _FACT: Final = frozenset(each.name for each in fields(Write))
@@ -189,7 +189,7 @@ def _fact(given: Mapping[str, Any]) -> Fact:
     raw = {name: value for name, value in given.items() if name not in own}
     if raw.keys().isdisjoint(_FACT):
         _known(raw, _DOCUMENT | _QUESTION | _FACT)
-    stated = checked(raw)
+    stated = checked_fields(raw)
     if not stated:
         raise _bad("id", "a line is a document (text), a fact (subject, slot, …) or a question")
     return Fact(id=_required(given, "id"), at_us=_moment(given, "at"), write=Write(**stated))
@@ -275,7 +275,7 @@ def _moment(given: Mapping[str, Any], name: str) -> int | None:
     text = _text(given, name)
     if text in ("infinity", "-infinity"):
         raise InvalidInput(f"{name} is a moment, not an open end", code="bad_time")
-    return None if text is None else instant(text, what=name)
+    return None if text is None else instant(text, field=name)
 
 
 def _bad(name: str, why: str) -> InvalidInput:

@@ -36,7 +36,7 @@ from ..encoders.choice import encoder_of
 from ..encoders.embedding import claims_of, encode_one
 from ..encoders.encoder import Encoder
 from ..writing.event_lines import STDIN
-from ..writing.observe import Observer, Said
+from ..writing.observe import Observation, Observer
 from .baselines import (
     BM25,
     DENSE,
@@ -303,7 +303,7 @@ class _Loading:
 
     def _observed(self, document: Document) -> tuple[str, ...]:
         days = self.options.half_life_days
-        said = Said(
+        said = Observation(
             text=document.text,
             speaker=document.speaker,
             source_origin=f"chat://{quote(document.session or 'evaluation', safe='')}",

@@ -1,4 +1,4 @@
-"""Auditing: histories, differences of belief and explanations.
+"""Auditor: histories, differences of belief and explanations.
 
 Everything here reads rows that plain questions don't show, and so carries the caller's access
 all the more: what may not be seen is left out, and its content never leaves the store.
@@ -46,7 +46,7 @@ class Auditor(Caller):
 
     def diff(self, tx1: Moment, tx2: Moment, entity: Who | None) -> tuple[Change, ...]:
         """The visible changes of belief in (tx1, tx2], in order of tx."""
-        after_us, until_us = instant(tx1, what="tx1"), min(instant(tx2, what="tx2"), FAR_US)
+        after_us, until_us = instant(tx1, field="tx1"), min(instant(tx2, field="tx2"), FAR_US)
         access = self.principal.sight()
         with self._reading() as reader:
             subjects: tuple[str, ...] = ()
@@ -130,10 +130,10 @@ def _links(
     return tuple(sorted(links, key=lambda link: (link.tx, link.object_id, link.kind)))
 
 
-def _link(edge: Edge, other: str) -> Link:
+def _link(edge: Edge, object_id: str) -> Link:
     return Link(
         kind=edge.kind.value,
-        object_id=other,
+        object_id=object_id,
         reason=edge.reason,
         relation=edge.relation,
         valid_from=moment(edge.interval.start_us),

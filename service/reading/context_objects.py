@@ -1,6 +1,6 @@
 """From a version to the context object that a caller sees.
 
-Sources: source 003, "Context Object schema"; checklist C-013, C-028.
+Source: source 003, "Context Object schema". Checklist: C-013, C-028.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def context_object(
     row, details, content = version.row, version.details, version.content or EMPTIED
     decay = details.decay_rule
     allow = [] if EVERYONE in version.permissions.allow else list(version.permissions.allow)
-    confirmed = version.last_confirmed_us
+    confirmed_us = version.last_confirmed_us
     return ContextObject(
         object_id=row.claim.object_id,
         content=content.text,
@@ -48,7 +48,7 @@ def context_object(
         valid_until=moment(row.interval.end_us),
         tx_start=stamped(row.tx_start),
         tx_end=moment(row.tx_end),
-        last_confirmed=None if confirmed is None else moment(confirmed),
+        last_confirmed=None if confirmed_us is None else moment(confirmed_us),
         why_it_matters=content.why_it_matters,
         applicable_task_types=details.applicable_task_types,
         behavioral_implication=content.behavioral_implication,

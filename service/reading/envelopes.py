@@ -3,7 +3,7 @@
 What is stored of an envelope is its manifest; `memory.replay` gives the bytes back. A caller
 sees its own envelopes, and all of them with a privilege. Of one that held something erased
 nothing is left but its id: it is listed as erased to those who may see all, and says so to
-whoever asks for it by that id. Sources: API "Compiling"; settled 5 and 10; checklist C-201.
+whoever asks for it by that id. Checklist: C-201.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...store.port.store import Reader
 from ..backend.caller import Caller
 from ..backend.times import instant
 
-_SCANNED: Final = 10_000
+_SCAN_LIMIT: Final = 10_000
 """The newest envelopes among which a filter looks."""
 
 
@@ -72,11 +72,13 @@ class Envelopes(Caller):
         Raises:
             InvalidInput: for a malformed time.
         """
-        wanted = _Wanted(session, task, _us(since, "since"), _us(until, "until"))
+        narrowing = _Narrowing(session, task, _micros(since, "since"), _micros(until, "until"))
         self.backend.settle()
         with self._reading() as reader:
-            found = [e for e in self._read(reader, object_id, wanted, limit) if wanted.takes(e)]
-        return tuple(found[: max(0, limit)])
+            envelopes = [
+                e for e in self._read(reader, object_id, narrowing, limit) if narrowing.takes(e)
+            ]
+        return tuple(envelopes[: max(0, limit)])
 
     def get(self, envelope_id: str) -> Manifest:
         """Return the manifest of one envelope.
@@ -88,25 +90,25 @@ class Envelopes(Caller):
         with self._reading() as reader:
             text = reader.manifest(envelope_id)
         if text is not None:
-            found = manifest_of(envelope_id, text)
-            if self._mine(found):
-                return found
+            manifest = manifest_of(envelope_id, text)
+            if self._mine(manifest):
+                return manifest
         raise unknown_envelope(envelope_id)
 
     def _read(
-        self, reader: Reader, object_id: str | None, wanted: _Wanted, limit: int
+        self, reader: Reader, object_id: str | None, narrowing: _Narrowing, limit: int
     ) -> Iterator[StoredEnvelope]:
         if object_id is None:
-            most = limit if self.principal.privileged and wanted.anything else _SCANNED
-            pairs = list(reader.manifests(limit=max(limit, most)))
+            read_limit = limit if self.principal.privileged and narrowing.anything else _SCAN_LIMIT
+            pairs = list(reader.manifests(limit=max(limit, read_limit)))
         else:
             ids = reversed(reader.envelopes_of(object_id))
-            pairs = [(each, reader.manifest(each) or "") for each in ids]
+            pairs = [(envelope_id, reader.manifest(envelope_id) or "") for envelope_id in ids]
         for envelope_id, text in pairs:
             if text:
-                found = manifest_from_json(text)
-                if self._mine(found):
-                    yield _shown(found)
+                manifest = manifest_from_json(text)
+                if self._mine(manifest):
+                    yield _stored(manifest)
             elif self.principal.privileged:
                 yield StoredEnvelope(envelope_id=envelope_id, erased=True)
 
@@ -115,7 +117,7 @@ class Envelopes(Caller):
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Narrowing:
     """What a list is narrowed to."""
 
     session: str | None
@@ -125,34 +127,34 @@ class _Wanted:
 
     @property
     def anything(self) -> bool:
-        return self == _Wanted(None, None, None, None)
+        return self == _Narrowing(None, None, None, None)
 
-    def takes(self, each: StoredEnvelope) -> bool:
+    def takes(self, envelope: StoredEnvelope) -> bool:
         """Tell whether an envelope is one of them; an erased one is nothing in particular."""
-        if each.manifest is None:
+        if envelope.manifest is None:
             return self.anything
-        tx = each.manifest.tx_us
+        tx = envelope.manifest.tx_us
         return (
-            self.session in (None, each.session)
-            and self.task in (None, each.task)
+            self.session in (None, envelope.session)
+            and self.task in (None, envelope.task)
             and (self.since_us is None or tx >= self.since_us)
             and (self.until_us is None or tx < self.until_us)
         )
 
 
-def _us(stated: Moment, what: str) -> int | None:
-    return None if stated is None else instant(stated, what=what)
+def _micros(time: Moment, field: str) -> int | None:
+    return None if time is None else instant(time, field=field)
 
 
-def _shown(manifest: Manifest) -> StoredEnvelope:
+def _stored(manifest: Manifest) -> StoredEnvelope:
     request: dict[str, Any] = json.loads(manifest.request)
-    who = principal_of(manifest)
+    principal = principal_of(manifest)
     return StoredEnvelope(
         envelope_id=manifest.envelope_id,
         task=request["task"],
         query=request["query"],
-        user=who.user,
-        session=who.session,
+        user=principal.user,
+        session=principal.session,
         project=request["project"] or None,
         valid=moment(manifest.valid_us),
         tx=moment(manifest.tx_us),
@@ -183,7 +185,7 @@ def request_items(manifest: Manifest) -> Mapping[str, RequestItem]:
     request = request_from_json(manifest.request)
     words = [""] * len(request.media)
     items = items_of_request(request, principal_of(manifest), words)
-    return {each.object_id: each for each in items}
+    return {item.object_id: item for item in items}
 
 
 def unknown_envelope(envelope_id: str) -> NotFound:

@@ -6,7 +6,7 @@ cost follows the text and not the register. Every mention is resolved like one o
 a stated one may create an entity; what was found links to whom it means, or waits with the
 pending entity of its name. A pronoun names nobody: who "I" and "you" are is said by the speaker
 and the session, not by the text.
-Sources: resolution 10; settled 9; checklist C-046; abuse case 24.
+Checklist: C-046.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from ...schema.write import Span
 from ...store.port.store import Reader
 from ..backend.caller import Caller
 from .resolve import Resolver
-from .view import Who, named, sight_of
+from .view import Who, mention_of, sight_of
 
 _WORDS = 5
 """Longest known name that is looked for, in words."""
 _READ = 2_000
 """Words of a text that are read for known names."""
-MOST = 100
+MENTION_LIMIT = 100
 """Mentions of one text that are kept, the first ones: a longer list would flood the reviews."""
 
 Stated = Sequence[tuple[int, int, Who]]
@@ -60,55 +60,59 @@ class MentionFinder(Caller):
         resolving = Resolver(self.backend, self.principal)
         with self._reading() as reader:
             return tuple(
-                Linked(found, resolving.among(reader, _ref(found), scope_id))
-                for found in self._found(reader, text)
+                Linked(mention, resolving.among(reader, _ref(mention), scope_id))
+                for mention in self._mentions_in(reader, text)
             )
 
-    def spans(self, text: str, scope_id: str, stated: Stated = ()) -> tuple[Span, ...]:
-        """Return the names of a text that a write may link it to, at most `MOST`, in order.
+    def spans(self, text: str, scope_id: str, statements: Stated = ()) -> tuple[Span, ...]:
+        """Return the names of a text that a write may link it to, at most `MENTION_LIMIT`.
 
         What was found and names nobody known is left out.
 
         Raises:
             InvalidInput: `bad_mention`.
         """
-        own = sorted((_stated(text, one) for one in stated), key=lambda span: span.start)
-        clash = next((b for a, b in pairwise(own) if b.start < a.end), None)
+        stated_spans = sorted(
+            (_stated_span(text, statement) for statement in statements), key=lambda span: span.start
+        )
+        clash = next((b for a, b in pairwise(stated_spans) if b.start < a.end), None)
         if clash:
             raise _bad(clash.start, clash.end, "overlaps the mention before it")
-        free = [link for link in self.mentions(text, scope_id) if _is_free(link.mention, own)]
-        found = [
+        free = [
+            link for link in self.mentions(text, scope_id) if _is_free(link.mention, stated_spans)
+        ]
+        known_spans = [
             Span(link.mention.start, link.mention.end, _ref(link.mention), stated=False)
             for link in free
             if link.resolution.decision is not Decision.NEW
         ]
-        room = max(0, MOST - len(own))
-        return tuple(sorted((*own, *found[:room]), key=lambda span: span.start))
+        room = max(0, MENTION_LIMIT - len(stated_spans))
+        return tuple(sorted((*stated_spans, *known_spans[:room]), key=lambda span: span.start))
 
-    def _found(self, reader: Reader, text: str) -> tuple[Mention, ...]:
+    def _mentions_in(self, reader: Reader, text: str) -> tuple[Mention, ...]:
         groups = [self._known(reader, text).extract(text), ShapeExtractor().extract(text)]
         if self.backend.mentions is not None:
             groups.append(tuple(self.backend.mentions.extract(text)))
         return tuple(
-            found
-            for found in compose(*groups)
-            if len(found.surface) <= MAX_NAME and not is_pronoun(found.surface)
+            mention
+            for mention in compose(*groups)
+            if len(mention.surface) <= MAX_NAME and not is_pronoun(mention.surface)
         )
 
     def _known(self, reader: Reader, text: str) -> Gazetteer:
         """Return a gazetteer of the visible aliases that stand in the text."""
         words = list(words_of(text))[:_READ]
         runs = {
-            alias_key(text[words[at].start : words[to].end])
-            for at in range(len(words))
-            for to in range(at, min(at + _WORDS, len(words)))
+            alias_key(text[words[first_word].start : words[last_word].end])
+            for first_word in range(len(words))
+            for last_word in range(first_word, min(first_word + _WORDS, len(words)))
         }
         scopes = sight_of(self.principal, None).scopes
         lookup = Lookup(norms=tuple(sorted(runs - {""})))
-        found = reader.known(lookup, scopes=sorted(scopes), tx_us=reader.clock().last_us)
+        known_names = reader.known(lookup, scopes=sorted(scopes), tx_us=reader.clock().last_us)
         return Gazetteer(
             (a.surface, f"{a.entity_id}/{a.norm}/{a.scope_id}/{a.ordinal}", a.type)
-            for a in found.aliases
+            for a in known_names.aliases
         )
 
 
@@ -118,24 +122,24 @@ def _ref(mention: Mention) -> EntityRef:
     return EntityRef(name=mention.surface, type=UNKNOWN_TYPE if guessed else mention.type_hint)
 
 
-def _is_free(mention: Mention, taken: Sequence[Span]) -> bool:
-    return all(mention.end <= span.start or span.end <= mention.start for span in taken)
+def _is_free(mention: Mention, spans: Sequence[Span]) -> bool:
+    return all(mention.end <= span.start or span.end <= mention.start for span in spans)
 
 
-def _stated(text: str, given: tuple[int, int, Who]) -> Span:
-    start, end, who = given
+def _stated_span(text: str, statement: tuple[int, int, Who]) -> Span:
+    start, end, entity_named = statement
     if not 0 <= start < end <= len(text):
         raise _bad(start, end, f"lies outside the text, which has {len(text)} characters")
-    wanted: Named = named(who)
-    pronoun = isinstance(wanted, str) and not is_id(wanted) and is_pronoun(wanted)
+    entity: Named = mention_of(entity_named)
+    pronoun = isinstance(entity, str) and not is_id(entity) and is_pronoun(entity)
     if pronoun:
-        raise _bad(start, end, f"is the pronoun {wanted!r}; state whom it means")
-    return Span(start, end, wanted, stated=True)
+        raise _bad(start, end, f"is the pronoun {entity!r}; state whom it means")
+    return Span(start, end, entity, stated=True)
 
 
-def _bad(start: int, end: int, why: str) -> InvalidInput:
+def _bad(start: int, end: int, problem: str) -> InvalidInput:
     return InvalidInput(
-        f"the mention from {start} to {end} {why}; mentions are (start, end, whom)",
+        f"the mention from {start} to {end} {problem}; mentions are (start, end, whom)",
         code="bad_mention",
         start=start,
         end=end,

@@ -5,7 +5,7 @@ says of each chunk what the caller may see at the view, until enough is found. S
 and times decide before anything is counted, and both stores give the same answer.
 
 `nearest` serves a search and hands out the versions it met; `VisibleVectors` is the form that
-the compiler's gather takes. Sources: settled 8; neo4j 8; ecosystem 13 and 14.
+the compiler's gather takes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...store.port.vectors import FULL, Vectors, VectorScore
 
 _AT_ONCE: Final = 1_000
 """Most objects the store is asked about in one look-up."""
-_LEAST: Final = 64
+_LEAST_CHUNK: Final = 64
 """Fewest of a further look-up: each may be a round trip."""
 
 HEADS: Final = Ask()
@@ -68,26 +68,26 @@ class VisibleVectors:
     """The vector index of one compile."""
 
     view: VectorView
-    _begun: Future[_Walk] | None = None
+    _running: Future[_Walk] | None = None
     """The search that was begun, to tell what it asks first."""
 
     def begin(self, query: Sequence[int], *, limit: int) -> None:
         """Score the claims while the caller goes on: numpy leaves the interpreter to it."""
         pool = ThreadPoolExecutor(1, "tenure-nearest")
-        self._begun = pool.submit(_begin, self.view, query, limit)
+        self._running = pool.submit(_begin, self.view, query, limit)
         pool.shutdown(wait=False)
 
     def expected(self, query: Sequence[int], *, limit: int) -> Ask | None:
         """Return what `nearest` will ask the store first; None when nothing has a vector."""
-        begun = self._walk(query, limit)
-        return replace(self.view.ask, objects=begun.first) if begun.first else None
+        walk = self._walk(query, limit)
+        return replace(self.view.ask, objects=walk.first) if walk.first else None
 
     def nearest(self, query: Sequence[int], *, limit: int) -> Near:
         """Return the best visible claims with their rows."""
-        begun = self._walk(query, limit)
-        self._begun = None  # a walk can be gone through once
-        found = _nearest(self.view, begun, keep=None)
-        return Near(found.scores, found.versions)
+        walk = self._walk(query, limit)
+        self._running = None  # a walk can be gone through once
+        answer = _nearest(self.view, walk, keep=None)
+        return Near(answer.scores, answer.versions)
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
         """Return the scores of these claims, as far as they have vectors."""
@@ -95,24 +95,24 @@ class VisibleVectors:
 
     def _walk(self, query: Sequence[int], limit: int) -> _Walk:
         """Return the search that was begun; begin it when it is another, or gone through."""
-        if self._begun is None or self._begun.result().asked != (tuple(query), limit):
+        if self._running is None or self._running.result().question != (tuple(query), limit):
             self.begin(query, limit=limit)
-        assert self._begun is not None
-        return self._begun.result()
+        assert self._running is not None
+        return self._running.result()
 
 
 class _Walk(NamedTuple):
     """A search that was begun."""
 
-    asked: tuple[tuple[int, ...], int]
+    question: tuple[tuple[int, ...], int]
     """The query and the limit."""
     first: tuple[str, ...]
     """The claims that the store is asked about first."""
-    rest: Iterator[str]
+    further: Iterator[str]
 
 
 def _begin(view: VectorView, query: Sequence[int], limit: int) -> _Walk:
-    hits = _walked(view, query, limit)
+    hits = _object_ids(view, query, limit)
     return _Walk((tuple(query), limit), tuple(islice(hits, limit)), hits)
 
 
@@ -127,39 +127,41 @@ def nearest(
     return _nearest(view, _begin(view, query, limit), keep=keep)
 
 
-def _nearest(view: VectorView, begun: _Walk, *, keep: Keep | None) -> Nearest:
-    (query, limit), ids, hits = begun
-    chosen: list[str] = []
+def _nearest(view: VectorView, walk: _Walk, *, keep: Keep | None) -> Nearest:
+    (query, limit), ids, hits = walk
+    best_ids: list[str] = []
     versions: list[Version] = []
     withheld = 0
     step = 2
     while ids:
-        found = view.reader.versions(
+        page = view.reader.versions(
             replace(view.ask, objects=ids), sight=view.sight, point=view.point
         )
-        shown = [v for v in found.versions if v.visible and (keep is None or keep(v))]
-        withheld += sum(1 for v in found.versions if not v.visible)
-        seen = {v.row.claim.object_id for v in shown}
-        chosen += [object_id for object_id in ids if object_id in seen]
-        versions += shown
-        if len(chosen) >= limit:
+        visible_rows = [v for v in page.versions if v.visible and (keep is None or keep(v))]
+        withheld += sum(1 for v in page.versions if not v.visible)
+        visible_ids = {v.row.claim.object_id for v in visible_rows}
+        best_ids += [object_id for object_id in ids if object_id in visible_ids]
+        versions += visible_rows
+        if len(best_ids) >= limit:
             break
         # the fewer of a chunk were visible, the more of the next one are asked for
-        size = min(_AT_ONCE, max(_LEAST, step * (limit - len(chosen))))
+        size = min(_AT_ONCE, max(_LEAST_CHUNK, step * (limit - len(best_ids))))
         step *= 2
         ids = tuple(islice(hits, size))
-    best = chosen[:limit]
-    held = frozenset(best)
+    best = best_ids[:limit]
+    kept_ids = frozenset(best)
     return Nearest(
         scores=view.vectors.scores(query, best),
         versions=tuple(
-            sorted((v for v in versions if v.row.claim.object_id in held), key=lambda v: v.row.vid)
+            sorted(
+                (v for v in versions if v.row.claim.object_id in kept_ids), key=lambda v: v.row.vid
+            )
         ),
         withheld=withheld,
     )
 
 
-def _walked(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:
+def _object_ids(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:
     for hits in view.vectors.walk(query, first=limit, exact_rows=view.exact_rows):
         for hit in hits:
             yield hit.object_id
@@ -175,5 +177,5 @@ def fused(text: float, cosine: int | None, policy: CompilePolicy) -> float:
     """
     if cosine is None:
         return round(text, 6)
-    near = max(0, min(cosine, FULL)) / FULL
-    return round(policy.lexical_weight * text + (1 - policy.lexical_weight) * near, 6)
+    closeness = max(0, min(cosine, FULL)) / FULL
+    return round(policy.lexical_weight * text + (1 - policy.lexical_weight) * closeness, 6)

@@ -2,7 +2,7 @@
 
 Each hop reads the clean facts about an entity or pointing at it, strongest first; the caps
 are the policy's, so a hub with a million edges costs no more than a village.
-Sources: DESIGN 6; settled 8; checklist C-076; ecosystem 9.4, case 34.
+Checklist: C-076.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def walk(
     """Return the neighbourhood of entities, at most `limit` facts an entity."""
     ground = _Ground(reader, point.tx_us)
     ground.explore(roots)
-    seen = dict.fromkeys(roots)
+    visited = dict.fromkeys(roots)
     frontier, withheld, cut = list(roots), 0, False
     facts: dict[int, Version] = {}
     edges: dict[tuple[str, str, str], None] = {}
@@ -42,17 +42,17 @@ def walk(
         if not frontier:
             break
         raw = sorted({m for root in frontier for m in ground.members[root]})
-        found = reader.around(raw, sight=sight, point=point, limit=limit)
-        withheld += found.withheld
-        cut = cut or found.cut
-        facts.update({v.row.vid: v for v in found.versions})
-        ends = sorted({e for v in found.versions for e in _ends(v)})
+        page = reader.around(raw, sight=sight, point=point, limit=limit)
+        withheld += page.withheld
+        cut = cut or page.cut
+        facts.update({v.row.vid: v for v in page.versions})
+        ends = sorted({e for v in page.versions for e in _ends(v)})
         ground.explore(ends)
-        edges.update(dict.fromkeys(_edges(found.versions, ground.roots)))
-        frontier = [e for e in dict.fromkeys(ground.roots[e] for e in ends) if e not in seen]
-        seen.update(dict.fromkeys(frontier))
+        edges.update(dict.fromkeys(_edges(page.versions, ground.roots)))
+        frontier = [e for e in dict.fromkeys(ground.roots[e] for e in ends) if e not in visited]
+        visited.update(dict.fromkeys(frontier))
     return Neighbourhood(
-        entities=tuple(ground.views[root] for root in seen if root in ground.views),
+        entities=tuple(ground.views[root] for root in visited if root in ground.views),
         facts=tuple(shape(v, ground.roots) for v in facts.values()),
         edges=tuple(edges),
         truncated=cut,
@@ -98,8 +98,8 @@ class _Ground:
 
 
 def _ends(version: Version) -> Iterable[str]:
-    held = (version.details.subject_id, version.details.value_entity_id)
-    return (entity for entity in held if entity is not None)
+    ends = (version.details.subject_id, version.details.value_entity_id)
+    return (entity for entity in ends if entity is not None)
 
 
 def _edges(versions: Sequence[Version], roots: dict[str, str]) -> Iterable[tuple[str, str, str]]:

@@ -2,7 +2,7 @@
 
 The same pipeline as a write: exact keys first, then candidates by blocking keys, scores,
 vetoes and bands. Nothing is created, and only aliases the caller may see take part.
-Sources: API "Entities and review"; resolution 2; checklist C-047 to C-049.
+Checklist: C-047 to C-049.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...schema.principal import TENANT_SCOPE
 from ...store.commit.surroundings import Circle
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller
-from .view import Who, named, sight_of
+from .view import Who, mention_of, sight_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,42 +27,48 @@ class Resolver(Caller):
     """The resolve use-case of one caller."""
 
     def resolve(
-        self, mention: Who, type: str | None, scope_id: str, near: Sequence[str]
+        self, mention: Who, type: str | None, scope_id: str, context_ids: Sequence[str]
     ) -> Resolution:
         """Return the decision on a mention; `near` are entities known to stand around it."""
-        wanted = named(mention)
-        if type is not None and not (isinstance(wanted, str) and is_id(wanted)):
-            wanted = replace(as_ref(wanted), type=type)
+        mention_named = mention_of(mention)
+        if type is not None and not (isinstance(mention_named, str) and is_id(mention_named)):
+            mention_named = replace(as_ref(mention_named), type=type)
         with self._reading() as reader:
-            return self.among(reader, wanted, scope_id, near)
+            return self.among(reader, mention_named, scope_id, context_ids)
 
     def among(
         self,
         reader: Reader,
-        wanted: Named,
+        mention: Named,
         scope_id: str = TENANT_SCOPE.scope_id,
-        near: Sequence[str] = (),
+        context_ids: Sequence[str] = (),
     ) -> Resolution:
         """Return the decision on a mention over one snapshot; `entity` is canonical."""
         scopes = frozenset(sight_of(self.principal, None).scopes) | {scope_id}
         rules = Rules(scopes, scope_id, self.backend.policy.resolution)
         last, scorer = reader.clock().last_us, self.backend.scorer
-        exact = reader.known(lookup_of([wanted]), scopes=sorted(scopes), tx_us=last)
+        exact = reader.known(lookup_of([mention]), scopes=sorted(scopes), tx_us=last)
         register = Register(exact)
-        if scorer and needs_scoring(wanted, register, rules):
-            ref = as_ref(wanted)
+        if scorer and needs_scoring(mention, register, rules):
+            ref = as_ref(mention)
             lookup = fuzzy_lookup(ref, scorer, rules.bands)
-            found = reader.known(lookup, scopes=sorted(scopes), tx_us=last)
-            around = self._circle(reader, scopes)
-            known = reader.entities(near, tx_us=last) if near else Known()
-            beside = around.read_names(sorted(known.entities), scorer.near(ref))
-            register = Register(merge_known((exact, found, replace(known, aliases=()), beside)))
-            register.propose((alias_key(ref.name), ref.type, scopes), found.weights)
-            if near:
-                around.read_around((raw for raw, _ in found.weights), register)
-                rules = around.rules(rules, frozenset(map(register.root, near)), register)
-        done = bind(wanted, register, rules, scorer)
-        return replace(done, entity=register.root(done.entity)) if done.entity else done
+            candidates = reader.known(lookup, scopes=sorted(scopes), tx_us=last)
+            neighbourhood = self._circle(reader, scopes)
+            known = reader.entities(context_ids, tx_us=last) if context_ids else Known()
+            neighbour_names = neighbourhood.read_names(sorted(known.entities), scorer.near(ref))
+            register = Register(
+                merge_known((exact, candidates, replace(known, aliases=()), neighbour_names))
+            )
+            register.propose((alias_key(ref.name), ref.type, scopes), candidates.weights)
+            if context_ids:
+                neighbourhood.read_around((raw for raw, _ in candidates.weights), register)
+                rules = neighbourhood.rules(
+                    rules, frozenset(map(register.root, context_ids)), register
+                )
+        resolution = bind(mention, register, rules, scorer)
+        if resolution.entity is None:
+            return resolution
+        return replace(resolution, entity=register.root(resolution.entity))
 
     def _circle(self, reader: Reader, scopes: frozenset[str]) -> Circle:
         last, limit = reader.clock().last_us, self.backend.policy.read.neighbourhood_fanout

@@ -2,18 +2,13 @@
 
 Words propose by the store's text index and are scored by BM25 over the candidates; vectors
 propose the nearest visible claims. The fused score is the policy's share of BM25, relative to
-the best text match, and of the cosine: the same formula as in a compile. Scores are quantised
-to 1e-6 and ties break on object ids. Without an encoder the score is the plain BM25.
+the best text match, and of the cosine: the same formula as in a compile. Without an encoder the
+score is the plain BM25. Scores are computed here over the same terms for both stores, so both
+rank alike; they are quantised to 1e-6 and ties break on object ids.
 
 What no word and hardly any meaning speaks for is no answer: below the policy's floor a hit is
-left out. Sources: settled 8; ecosystem 13.
-
-Lexical ranking of search hits: BM25 over the candidates, in whole numbers.
-
-Stores only propose; the score is computed here over the same terms, so both stores rank
-alike. Scores are quantised to 1e-6 and ties break on object ids.
-Sources: settled 8; ecosystem 13; S. Robertson, H. Zaragoza, "The Probabilistic Relevance
-Framework: BM25 and Beyond", 2009.
+left out. Source: S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+Beyond", 2009.
 """
 
 from __future__ import annotations
@@ -50,12 +45,16 @@ def bm25(
     idf = {t: _idf(sum(t in c for c in counts.values()), len(counts)) for t in query}
     k1, b = policy.bm25_k1, policy.bm25_b
 
-    def score(held: Counter[str]) -> float:
-        norm = k1 * (1 - b + b * held.total() / mean)
-        return sum(idf[t] * held[t] * (k1 + 1) / (held[t] + norm) for t in query if held[t])
+    def score(frequencies: Counter[str]) -> float:
+        norm = k1 * (1 - b + b * frequencies.total() / mean)
+        return sum(
+            idf[t] * frequencies[t] * (k1 + 1) / (frequencies[t] + norm)
+            for t in query
+            if frequencies[t]
+        )
 
-    ranked = [(texts[i], round(score(held), 6)) for i, held in counts.items()]
-    return sorted(ranked, key=lambda pair: (-pair[1], pair[0].row.claim.object_id))
+    scores = [(texts[i], round(score(frequencies), 6)) for i, frequencies in counts.items()]
+    return sorted(scores, key=lambda pair: (-pair[1], pair[0].row.claim.object_id))
 
 
 def _idf(having: int, total: int) -> float:
@@ -106,13 +105,13 @@ class Searcher:
         hits = self.reader.matching(
             terms, sight=self.sight, point=self.point, limit=policy.read.text_candidates
         )
-        wanted = [v for v in hits.versions if question.takes(v)]
+        candidates = [v for v in hits.versions if question.takes(v)]
         embedding = self.backend.embedding
         if embedding is None or not question.text.strip():
-            ranked = bm25(terms, wanted, policy.compile)
-            return Matches(tuple(ranked[: question.limit]), hits.withheld, hits.cut)
-        ranked = self._hybrid(embedding, tenant, question, wanted)
-        return Matches(tuple(ranked[: question.limit]), hits.withheld, hits.cut)
+            scores = bm25(terms, candidates, policy.compile)
+            return Matches(tuple(scores[: question.limit]), hits.withheld, hits.cut)
+        scores = self._hybrid(embedding, tenant, question, candidates)
+        return Matches(tuple(scores[: question.limit]), hits.withheld, hits.cut)
 
     def _hybrid(
         self, embedding: Embedding, tenant: str, question: Question, by_text: list[Version]
@@ -122,21 +121,23 @@ class Searcher:
         policy = self.backend.policy
         view = self._vectors(embedding, tenant)
         query = embedding.query(question.text)
-        near = self._near(view, query, question)
-        versions = {v.row.claim.object_id: v for v in (*near.versions, *by_text)}
-        cosines = {s.object_id: s.content for s in near.scores}
-        rest = sorted(versions.keys() - cosines.keys())
-        cosines.update({s.object_id: s.content for s in view.vectors.scores(query, rest)})
+        neighbours = self._nearest_claims(view, query, question)
+        versions = {v.row.claim.object_id: v for v in (*neighbours.versions, *by_text)}
+        cosines = {s.object_id: s.content for s in neighbours.scores}
+        without_cosine = sorted(versions.keys() - cosines.keys())
+        cosines.update({s.object_id: s.content for s in view.vectors.scores(query, without_cosine)})
         texts = bm25(sorted(content_terms(question.text)), [*versions.values()], policy.compile)
         best = max((score for _, score in texts), default=0.0) or 1.0
-        ranked = [
+        fused_scores = [
             (v, fused(score / best, cosines.get(v.row.claim.object_id), policy.compile))
             for v, score in texts
         ]
-        kept = [pair for pair in ranked if pair[1] >= policy.compile.relevance_floor]
-        return sorted(kept, key=lambda p: (-p[1], p[0].row.claim.object_id))
+        hits = [pair for pair in fused_scores if pair[1] >= policy.compile.relevance_floor]
+        return sorted(hits, key=lambda p: (-p[1], p[0].row.claim.object_id))
 
-    def _near(self, view: VectorView, query: tuple[int, ...], question: Question) -> Nearest:
+    def _nearest_claims(
+        self, view: VectorView, query: tuple[int, ...], question: Question
+    ) -> Nearest:
         from .nearest import nearest
 
         limit = max(question.limit, self.backend.policy.read.vector_candidates)

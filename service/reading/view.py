@@ -3,7 +3,7 @@
 A view is an immutable value, pinned at (valid, tx) when it is made: tx is the asked one or
 the last stamp, whichever is earlier, so nothing written later can change what it answers.
 Every read carries the caller's sight; today's permissions apply to past-time reads too.
-Sources: DESIGN 4; settled 1, 3, 7; checklist C-061 to C-064.
+Checklist: C-061 to C-064.
 """
 
 from __future__ import annotations
@@ -68,32 +68,32 @@ class View(Caller):
             InvalidInput: `unknown_vocabulary` for a slot that does not exist.
         """
         definition, sight = self._definition(slot), self._sight(scope)
-        with self._about(entity, sight) as (reader, found, known):
-            if len(found) != 1:
-                return _nobody(found)
-            members = known.members(found[0])
+        with self._resolved_reader(entity, sight) as (reader, roots, known):
+            if len(roots) != 1:
+                return _no_answer(roots)
+            members = known.members(roots[0])
             state = self._state(reader, members, definition, sight)
             if state.status is SlotStatus.CLEAN and not definition.many:
-                return self._widened(reader, members, definition, sight, state)
+                return self._widened_state(reader, members, definition, sight, state)
             return state
 
     def value(self, entity: Who, slot: str, default: Any = None) -> Any:
         """Return the clean value of a slot, or the default."""
         definition, sight = self._definition(slot), self._sight(None)
-        with self._about(entity, sight) as (reader, found, known):
-            if len(found) != 1:
+        with self._resolved_reader(entity, sight) as (reader, roots, known):
+            if len(roots) != 1:
                 return default
-            members = known.members(found[0])
+            members = known.members(roots[0])
             state = self._state(reader, members, definition, sight, shaped=False)
             return state.value if state.status is SlotStatus.CLEAN else default
 
     def facts(self, entity: Who) -> dict[str, SlotState]:
         """Return the state of every slot of an entity that has one, by slot name."""
         sight = self._sight(None)
-        with self._about(entity, sight) as (reader, found, known):
-            if len(found) != 1:
+        with self._resolved_reader(entity, sight) as (reader, roots, known):
+            if len(roots) != 1:
                 return {}
-            ask = Ask(subjects=known.members(found[0]))
+            ask = Ask(subjects=known.members(roots[0]))
             versions = reader.versions(ask, sight=sight, point=self.point).versions
             by_slot: dict[str, list[Version]] = {}
             for version in versions:
@@ -108,10 +108,10 @@ class View(Caller):
     def timeline(self, entity: Who, slot: str) -> tuple[Segment, ...]:
         """Return the whole of valid time as stretches with one answer, oldest first."""
         definition, sight = self._definition(slot), self._sight(None)
-        with self._about(entity, sight) as (reader, found, known):
-            if len(found) != 1:
+        with self._resolved_reader(entity, sight) as (reader, roots, known):
+            if len(roots) != 1:
                 return ()
-            ask = Ask(subjects=known.members(found[0]), slots=(slot,), at_valid=False)
+            ask = Ask(subjects=known.members(roots[0]), slots=(slot,), at_valid=False)
             versions = reader.versions(ask, sight=sight, point=self.point).versions
             return segments(versions, many=definition.many, shape=self._shaper(reader, versions))
 
@@ -122,34 +122,34 @@ class View(Caller):
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
         sight = self._sight(None)
-        with self._about(mention, sight) as (reader, found, _):
-            if len(found) != 1:
-                told = (
-                    f"several entities ({', '.join(found)}); say which by its id"
-                    if found
+        with self._resolved_reader(mention, sight) as (reader, roots, _):
+            if len(roots) != 1:
+                problem = (
+                    f"several entities ({', '.join(roots)}); say which by its id"
+                    if roots
                     else "no entity that you may see; list those with entities.list() or "
                     "`tenure entities`"
                 )
                 raise NotFound(
-                    f"{mention!r} names {told}",
-                    code="ambiguous_entity" if found else "unknown_entity",
-                    entities=list(found),
+                    f"{mention!r} names {problem}",
+                    code="ambiguous_entity" if roots else "unknown_entity",
+                    entities=list(roots),
                 )
-            asked = mention if isinstance(mention, str) else None
-            return entity_view(reader, found[0], sight, self.point.tx_us, asked=asked)
+            mention_id = mention if isinstance(mention, str) else None
+            return entity_view(reader, roots[0], sight, self.point.tx_us, mention=mention_id)
 
     def neighbourhood(self, entity: Who, hops: int = 2, limit: int = 50) -> Neighbourhood:
         """Return what stands around an entity, breadth first, capped by the policy."""
         sight = self._sight(None)
-        with self._about(entity, sight) as (reader, found, _):
+        with self._resolved_reader(entity, sight) as (reader, roots, _):
             return walk(
                 reader,
-                found[:1],
+                roots[:1],
                 sight=sight,
                 point=self.point,
                 hops=hops,
                 limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
-                shape=self._shaped,
+                shape=self._object_of,
             )
 
     def search(
@@ -167,8 +167,8 @@ class View(Caller):
         with self._reading() as reader:
             subjects: frozenset[str] | None = None
             if entity is not None:
-                found, known = find(reader, entity, sight, self.point.tx_us)
-                subjects = frozenset(m for root in found for m in known.members(root))
+                roots, known = find(reader, entity, sight, self.point.tx_us)
+                subjects = frozenset(m for root in roots for m in known.members(root))
             search = Searcher(self.backend, reader, sight, self.point)
             matches = search.find(
                 self._tenant,
@@ -189,11 +189,11 @@ class View(Caller):
         """
         with self._reading() as reader:
             ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
-            found = reader.versions(ask, sight=self._sight(None), point=self.point).versions
-            seen = [v for v in found if v.visible]
-            if not seen:
+            versions = reader.versions(ask, sight=self._sight(None), point=self.point).versions
+            visible_rows = [v for v in versions if v.visible]
+            if not visible_rows:
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
-            best = max(seen, key=self._closeness)
+            best = max(visible_rows, key=self._closeness)
             return self._shaper(reader, [best])(best)
 
     def _closeness(self, version: Version) -> tuple[bool, bool, bool, int]:
@@ -202,11 +202,11 @@ class View(Caller):
         return believed, self.point.valid_us in row.interval, row.look.head, row.vid
 
     @contextmanager
-    def _about(
+    def _resolved_reader(
         self, entity: Who, sight: Sight
     ) -> Generator[tuple[Reader, tuple[str, ...], Register]]:
         """Open a reader with the ids that an entity may mean, and what is known around them."""
-        lookup = lookup_of([named(entity)])
+        lookup = lookup_of([mention_of(entity)])
         with self.backend.store.reading(self._tenant, Names(lookup, sight.scopes)) as reader:
             yield reader, *found_by(reader, entity, lookup, sight, self.point.tx_us)
 
@@ -233,7 +233,7 @@ class View(Caller):
         shape = self._shaper(reader, versions) if shaped else None
         return slot_state(versions, many=slot.many, shape=shape)
 
-    def _widened(
+    def _widened_state(
         self,
         reader: Reader,
         members: tuple[str, ...],
@@ -245,9 +245,12 @@ class View(Caller):
         start, end = state.valid_from, state.valid_until
 
         def same_at(at_us: int) -> SlotState | None:
-            found = self._state(reader, members, slot, sight, at_us=at_us, shaped=False)
-            same = found.status is SlotStatus.CLEAN and found.values == state.values
-            return found if same else None
+            neighbour_state = self._state(reader, members, slot, sight, at_us=at_us, shaped=False)
+            same = (
+                neighbour_state.status is SlotStatus.CLEAN
+                and neighbour_state.values == state.values
+            )
+            return neighbour_state if same else None
 
         while start is not None and (before := same_at(micros(start) - 1)):
             start = before.valid_from
@@ -266,14 +269,14 @@ class View(Caller):
             }
         )
         lookup = Lookup(entity_ids=tuple(raw))
-        held = reader.known(lookup, scopes=(), tx_us=self.point.tx_us) if raw else Known()
-        known = Register(held)
+        register_rows = reader.known(lookup, scopes=(), tx_us=self.point.tx_us) if raw else Known()
+        known = Register(register_rows)
         roots = {entity: known.root(entity) for entity in raw}
-        return lambda version: self._shaped(version, roots)
+        return lambda version: self._object_of(version, roots)
 
-    def _shaped(self, version: Version, roots: Mapping[str, str]) -> ContextObject:
-        held = (version.details.subject_id, version.details.value_entity_id)
-        entities = tuple(dict.fromkeys(roots[e] for e in held if e is not None))
+    def _object_of(self, version: Version, roots: Mapping[str, str]) -> ContextObject:
+        ends = (version.details.subject_id, version.details.value_entity_id)
+        entities = tuple(dict.fromkeys(roots[e] for e in ends if e is not None))
         return context_object(version, tenant=self._tenant, entities=entities)
 
 
@@ -283,29 +286,29 @@ def pinned(
     """Return the view of (valid, tx) from a reader; None means now."""
     last = reader.clock().last_us
     words = backend.words(principal.tenant, reader)
-    asked = last if tx is None else min(instant(tx, what="tx"), last)
-    at = max(backend.now_us(), last) if valid is None else instant(valid, what="valid")
-    return View(backend, principal, Point(at, asked), words)
+    tx_us = last if tx is None else min(instant(tx, field="tx"), last)
+    valid_us = max(backend.now_us(), last) if valid is None else instant(valid, field="valid")
+    return View(backend, principal, Point(valid_us, tx_us), words)
 
 
 def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:
     """Return what a principal may read, or that of one stated scope."""
     if scope is None:
         return principal.sight()
-    stated = scope if isinstance(scope, Scope) else Scope(**scope)
-    if not principal.privileged and stated.scope_id not in principal.sight().scopes:
+    wanted_scope = scope if isinstance(scope, Scope) else Scope(**scope)
+    if not principal.privileged and wanted_scope.scope_id not in principal.sight().scopes:
         return principal.sight(())
-    return principal.sight([stated.scope_id])
+    return principal.sight([wanted_scope.scope_id])
 
 
-def named(entity: Who) -> Named:
+def mention_of(entity: Who) -> Named:
     """Return how a caller names an entity as a mention."""
     return entity_ref(entity) if isinstance(entity, Mapping) else entity
 
 
 def find(reader: Reader, entity: Who, sight: Sight, tx_us: int) -> tuple[tuple[str, ...], Register]:
     """Return the canonical ids an entity may mean, and what is known around them."""
-    return found_by(reader, entity, lookup_of([named(entity)]), sight, tx_us)
+    return found_by(reader, entity, lookup_of([mention_of(entity)]), sight, tx_us)
 
 
 def found_by(
@@ -314,20 +317,20 @@ def found_by(
     """Return what `find` does, by the look-up of the entity."""
     known = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us)
     register = Register(known)
-    return locate(named(entity), register, frozenset(sight.scopes)), register
+    return locate(mention_of(entity), register, frozenset(sight.scopes)), register
 
 
 def entity_view(
-    reader: Reader, entity_id: str, sight: Sight, tx_us: int, *, asked: str | None = None
+    reader: Reader, entity_id: str, sight: Sight, tx_us: int, *, mention: str | None = None
 ) -> EntityView:
     """Return an entity of the register as known at a tx, with its visible names."""
     known = reader.entities([entity_id], tx_us=tx_us)
     root = known.canonical.get(entity_id, entity_id)
     if root not in known.entities:
         raise NotFound(f"there is no entity {entity_id}", code="unknown_entity")
-    (found,) = entity_views(known, [root], sight.scopes)
-    moved = asked is not None and asked in found.members and asked != root
-    return replace(found, redirected_from=asked) if moved else found
+    (view,) = entity_views(known, [root], sight.scopes)
+    moved = mention is not None and mention in view.members and mention != root
+    return replace(view, redirected_from=mention) if moved else view
 
 
 def entity_views(
@@ -353,6 +356,6 @@ def entity_views(
     )
 
 
-def _nobody(found: tuple[str, ...]) -> SlotState:
-    reason = "ambiguous_entity" if found else "unknown_entity"
-    return SlotState(status=SlotStatus.UNKNOWN, reason=reason, entities=found)
+def _no_answer(roots: tuple[str, ...]) -> SlotState:
+    reason = "ambiguous_entity" if roots else "unknown_entity"
+    return SlotState(status=SlotStatus.UNKNOWN, reason=reason, entities=roots)

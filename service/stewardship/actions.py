@@ -120,8 +120,8 @@ class Actions(Caller):
     def _claim(self, object_id: str) -> Version:
         with self._reading() as reader:
             rows = self._visible_rows(reader, object_id)
-        believed = (row for row in rows if row.row.tx_end == INF_US)
-        claim = next(believed, None)
+        open_rows = (row for row in rows if row.row.tx_end == INF_US)
+        claim = next(open_rows, None)
         if claim is None:
             raise unknown_object(object_id)
         return claim

@@ -2,13 +2,9 @@
 
 `get` is the page of an entity for programs: its names with who taught them and when, facts,
 neighbours, judgements and history. Merging and naming decide identity, so they need a steward;
-reading needs only membership. The export draws the graph that the caller may see.
-Sources: API "Entities and review"; settled 4; checklist C-053, C-056.
-
-The graph of entities as a file: GraphML for graph tools, node-link JSON for programs.
-
-Nodes and edges are added in sorted order, so equal graphs give equal bytes.
-Source: issue 5 (entity pages for programs).
+reading needs only membership. The export draws the graph that the caller may see, as GraphML for
+graph tools or node-link JSON for programs; equal graphs give equal bytes.
+Checklist: C-053, C-056.
 """
 
 from __future__ import annotations
@@ -38,18 +34,20 @@ from ..reading.resolve import Resolver
 from ..reading.view import View, Who, entity_views, sight_of
 
 
-def drawn(entities: Sequence[EntityView], edges: Sequence[tuple[str, str, str]], form: str) -> str:
+def graph_text(
+    entities: Sequence[EntityView], edges: Sequence[tuple[str, str, str]], form: str
+) -> str:
     """Return the graph as `graphml` or `json` text; an edge to an unseen entity is left out."""
     networkx: Any = import_module("networkx")  # it carries no types
     graph = networkx.MultiDiGraph()
-    for one in entities:
-        graph.add_node(one.entity_id, name=one.name, type=one.type, state=one.state)
+    for entity in entities:
+        graph.add_node(entity.entity_id, name=entity.name, type=entity.type, state=entity.state)
     for start, slot, end in edges:
         if start in graph and end in graph:
             graph.add_edge(start, end, key=slot, slot=slot)
     if form == "json":
-        held = networkx.node_link_data(graph, edges="edges")
-        return json.dumps(held, indent=1, ensure_ascii=False)
+        document = networkx.node_link_data(graph, edges="edges")
+        return json.dumps(document, indent=1, ensure_ascii=False)
     return "\n".join(networkx.generate_graphml(graph))
 
 
@@ -122,16 +120,16 @@ class Entities(Caller):
         type: str | None = None,
         *,
         scope: Scope | Mapping[str, str] | None = None,
-        near: Sequence[str] = (),
+        context_ids: Sequence[str] = (),
     ) -> Resolution:
         """Return what a mention would be bound to, with every candidate's evidence.
 
         `scope` is where the mention stands (tenant-wide by default), `near` are entity ids
         known to stand around it. Nothing is written.
         """
-        where = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
+        stated_scope = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
         resolving = Resolver(self.backend, self.principal)
-        return resolving.resolve(mention, type, where.scope_id, near)
+        return resolving.resolve(mention, type, stated_scope.scope_id, context_ids)
 
     def get(self, entity: Who) -> EntityPage:
         """Return the page of an entity; a merged-away id redirects.
@@ -139,19 +137,19 @@ class Entities(Caller):
         Raises:
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
-        found = self.view.entity(entity)
+        view = self.view.entity(entity)
         with self._reading() as reader:
-            known = reader.entities(found.members, tx_us=self.view.point.tx_us)
+            known = reader.entities(view.members, tx_us=self.view.point.tx_us)
         scopes = sight_of(self.principal, None).scopes
         aliases = tuple(_alias(a) for a in known.aliases if a.scope_id in scopes)
         judgements = tuple(_judgement(j) for j in known.judgements)
         return EntityPage(
-            entity=found,
+            entity=view,
             aliases=aliases,
-            facts=self.view.facts(found.entity_id),
-            neighbours=self.view.neighbourhood(found.entity_id, hops=1),
+            facts=self.view.facts(view.entity_id),
+            neighbours=self.view.neighbourhood(view.entity_id, hops=1),
             judgements=judgements,
-            history=_history(found, aliases, judgements),
+            history=_history(view, aliases, judgements),
         )
 
     def list(
@@ -172,8 +170,8 @@ class Entities(Caller):
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
         scopes = sight_of(self.principal, None).scopes
         with self._reading() as reader:
-            found = _listed(reader, type, after, scopes, self.view.point.tx_us)
-            return tuple(islice(found, limit))
+            views = _entity_pages(reader, type, after, scopes, self.view.point.tx_us)
+            return tuple(islice(views, limit))
 
     def add_alias(
         self, entity: str, alias: str, *, scope: Scope | Mapping[str, str] | None = None
@@ -185,14 +183,14 @@ class Entities(Caller):
             NotFound: `unknown_entity`.
         """
         self.principal.require(STEWARD)
-        where = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
+        stated_scope = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
 
         def work(tx: WriteTx, mandate: Mandate) -> Alias:
             return add_alias(
                 tx,
                 entity,
                 alias,
-                scope_id=where.scope_id,
+                scope_id=stated_scope.scope_id,
                 mandate=mandate,
                 scorer=self.backend.scorer,
             )
@@ -217,10 +215,7 @@ class Entities(Caller):
         def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
             return merge(tx, a, b, mandate=mandate, policy=self.backend.policy.resolution)
 
-        done = self._operate(work, reason)
-        if isinstance(done, Conflict):
-            raise done
-        return done
+        return self._operate(work, reason)
 
     def unmerge(self, merge_id: str, *, reason: str = "") -> UnmergeReceipt:
         """Take a merge back, however long ago; writes made since stay with their own side.
@@ -246,31 +241,33 @@ class Entities(Caller):
                 f"format {format!r}: known: {', '.join(_FORMATS)}", code="unknown_vocabulary"
             )
 
-        text = drawn(self.list(), self.relations(), format)
+        text = graph_text(self.list(), self.relations(), format)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
 
     def relations(self) -> tuple[tuple[str, str, str], ...]:
         """Return (from, slot, to) of the clean relations that the caller may see, sorted."""
-        view, found = self.view, dict[tuple[str, str, str], None]()
+        view, edges = self.view, dict[tuple[str, str, str], None]()
         roots = [entity.entity_id for entity in self.list()]
         limit = self.backend.policy.read.neighbourhood_fanout
         for root in roots:
-            found.update(dict.fromkeys(view.neighbourhood(root, hops=1, limit=limit).edges))
-        return tuple(sorted(found))
+            edges.update(dict.fromkeys(view.neighbourhood(root, hops=1, limit=limit).edges))
+        return tuple(sorted(edges))
 
 
-def _listed(
+def _entity_pages(
     reader: Reader, type: str | None, after: str, scopes: Sequence[str], tx_us: int
 ) -> Iterator[EntityView]:
     """Yield entities by canonical id, read as far as they are asked for."""
     size = _FIRST_CHUNK
     while raw := reader.entity_ids(type=type, after=after, most=size):
         known = reader.entities(raw, tx_us=tx_us)
-        roots = [one for one in raw if one in known.entities
-                 and known.canonical.get(one, one) == one]  # fmt: skip
-        yield from (one for one in entity_views(known, roots, scopes) if one.aliases)
+        roots = [entity_id for entity_id in raw if entity_id in known.entities
+                 and known.canonical.get(entity_id, entity_id) == entity_id]  # fmt: skip
+        yield from (
+            entity_id for entity_id in entity_views(known, roots, scopes) if entity_id.aliases
+        )
         after, size = raw[-1], _CHUNK
 
 
@@ -280,8 +277,8 @@ def facts_of(
     """Return how many current facts stand about each raw entity, as far as the caller sees."""
     last = reader.clock().last_us
     ask, point = Ask(subjects=tuple(members)), Point(max(now_us, last), last)
-    found = reader.versions(ask, sight=sight_of(principal, None), point=point)
-    return Counter(v.details.subject_id for v in found.versions if v.details.subject_id)
+    page = reader.versions(ask, sight=sight_of(principal, None), point=point)
+    return Counter(v.details.subject_id for v in page.versions if v.details.subject_id)
 
 
 def _alias(alias: Alias) -> AliasView:
@@ -315,9 +312,9 @@ def _judgement(row: Judgement) -> JudgementView:
 def _history(
     entity: EntityView, aliases: Sequence[AliasView], judgements: Sequence[JudgementView]
 ) -> tuple[tuple[datetime | None, str], ...]:
-    told = [(a.learned, f"named {a.surface!r} in {a.scope}") for a in aliases]
-    told += [
+    events = [(a.learned, f"named {a.surface!r} in {a.scope}") for a in aliases]
+    events += [
         (j.since, f"{j.verdict} of {j.left} and {j.right} by {j.judged_by} {j.actor}")
         for j in judgements
     ]
-    return tuple(sorted(told, key=lambda event: (str(event[0]), event[1])))
+    return tuple(sorted(events, key=lambda event: (str(event[0]), event[1])))

@@ -3,7 +3,6 @@
 It is how a store gets its first encoder, changes to another, and makes up for vectors that a
 crash or a failing encoder left out. It asks the store what is missing and makes exactly that,
 batch by batch, so it can be stopped at any time and run again. Vectors of other encoders stay.
-Source: settled 8 (late embeddings).
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ def re_embed(
     """
     principal.require(OPERATE)
     backend.open(principal.tenant)
-    own = backend.embedding
-    if encoder is None or (own is not None and encoder is own.encoder):
-        if own is None:
+    embedding = backend.embedding
+    if encoder is None or (embedding is not None and encoder is embedding.encoder):
+        if embedding is None:
             raise InvalidInput(
                 "this store was opened without an encoder; connect(encoder='onnx'), or give one",
                 code="bad_encoder",
             )
-        own.flush()
-        return own.catch_up(principal.tenant, progress)
+        embedding.flush()
+        return embedding.catch_up(principal.tenant, progress)
     return Embedding(backend.store, encoder).catch_up(principal.tenant, progress)

@@ -2,7 +2,7 @@
 
 A new model never rewrites old judgements; it only says which of them deserve a look. Names are
 scored as they were, with the context that the judgement kept; identifiers and people's
-verdicts are not questioned. Source: resolution 8 and 11.
+verdicts are not questioned.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ class Rescored:
 def rescored(reader: Reader, bands: ResolutionPolicy) -> tuple[Rescored, ...]:
     """Return the standing binds by rule that score below the bind band now, lowest first."""
     known = reader.entities(reader.entity_ids(), tx_us=reader.clock().last_us)
-    found = (
+    pairs = (
         (
             known.entities[row.left_id],
-            _rated(row, known.entities[row.left_id], known.entities[row.right_id]),
+            _rescored_pair(row, known.entities[row.left_id], known.entities[row.right_id]),
         )
         for row in known.judgements
         if row.verdict is JudgementVerdict.MATCH and row.judged_by is JudgedBy.RULE
     )
-    doubted = (
-        one for left, one in found if one.now < bands.of_type(left.type).bind_at or one.vetoes
+    doubts = (
+        pair for left, pair in pairs if pair.now < bands.of_type(left.type).bind_at or pair.vetoes
     )
-    return tuple(sorted(doubted, key=lambda one: (one.now, one.merge_id)))
+    return tuple(sorted(doubts, key=lambda pair: (pair.now, pair.merge_id)))
 
 
-def _rated(row: Judgement, left: Entity, right: Entity) -> Rescored:
+def _rescored_pair(row: Judgement, left: Entity, right: Entity) -> Rescored:
     lines = {line[0] for line in json.loads(row.evidence).get("features", ())}
     context = PairContext(
         same_handle="same_handle" in lines,
@@ -63,8 +63,8 @@ def _rated(row: Judgement, left: Entity, right: Entity) -> Rescored:
         person_context=PersonContext.TENANT,
     )
     kind = right.type if left.type == UNKNOWN_TYPE else left.type
-    form, other = normalize(left.name, kind), normalize(right.name, kind)
-    pair = score_pair(form, (other,), kind, context, default_model())
+    form, right_form = normalize(left.name, kind), normalize(right.name, kind)
+    pair = score_pair(form, (right_form,), kind, context, default_model())
     return Rescored(
         merge_id=row.merge_id or row.judgement_id,
         left=row.left_id,

@@ -2,7 +2,7 @@
 
 A flood of doubtful names from one source reads as one line, and so do the cases of one name in
 many scopes; a group is decided by a bulk decision over its filter. Counting is all that happens
-here. Sources: resolution 9 (grouping, OpenRefine's "match all identical cells"); abuse case 24.
+here.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def sources_of(reader: Reader, cases: Sequence[Review], sight: Sight) -> Mapping
     if not ask.objects:
         return {}
     point = Point(0, reader.clock().last_us)
-    found: Sequence[Version] = reader.versions(ask, sight=sight, point=point).versions
-    origin = {v.row.claim.object_id: v.details.source_origin for v in found if v.visible}
+    versions: Sequence[Version] = reader.versions(ask, sight=sight, point=point).versions
+    origin = {v.row.claim.object_id: v.details.source_origin for v in versions if v.visible}
     return {c.review_id: origin[c.object_id] for c in cases if c.object_id in origin}
 
 
-def grouped(cases: Sequence[Review], by: str, sources: Mapping[str, str]) -> tuple[CaseGroup, ...]:
+def grouped(cases: Sequence[Review], key: str, sources: Mapping[str, str]) -> tuple[CaseGroup, ...]:
     """Return cases in groups, the largest first, then by value; the order inside stays."""
-    held: dict[str, list[Review]] = {}
+    members: dict[str, list[Review]] = {}
     for case in cases:
         value = {
             "mention": case.mention,
@@ -58,16 +58,16 @@ def grouped(cases: Sequence[Review], by: str, sources: Mapping[str, str]) -> tup
             "scope": case.scope_id,
             "type": case.type,
             "reason": case.reason,
-        }[by]
-        held.setdefault(value, []).append(case)
+        }[key]
+        members.setdefault(value, []).append(case)
     groups = (
         CaseGroup(
-            by=by,
+            by=key,
             value=value,
-            cases=len(some),
-            oldest=str(stamped(min(case.opened_tx for case in some)).date()),
-            mentions=tuple(dict.fromkeys(case.mention for case in some))[:3],
+            cases=len(group),
+            oldest=str(stamped(min(case.opened_tx for case in group)).date()),
+            mentions=tuple(dict.fromkeys(case.mention for case in group))[:3],
         )
-        for value, some in held.items()
+        for value, group in members.items()
     )
     return tuple(sorted(groups, key=lambda group: (-group.cases, group.value)))

@@ -2,7 +2,7 @@
 
 Evidence comes line by line with its weight, vetoes as sentences, sources with the name marked,
 and beside them what would tip the scale: the evidence that is absent and would weigh enough.
-Nothing here reads a store or decides. Source: resolution 9 ("Review", points 1 to 6).
+Nothing here reads a store or decides.
 """
 
 from __future__ import annotations
@@ -108,31 +108,31 @@ def tips(candidate: EntityCandidate, bands: ResolutionPolicy) -> tuple[str, ...]
     bar = math.inf if bands.bind_at >= 1 else math.log(bands.bind_at / (1 - bands.bind_at))
     missing = bar - candidate.log_odds
     weights = default_model().context
-    enough = [
+    sufficient = [
         f"{words} (+{weights[name]:.1f})"
         for name, words in _WORDS.items()
         if name not in present and 0 < missing <= weights[name]
     ]
-    return (*lifts, *enough)
+    return (*lifts, *sufficient)
 
 
-def marked(text: str, mention: str) -> str:
+def with_mention_marked(text: str, mention: str) -> str:
     """Return the words around a mention, the mention in brackets.
 
-    >>> marked("We met Sam Rivera in Rome.", "Sam Rivera")
+    >>> with_mention_marked("We met Sam Rivera in Rome.", "Sam Rivera")
     'We met [Sam Rivera] in Rome.'
     """
-    at = text.find(mention)
-    if at < 0 or not mention:
+    position = text.find(mention)
+    if position < 0 or not mention:
         return text[:_SNIPPET]
-    start, end = max(0, at - _SNIPPET // 2), at + len(mention)
-    return f"{text[start:at]}[{mention}]{text[end : end + _SNIPPET // 2]}"
+    start, end = max(0, position - _SNIPPET // 2), position + len(mention)
+    return f"{text[start:position]}[{mention}]{text[end : end + _SNIPPET // 2]}"
 
 
 def queue_state(waiting: Sequence[Review], cases: Iterable[Review]) -> QueueState:
     """Return how far the stewards are, over what waits and every blocking case."""
-    said = [case.state for case in cases if case.blocking]
-    right, wrong = said.count(ReviewState.ACCEPTED), said.count(ReviewState.REJECTED)
+    states = [case.state for case in cases if case.blocking]
+    right, wrong = states.count(ReviewState.ACCEPTED), states.count(ReviewState.REJECTED)
     oldest = min((case.opened_tx for case in waiting), default=None)
     return QueueState(
         waiting=len(waiting),

@@ -5,7 +5,6 @@ threshold. Suggestions and audits are listed apart and close when the pair is ju
 shows the evidence line by line, the veto that fired, what a merge would move and which
 conflicts it would raise, the surviving id, and the texts that named it. Every decision is one
 transaction with an optimistic version, so two people never both decide.
-Sources: API "Entities and review"; resolution 9; settled 4 and 9; abuse cases 21 to 27.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ from .review_page import (
     QueueState,
     ReviewPage,
     best_of,
-    marked,
     queue_state,
     tips,
     waterfall,
+    with_mention_marked,
 )
 
 BULK_CAP = 100
@@ -77,7 +76,7 @@ class Reviews(Caller):
             )
         scopes = frozenset(sight_of(self.principal, None).scopes)
         with self._reading() as reader:
-            found = [
+            cases = [
                 case
                 for state in sorted(states)
                 for case in reader.reviews(state=state)
@@ -86,10 +85,10 @@ class Reviews(Caller):
                     kind == "all" or (case.blocking if kind == "blocking" else case.reason == kind)
                 )
             ]
-            settled = _settled(reader, found)
-            found = [case for case in found if case.review_id not in settled]
-            weight = self._priorities(reader, found)
-        return tuple(sorted(found, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))
+            answered_ids = _answered_elsewhere(reader, cases)
+            cases = [case for case in cases if case.review_id not in answered_ids]
+            weight = self._priorities(reader, cases)
+        return tuple(sorted(cases, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))
 
     def get(self, review_id: str) -> ReviewPage:
         """Return the page of a case.
@@ -100,20 +99,20 @@ class Reviews(Caller):
         with self._reading() as reader:
             case = self._case(reader, review_id)
             sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
-            mine = entity_view(reader, case.entity_id, sight, tx_us)
-            others = [entity_view(reader, c.entity, sight, tx_us) for c in case.candidates]
+            subject = entity_view(reader, case.entity_id, sight, tx_us)
+            candidates = [entity_view(reader, c.entity, sight, tx_us) for c in case.candidates]
             best = best_of(case)
             priority = self._priorities(reader, [case])[review_id]
-            snippets = self._snippets(reader, case, mine.members)
-            impact = self._impact(reader, case, mine, best) if best else None
+            snippets = self._snippets(reader, case, subject.members)
+            impact = self._impact(reader, case, subject, best) if best else None
         parts: tuple[tuple[str, ...], ...] = ()
         if case.reason == NAMESAKES and case.state in WAITING:
-            parts = self._alone(lambda tx, _: _stories(tx, case))
+            parts = self._operate(lambda tx, _: _stories(tx, case))
         bands = self.backend.policy.resolution.of_type(case.type)
         return ReviewPage(
             review=case,
-            entity=mine,
-            candidates=tuple(others),
+            entity=subject,
+            candidates=tuple(candidates),
             waterfall=waterfall(best) if best else (),
             vetoes=tuple(map(sentence_of, best.vetoes)) if best else (),
             impact=impact,
@@ -144,7 +143,7 @@ class Reviews(Caller):
             Conflict: `stale_version`, `already_decided`, `standing_non_match`.
             NotFound: `unknown_review`.
         """
-        kept = parse(Remember, remember)
+        memory_scope = parse(Remember, remember)
         return self._decide(
             review_id,
             lambda tx, mandate: accept(
@@ -153,7 +152,7 @@ class Reviews(Caller):
                 mandate=mandate,
                 policy=self.backend.policy.resolution,
                 entity=entity,
-                remember=kept,
+                remember=memory_scope,
                 version=version,
                 alone="owner" in self.principal.roles,
             ),
@@ -319,12 +318,6 @@ class Reviews(Caller):
         self.principal.require(STEWARD)
         with self._reading() as reader:
             self._check_separate(reader, self._case(reader, review_id))
-        done = self._alone(work, reason)
-        if isinstance(done, Conflict):
-            raise done
-        return done
-
-    def _alone(self, work: Callable[[WriteTx, Mandate], Done], reason: str = "") -> Done:
         return self._operate(work, reason)
 
     def _check_separate(self, reader: Reader, case: Review) -> None:
@@ -335,8 +328,8 @@ class Reviews(Caller):
             return
         ask = Ask(objects=(case.object_id,), heads=False, at_valid=False, at_tx=False)
         point = Point(self.view.point.valid_us, reader.clock().last_us)
-        found = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
-        if any(v.details.actor == user for v in found.versions):
+        page = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
+        if any(v.details.actor == user for v in page.versions):
             raise Forbidden(
                 f"{user} submitted what review {case.review_id} is about; another steward "
                 "decides it, or policy.resolution.own_reviews allows it",
@@ -344,83 +337,89 @@ class Reviews(Caller):
             )
 
     def _case(self, reader: Reader, review_id: str) -> Review:
-        found = reader.review(review_id)
+        case = reader.review(review_id)
         scopes = sight_of(self.principal, None).scopes
-        if found is None or found.scope_id not in scopes:
+        if case is None or case.scope_id not in scopes:
             raise NotFound(f"there is no review {review_id}", code="unknown_review")
-        return found
+        return case
 
     def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
         """Return impact x uncertainty by case, rounded so that no float decides an order."""
-        found: dict[str, float] = {}
+        priorities: dict[str, float] = {}
         for part in _parts(cases):
-            asked = tuple(dict.fromkeys(case.entity_id for case in part))
-            known = Register(reader.entities(asked, tx_us=reader.clock().last_us))
-            members = tuple(sorted({m for one in asked for m in known.members(one)}))
+            entity_ids = tuple(dict.fromkeys(case.entity_id for case in part))
+            known = Register(reader.entities(entity_ids, tx_us=reader.clock().last_us))
+            members = tuple(
+                sorted({m for entity_id in entity_ids for m in known.members(entity_id)})
+            )
             facts = facts_of(reader, members, self.principal, self.view.point.valid_us)
             for case in part:
-                moved = sum(facts[m] for m in known.members(case.entity_id))
-                found[case.review_id] = self._priority(case, moved)
-        return found
+                fact_count = sum(facts[m] for m in known.members(case.entity_id))
+                priorities[case.review_id] = self._priority(case, fact_count)
+        return priorities
 
     def _priority(self, case: Review, facts: int) -> float:
         best, bands = best_of(case), self.backend.policy.resolution.of_type(case.type)
         score = best.score if best else bands.review_above
-        away = min(abs(score - bands.review_above), abs(score - bands.bind_at))
+        distance = min(abs(score - bands.review_above), abs(score - bands.bind_at))
         width = bands.bind_at - bands.review_above
-        return round((1 + facts) * (1 - min(away / width, 1.0) / 2), 6)
+        return round((1 + facts) * (1 - min(distance / width, 1.0) / 2), 6)
 
     def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
         """Return the texts about the entity and the one that named it, dated and marked."""
-        about = Ask(subjects=tuple(members), heads=False, at_valid=False)
-        named = Ask(objects=(case.object_id,), heads=False, at_valid=False)
+        by_subject = Ask(subjects=tuple(members), heads=False, at_valid=False)
+        by_object = Ask(objects=(case.object_id,), heads=False, at_valid=False)
         point = Point(self.view.point.valid_us, reader.clock().last_us)
         sight = sight_of(self.principal, None)
-        found = {
+        versions = {
             v.row.vid: v
-            for ask in (named, about)
+            for ask in (by_object, by_subject)
             for v in reader.versions(ask, sight=sight, point=point).versions
         }
         texts = [
             f"{v.details.source_origin} {stamped(v.row.claim.tx).date()}: "
-            + marked(_text(v), case.mention)
-            for _, v in sorted(found.items(), reverse=True)
+            + with_mention_marked(_text(v), case.mention)
+            for _, v in sorted(versions.items(), reverse=True)
             if v.visible and _text(v)
         ]
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
 
     def _impact(
-        self, reader: Reader, case: Review, mine: EntityView, best: EntityCandidate
+        self, reader: Reader, case: Review, subject: EntityView, best: EntityCandidate
     ) -> Impact:
         sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
-        other = entity_view(reader, best.entity, sight, tx_us)
-        known = reader.entities((*mine.members, *other.members), tx_us=tx_us)
-        left, right = self.view.facts(mine.entity_id), self.view.facts(other.entity_id)
-        shared = tuple(sorted(left.keys() & right.keys()))
+        candidate = entity_view(reader, best.entity, sight, tx_us)
+        known = reader.entities((*subject.members, *candidate.members), tx_us=tx_us)
+        left, right = self.view.facts(subject.entity_id), self.view.facts(candidate.entity_id)
+        slots = tuple(sorted(left.keys() & right.keys()))
         differing = tuple(
             f"{slot}: {left[slot].values} / {right[slot].values}"
-            for slot in shared
+            for slot in slots
             if left[slot].values != right[slot].values
         )
-        members = sorted({*mine.members, *other.members})
+        members = sorted({*subject.members, *candidate.members})
         return Impact(
             moves=sum(len(state.candidates) for state in left.values()),
-            slots=shared,
+            slots=slots,
             conflicts=differing,
             surviving=canonical_id([known.entities[m] for m in members if m in known.entities]),
             members=len(members),
             standing=tuple(
                 f"{row.actor} ({row.judged_by.value}): {row.left_id} and {row.right_id} differ"
-                for row in across(known.judgements, mine.members, other.members)
+                for row in across(known.judgements, subject.members, candidate.members)
                 if row.merge_id is None or row.merge_id != case.merge_id  # its own may be lifted
             ),
-            common=tuple(sorted(self._around(mine) & self._around(other))),
+            common=tuple(sorted(self._neighbour_names(subject) & self._neighbour_names(candidate))),
         )
 
-    def _around(self, entity: EntityView) -> set[str]:
+    def _neighbour_names(self, entity: EntityView) -> set[str]:
         """Return the names of what stands one step from an entity."""
-        found = self.view.neighbourhood(entity.entity_id, hops=1)
-        return {one.name for one in found.entities if one.entity_id != entity.entity_id}
+        neighbourhood = self.view.neighbourhood(entity.entity_id, hops=1)
+        return {
+            neighbour.name
+            for neighbour in neighbourhood.entities
+            if neighbour.entity_id != entity.entity_id
+        }
 
 
 def _parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
@@ -428,23 +427,28 @@ def _parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
         yield cases[first : first + _AT_ONCE]
 
 
-def _settled(reader: Reader, cases: Sequence[Review]) -> set[str]:
+def _answered_elsewhere(reader: Reader, cases: Sequence[Review]) -> set[str]:
     """Return the suggestions that have been answered elsewhere: their pair is judged."""
-    asked = [c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state in WAITING]
-    found: set[str] = set()
-    for part in _parts(asked):
+    suggestions = [c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state in WAITING]
+    answered_ids: set[str] = set()
+    for part in _parts(suggestions):
         ids = {
-            one for case in part for one in (case.entity_id, *(c.entity for c in case.candidates))
+            entity_id
+            for case in part
+            for entity_id in (case.entity_id, *(c.entity for c in case.candidates))
         }
         known = reader.entities(sorted(ids), tx_us=reader.clock().last_us)
-        judged = {frozenset((j.left_id, j.right_id)) for j in known.judgements}
+        judged_pairs = {frozenset((j.left_id, j.right_id)) for j in known.judgements}
         for case in part:
-            mine = known.canonical.get(case.entity_id, case.entity_id)
+            root = known.canonical.get(case.entity_id, case.entity_id)
             best = best_of(case)
-            other = known.canonical.get(best.entity, best.entity) if best else ""
-            if mine == other or frozenset((case.entity_id, other)) in judged:
-                found.add(case.review_id)
-    return found
+            candidate_root = known.canonical.get(best.entity, best.entity) if best else ""
+            if (
+                root == candidate_root
+                or frozenset((case.entity_id, candidate_root)) in judged_pairs
+            ):
+                answered_ids.add(case.review_id)
+    return answered_ids
 
 
 def _states(status: str) -> frozenset[str]:
@@ -454,8 +458,8 @@ def _states(status: str) -> frozenset[str]:
         words = ", ".join(("all", *sorted(state.value for state in ReviewState)))
         raise InvalidInput(f"status {status!r}: known: {words}", code="unknown_vocabulary")
     state = ReviewState(status)
-    both = {ReviewState.OPEN, ReviewState.UNDONE} if state is ReviewState.OPEN else {state}
-    return frozenset(one.value for one in both)
+    states = {ReviewState.OPEN, ReviewState.UNDONE} if state is ReviewState.OPEN else {state}
+    return frozenset(member_state.value for member_state in states)
 
 
 def _stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:

@@ -53,7 +53,7 @@ class Transfer(Caller):
         self.backend.settle()
 
         count = 0
-        with _written(path, replace=replace) as target, self._reading() as reader:
+        with _target_file(path, replace=replace) as target, self._reading() as reader:
             for line in export_lines(reader, tenant=self._tenant, keys=keys):
                 target.write(line + "\n")
                 count += 1
@@ -70,19 +70,19 @@ class Transfer(Caller):
         self.principal.require(OPERATE)
         count = 0
 
-        def counted(lines: Iterator[Line]) -> Iterator[str]:
+        def texts(lines: Iterator[Line]) -> Iterator[str]:
             nonlocal count
             for line in lines:
                 count += 1
                 yield line.text
 
         with opened(path) as lines:
-            restore(counted(lines), self.backend.store, self._tenant)
+            restore(texts(lines), self.backend.store, self._tenant)
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys=False)
 
 
 @contextmanager
-def _written(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
+def _target_file(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
     """Give a text file that takes its name only when all of it is written."""
     if str(path) == STDIN:
         yield sys.stdout
@@ -104,6 +104,6 @@ def _written(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
 @contextmanager
 def _text(raw: IO[bytes], *, packed: bool) -> Generator[IO[str]]:
     # Without a time in the header the same tenant gives the same bytes.
-    below = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
-    with io.TextIOWrapper(cast("IO[bytes]", below), encoding="utf-8", newline="\n") as text:
+    stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
+    with io.TextIOWrapper(cast("IO[bytes]", stream), encoding="utf-8", newline="\n") as text:
         yield text

@@ -3,7 +3,7 @@
 The raw content is kept verbatim (ladder 0), the claim is normalised (ladder 1), and the
 relevance condition is stated, or the slot's, or made from the source; without one the write
 is refused. Secrets are refused; level-4 text that a detector suspects is set apart.
-Sources: checklist C-001, C-024, C-034, C-035, C-100; settled 3; vocabulary 2.3.
+Checklist: C-001, C-024, C-034, C-035, C-100.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ...schema.sources import Channel
 from ...schema.terms import terms
 from ...schema.values import Value
 from ...schema.vocabulary import Authority, ObjectType, Sensitivity
-from ..backend.parsing import enforcement, shown, spoken
-from .trust import Case
+from ..backend.parsing import enforcement, shown_value, spoken_name
+from .trust import WriteRequest
 
 _INGEST = {
     "web": Ingest.WEB,
@@ -32,18 +32,20 @@ _INGEST = {
 }
 
 
-def content_of(case: Case, slot: Slot | None, value: Value | None, details: Details) -> Content:
+def content_of(
+    request: WriteRequest, slot: Slot | None, value: Value | None, details: Details
+) -> Content:
     """Return the texts of an object.
 
     Raises:
         InvalidInput: `missing_aspect` when an aspect of tenure has no value.
     """
-    write, target = case.write, case.referred.target
-    claim = _claim_text(case, slot, value)
+    write, target = request.write, request.references.target
+    claim = _claim_text(request, slot, value)
     text = write.content or claim
-    why = _why(case, slot, details)
+    relevance = _relevance_condition(request, slot, details)
     if target and not write.why_it_matters:
-        why = target.content.why_it_matters or why
+        relevance = target.content.why_it_matters or relevance
     draft = {
         **dict.fromkeys(("tenant_id", "valid_from", "tx_start"), "held"),
         "state_layer": details.layer,
@@ -52,7 +54,7 @@ def content_of(case: Case, slot: Slot | None, value: Value | None, details: Deta
         "source_kind": details.source_kind,
         "authority_level": str(details.authority_level),
         "source_authority": "held",
-        "why_it_matters": why,
+        "why_it_matters": relevance,
         "applicable_task_types": details.applicable_task_types,
         "update_path": details.update_path,
         "contradiction_status": "held",
@@ -66,30 +68,30 @@ def content_of(case: Case, slot: Slot | None, value: Value | None, details: Deta
             code="missing_aspect",
             aspects=list(missing),
         )
-    spoken = dict.fromkeys((text, claim, why))
+    texts = dict.fromkeys((text, claim, relevance))
     return Content(
         value_json=value.json if value else "null",
         text=text,
         normalized_claim=claim,
-        why_it_matters=why,
+        why_it_matters=relevance,
         behavioral_implication=write.behavioral_implication,
         enforcement=enforcement(write.enforcement),
-        terms=" ".join(term for part in spoken for term in terms(part)),
+        terms=" ".join(term for part in texts for term in terms(part)),
     )
 
 
-def _claim_text(case: Case, slot: Slot | None, value: Value | None) -> str:
+def _claim_text(request: WriteRequest, slot: Slot | None, value: Value | None) -> str:
     """Return the normalised assertion: subject, slot and value (ladder level 1)."""
     if slot is None:
-        return " ".join((case.write.content or "").split())
-    name = spoken(case.write.subject)
-    said = spoken(case.write.value) if slot.relates else shown(value)
-    return f"{name} {slot.name.replace('_', ' ')}: {said}".strip()
+        return " ".join((request.write.content or "").split())
+    name = spoken_name(request.write.subject)
+    object_text = spoken_name(request.write.value) if slot.relates else shown_value(value)
+    return f"{name} {slot.name.replace('_', ' ')}: {object_text}".strip()
 
 
-def _why(case: Case, slot: Slot | None, details: Details) -> str:
-    if case.write.why_it_matters.strip():
-        return case.write.why_it_matters.strip()
+def _relevance_condition(request: WriteRequest, slot: Slot | None, details: Details) -> str:
+    if request.write.why_it_matters.strip():
+        return request.write.why_it_matters.strip()
     if slot:
         return slot.why_it_matters or slot.description
     if details.object_type in (ObjectType.RETRIEVED_PASSAGE, ObjectType.TOOL_SCHEMA):
@@ -98,11 +100,11 @@ def _why(case: Case, slot: Slot | None, details: Details) -> str:
 
 
 def inspect(
-    case: Case, content: Content, source: Channel, value: Value | None
+    request: WriteRequest, content: Content, source: Channel, value: Value | None
 ) -> tuple[str, tuple[str, ...]]:
     """Refuse secrets; set apart level-4 text that a detector suspects (C-100)."""
     texts = [content.text, content.why_it_matters, content.behavioral_implication or ""]
-    if Sensitivity.CREDENTIAL.value in case.write.sensitivity or any(
+    if Sensitivity.CREDENTIAL.value in request.write.sensitivity or any(
         find_credentials(text) for text in texts
     ):
         raise InvalidInput(
@@ -110,7 +112,7 @@ def inspect(
             "Remove it and write again",
             code="secret_in_content",
         )
-    policy = case.desk.policy.write
+    policy = request.context.policy.write
     warnings: list[str] = []
     if len(content.text) > policy.long_text_chars:
         warnings.append("long_content")
@@ -118,8 +120,8 @@ def inspect(
         warnings.append("value_normalized")
     if source.authority < Authority.RETRIEVED:
         return "", tuple(warnings)
-    where = _INGEST.get(source.kind.name, Ingest.DOCUMENT)
-    if verdict(scan(content.text, where), where) is Verdict.QUARANTINE:
+    ingest = _INGEST.get(source.kind.name, Ingest.DOCUMENT)
+    if verdict(scan(content.text, ingest), ingest) is Verdict.QUARANTINE:
         if policy.injection is InjectionPolicy.REJECT:
             raise InvalidInput(
                 "the text looks like an injected instruction and the policy rejects such text",

@@ -4,7 +4,6 @@ A line is a JSON object: a definition (`{"define": "slot", …}`) or an event, w
 those of a write, and `recorded_at` in a replay. Nothing is guessed: an unknown field, a
 repeated key, a wrong type or text that is no JSON refuses the line. This module reads and
 checks; `ingest` decides and writes.
-Sources: API "Import format"; settled 1 and 2.
 """
 
 from __future__ import annotations
@@ -79,8 +78,8 @@ def opened(path: str | Path) -> Generator[Iterator[Line]]:
     try:
         with Path(path).open("rb") as raw:
             if str(path).endswith(".gz"):
-                with gzip.open(raw) as unpacked:
-                    yield _lines(unpacked)
+                with gzip.open(raw) as plain:
+                    yield _lines(plain)
             else:
                 yield _lines(raw)
     except FileNotFoundError as error:
@@ -96,9 +95,9 @@ def opened(path: str | Path) -> Generator[Iterator[Line]]:
 
 
 def _lines(raw: Iterable[bytes]) -> Iterator[Line]:
-    for number, held in enumerate(raw, start=1):
+    for number, raw_line in enumerate(raw, start=1):
         try:
-            text = held.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+            text = raw_line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         except UnicodeDecodeError as error:
             # A mark keeps the line refusable on its own, with its number.
             text = f"{_NOT_UTF8} at byte {error.start + 1}"
@@ -131,25 +130,27 @@ def read(line: Line, reading: Reading) -> Definition | Event:
     Raises:
         InvalidInput: `bad_json`, `unknown_field`, `bad_field`, `bad_time` and its kin.
     """
-    held = json_object(line.text)
-    if "define" in held:
-        return Definition(line, held)
-    recorded_us = _recorded(held, reading)
-    stated = checked({name: value for name, value in held.items() if name != "recorded_at"})
+    event = json_object(line.text)
+    if "define" in event:
+        return Definition(line, event)
+    recorded_us = _recorded_us(event, reading)
+    members = checked_fields(
+        {name: value for name, value in event.items() if name != "recorded_at"}
+    )
     if reading.ignore_external_ids:
-        stated = {name: _anonymous(value) for name, value in stated.items()}
-    return Event(line, held, Write(**stated), recorded_us)
+        members = {name: _anonymous(value) for name, value in members.items()}
+    return Event(line, event, Write(**members), recorded_us)
 
 
-def checked(stated: Mapping[str, Any]) -> dict[str, Any]:
+def checked_fields(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a write that have a value, each of the right JSON type.
 
     Raises:
         InvalidInput: `unknown_field`, `bad_field`.
     """
-    for name, value in stated.items():
+    for name, value in members.items():
         _check(name, value)
-    return {name: value for name, value in stated.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def at_line(error: TenureError, number: int) -> TenureError:
@@ -161,9 +162,9 @@ def at_lines(error: TenureError, first: int, last: int) -> TenureError:
     """Return the same error with the numbers of its lines in front."""
     if "line" in error.data:
         return error
-    where = f"line {first}" if first == last else f"lines {first} to {last}"
+    position = f"line {first}" if first == last else f"lines {first} to {last}"
     data: dict[str, Any] = {**error.data, "line": first}
-    return type(error)(f"{where}: {error}", code=error.code, **data)
+    return type(error)(f"{position}: {error}", code=error.code, **data)
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -175,35 +176,35 @@ def json_object(text: str) -> dict[str, Any]:
     if text.startswith(_NOT_UTF8):
         raise InvalidInput(f"the line is{text[1:]}; save the file as UTF-8", code="bad_json")
     try:
-        held = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_unique_members, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise InvalidInput(
             f"this is no JSON: {error.msg} at column {error.colno}", code="bad_json"
         ) from error
     except RecursionError as error:
         raise InvalidInput("the JSON is nested too deeply", code="bad_json") from error
-    if not isinstance(held, dict):
+    if not isinstance(value, dict):
         raise InvalidInput("a line holds one JSON object, in braces", code="bad_json")
-    return cast("dict[str, Any]", held)
+    return cast("dict[str, Any]", value)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held = dict(pairs)
-    if len(held) < len(pairs):
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise InvalidInput(f"a key stands twice: {', '.join(twice)}", code="bad_json")
-    return held
+        repeated_names = sorted({name for name in names if names.count(name) > 1})
+        raise InvalidInput(f"a key stands twice: {', '.join(repeated_names)}", code="bad_json")
+    return members
 
 
 def _no_constant(name: str) -> NoReturn:
     raise InvalidInput(f"{name} is no number of JSON", code="bad_json")
 
 
-def _recorded(held: Mapping[str, Any], reading: Reading) -> int | None:
-    stated = held.get("recorded_at")
+def _recorded_us(event: Mapping[str, Any], reading: Reading) -> int | None:
+    recorded_at = event.get("recorded_at")
     if not reading.replay:
-        if stated is not None:
+        if recorded_at is not None:
             raise InvalidInput(
                 "recorded_at belongs to a replay: the store stamps what it is told now. Load a "
                 "history with --replay (replay=True), or leave recorded_at out",
@@ -211,13 +212,13 @@ def _recorded(held: Mapping[str, Any], reading: Reading) -> int | None:
                 field="recorded_at",
             )
         return None
-    if not isinstance(stated, str):
+    if not isinstance(recorded_at, str):
         raise InvalidInput(
             "in a replay every event says when it was recorded: recorded_at", code="bad_field"
         )
-    if stated in ("infinity", "-infinity"):
+    if recorded_at in ("infinity", "-infinity"):
         raise InvalidInput("recorded_at is a moment, not an open end", code="bad_time")
-    return instant(stated, what="recorded_at")
+    return instant(recorded_at, field="recorded_at")
 
 
 _TEXTS: Final = frozenset(
@@ -243,12 +244,12 @@ def _is_number(value: Any) -> bool:
 def _is_entity(value: Any) -> bool:
     if not isinstance(value, dict):
         return _is_text(value)
-    held = cast("dict[str, Any]", value)
-    ids = held.get("external_ids", {})
+    members = cast("dict[str, Any]", value)
+    ids = members.get("external_ids", {})
     return (
-        _is_text(held.get("name"))
-        and _is_text(held.get("type", ""))
-        and _is_texts(held.get("aliases", []))
+        _is_text(members.get("name"))
+        and _is_text(members.get("type", ""))
+        and _is_texts(members.get("aliases", []))
         and isinstance(ids, dict)
         and all(map(_is_text, cast("dict[str, Any]", ids).values()))
     )
@@ -277,9 +278,9 @@ def _check(name: str, value: Any) -> None:
             code="unknown_field",
             field=name,
         )
-    fits, wanted = _SHAPES[name]
+    fits, shape_text = _SHAPES[name]
     if value is not None and not fits(value):
-        raise InvalidInput(f"{name} must be {wanted}", code="bad_field", field=name)
+        raise InvalidInput(f"{name} must be {shape_text}", code="bad_field", field=name)
 
 
 def _anonymous(value: Any) -> Any:

@@ -10,7 +10,6 @@ stamp. Groups that are stored already are skipped, so an interrupted replay is s
 again. A definition holds from its place on, and for the whole of the group it stands in.
 
 With `keep_going` a refused line goes to a rejects file with its number and its reason.
-Sources: API "Import format"; settled 1; bitemporal 5.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ from ...store.commit.admission import Submission
 from ...store.commit.commit import Result, commit
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller
-from ..backend.definitions import defined
+from ..backend.definitions import with_definition
 from .event_lines import STDIN, Definition, Event, Line, Reading, at_line, at_lines, opened, read
 from .sanitize import sanitize
-from .trust import Desk, Referred
+from .trust import References, WriteContext
 from .write import Writer
 
 BATCH: Final = 1_000
@@ -51,7 +50,7 @@ Lines = Callable[[], Iterator[Line]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
+class RefusedLine:
     """A line that was not taken."""
 
     line: int
@@ -78,7 +77,7 @@ class IngestReport:
     """How many receipts had which outcome."""
     reviews: int
     actions: int
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RefusedLine, ...]
     rejects_file: str | None
     seconds: float
 
@@ -116,7 +115,7 @@ class _Tally:
     reviews: int = 0
     actions: int = 0
     outcomes: Counter[str] = field(default_factory=Counter[str])
-    rejected: list[Rejected] = field(default_factory=list[Rejected])
+    rejected: list[RefusedLine] = field(default_factory=list[RefusedLine])
 
     def take(self, receipts: Iterable[Receipt]) -> None:
         for receipt in receipts:
@@ -156,11 +155,11 @@ class Importer(Caller):
         Raises:
             TenureError: the first line that cannot be taken, with its number in front.
         """
-        with _rereadable(path) as kept:
+        with _rereadable(path) as copy:
 
             def lines() -> Iterator[Line]:
-                with opened(kept) as found:
-                    yield from found
+                with opened(copy) as source:
+                    yield from source
 
             return self.run(lines)
 
@@ -183,7 +182,7 @@ class Importer(Caller):
                 item = read(line, self.choices.reading)
                 if isinstance(item, Definition):
                     self.principal.require(DEFINE)
-                    words = defined(words, dict(item.held))
+                    words = with_definition(words, dict(item.held))
                     continue
                 before = _rising(before, item.recorded_us)
                 if not _refers(item):
@@ -200,15 +199,15 @@ class Importer(Caller):
 
     def _refuse(self, error: TenureError, lines: Sequence[Line], tally: _Tally) -> None:
         """Note refused lines, or stop the import."""
-        told = at_lines(error, lines[0].number, lines[-1].number)
+        refusal = at_lines(error, lines[0].number, lines[-1].number)
         if not self.choices.keep_going or isinstance(error, Unavailable):
-            raise told from error
+            raise refusal from error
         secret = error.code == "secret_in_content"
         tally.rejected.extend(
-            Rejected(
+            RefusedLine(
                 line=line.number,
                 code=error.code,
-                reason=str(error) if len(lines) == 1 else str(told),
+                reason=str(error) if len(lines) == 1 else str(refusal),
                 text="" if secret else line.text,
             )
             for line in lines
@@ -224,21 +223,21 @@ class Importer(Caller):
             tally.definitions += 1
 
     def _write(self, items: Iterator[Definition | Event], tally: _Tally) -> None:
-        held: list[Event] = []
+        batch: list[Event] = []
         for item in items:
             if isinstance(item, Definition):
-                self._write_batch(held, tally)
+                self._write_batch(batch, tally)
                 self._define(item, tally)
-                held = []
+                batch = []
                 continue
-            held.append(item)
-            if len(held) == BATCH:
-                self._write_batch(held, tally)
-                held = []
-        self._write_batch(held, tally)
+            batch.append(item)
+            if len(batch) == BATCH:
+                self._write_batch(batch, tally)
+                batch = []
+        self._write_batch(batch, tally)
 
     def _write_batch(self, events: Sequence[Event], tally: _Tally) -> None:
-        drafts = self._drafted(events, tally)
+        drafts = self._sound_drafts(events, tally)
         if not drafts:
             return
         results = self.backend.alone(self._tenant, lambda tx: self._commit(tx, drafts))
@@ -277,7 +276,7 @@ class Importer(Caller):
             writer=self.principal,
         )
 
-    def _drafted(self, events: Sequence[Event], tally: _Tally) -> list[tuple[Event, Draft]]:
+    def _sound_drafts(self, events: Sequence[Event], tally: _Tally) -> list[tuple[Event, Draft]]:
         writing, words = Writer(self.backend, self.principal), self._words()
         drafts: list[tuple[Event, Draft]] = []
         for event in events:
@@ -296,20 +295,20 @@ class Importer(Caller):
         return self._words_now()
 
     def _draft(self, event: Event, words: Vocabulary, object_id: str) -> Draft:
-        desk = Desk(self.principal, words, self.backend.policy)
-        return sanitize(event.write, desk, object_id=object_id, referred=Referred())
+        context = WriteContext(self.principal, words, self.backend.policy)
+        return sanitize(event.write, context, object_id=object_id, references=References())
 
     def _replay(self, items: Iterator[Definition | Event], tally: _Tally) -> None:
-        held: list[Event] = []
+        group: list[Event] = []
         for item in items:
             if isinstance(item, Definition):
                 self._define(item, tally)
                 continue
-            if held and item.recorded_us != held[0].recorded_us:
-                self._replay_group(held, tally)
-                held = []
-            held.append(item)
-        self._replay_group(held, tally)
+            if group and item.recorded_us != group[0].recorded_us:
+                self._replay_group(group, tally)
+                group = []
+            group.append(item)
+        self._replay_group(group, tally)
 
     def _replay_group(self, events: Sequence[Event], tally: _Tally) -> None:
         if self.choices.keep_going:
@@ -379,10 +378,10 @@ def _rereadable(path: str | Path) -> Generator[str | Path]:
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="tenure-") as folder:
-        kept = Path(folder) / "stdin.jsonl"
-        with kept.open("wb") as target:
+        copy = Path(folder) / "stdin.jsonl"
+        with copy.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
-        yield kept
+        yield copy
 
 
 def rejects_path(path: str | Path) -> Path:
@@ -397,20 +396,20 @@ def rejects_path(path: str | Path) -> Path:
     return Path(path).with_name(f"{stem}.rejects.jsonl")
 
 
-def _write_rejects(rejected: Sequence[Rejected], path: Path | None) -> Path | None:
-    if not rejected or path is None:
+def _write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | None:
+    if not rejects or path is None:
         return None
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(number, "w", encoding="utf-8") as target:
-            for one in rejected:
-                held: Mapping[str, Any] = {
-                    "line": one.line,
-                    "code": one.code,
-                    "reason": one.reason,
-                    "text": one.text,
+            for line in rejects:
+                record: Mapping[str, Any] = {
+                    "line": line.line,
+                    "code": line.code,
+                    "reason": line.reason,
+                    "text": line.text,
                 }
-                target.write(json.dumps(held, ensure_ascii=False) + "\n")
+                target.write(json.dumps(record, ensure_ascii=False) + "\n")
     except OSError as error:
         raise Unavailable(
             f"the rejects file {path} cannot be written: {error.strerror or error}",

@@ -3,8 +3,8 @@
 Every bounded word, time, scope, permission and number is checked here, every aspect of
 tenure gets its value (stated, else from the slot, the object type, the layer, else refused),
 and authority comes from the authenticated channel, never from the payload. Nothing is read
-or written; what a write refers to is handed in as `Referred`.
-Sources: DESIGN 3; settled 2 to 5; vocabulary 2 and 3; checklist C-001, C-018, C-035, C-036.
+or written; what a write refers to is handed in as `References`.
+Checklist: C-001, C-018, C-035, C-036.
 """
 
 from __future__ import annotations
@@ -38,27 +38,29 @@ from ...schema.write import Draft, Write
 from ..backend.parsing import decay, entity_ref, mention, share
 from ..backend.times import optional
 from .content import content_of, inspect
-from .trust import Case, Desk, Referred, levels_of, permissions_of, trust_of
+from .trust import References, WriteContext, WriteRequest, levels_of, permissions_of, trust_of
 
 
-def sanitize(write: Write, desk: Desk, *, object_id: str, referred: Referred) -> Draft:
+def sanitize(
+    write: Write, context: WriteContext, *, object_id: str, references: References
+) -> Draft:
     """Return the draft of a write.
 
     Raises:
         InvalidInput: for whatever is malformed, unknown, too large or missing.
         Forbidden: `authority_above_ceiling`, `scope_not_yours`.
     """
-    return _Sanitising(Case(write, desk, object_id, referred)).draft()
+    return _DraftBuilder(WriteRequest(write, context, object_id, references)).draft()
 
 
 def fingerprint(write: Write) -> str:
     """Return the SHA-256 of a write's canonical request, its idempotency key apart."""
-    held = {
+    request = {
         name: _plain(value)
         for name, unset in _UNSET
         if (value := getattr(write, name)) is not unset and value != unset
     }
-    return hashlib.sha256(canonical_json(held).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(canonical_json(request).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _UNSET = tuple((f.name, f.default) for f in fields(Write) if f.name != "idempotency_key")
@@ -77,36 +79,36 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sanitising:
+class _DraftBuilder:
     """One write on its way to a draft."""
 
-    case: Case
+    request: WriteRequest
 
     @property
     def write(self) -> Write:
-        return self.case.write
+        return self.request.write
 
     @property
-    def desk(self) -> Desk:
-        return self.case.desk
+    def context(self) -> WriteContext:
+        return self.request.context
 
     @property
-    def referred(self) -> Referred:
-        return self.case.referred
+    def references(self) -> References:
+        return self.request.references
 
     def draft(self) -> Draft:
-        write, target = self.write, self.referred.target
+        write, target = self.write, self.references.target
         self._sizes()
         op, slot = parse(Op, write.op), self._slot()
         source = self._source()
-        level, effective = levels_of(self.case, source, slot)
+        level, effective = levels_of(self.request, source, slot)
         valid_from, valid_until = self._times()
         value, mention = self._value(op, slot)
         details = self._details(source, level, slot)
-        content = content_of(self.case, slot, value, details)
-        quarantine, warnings = inspect(self.case, content, source, value)
+        content = content_of(self.request, slot, value, details)
+        quarantine, warnings = inspect(self.request, content, source, value)
         return Draft(
-            object_id=self.case.object_id,
+            object_id=self.request.object_id,
             op=op,
             slot=slot,
             slot_key=target.claim.slot_key if target else None,
@@ -117,11 +119,11 @@ class _Sanitising:
             valid_until=valid_until,
             whole_extent=op is Op.RETRACT and valid_from is None and valid_until == INF_US,
             level=effective,
-            source_authority=milli(trust_of(self.case, source)),
+            source_authority=milli(trust_of(self.request, source)),
             confidence=milli(share(write.confidence, "confidence")),
             details=details,
             content=content,
-            permissions=permissions_of(self.case, details.sensitivity),
+            permissions=permissions_of(self.request, details.sensitivity),
             quarantine=quarantine,
             warnings=(*source.warnings, *warnings),
             idempotency_key=write.idempotency_key,
@@ -129,7 +131,7 @@ class _Sanitising:
         )
 
     def _sizes(self) -> None:
-        limit = self.desk.policy.write.max_text_chars
+        limit = self.context.policy.write.max_text_chars
         for name in ("content", "value", "why_it_matters", "behavioral_implication"):
             text = getattr(self.write, name)
             if isinstance(text, str) and len(text) > limit:
@@ -139,11 +141,11 @@ class _Sanitising:
                     code="too_large",
                     field=name,
                 )
-        if len(self.write.derived_from) > self.desk.policy.write.max_sources:
+        if len(self.write.derived_from) > self.context.policy.write.max_sources:
             raise InvalidInput("derived_from names too many objects", code="too_large")
 
     def _slot(self) -> Slot | None:
-        target = self.referred.target
+        target = self.references.target
         name = target.details.slot if target else self.write.slot
         if target and self.write.slot not in (None, name):
             raise InvalidInput(
@@ -151,11 +153,11 @@ class _Sanitising:
                 f"not {self.write.slot!r}; state only one of object_id and slot",
                 code="target_mismatch",
             )
-        return None if name is None else self.desk.vocabulary.slot(name)
+        return None if name is None else self.context.vocabulary.slot(name)
 
     def _source(self) -> Channel:
-        write, principal = self.write, self.desk.principal
-        stated = None if write.authority_level is None else parse_level(write.authority_level)
+        write, principal = self.write, self.context.principal
+        level = None if write.authority_level is None else parse_level(write.authority_level)
         origin = write.source_origin
         if not isinstance(origin, str) or "://" not in origin or len(origin) > 2048:
             raise InvalidInput(
@@ -165,16 +167,16 @@ class _Sanitising:
         trust = write.source_authority
         return channel(
             origin,
-            kinds=self.desk.vocabulary.source_kinds,
+            kinds=self.context.vocabulary.source_kinds,
             granted_kinds=principal.source_kinds,
             ceiling=principal.authority_level,
-            stated_level=stated,
+            stated_level=level,
             stated_trust=None if trust is None else share(trust, "source_authority"),
         )
 
     def _times(self) -> tuple[int | None, int]:
-        start = optional(self.write.valid_from, what="valid_from")
-        end = optional(self.write.valid_until, what="valid_until")
+        start = optional(self.write.valid_from, field="valid_from")
+        end = optional(self.write.valid_until, field="valid_until")
         end = INF_US if end is None else end
         if start is not None:
             Interval(start, end)
@@ -185,7 +187,7 @@ class _Sanitising:
         if isinstance(subject, Mapping):
             subject = entity_ref(subject)
         if isinstance(subject, EntityRef):
-            self.desk.vocabulary.entity_type(subject.type)
+            self.context.vocabulary.entity_type(subject.type)
             return subject
         if isinstance(subject, str):
             return subject if subject.strip() else EntityRef(name=subject)
@@ -203,25 +205,25 @@ class _Sanitising:
         return None
 
     def _value(self, op: Op, slot: Slot | None) -> tuple[Value | None, EntityRef | str | None]:
-        given, target = self.write.value, self.referred.target
+        value, target = self.write.value, self.references.target
         if slot is None:
             return self._text_value(op), None
-        if given is None and target and op in (Op.RETRACT, Op.DENY):
+        if value is None and target and op in (Op.RETRACT, Op.DENY):
             return Value(target.claim.value_key, target.content.value_json), None
-        if given is None:
+        if value is None:
             if op is Op.DELETE:
                 return None, None
             raise InvalidInput(
                 f"{op.value} on slot {slot.name!r} needs a value", code="missing_value"
             )
         if slot.relates:
-            return None, mention(given)
+            return None, mention(value)
         if op is Op.DELETE and not slot.many:
             return None, None
-        return canonical_value(given, slot.value_type), None
+        return canonical_value(value, slot.value_type), None
 
     def _text_value(self, op: Op) -> Value | None:
-        target = self.referred.target
+        target = self.references.target
         if op is Op.DELETE:
             return None
         if op in (Op.RETRACT, Op.DENY) and target:
@@ -234,7 +236,7 @@ class _Sanitising:
         return canonical_value(self.write.content, ValueType.TEXT)
 
     def _details(self, source: Channel, level: Authority, slot: Slot | None) -> Details:
-        write, vocabulary, target = self.write, self.desk.vocabulary, self.referred.target
+        write, vocabulary, target = self.write, self.context.vocabulary, self.references.target
         object_type = self._object_type(level, slot)
         layer = self._layer(object_type)
         decay, retirement = self._tenure(object_type, layer, slot, level)
@@ -243,7 +245,7 @@ class _Sanitising:
         )
         origins = {
             write.source_origin,
-            *(o for s in self.referred.sources for o in s.details.origins),
+            *(o for s in self.references.sources for o in s.details.origins),
         }
         return Details(
             scope=target.details.scope if target else self._scope(layer, object_type),
@@ -260,42 +262,44 @@ class _Sanitising:
             decay_rule=decay,
             retirement_rule=retirement,
             update_path=write.update_path or write.source_origin,
-            derived_from=tuple(s.claim.object_id for s in self.referred.sources),
+            derived_from=tuple(s.claim.object_id for s in self.references.sources),
             origins=tuple(sorted(origins)),
             planned=bool(write.planned),
-            actor=self.desk.principal.user or "service",
+            actor=self.context.principal.user or "service",
             resolved_via="object_id" if target else "",
         )
 
     def _object_type(self, level: Authority, slot: Slot | None) -> ObjectType:
         if self.write.object_type is not None:
             return parse(ObjectType, self.write.object_type)
-        if self.referred.target:
-            return self.referred.target.details.object_type
+        if self.references.target:
+            return self.references.target.details.object_type
         return object_type_of(slot.kind if slot else None, level)
 
     def _layer(self, object_type: ObjectType) -> StateLayer:
         if self.write.layer is not None:
             return parse(StateLayer, self.write.layer)
-        if self.referred.target:
-            return self.referred.target.details.layer
+        if self.references.target:
+            return self.references.target.details.layer
         layer = OBJECT_TYPES[object_type].layer
         unbound = layer is StateLayer.PROJECT and self.write.scope is None
-        if unbound and only_project(self.desk.principal) is None:
+        if unbound and only_project(self.context.principal) is None:
             return StateLayer.TENANT
         return layer
 
     def _scope(self, layer: StateLayer, object_type: ObjectType) -> Scope:
-        stated = self.write.scope
-        if isinstance(stated, Mapping):
-            unknown = set(stated) - {"user", "project", "session"}
+        scope = self.write.scope
+        if isinstance(scope, Mapping):
+            unknown = set(scope) - {"user", "project", "session"}
             if unknown:
                 raise InvalidInput(
                     f"scope has user, project and session, not {sorted(unknown)}",
                     code="bad_scope",
                 )
-            stated = Scope(**stated)
-        return write_scope(self.desk.principal, layer, stated_scope=stated, object_type=object_type)
+            scope = Scope(**scope)
+        return write_scope(
+            self.context.principal, layer, stated_scope=scope, object_type=object_type
+        )
 
     def _tenure(
         self, object_type: ObjectType, layer: StateLayer, slot: Slot | None, level: Authority
@@ -310,7 +314,7 @@ class _Sanitising:
         return rule, (slot.retirement_rule if slot else None) or kind.retirement
 
     def _sensitivity(self, slot: Slot | None) -> tuple[Sensitivity, ...]:
-        stated = {parse(Sensitivity, word) for word in self.write.sensitivity}
-        stated.update(slot.sensitivity if slot else ())
-        stated.update(label for s in self.referred.sources for label in s.details.sensitivity)
-        return tuple(sorted(stated))
+        labels = {parse(Sensitivity, word) for word in self.write.sensitivity}
+        labels.update(slot.sensitivity if slot else ())
+        labels.update(label for s in self.references.sources for label in s.details.sensitivity)
+        return tuple(sorted(labels))

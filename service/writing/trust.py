@@ -2,7 +2,7 @@
 
 Authority is the weakest of the sources, classification the highest, permission the
 intersection, origins the union, so that laundering cannot raise trust.
-Sources: DESIGN 3 ("Derived objects"); checklist C-090, C-099; ecosystem 9.4, case 19.
+Checklist: C-090, C-099.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...schema.write import Write
 
 
 @dataclass(frozen=True, slots=True)
-class Referred:
+class References:
     """What a write refers to, as the caller may see it."""
 
     target: Assertion | None = None
@@ -30,7 +30,7 @@ class Referred:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class WriteContext:
     """What sanitising knows beside the write."""
 
     principal: Principal
@@ -39,51 +39,51 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One write on the desk."""
+class WriteRequest:
+    """One write, with what it is checked against."""
 
     write: Write
-    desk: Desk
+    context: WriteContext
     object_id: str
-    referred: Referred
+    references: References
 
 
-def trust_of(case: Case, source: Channel) -> float:
+def trust_of(request: WriteRequest, source: Channel) -> float:
     """Return the trust, which an untrusted channel cannot state above its kind's."""
     open_kind = source.kind.default_level == Authority.RETRIEVED
-    capped = open_kind and not case.desk.principal.privileged
-    own = min(source.source_authority, source.kind.source_authority) if capped else None
-    shares = [s.claim.source_authority / 1000 for s in case.referred.sources]
-    return min([source.source_authority if own is None else own, *shares])
+    untrusted = open_kind and not request.context.principal.privileged
+    ceiling = min(source.source_authority, source.kind.source_authority) if untrusted else None
+    shares = [s.claim.source_authority / 1000 for s in request.references.sources]
+    return min([source.source_authority if ceiling is None else ceiling, *shares])
 
 
-def levels_of(case: Case, source: Channel, slot: Slot | None) -> tuple[Authority, int]:
+def levels_of(request: WriteRequest, source: Channel, slot: Slot | None) -> tuple[Authority, int]:
     """Return level and effective level, never stronger than any source's (lattice)."""
-    sources = case.referred.sources
+    sources = request.references.sources
     level = max([source.authority, *(s.details.authority_level for s in sources)])
     precedence = slot.precedence if slot else Precedence.AUTHORITY
-    kinds = case.desk.vocabulary.source_kinds
+    kinds = request.context.vocabulary.source_kinds
     ranks = [source.kind.rank, *(_rank(s, kinds) for s in sources)]
     return level, effective_level(level, max(ranks), precedence)
 
 
-def permissions_of(case: Case, sensitivity: Iterable[Sensitivity]) -> Permissions:
+def permissions_of(request: WriteRequest, sensitivity: Iterable[Sensitivity]) -> Permissions:
     """Return who may see the object: the highest class and the common roles (lattice)."""
-    write, sources = case.write, case.referred.sources
-    allow = set(case.desk.vocabulary.check("role", tuple(write.allow_roles))) or {EVERYONE}
-    deny = set(case.desk.vocabulary.check("role", tuple(write.deny_roles)))
+    write, sources = request.write, request.references.sources
+    allow = set(request.context.vocabulary.check("role", tuple(write.allow_roles))) or {EVERYONE}
+    deny = set(request.context.vocabulary.check("role", tuple(write.deny_roles)))
     classes = [s.permissions.classification for s in sources]
     if write.security_classification is not None:
         classes.append(parse(Classification, write.security_classification))
     if {Sensitivity.SPECIAL_PERSONAL, Sensitivity.FINANCIAL} & set(sensitivity):
         classes.append(Classification.CONFIDENTIAL)
-    for held in (s.permissions for s in sources):
-        deny.update(held.deny)
-        allow = _both(allow, set(held.allow))
-    if case.referred.target and not write.allow_roles and not write.deny_roles:
-        held = case.referred.target.permissions
-        classes.append(held.classification)
-        allow, deny = _both(allow, set(held.allow)), deny | set(held.deny)
+    for permissions in (s.permissions for s in sources):
+        deny.update(permissions.deny)
+        allow = _common_roles(allow, set(permissions.allow))
+    if request.references.target and not write.allow_roles and not write.deny_roles:
+        permissions = request.references.target.permissions
+        classes.append(permissions.classification)
+        allow, deny = _common_roles(allow, set(permissions.allow)), deny | set(permissions.deny)
     return Permissions(
         classification=max(classes, key=lambda c: c.rank, default=Classification.PUBLIC),
         allow=tuple(sorted(allow)),
@@ -96,12 +96,12 @@ def _rank(source: Assertion, kinds: Mapping[str, SourceKind]) -> int:
     return kind.rank if kind else max(k.rank for k in kinds.values())
 
 
-def _both(allow: set[str], other: set[str]) -> set[str]:
+def _common_roles(allow: set[str], second: set[str]) -> set[str]:
     """Return the roles that two allow lists share; `*` is everyone."""
     if EVERYONE in allow:
-        return other
-    return allow if EVERYONE in other else (allow & other) or {_NOBODY}
+        return second
+    return allow if EVERYONE in second else (allow & second) or {_OWNER_ALONE}
 
 
-_NOBODY = "owner"
+_OWNER_ALONE = "owner"
 """Whom an empty intersection leaves: the owner of the tenant."""

@@ -50,8 +50,8 @@ class Words(Caller):
         self, what: str, name: str, *, description: str = "", parent: str | None = None
     ) -> tuple[str, ...]:
         """Define a task type, role, entity type or source kind; return the list's words."""
-        stated = {"define": what, "name": name, "description": description, "parent": parent}
-        self.apply({k: v for k, v in stated.items() if v is not None})
+        definition = {"define": what, "name": name, "description": description, "parent": parent}
+        self.apply({k: v for k, v in definition.items() if v is not None})
         return self.values(what)
 
     def apply(self, definition: Mapping[str, Any]) -> Vocabulary:
@@ -63,6 +63,6 @@ class Words(Caller):
         """Return the slots by name."""
         return self._words_now().slots
 
-    def values(self, what: str) -> tuple[str, ...]:
+    def values(self, kind: str) -> tuple[str, ...]:
         """Return the words of a list: `task_type`, `role`, `entity_type`, `source_kind`."""
-        return self._words_now().values(what)
+        return self._words_now().values(kind)

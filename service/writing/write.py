@@ -2,7 +2,7 @@
 
 Sanitising happens here, on the caller's thread; resolution, reconciliation and the apply run
 under the tenant's write lock in `store.commit`, shared with whoever writes at the same time.
-Sources: DESIGN 3 and 9; settled 1, 2, 6; checklist C-055.
+Checklist: C-055.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
 from ...store.port.store import Ask, Point, WriteTx
 from ..backend.caller import Caller
-from ..backend.ids import keyed, replayed
+from ..backend.ids import event_id, key_id
 from .sanitize import sanitize
-from .trust import Desk, Referred
+from .trust import References, WriteContext
 
 _FAR = INF_US - 1
 
@@ -62,7 +62,7 @@ class Writer(Caller):
         self._check_size(len(writes))
         tenant = self._tenant
         ids = [
-            replayed(tenant, recorded_us, number, canonical_json(event))
+            event_id(tenant, recorded_us, number, canonical_json(event))
             for number, event in enumerate(events)
         ]
         return self.submit(self.drafts(writes, ids), stated_tx=recorded_us)
@@ -98,15 +98,15 @@ class Writer(Caller):
         embedding = self.backend.embedding
         if embedding is None:
             return
-        stored = (
+        contents = (
             (draft.object_id, draft.content)
             for draft, receipt in zip(drafts, receipts, strict=True)
             if receipt.outcome is not Outcome.REFUSED and not receipt.replayed
         )
-        embedding.later(self._tenant, stored)
+        embedding.later(self._tenant, contents)
 
     def _rehearse(self, tx: WriteTx, submission: Submission) -> Any:
-        done = commit(
+        receipts = commit(
             tx,
             [submission],
             now_us=self.backend.now_us(),
@@ -114,7 +114,7 @@ class Writer(Caller):
             scorer=self.backend.scorer,
             dry_run=True,
         )
-        return done[0]
+        return receipts[0]
 
     def _check_size(self, count: int) -> None:
         limit = self.backend.policy.write.max_batch
@@ -135,7 +135,7 @@ class Writer(Caller):
             return self.backend.ids()
         if not 1 <= len(write.idempotency_key) <= 256:
             raise InvalidInput("an idempotency key has 1 to 256 characters", code="bad_key")
-        return keyed(self._tenant, write.idempotency_key)
+        return key_id(self._tenant, write.idempotency_key)
 
     def drafts(self, writes: Sequence[Write], ids: Sequence[str] = ()) -> list[Draft]:
         """Return the checked drafts of writes; what they refer to is read once.
@@ -145,42 +145,47 @@ class Writer(Caller):
         """
         ids = ids or [self.object_id(write) for write in writes]
         tenant = self._tenant
-        desk = Desk(self.principal, self.backend.vocabulary(tenant), self.backend.policy)
-        referred = self._referred(writes)
+        context = WriteContext(self.principal, self.backend.vocabulary(tenant), self.backend.policy)
+        targets = self._known_references(writes)
         drafts: list[Draft] = []
-        own: dict[str, Draft] = {}
+        earlier_drafts: dict[str, Draft] = {}
         for write, object_id in zip(writes, ids, strict=True):
             draft = sanitize(
-                write, desk, object_id=object_id, referred=self._refer(write, referred, own)
+                write,
+                context,
+                object_id=object_id,
+                references=self._refer(write, targets, earlier_drafts),
             )
-            own[object_id] = draft
+            earlier_drafts[object_id] = draft
             drafts.append(draft)
         return drafts
 
-    def _referred(self, writes: Sequence[Write]) -> dict[str, Version]:
+    def _known_references(self, writes: Sequence[Write]) -> dict[str, Version]:
         """Return what the writes refer to, as the caller may see it, by object id."""
-        wanted = {str(i) for w in writes for i in (w.object_id, *w.derived_from) if i}
-        if not wanted:
+        object_ids = {str(i) for w in writes for i in (w.object_id, *w.derived_from) if i}
+        if not object_ids:
             return {}
         with self._reading() as reader:
-            ask = Ask(objects=tuple(sorted(wanted)), heads=False, at_valid=False, at_tx=False)
+            ask = Ask(objects=tuple(sorted(object_ids)), heads=False, at_valid=False, at_tx=False)
             point = Point(_FAR, reader.clock().last_us)
-            found = reader.versions(ask, sight=self.principal.sight(), point=point)
-        return {v.row.claim.object_id: v for v in found.versions if v.visible and v.content}
+            page = reader.versions(ask, sight=self.principal.sight(), point=point)
+        return {v.row.claim.object_id: v for v in page.versions if v.visible and v.content}
 
     def _refer(
-        self, write: Write, held: Mapping[str, Version], own: Mapping[str, Draft]
-    ) -> Referred:
-        target = _assertion(held, write.object_id) if write.object_id else None
+        self, write: Write, versions: Mapping[str, Version], earlier_drafts: Mapping[str, Draft]
+    ) -> References:
+        target = _assertion(versions, write.object_id) if write.object_id else None
         sources = [
-            _of_draft(own[str(i)]) if str(i) in own else _assertion(held, str(i))
+            _of_draft(earlier_drafts[str(i)])
+            if str(i) in earlier_drafts
+            else _assertion(versions, str(i))
             for i in write.derived_from
         ]
-        return Referred(target, tuple(sources))
+        return References(target, tuple(sources))
 
 
-def _assertion(held: Mapping[str, Version], object_id: str) -> Assertion:
-    version = held.get(object_id)
+def _assertion(versions: Mapping[str, Version], object_id: str) -> Assertion:
+    version = versions.get(object_id)
     if version is None or version.content is None:
         raise NotFound(
             f"there is no object {object_id}; take the id from a receipt or a search",

@@ -115,3 +115,20 @@ def test_without_roles_the_caller_is_the_owner() -> None:
         load({"caller.roles": ("agent",), "caller.authority_level": 1}, env={}).settings
     )
     assert strong.authority_level == 1
+
+
+def test_a_file_that_nobody_named_gets_no_password_of_the_environment() -> None:
+    Path("tenure.toml").write_text('store = "neo4j://elsewhere:7687"\n')
+    env = {"TENURE_AUTH__PASSWORD": "hush-hush"}
+    with pytest.raises(InvalidInput, match="TENURE_CONFIG") as caught:
+        load(env=env)
+    assert (caught.value.code, "hush" in str(caught.value)) == ("bad_settings", False)
+    assert load({"store": "neo4j://own:7687"}, env=env).settings.store == "neo4j://own:7687"
+    named = load(env={**env, "TENURE_CONFIG": "tenure.toml"}).settings
+    assert named.store == "neo4j://elsewhere:7687"
+
+
+def test_a_table_and_a_value_of_one_name_are_told_and_not_crashed_on() -> None:
+    Path("tenure.toml").write_text('log = "debug"\n')
+    with pytest.raises(InvalidInput, match="log"):
+        load(env={"TENURE_LOG__LEVEL": "info"})

@@ -26,7 +26,7 @@ from ...schema.values import stamped
 from ...schema.vocabulary import ReviewState, parse
 from ...store.operations.change import Mandate
 from ...store.operations.review import Remember, accept, reject, undo, unsure
-from ...store.operations.split import stories
+from ...store.operations.split import claim_groups
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
 from ..reading.view import View, entity_view, sight_of
@@ -464,7 +464,7 @@ def _states(status: str) -> frozenset[str]:
 
 def _stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     tx.lock()
-    return stories(tx, case)
+    return claim_groups(tx, case)
 
 
 def _text(version: Version) -> str:

@@ -1,24 +1,20 @@
-"""Actions: how a person settles what waits in the resolver queue.
+"""Actions: how a person's yes or no settles what waits in the resolver queue.
 
-A tie is settled by an ordinary `correct` over the tie's interval: `settlement` prepares its
-draft and the caller commits it, so authority and receipts are those of any write. All other
-kinds take yes or no and are settled by `resolve` in one transaction.
-Sources: settled 5; vocabulary 3.5; checklist C-072, C-090, C-098, D4.
+`resolve` settles an entry in one transaction, whatever its kind but one: a tie is settled by an
+ordinary `correct` over its interval, so that authority and receipts are those of any write.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...schema.claim import Assertion, Content, Edge
+from ...schema.claim import Assertion, Edge
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.interval import ALWAYS, INF_US, Interval
 from ...schema.operation import ActionReceipt
 from ...schema.policy import ResolutionPolicy
-from ...schema.slots import Slot
-from ...schema.values import Value
-from ...schema.vocabulary import ActionKind, Authority, EdgeKind, JudgedBy, Op
-from ...schema.write import Draft, Receipt
+from ...schema.vocabulary import ActionKind, EdgeKind, JudgedBy, Op
+from ...schema.write import Receipt
 from ..commit.effects import derivations
 from ..port.receipts import encode
 from ..port.store import ActionRecord, SlotRead, WriteTx
@@ -39,104 +35,28 @@ class Powers:
     judged_by: JudgedBy = JudgedBy.HUMAN
 
 
-def waiting(tx: WriteTx, action_id: str) -> ActionRecord:
-    """Return an open entry of the queue.
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """A word about one entry of the queue, and the change that carries it out."""
 
-    Raises:
-        NotFound: `unknown_action`.
-        Conflict: `already_decided`.
-    """
-    action = tx.action(action_id)
-    if action is None:
-        raise NotFound(f"there is no action {action_id}; list the open ones", code="unknown_action")
-    if action.tx_end != INF_US:
-        raise Conflict(
-            f"action {action_id} was settled already ({action.outcome} by {action.closed_by})",
-            code="already_decided",
-            outcome=action.outcome,
+    tx: WriteTx
+    change: Change
+    action: ActionRecord
+    accept: bool
+    powers: Powers
+
+    def receipt(self, object_ids: tuple[str, ...] = ()) -> ActionReceipt:
+        return ActionReceipt(
+            action_id=self.action.action_id,
+            kind=self.action.kind,
+            outcome=self.change.closed_actions[self.action.action_id],
+            tx=self.change.at,
+            object_ids=object_ids,
         )
-    return action
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
-    """What the settling write carries of its caller, checked at the edge."""
-
-    actor: str
-    level: int
-    """The effective level on the slot."""
-    authority_level: Authority
-    source_origin: str
-    source_kind: str
-    source_authority: int
-    confidence: int = 1000
-
-
-def settlement(
-    action: ActionRecord,
-    like: Assertion,
-    *,
-    slot: Slot | None,
-    value: Value | None,
-    channel: Channel,
-    object_id: str,
-) -> Draft:
-    """Return the `correct` that settles a tie, over the tie's interval, for `commit`.
-
-    `like` is the winner, or with `value` any member of the tie: the draft copies its tenure.
-
-    Raises:
-        InvalidInput: `not_a_member` when `like` does not tie, `wrong_action` for another kind.
-    """
-    if action.kind is not ActionKind.SETTLE_TIE or action.slot_key is None:
-        raise InvalidInput(
-            f"a {action.kind.value} action is settled by accept=True or False",
-            code="wrong_action",
-        )
-    if like.claim.object_id not in action.members:
-        raise InvalidInput(
-            f"{like.claim.object_id} is no member of this tie; it has {', '.join(action.members)}",
-            code="not_a_member",
-        )
-    denies = like.claim.op is Op.DENY and value is None
-    return Draft(
-        object_id=object_id,
-        op=Op.DENY if denies else Op.CORRECT,
-        slot=slot,
-        slot_key=action.slot_key,
-        subject=None,
-        value_key=like.claim.value_key if value is None else value.key,
-        value_mention=None,
-        valid_from=action.interval.start_us,
-        valid_until=action.interval.end_us,
-        whole_extent=False,
-        level=channel.level,
-        source_authority=channel.source_authority,
-        confidence=channel.confidence,
-        details=replace(
-            like.details,
-            value_entity_id=like.details.value_entity_id if value is None else None,
-            authority_level=channel.authority_level,
-            source_origin=channel.source_origin,
-            source_kind=channel.source_kind,
-            origins=(channel.source_origin,),
-            derived_from=(),
-            planned=True,
-            actor=channel.actor,
-            resolved_via="settled",
-        ),
-        content=like.content if value is None else _said(like.content, slot, value),
-        permissions=like.permissions,
-        quarantine="",
-        warnings=(),
-        idempotency_key=None,
-        fingerprint=action.action_id,
-    )
-
-
-def _said(like: Content, slot: Slot | None, value: Value) -> Content:
-    said = f"{slot.name if slot else 'value'}: {value.plain}"
-    return replace(like, value_json=value.json, text=said, normalized_claim=said, terms="")
+    def apply(self, object_ids: tuple[str, ...] = ()) -> ActionReceipt:
+        self.tx.apply(self.change.batch())
+        return self.receipt(object_ids)
 
 
 def resolve(
@@ -161,60 +81,66 @@ def resolve(
         Forbidden: `privilege_required` to approve a hard delete.
     """
     clock = tx.lock()
-    action = waiting(tx, action_id)
+    action = _open_action(tx, action_id)
     if action.kind is ActionKind.SETTLE_TIE:
         raise InvalidInput(
             "a tie is settled by winner= or value=, not by accept=", code="wrong_action"
         )
+
     change = begin(clock, mandate, f"settle_{action.kind.value}")
-    outcome = "accepted" if accept else "rejected"
-    change.close_actions((action,), outcome)
+    change.close_actions((action,), "accepted" if accept else "rejected")
+    decision = _Decision(tx, change, action, accept, powers)
+
     if action.kind is ActionKind.MERGE_CONFLICT:
-        return _conflict(tx, change, action, accept, policy, powers)
+        return _merge_after_all(decision, policy)
     if action.kind is ActionKind.RETIRE_APPROVAL:
-        return _approval(tx, change, action, accept, powers)
-    held = tx.assertions((action.object_id,)).get(action.object_id)
-    if held is None:
+        return _approve_erasure(decision)
+
+    assertion = tx.assertions((action.object_id,)).get(action.object_id)
+    if assertion is None:
         raise unknown_object(action.object_id)
-    written: tuple[str, ...]
     if action.kind is ActionKind.REVIEW_QUARANTINE:
-        written = _release(tx, change, held, accept=accept)
+        object_ids = _release(decision, assertion)
     else:
-        written = _confirm(tx, change, held, action, accept=accept)
-    change.objects += written
-    tx.apply(change.batch())
-    return _receipt(change, action, outcome, written)
+        object_ids = _confirm(decision, assertion)
+
+    change.objects += object_ids
+    return decision.apply(object_ids)
 
 
-def _receipt(
-    change: Change, action: ActionRecord, outcome: str, written: tuple[str, ...] = ()
-) -> ActionReceipt:
-    return ActionReceipt(
-        action_id=action.action_id,
-        kind=action.kind,
-        outcome=outcome,
-        tx=change.at,
-        object_ids=written,
-    )
+def _open_action(tx: WriteTx, action_id: str) -> ActionRecord:
+    action = tx.action(action_id)
+    if action is None:
+        raise NotFound(f"there is no action {action_id}; list the open ones", code="unknown_action")
+    if action.tx_end != INF_US:
+        raise Conflict(
+            f"action {action_id} was settled already ({action.outcome} by {action.closed_by})",
+            code="already_decided",
+            outcome=action.outcome,
+        )
+    return action
 
 
-def _confirm(
-    tx: WriteTx, change: Change, held: Assertion, action: ActionRecord, *, accept: bool
-) -> tuple[str, ...]:
+def _confirm(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     """Confirm what a person vouches for, else archive it; either way its mark is lifted."""
-    object_id = held.claim.object_id
+    tx, change, action = decision.tx, decision.change, decision.action
+    object_id = assertion.claim.object_id
     change.flag(object_id, _MARKS.get(action.kind, "confirm_due"), on=False)
-    same = [a for a in tx.open_actions(object_ids=(object_id,)) if a.kind is action.kind]
-    change.close_actions(same, change.closed_actions[action.action_id])
-    if not accept:
-        return (object_id, *archive(tx, change, (held,)))
+
+    # One word answers every open question of the kind about this object.
+    for question in tx.open_actions(object_ids=(object_id,)):
+        if question.kind is action.kind:
+            change.close_actions((question,), change.closed_actions[action.action_id])
+
+    if not decision.accept:
+        return (object_id, *archive(tx, change, (assertion,)))
     if action.kind is ActionKind.CONFIRM_DUE:
-        change.edges.append(confirmation(object_id, held.claim.interval, change.stamp))
+        change.edges.append(_confirmation(object_id, assertion.claim.interval, change.stamp))
     return (object_id,)
 
 
-def confirmation(object_id: str, interval: Interval, stamp: int) -> Edge:
-    """Return the edge of a person's word for a claim: it confirms itself, and its anchor moves."""
+def _confirmation(object_id: str, interval: Interval, stamp: int) -> Edge:
+    """The edge of a person's word for a claim: it confirms itself, and its age starts anew."""
     return Edge(
         kind=EdgeKind.CONFIRMS,
         src=object_id,
@@ -226,86 +152,85 @@ def confirmation(object_id: str, interval: Interval, stamp: int) -> Edge:
     )
 
 
-def _release(tx: WriteTx, change: Change, held: Assertion, *, accept: bool) -> tuple[str, ...]:
+def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     """Close the rows of a quarantined claim and, if accepted, assert the same anew."""
-    object_id = held.claim.object_id
+    tx, change = decision.tx, decision.change
+    object_id = assertion.claim.object_id
     change.closed_rows += tx.rows_of((object_id,))
-    if not accept:
+    if not decision.accept:
         return ()
+
+    # What was set apart may compete from now on, but it withdraws nobody's claim.
     claim = replace(
-        held.claim,
+        assertion.claim,
         object_id=derived_id(object_id, "released"),
-        op=Op.ASSERT if held.claim.op is Op.CORRECT else held.claim.op,
+        op=Op.ASSERT if assertion.claim.op is Op.CORRECT else assertion.claim.op,
         tx=change.stamp,
         ordinal=0,
     )
-    released = replace(held, claim=claim, quarantine="")
+    released = replace(assertion, claim=claim, quarantine="")
+
     (group,) = groups_for(tx, (claim.slot_key,), change.clock.last_us)
     (rows,) = tx.open_rows((SlotRead(group.keys, ALWAYS, full=True),))
     change.ledger.load(group.planning, rows)
-    done = change.ledger.write(group.planning, claim, many=group.many)
+    effect = change.ledger.write(group.planning, claim, many=group.many)
     change.ledger.settle(change.stamp)
+
     change.claims.append(released)
-    change.edges += (*done.edges, *derivations(released, change.stamp))
+    change.edges += effect.edges
+    change.edges += derivations(released, change.stamp)
     note_ties(tx, change, group, rows)
     flag_dependants(tx, change, without=(claim.object_id, object_id))
+
+    superseded = [edge.dst for edge in effect.edges if edge.kind is EdgeKind.SUPERSEDES]
     receipt = Receipt(
         object_id=claim.object_id,
         tx=change.at,
-        outcome=done.outcome,
+        outcome=effect.outcome,
         entity=group.planning[0] if group.planning[1] else None,
-        relations=done.relations,
-        superseded=tuple(dict.fromkeys(e.dst for e in done.edges if e.kind is EdgeKind.SUPERSEDES)),
-        inserted=len(done.insert),
-        actions=tuple(a.action_id for a in change.actions),
+        relations=effect.relations,
+        superseded=tuple(dict.fromkeys(superseded)),
+        inserted=len(effect.insert),
+        actions=change.action_ids,
     )
     change.keep(claim.object_id, encode(receipt))
     return (claim.object_id,)
 
 
-def _approval(
-    tx: WriteTx, change: Change, action: ActionRecord, accept: bool, powers: Powers
-) -> ActionReceipt:
-    outcome = change.closed_actions[action.action_id]
-    if not accept:
-        tx.apply(change.batch())
-        return _receipt(change, action, outcome)
-    if not powers.may_erase:
+def _approve_erasure(decision: _Decision) -> ActionReceipt:
+    if not decision.accept:
+        return decision.apply()
+    if not decision.powers.may_erase:
         raise Forbidden(
             "a hard delete needs the privilege to erase; ask an owner or administrator",
             code="privilege_required",
         )
+
+    change = decision.change
     order = replace(change.mandate, reason=change.mandate.reason or "retired")
-    receipt, _ = erase_objects(tx, change.clock, (action.object_id,), order)
-    return replace(
-        _receipt(change, action, outcome, receipt.object_ids), erasure=receipt, tx=receipt.tx
-    )
+    # The erasure closes the action itself, with everything else that waits for the object.
+    receipt, _ = erase_objects(decision.tx, change.clock, (decision.action.object_id,), order)
+    settled = decision.receipt(receipt.object_ids)
+    return replace(settled, erasure=receipt, tx=receipt.tx)
 
 
-def _conflict(
-    tx: WriteTx,
-    change: Change,
-    action: ActionRecord,
-    accept: bool,
-    policy: ResolutionPolicy,
-    powers: Powers,
-) -> ActionReceipt | Conflict:
-    outcome = change.closed_actions[action.action_id]
-    if not accept:
-        tx.apply(change.batch())
-        return _receipt(change, action, outcome)
-    done = merge_at(
-        tx,
-        change.clock,
-        *action.members,
-        mandate=change.mandate,
+def _merge_after_all(decision: _Decision, policy: ResolutionPolicy) -> ActionReceipt | Conflict:
+    """Lift the judgement that keeps two entities apart, and make them one in the same step."""
+    if not decision.accept:
+        return decision.apply()
+
+    merged = merge_at(
+        decision.tx,
+        decision.change.clock,
+        *decision.action.members,
+        mandate=decision.change.mandate,
         policy=policy,
-        judged_by=powers.judged_by,
-        lifted=(action.object_id,),
-        into=change,
+        judged_by=decision.powers.judged_by,
+        lifted=(decision.action.object_id,),
+        into=decision.change,
     )
-    if isinstance(done, Conflict):
-        return done
-    if done.replayed:  # they became one in another way, so the merge has written nothing
-        tx.apply(change.batch())
-    return replace(_receipt(change, action, outcome), merge=done)
+    if isinstance(merged, Conflict):
+        return merged
+    if merged.replayed:  # they became one in another way, so the merge has written nothing
+        decision.tx.apply(decision.change.batch())
+    return replace(decision.receipt(), merge=merged)

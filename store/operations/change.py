@@ -2,21 +2,23 @@
 
 An operation locks the tenant, gathers what it does in a `Change` and applies one `Batch` with
 one stamp and one event. Nothing here decides anything.
-Sources: DESIGN 2; settled 1 (each write has its own stamp).
 """
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from ...resolution.clusters import pair
 from ...schema.claim import Assertion, Edge, Row
 from ...schema.entity import Alias, Entity, Judgement, Review
 from ...schema.errors import NotFound
-from ...schema.values import stamped
+from ...schema.record_json import from_plain, to_plain
+from ...schema.values import canonical_json, stamped
 from ...schema.vocabulary import JudgedBy, JudgementVerdict
 from ..port.store import (
     ActionClosing,
@@ -83,12 +85,12 @@ class Change:
 
     @property
     def stamp(self) -> int:
-        """Return the operation's own stamp."""
+        """The operation's own stamp, later than every earlier one."""
         return max(self.mandate.now_us, self.clock.last_us + 1)
 
     @property
     def at(self) -> datetime:
-        """Return the stamp as a datetime."""
+        """The stamp as a datetime."""
         return stamped(self.stamp)
 
     def flag(self, object_id: str, kind: str, *, on: bool) -> None:
@@ -100,6 +102,11 @@ class Change:
         for action in actions:
             self.closed_actions.setdefault(action.action_id, outcome)
 
+    @property
+    def action_ids(self) -> tuple[str, ...]:
+        """The entries that it puts into the resolver queue."""
+        return tuple(action.action_id for action in self.actions)
+
     def keep(self, key: str, body: str) -> None:
         """Keep a receipt for retries under a key of its own."""
         self.receipts.append(
@@ -108,20 +115,25 @@ class Change:
             )
         )
 
+    def keep_receipt(self, key: str, receipt: object) -> None:
+        """Keep the receipt of an operation; `kept_receipt` reads it back."""
+        self.keep(key, canonical_json(to_plain(receipt)))
+
     def batch(self) -> Batch:
-        """Return everything as one batch."""
+        """Everything as one batch, with one event of the audit log."""
         stamp, actor = self.stamp, self.mandate.actor
+        event = TxEvent(
+            seq=self.clock.seq + 1,
+            tx=stamp,
+            actor=actor,
+            op=self.op,
+            object_ids=tuple(dict.fromkeys(self.objects)),
+        )
+        outcomes = sorted(self.closed_actions.items())
+
         return Batch(
             clock=Clock(self.clock.seq + 1, stamp, self.ledger.next_vid, self.clock.vec_seq),
-            events=(
-                TxEvent(
-                    seq=self.clock.seq + 1,
-                    tx=stamp,
-                    actor=actor,
-                    op=self.op,
-                    object_ids=tuple(dict.fromkeys(self.objects)),
-                ),
-            ),
+            events=(event,),
             entities=tuple(self.entities),
             aliases=tuple(self.aliases),
             closed_aliases=tuple((alias, stamp) for alias in self.closed_aliases),
@@ -135,13 +147,12 @@ class Change:
             rows=self.ledger.rows,
             edges=tuple(dict.fromkeys(self.edges)),
             judgements=tuple(self.judgements),
-            closed_judgements=tuple((found, stamp) for found in self.closed_judgements),
+            closed_judgements=tuple((row_id, stamp) for row_id in self.closed_judgements),
             reviews=tuple(self.reviews),
             canonical=tuple(self.canonical),
             actions=tuple(self.actions),
             closed_actions=tuple(
-                ActionClosing(found, stamp, outcome, actor)
-                for found, outcome in sorted(self.closed_actions.items())
+                ActionClosing(action_id, stamp, outcome, actor) for action_id, outcome in outcomes
             ),
             flags=tuple(self.flags),
             permissions=tuple(self.permissions),
@@ -151,23 +162,23 @@ class Change:
 
 
 def begin(clock: Clock, mandate: Mandate, op: str) -> Change:
-    """Return an empty change over counters read under the lock."""
+    """An empty change over counters that were read under the lock."""
     return Change(mandate=mandate, clock=clock, op=op, ledger=Ledger(clock.next_vid))
 
 
 def derived_id(base: str, name: str) -> str:
-    """Return an id that follows from another: the same on every store and in every retry."""
+    """An id that follows from another: the same on every store and in every retry."""
     return str(uuid.uuid5(uuid.UUID(base), name))
 
 
-def judged(
+def judgement_of(
     change: Change,
     ids: tuple[str, str],
     verdict: JudgementVerdict,
     judged_by: JudgedBy,
     name: str,
 ) -> Judgement:
-    """Return what an operation judges about two entities; its id follows from the operation."""
+    """What an operation judges about two entities; its id follows from the operation."""
     left, right = pair(*ids)
     return Judgement(
         judgement_id=derived_id(change.mandate.operation_id, f"{name}/{left}/{right}"),
@@ -186,13 +197,25 @@ def judged(
     )
 
 
+def kept_receipt(tx: WriteTx, kind: type[Any], key: str, **later_fields: object) -> Any:
+    """The receipt of an operation that was run before under a key, marked as replayed; else None.
+
+    `later_fields` are the values of fields that receipts of older versions do not have.
+    """
+    body = first_receipt(tx, key)
+    if not body:
+        return None
+    return from_plain(kind, {**later_fields, **json.loads(body), "replayed": True})
+
+
 def first_receipt(tx: WriteTx, key: str) -> str | None:
-    """Return the stored receipt of an operation, None for a first call."""
-    return next((r.body for r in tx.receipts((), (key,)) if r.body), None)
+    """The stored text of a receipt; None for a first call."""
+    bodies = (receipt.body for receipt in tx.receipts((), (key,)))
+    return next(filter(None, bodies), None)
 
 
 def unknown_object(object_id: str) -> NotFound:
-    """Return the error of an object that is not there, or was erased."""
+    """The error of an object that is not there, or was erased."""
     return NotFound(
         f"there is no object {object_id}, or it was erased; look it up with explain()",
         code="unknown_object",

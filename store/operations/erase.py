@@ -5,14 +5,13 @@ claim comes back. What repeats a value on its behalf goes with it: withdrawals o
 alone, and objects derived from it alone or holding its words. Independent claims of the same
 value stay and are listed. The rows stay where they were: at an earlier transaction time the
 slot reads *erased*, never something wrong.
-Sources: DESIGN 3; settled 5; bitemporal 4 (row 18); neo4j 7; checklist C-031.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from ...resolution.clusters import WAITING
 from ...resolution.keys import entity_id as derived_entity_id
@@ -21,11 +20,11 @@ from ...schema.claim import Assertion, Claim
 from ...schema.entity import Entity, Review
 from ...schema.errors import NotFound
 from ...schema.operation import ErasureReceipt
-from ...schema.values import NOTHING, canonical_json, micros, stamped
+from ...schema.values import NOTHING, micros
 from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.store import Clock, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
-from .change import Change, Mandate, begin, first_receipt, unknown_object
+from .change import Change, Mandate, begin, kept_receipt, unknown_object
 from .replan import Group, Why, flag_dependants, groups_for, history_of, reach_of, replan
 
 
@@ -40,11 +39,15 @@ def erase(
         NotFound: `unknown_object`, `unknown_entity`; also for what is erased already.
     """
     clock = tx.lock()
-    held = first_receipt(tx, mandate.operation_id)
-    if held:
-        return _decode(held)
+    receipt = kept_receipt(tx, ErasureReceipt, mandate.operation_id, artifacts=[], originals=[])
+    if receipt:
+        return receipt
+
     if entity is None:
-        return erase_objects(tx, clock, () if object_id is None else (object_id,), mandate)[0]
+        object_ids = () if object_id is None else (object_id,)
+        receipt, _ = erase_objects(tx, clock, object_ids, mandate)
+        return receipt
+
     known = tx.entities((entity,), tx_us=clock.last_us).entities
     if entity not in known or known[entity].state is EntityState.ERASED:
         raise NotFound(
@@ -53,7 +56,8 @@ def erase(
             entity=entity,
         )
     objects = tx.objects_of(tuple(sorted(known)))
-    return erase_objects(tx, clock, objects, mandate, entities=known)[0]
+    receipt, _ = erase_objects(tx, clock, objects, mandate, entities=known)
+    return receipt
 
 
 def erase_objects(
@@ -70,17 +74,21 @@ def erase_objects(
         NotFound: `unknown_object`.
     """
     change = begin(clock, mandate, "erase")
-    doom = _Doom(tx, clock.last_us)
-    doom.take(object_ids, named=entities is None)
-    doomed = sorted(doom.held)
+    closure = _Closure(tx, clock.last_us)
+    closure.take(object_ids, named=entities is None)
+    doomed = sorted(closure.assertions)
+    without = frozenset(doomed)
+
     for row in tx.rows_of(doomed):
         if row.look.status is Status.QUARANTINED:
             change.closed_rows.append(row)
-    replan(tx, change, doom.groups, reach=doom.reach, why=Why("erased"), without=frozenset(doomed))
-    stale = flag_dependants(tx, change, also=doomed, without=frozenset(doomed))
+    replan(tx, change, closure.groups, reach=closure.reach, why=Why("erased"), without=without)
+    stale = flag_dependants(tx, change, also=doomed, without=without)
+
     change.close_actions(tx.open_actions(object_ids=doomed), "erased")
-    _entities(tx, change, entities or {})
+    _erase_entities(tx, change, entities or {})
     change.objects += doomed
+
     receipt = ErasureReceipt(
         erasure_id=mandate.operation_id,
         tx=change.at,
@@ -88,13 +96,15 @@ def erase_objects(
         reason=mandate.reason,
         object_ids=tuple(doomed),
         entity_ids=tuple(sorted(entities or {})),
-        independent=tuple(sorted(doom.independent() - set(doomed))),
+        independent=tuple(sorted(closure.independent() - without)),
         stale=stale,
-        actions=tuple(action.action_id for action in change.actions),
-        originals=_originals(doom.held.values()),
+        actions=change.action_ids,
+        originals=_originals(closure.assertions.values()),
     )
     change.tombstones.append(_tombstone(receipt))
-    change.keep(mandate.operation_id, _encode(receipt))
+    change.keep_receipt(mandate.operation_id, receipt)
+
+    # The fold reads the words, so they are emptied last; one transaction holds both.
     batch = change.batch()
     tx.apply(batch)
     tx.empty(receipt.object_ids, receipt.entity_ids)
@@ -102,12 +112,12 @@ def erase_objects(
 
 
 @dataclass(slots=True)
-class _Doom:
+class _Closure:
     """What an erasure takes with it; grows until nothing more repeats it."""
 
     tx: WriteTx
     last_us: int
-    held: dict[str, Assertion] = field(default_factory=dict[str, Assertion])
+    assertions: dict[str, Assertion] = field(default_factory=dict[str, Assertion])
     groups: tuple[Group, ...] = ()
     claims: list[Claim] = field(default_factory=list[Claim])
     """Every claim of the slots concerned."""
@@ -115,136 +125,167 @@ class _Doom:
 
     @property
     def reach(self) -> Reach:
-        """Return which claims a withdrawal acts on."""
+        """Which claims a withdrawal acts on."""
         assert self._reach is not None  # set by take
         return self._reach
 
     def take(self, object_ids: Iterable[str], *, named: bool) -> None:
         """Take objects, and all that repeats them on their behalf."""
-        fresh = list(object_ids)
+        frontier = list(object_ids)
         while True:
-            found = self.tx.assertions(tuple(sorted(fresh)))
-            missing = [one for one in fresh if one not in found]
+            assertions = self.tx.assertions(tuple(sorted(frontier)))
+            missing = [object_id for object_id in frontier if object_id not in assertions]
             if missing and named:
                 raise unknown_object(missing[0])
-            self.held |= found
+
+            self.assertions |= assertions
             named = False
-            self._read()
-            fresh = sorted({*self._withdrawals(), *self._derived()} - set(self.held))
-            if not fresh:
+            self._read_slots()
+            repeats = {*self._withdrawals(), *self._derived()}
+            frontier = sorted(repeats - set(self.assertions))
+            if not frontier:
                 return
 
-    def _read(self) -> None:
-        keys = {held.claim.slot_key for held in self.held.values()}
+    def _read_slots(self) -> None:
+        keys = {assertion.claim.slot_key for assertion in self.assertions.values()}
         self.groups = groups_for(self.tx, keys, self.last_us)
-        every = tuple(key for group in self.groups for key in group.keys)
-        self.claims = list(self.tx.slot_claims(every))
-        subjects = {r.slot_key: r.subject_id for r in self.tx.slots(every) if r.subject_id}
-        several = any(len(group.keys) > 1 for group in self.groups)
-        history = history_of(self.tx, subjects.values()) if several else ()
+
+        slot_keys: list[str] = []
+        for group in self.groups:
+            slot_keys += group.keys
+        self.claims = list(self.tx.slot_claims(tuple(slot_keys)))
+
+        subjects: dict[str, str] = {}
+        for record in self.tx.slots(tuple(slot_keys)):
+            if record.subject_id:
+                subjects[record.slot_key] = record.subject_id
+
+        # Who was one with whom, and when, matters only where a slot has several parts.
+        merged = any(len(group.keys) > 1 for group in self.groups)
+        history = history_of(self.tx, subjects.values()) if merged else ()
         self._reach = reach_of(history, subjects)
 
     def _withdrawals(self) -> Iterable[str]:
         """Yield withdrawals that name a value and reached no other claim of it."""
         for group in self.groups:
-            claims = [c for c in self.claims if c.slot_key in group.keys]
-            for w in claims:
-                if w.object_id in self.held or not _names_value(w):
+            claims = [claim for claim in self.claims if claim.slot_key in group.keys]
+            for withdrawal in claims:
+                if withdrawal.object_id in self.assertions or not _names_value(withdrawal):
                     continue
-                met = [c for c in claims if self._acted(w, c)]
-                mine = [c for c in met if c.object_id in self.held]
-                if mine and len(mine) == len(met):
-                    yield w.object_id
 
-    def _acted(self, w: Claim, c: Claim) -> bool:
+                targets = [claim for claim in claims if self._acts_on(withdrawal, claim)]
+                if targets and all(claim.object_id in self.assertions for claim in targets):
+                    yield withdrawal.object_id
+
+    def _acts_on(self, withdrawal: Claim, claim: Claim) -> bool:
         return (
-            c.op is not Op.RETRACT
-            and c.value_key == w.value_key
-            and c.order < w.order
-            and c.interval.overlaps(w.interval)
-            and self.reach(w, c)
+            claim.op is not Op.RETRACT
+            and claim.value_key == withdrawal.value_key
+            and claim.order < withdrawal.order
+            and claim.interval.overlaps(withdrawal.interval)
+            and self.reach(withdrawal, claim)
         )
 
     def _derived(self) -> Iterable[str]:
         """Yield objects derived from these alone, or that hold their words."""
-        words = _words(self.held.values())
-        dependants = self.tx.dependants(tuple(sorted(self.held)))
-        for object_id, one in self.tx.assertions(dependants).items():
-            alone = set(one.details.derived_from) <= self.held.keys()
-            if alone or _repeats(one, words):
+        words = _words(self.assertions.values())
+        dependants = self.tx.dependants(tuple(sorted(self.assertions)))
+        for object_id, assertion in self.tx.assertions(dependants).items():
+            alone = set(assertion.details.derived_from) <= self.assertions.keys()
+            if alone or _repeats(assertion, words):
                 yield object_id
 
     def independent(self) -> set[str]:
-        """Return objects that say the same and stay."""
-        values = {
-            (held.details.subject_id, held.claim.value_key)
-            for held in self.held.values()
-            if held.claim.value_key != NOTHING or held.details.slot is None
-        }
-        words = _words(self.held.values())
-        sources = {s for held in self.held.values() for s in held.details.derived_from}
-        beside = self.tx.assertions(tuple(sorted(sources - self.held.keys())))
-        found = {i for i, one in beside.items() if _repeats(one, words)}
-        for subject, value in values:
-            found |= {c.object_id for c in self._said_of(subject) if c.value_key == value}
-        return found - self.held.keys()
+        """Objects that say the same and stay."""
+        words = _words(self.assertions.values())
+        values: set[tuple[str | None, str]] = set()
+        sources: set[str] = set()
+        for assertion in self.assertions.values():
+            sources |= set(assertion.details.derived_from)
+            if assertion.claim.value_key != NOTHING or assertion.details.slot is None:
+                values.add((assertion.details.subject_id, assertion.claim.value_key))
 
-    def _said_of(self, subject: str | None) -> Sequence[Claim]:
-        """Return every claim about a subject, quarantined ones included."""
+        repeats: set[str] = set()
+        beside = self.tx.assertions(tuple(sorted(sources - self.assertions.keys())))
+        for object_id, assertion in beside.items():
+            if _repeats(assertion, words):
+                repeats.add(object_id)
+        for subject, value in values:
+            for claim in self._claims_about(subject):
+                if claim.value_key == value:
+                    repeats.add(claim.object_id)
+        return repeats - self.assertions.keys()
+
+    def _claims_about(self, subject: str | None) -> Sequence[Claim]:
+        """Every claim about a subject, quarantined ones included."""
         if subject is None:
             return self.claims
-        family = tuple(sorted(self.tx.entities((subject,), tx_us=self.last_us).entities))
-        held = self.tx.assertions(self.tx.objects_of(family)).values()
-        ends = ((one, one.details.subject_id, one.details.value_entity_id) for one in held)
-        return [one.claim for one, *named in ends if not set(family).isdisjoint(named)]
+
+        family = set(self.tx.entities((subject,), tx_us=self.last_us).entities)
+        assertions = self.tx.assertions(self.tx.objects_of(tuple(sorted(family))))
+        claims: list[Claim] = []
+        for assertion in assertions.values():
+            details = assertion.details
+            if details.subject_id in family or details.value_entity_id in family:
+                claims.append(assertion.claim)
+        return claims
 
 
-def _names_value(w: Claim) -> bool:
-    return w.op is Op.RETRACT or (w.op is Op.DELETE and not w.says_nothing)
+def _names_value(withdrawal: Claim) -> bool:
+    return withdrawal.op is Op.RETRACT or (
+        withdrawal.op is Op.DELETE and not withdrawal.says_nothing
+    )
 
 
-def _originals(held: Iterable[Assertion]) -> tuple[str, ...]:
-    """Return the artifacts that objects were taken from."""
-    named = {one.details.source_origin for one in held}
-    return tuple(sorted(filter(is_address, named)))
+def _originals(assertions: Iterable[Assertion]) -> tuple[str, ...]:
+    """The artifacts that objects were taken from."""
+    origins = {assertion.details.source_origin for assertion in assertions}
+    return tuple(sorted(filter(is_address, origins)))
 
 
-def _words(held: Iterable[Assertion]) -> frozenset[str]:
-    """Return what the objects say, folded, as other texts may repeat it."""
-    found: set[str] = set()
-    for one in held:
-        value = json.loads(one.content.value_json)
-        said = "" if one.details.value_entity_id else value if isinstance(value, str) else ""
+def _words(assertions: Iterable[Assertion]) -> frozenset[str]:
+    """What the objects say, folded, as other texts may repeat it."""
+    words: set[str] = set()
+    for assertion in assertions:
+        words.add(assertion.content.text.strip().casefold())
+
+        value = json.loads(assertion.content.value_json)
         if value is not None and not isinstance(value, str):
-            said = one.content.value_json
-        found |= {said.strip().casefold(), one.content.text.strip().casefold()}
-    return frozenset(found - {""})
+            words.add(assertion.content.value_json.strip().casefold())
+        elif value is not None and not assertion.details.value_entity_id:
+            words.add(value.strip().casefold())
+    return frozenset(words - {""})
 
 
-def _repeats(one: Assertion, words: Collection[str]) -> bool:
-    content = one.content
-    parts = (content.text, content.normalized_claim, content.why_it_matters, content.value_json)
-    said = "\n".join((*parts, content.behavioral_implication or "")).casefold()
-    return any(word in said for word in words)
+def _repeats(assertion: Assertion, words: Collection[str]) -> bool:
+    content = assertion.content
+    parts = (
+        content.text,
+        content.normalized_claim,
+        content.why_it_matters,
+        content.value_json,
+        content.behavioral_implication or "",
+    )
+    text = "\n".join(parts).casefold()
+    return any(word in text for word in words)
 
 
-def _entities(tx: WriteTx, change: Change, entities: Mapping[str, Entity]) -> None:
+def _erase_entities(tx: WriteTx, change: Change, entities: Mapping[str, Entity]) -> None:
     """Mark entities erased, and end the cases that wait for a word about them."""
-    for raw, entity in sorted(entities.items()):
+    for _, entity in sorted(entities.items()):
         change.entities.append(replace(entity, state=EntityState.ERASED))
         case = tx.review(review_id(entity))
         if case and case.state in WAITING:
-            change.reviews.append(decided(case, ReviewState.REJECTED, change, note="erased"))
-        assert raw == entity.entity_id
+            change.reviews.append(decided_case(case, ReviewState.REJECTED, change, note="erased"))
 
 
 def review_id(entity: Entity) -> str:
-    """Return the id of the case that an entity may have waited for."""
+    """The id of the case that an entity may have waited for."""
     return derived_entity_id(entity.created_by, "review", entity.entity_id)
 
 
-def decided(case: Review, state: ReviewState, change: Change, *, note: str = "") -> Review:
-    """Return a case with a decision, in its next version."""
+def decided_case(case: Review, state: ReviewState, change: Change, *, note: str = "") -> Review:
+    """A case with a decision, in its next version."""
     return replace(
         case,
         state=state,
@@ -263,25 +304,4 @@ def _tombstone(receipt: ErasureReceipt) -> Tombstone:
         reason=receipt.reason,
         object_ids=receipt.object_ids,
         entity_ids=receipt.entity_ids,
-    )
-
-
-def _encode(receipt: ErasureReceipt) -> str:
-    return canonical_json({**asdict(receipt), "tx": micros(receipt.tx)})
-
-
-def _decode(body: str) -> ErasureReceipt:
-    held = json.loads(body)
-    return ErasureReceipt(
-        erasure_id=held["erasure_id"],
-        tx=stamped(held["tx"]),
-        actor=held["actor"],
-        reason=held["reason"],
-        object_ids=tuple(held["object_ids"]),
-        entity_ids=tuple(held["entity_ids"]),
-        independent=tuple(held["independent"]),
-        stale=tuple(held["stale"]),
-        actions=tuple(held["actions"]),
-        originals=tuple(held.get("originals", ())),
-        replayed=True,
     )

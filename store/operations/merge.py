@@ -5,14 +5,12 @@ rewritten. A standing NON_MATCH of equal or higher strength refuses it and opens
 un-merge closes the rows of that merge, writes NON_MATCH across the cut, closes the aliases the
 merge taught and gives each slot what it would have had alone. When the sides stay connected
 through other merges it refuses and names them. Both are idempotent.
-Sources: DESIGN 5; resolution 8; neo4j 6; settled 5 and 9; checklist C-050, C-053, C-056.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from ...resolution.clusters import WAITING, Clusters, across, blocking, bridges, canonical_id, pair
@@ -27,8 +25,8 @@ from ...schema.values import canonical_json, stamped
 from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
 from ..port.store import ActionRecord, Clock, SlotRecord, WriteTx
 from ..timeline.reconcile import Reach
-from .change import Change, Mandate, begin, derived_id, first_receipt, judged
-from .erase import decided, review_id
+from .change import Change, Mandate, begin, derived_id, judgement_of, kept_receipt
+from .erase import decided_case, review_id
 from .replan import Why, flag_dependants, groups_of, history_of, name_of, reach_of, replan
 from .standing import restate
 
@@ -55,9 +53,9 @@ def merge(
         Conflict: `cluster_too_large`.
     """
     clock = tx.lock()
-    held = first_receipt(tx, mandate.operation_id)
-    if held:
-        return _merged(held)
+    receipt = kept_receipt(tx, MergeReceipt, mandate.operation_id)
+    if receipt:
+        return receipt
     return merge_at(tx, clock, a, b, mandate=mandate, policy=policy, judged_by=judged_by)
 
 
@@ -75,23 +73,28 @@ def merge_at(
 ) -> MergeReceipt | Conflict:
     """Merge under counters that are locked already; `lifted` judgements no longer stand."""
     known = tx.entities((a, b), tx_us=clock.last_us)
-    left, right = (_root(known, raw) for raw in (a, b))
+    left, right = _root(known, a), _root(known, b)
     if left == right:
-        return _already(tx, known, a, b, clock)
+        return _already_merged(tx, known, a, b, clock)
+
     sides = _members(known, left), _members(known, right)
-    if sum(map(len, sides)) > policy.max_cluster:
+    size = len(sides[0]) + len(sides[1])
+    if size > policy.max_cluster:
         raise Conflict(
-            f"the cluster would have {sum(map(len, sides))} members, more than "
+            f"the cluster would have {size} members, more than "
             f"max_cluster={policy.max_cluster}; look for a false bridge first",
             code="cluster_too_large",
-            members=sum(map(len, sides)),
+            members=size,
         )
-    standing = across(known.judgements, *sides)
-    found = blocking([row for row in standing if row.judgement_id not in lifted], judged_by)
+
+    judgements = across(known.judgements, *sides)
+    standing = [row for row in judgements if row.judgement_id not in lifted]
+    obstacle = blocking(standing, judged_by)
+    if obstacle:
+        return _refused(tx, begin(clock, mandate, "merge_refused"), obstacle, left, right)
+
     change = into or begin(clock, mandate, "merge")
-    if found:
-        return _refused(tx, begin(clock, mandate, "merge_refused"), found, left, right)
-    return _joined(tx, change, known, (left, right), standing, judged_by)
+    return _joined(tx, change, known, (left, right), judgements, judged_by)
 
 
 def _joined(
@@ -99,46 +102,54 @@ def _joined(
     change: Change,
     known: Known,
     roots: tuple[str, str],
-    standing: Sequence[Judgement],
+    between: Sequence[Judgement],
     judged_by: JudgedBy,
 ) -> MergeReceipt:
+    """Tie two canonical ids by one row, which replaces all that was judged `between` the sides."""
     members = sorted({*_members(known, roots[0]), *_members(known, roots[1])})
     entities = {raw: known.entities[raw] for raw in members}
     top = canonical_id(entities.values())
-    row = judged(change, roots, JudgementVerdict.MATCH, judged_by, "match")
-    weaker = [j for j in known.judgements if (j.left_id, j.right_id) == pair(*roots)]
-    change.closed_judgements += sorted({j.judgement_id for j in (*standing, *weaker)})
+    row = judgement_of(change, roots, JudgementVerdict.MATCH, judged_by, "match")
+
+    replaced = {judgement.judgement_id for judgement in between}
+    for judgement in known.judgements:
+        if (judgement.left_id, judgement.right_id) == pair(*roots):
+            replaced.add(judgement.judgement_id)
+    change.closed_judgements += sorted(replaced)
     change.judgements.append(row)
-    change.canonical += [(raw, top) for raw in members if _root(known, raw) != top]
+    _rename(change, known, dict.fromkeys(members, top))
     change.objects += roots
-    _states(tx, change, entities, top)
+    _restate_members(tx, change, entities, top)
     for judgement_id in change.closed_judgements:
         change.close_actions(tx.open_actions(object_ids=(judgement_id,)), "lifted")
-    slots = _replan_together(tx, change, members, top, known)
-    after = (*(j for j in known.judgements if j.judgement_id not in change.closed_judgements), row)
-    receipt = _kept(change, top, slots, members, bridges(after))
+
+    sides = {raw: _root(known, raw) for raw in members}
+    why = Why("entity_merged", row.merge_id)
+    slots = _replan_shared(tx, change, sides, why, root_of=lambda _: top)
+    judgements = [j for j in known.judgements if j.judgement_id not in change.closed_judgements]
+    receipt = _keep(change, top, slots, members, bridges([*judgements, row]))
     tx.apply(change.batch())
     return receipt
 
 
-def _kept(
+def _keep(
     change: Change,
     top: str,
     slots: tuple[str, ...],
     members: Iterable[str],
     weak: tuple[tuple[str, str], ...] = (),
 ) -> MergeReceipt:
-    """Return the receipt of a change that made its members one, kept for a second call."""
+    """The receipt of a change that made its members one, kept for a second call."""
     receipt = MergeReceipt(
         merge_id=change.mandate.operation_id,
         canonical_id=top,
         replanned_slots=slots,
         tx=change.at,
         members=tuple(members),
-        actions=tuple(action.action_id for action in change.actions),
+        actions=change.action_ids,
         bridges=weak,
     )
-    change.keep(receipt.merge_id, canonical_json({**asdict(receipt), "tx": change.stamp}))
+    change.keep_receipt(receipt.merge_id, receipt)
     return receipt
 
 
@@ -152,98 +163,127 @@ def rejoin_into(tx: WriteTx, change: Change, people: Sequence[str]) -> MergeRece
         Conflict: `still_connected`, with those merges.
     """
     known = tx.entities(people, tx_us=change.clock.last_us)
-    entities = {
-        raw: entity
-        for raw, entity in sorted(known.entities.items())
-        if entity.state is not EntityState.ERASED
-    }
-    live = [raw for raw in people if raw in entities]
-    ordered = [
+    entities: dict[str, Entity] = {}
+    for raw, entity in sorted(known.entities.items()):
+        if entity.state is not EntityState.ERASED:
+            entities[raw] = entity
+
+    obstacles = [
         row
         for row in known.judgements
         if row.verdict is JudgementVerdict.MATCH and row.judged_by is not JudgedBy.RULE
     ]
-    if ordered:
-        raise _connected({row.merge_id or row.judgement_id for row in ordered})
+    if obstacles:
+        raise _still_connected(obstacles)
+
     top = canonical_id(entities.values())
-    change.judgements += [
-        judged(change, (live[0], other), JudgementVerdict.MATCH, JudgedBy.HUMAN, "rejoin")
-        for other in live[1:]
-    ]
-    change.canonical += [(raw, top) for raw in entities if _root(known, raw) != top]
+    anchor, *others = [raw for raw in people if raw in entities]
+    for other in others:
+        ids = anchor, other
+        change.judgements.append(
+            judgement_of(change, ids, JudgementVerdict.MATCH, JudgedBy.HUMAN, "rejoin")
+        )
+    _rename(change, known, dict.fromkeys(entities, top))
     for raw, entity in entities.items():
         state = EntityState.PENDING if raw == top else EntityState.MERGED
         change.entities.append(replace(entity, state=state))
-    change.objects += live
-    slots = _replan_together(tx, change, tuple(entities), top, known)
-    return _kept(change, top, slots, entities)
+    change.objects += (anchor, *others)
 
-
-def _replan_together(
-    tx: WriteTx, change: Change, members: Sequence[str], top: str, known: Known
-) -> tuple[str, ...]:
-    """Plan the slots that both sides have as one; the rest stay as they are."""
-    records = [r for r in tx.slots_of(members) if r.slot is not None]
-    sides: dict[tuple[str | None, str], set[str]] = {}
-    for record in records:
-        side = _root(known, record.subject_id or "")
-        sides.setdefault((record.slot, record.scope_id), set()).add(side)
-    shared = [r for r in records if len(sides[r.slot, r.scope_id]) > 1]
-    groups = groups_of(shared, lambda _: top)
     why = Why("entity_merged", change.mandate.operation_id)
-    replan(tx, change, groups, reach=_reach(tx, members, shared), why=why)
+    sides = {raw: _root(known, raw) for raw in entities}
+    slots = _replan_shared(tx, change, sides, why, root_of=lambda _: top)
+    return _keep(change, top, slots, entities)
+
+
+def _rename(change: Change, known: Known, canonical: Mapping[str, str]) -> None:
+    """Take the canonical ids that are new into the change."""
+    for raw, top in canonical.items():
+        if _root(known, raw) != top:
+            change.canonical.append((raw, top))
+
+
+def _replan_shared(
+    tx: WriteTx,
+    change: Change,
+    sides: Mapping[str, str],
+    why: Why,
+    *,
+    root_of: Callable[[str], str],
+) -> tuple[str, ...]:
+    """Plan anew the slots that several sides have, and return their names.
+
+    `sides` has the canonical id of each member on its own side; what only one side has stays as
+    it is. `root_of` gives the canonical id that a member has from now on.
+    """
+    records = [r for r in tx.slots_of(tuple(sorted(sides))) if r.slot is not None]
+    sides_of: dict[tuple[str | None, str], set[str]] = {}
+    for record in records:
+        side = sides[record.subject_id or ""]
+        sides_of.setdefault((record.slot, record.scope_id), set()).add(side)
+    shared = [r for r in records if len(sides_of[r.slot, r.scope_id]) > 1]
+
+    groups = groups_of(shared, root_of)
+    replan(tx, change, groups, reach=_reach(tx, sides, shared), why=why)
     flag_dependants(tx, change)
     return tuple(name_of(group.planning) for group in groups)
 
 
 def _reach(tx: WriteTx, members: Iterable[str], records: Iterable[SlotRecord]) -> Reach:
-    subjects = {r.slot_key: r.subject_id for r in records if r.subject_id}
+    subjects: dict[str, str] = {}
+    for record in records:
+        if record.subject_id:
+            subjects[record.slot_key] = record.subject_id
     return reach_of(history_of(tx, members) if subjects else (), subjects)
 
 
-def _states(tx: WriteTx, change: Change, entities: Mapping[str, Entity], top: str) -> None:
+def _restate_members(tx: WriteTx, change: Change, entities: Mapping[str, Entity], top: str) -> None:
     """The id that survives is active when any part was; cases of the others are decided."""
-    active = any(e.state is EntityState.ACTIVE for e in entities.values())
-    waited = [e for _, e in sorted(entities.items()) if e.state is EntityState.PENDING]
-    for entity in waited if active else ():
-        case = tx.review(review_id(entity))
-        if case and case.state in WAITING and not _decides(change, case.review_id):
-            change.reviews.append(
-                replace(
-                    decided(case, ReviewState.ACCEPTED, change),
-                    decided_entity=top,
-                    merge_id=change.mandate.operation_id,
-                )
-            )
+    if any(entity.state is EntityState.ACTIVE for entity in entities.values()):
+        for _, entity in sorted(entities.items()):
+            if entity.state is EntityState.PENDING:
+                _accept_case(tx, change, entity, top)
     restate(tx, change, entities, dict.fromkeys(entities, top))
 
 
-def _decides(change: Change, case_id: str) -> bool:
-    return any(case.review_id == case_id for case in change.reviews)
-
-
-def _refused(tx: WriteTx, change: Change, found: Judgement, left: str, right: str) -> Conflict:
-    open_ones = tx.open_actions(object_ids=(found.judgement_id,))
-    refusal = Conflict(
-        f"a standing judgement of {found.actor} ({found.judged_by.value}) says that "
-        f"{found.left_id} and {found.right_id} differ; lift it through its merge_conflict action",
-        code="standing_non_match",
-        judgement_id=found.judgement_id,
-        entities=(found.left_id, found.right_id),
-        merge_id=found.merge_id,
+def _accept_case(tx: WriteTx, change: Change, entity: Entity, top: str) -> None:
+    case = tx.review(review_id(entity))
+    if case is None or case.state not in WAITING:
+        return
+    if any(decision.review_id == case.review_id for decision in change.reviews):
+        return
+    decision = decided_case(case, ReviewState.ACCEPTED, change)
+    change.reviews.append(
+        replace(decision, decided_entity=top, merge_id=change.mandate.operation_id)
     )
-    if any(action.kind is ActionKind.MERGE_CONFLICT for action in open_ones):
-        return refusal
+
+
+def _refused(tx: WriteTx, change: Change, judgement: Judgement, left: str, right: str) -> Conflict:
+    """Record that a judgement is in the way, once, and say so."""
+    refusal = Conflict(
+        f"a standing judgement of {judgement.actor} ({judgement.judged_by.value}) says that "
+        f"{judgement.left_id} and {judgement.right_id} differ; lift it through its "
+        "merge_conflict action",
+        code="standing_non_match",
+        judgement_id=judgement.judgement_id,
+        entities=(judgement.left_id, judgement.right_id),
+        merge_id=judgement.merge_id,
+    )
+    for action in tx.open_actions(object_ids=(judgement.judgement_id,)):
+        if action.kind is ActionKind.MERGE_CONFLICT:
+            return refusal
+
     change.objects += (left, right)
     change.actions.append(
         ActionRecord(
             action_id=derived_id(change.mandate.operation_id, "merge_conflict"),
             kind=ActionKind.MERGE_CONFLICT,
-            object_id=found.judgement_id,
+            object_id=judgement.judgement_id,
             slot_key=None,
             interval=ALWAYS,
             members=pair(left, right),
-            detail=canonical_json({"judgement": found.judgement_id, "merge": found.merge_id}),
+            detail=canonical_json(
+                {"judgement": judgement.judgement_id, "merge": judgement.merge_id}
+            ),
             tx_start=change.stamp,
             tx_end=ALWAYS.end_us,
         )
@@ -252,15 +292,16 @@ def _refused(tx: WriteTx, change: Change, found: Judgement, left: str, right: st
     return refusal
 
 
-def _already(tx: WriteTx, known: Known, a: str, b: str, clock: Clock) -> MergeReceipt:
-    """Return the facts of the merge that joined two ids last."""
+def _already_merged(tx: WriteTx, known: Known, a: str, b: str, clock: Clock) -> MergeReceipt:
+    """The facts of the merge that joined two ids last."""
     top = _root(known, a)
     chain = Clusters(known.judgements).path(a, b)
-    last = max(chain, key=lambda j: (j.tx_start, j.judgement_id), default=None)
+    last = max(chain, key=lambda row: (row.tx_start, row.judgement_id), default=None)
     merge_id = (last.merge_id if last else None) or ""
-    held = first_receipt(tx, merge_id) if merge_id else None
-    if held:
-        return replace(_merged(held), canonical_id=top)
+
+    receipt = kept_receipt(tx, MergeReceipt, merge_id) if merge_id else None
+    if receipt:
+        return replace(receipt, canonical_id=top)
     return MergeReceipt(
         merge_id=merge_id,
         canonical_id=top,
@@ -282,10 +323,11 @@ def unmerge(
     """
     clock = tx.lock()
     if not is_id(merge_id):
-        raise _no_merge(merge_id)
-    held = first_receipt(tx, derived_id(merge_id, _UNMERGE))
-    if held:
-        return _unmerged(held)
+        raise _unknown_merge(merge_id)
+    receipt = kept_receipt(tx, UnmergeReceipt, derived_id(merge_id, _UNMERGE))
+    if receipt:
+        return receipt
+
     change = begin(clock, mandate, _UNMERGE)
     receipt = unmerge_into(tx, change, merge_id, judged_by)
     tx.apply(change.batch())
@@ -299,49 +341,54 @@ def unmerge_into(
     judged_by: JudgedBy,
 ) -> UnmergeReceipt:
     """Take a merge back inside a change, whose decisions say who waits again."""
-    last_us = change.clock.last_us
     rows = [
         row
         for row in tx.judgements(merge_id=merge_id)
         if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALWAYS.end_us
     ]
     if not rows:
-        raise _no_merge(merge_id)
-    ends = tuple(sorted({raw for row in rows for raw in (row.left_id, row.right_id)}))
-    known = tx.entities(ends, tx_us=last_us)
-    closed = {row.judgement_id for row in rows}
-    rest = [j for j in known.judgements if j.judgement_id not in closed]
+        raise _unknown_merge(merge_id)
+
+    ends: set[str] = set()
+    for row in rows:
+        ends |= {row.left_id, row.right_id}
+    known = tx.entities(tuple(sorted(ends)), tx_us=change.clock.last_us)
+
+    closed = sorted(row.judgement_id for row in rows)
+    rest = [row for row in known.judgements if row.judgement_id not in closed]
     _check_apart(rows, rest)
+
+    change.closed_judgements += closed
     for row in rows:
         ids = row.left_id, row.right_id
-        change.judgements.append(
-            replace(
-                judged(change, ids, JudgementVerdict.NON_MATCH, judged_by, _UNMERGE),
-                judgement_id=derived_id(merge_id, "/".join((_UNMERGE, *ids))),
-                merge_id=merge_id,
-            )
-        )
-    change.closed_judgements += sorted(closed)
+        judgement = judgement_of(change, ids, JudgementVerdict.NON_MATCH, judged_by, _UNMERGE)
+        # The row belongs to the merge it takes back, so that every un-merge of it has one id.
+        judgement_id = derived_id(merge_id, "/".join((_UNMERGE, *ids)))
+        change.judgements.append(replace(judgement, judgement_id=judgement_id, merge_id=merge_id))
+
     parts = _parts(Clusters(rest), known)
-    canonical = {raw: top for part, top in parts.items() for raw in part}
-    change.canonical += [(r, top) for r, top in canonical.items() if _root(known, r) != top]
+    canonical: dict[str, str] = {}
+    for part, top in parts.items():
+        canonical |= dict.fromkeys(part, top)
+    _rename(change, known, canonical)
     restate(tx, change, known.entities, canonical)
-    change.objects += ends
-    change.closed_aliases += [a for a in known.aliases if a.merge_id == merge_id]
-    slots = _replan_apart(tx, change, parts, merge_id)
+    change.objects += sorted(ends)
+    change.closed_aliases += [alias for alias in known.aliases if alias.merge_id == merge_id]
+
+    why = Why("entity_unmerged", merge_id)
+    slots = _replan_shared(tx, change, canonical, why, root_of=canonical.__getitem__)
     receipt = UnmergeReceipt(
         merge_id=merge_id,
-        parts=tuple(sorted((top, *(m for m in part if m != top)) for part, top in parts.items())),
+        parts=tuple(sorted(_top_first(part, top) for part, top in parts.items())),
         replanned_slots=slots,
         tx=change.at,
-        actions=tuple(action.action_id for action in change.actions),
+        actions=change.action_ids,
     )
-    body = canonical_json({**asdict(receipt), "tx": change.stamp})
-    change.keep(derived_id(merge_id, _UNMERGE), body)
+    change.keep_receipt(derived_id(merge_id, _UNMERGE), receipt)
     return receipt
 
 
-def _no_merge(merge_id: str) -> NotFound:
+def _unknown_merge(merge_id: str) -> NotFound:
     return NotFound(
         f"there is no merge {merge_id} that stands; see the entity's history for its merges "
         "(`tenure entities NAME`)",
@@ -351,46 +398,36 @@ def _no_merge(merge_id: str) -> NotFound:
 
 
 def _check_apart(rows: Iterable[Judgement], rest: Sequence[Judgement]) -> None:
-    others: set[str] = set()
+    """Refuse when other merges still join the ends of these rows, and name all of them."""
+    obstacles: list[Judgement] = []
     for row in rows:
-        left = list(rest)
-        while chain := Clusters(left).path(row.left_id, row.right_id):
-            others |= {j.merge_id or j.judgement_id for j in chain}
-            left = [j for j in left if j not in chain]
-    if others:
-        raise _connected(others)
+        judgements = list(rest)
+        while chain := Clusters(judgements).path(row.left_id, row.right_id):
+            obstacles += chain
+            judgements = [judgement for judgement in judgements if judgement not in chain]
+    if obstacles:
+        raise _still_connected(obstacles)
 
 
-def _connected(merges: Iterable[str]) -> Conflict:
-    named = tuple(sorted(merges))
+def _still_connected(rows: Iterable[Judgement]) -> Conflict:
+    merges = tuple(sorted({row.merge_id or row.judgement_id for row in rows}))
     return Conflict(
-        f"other merges hold them together ({', '.join(named)}); undo those first",
+        f"other merges hold them together ({', '.join(merges)}); undo those first",
         code="still_connected",
-        merges=named,
+        merges=merges,
     )
 
 
 def _parts(clusters: Clusters, known: Known) -> dict[tuple[str, ...], str]:
-    """Return the parts of what was one cluster, each with its canonical id."""
-    parts = {clusters.of(raw) for raw in known.entities}
-    return {part: canonical_id([known.entities[raw] for raw in part]) for part in sorted(parts)}
+    """The parts of what was one cluster, each with its canonical id."""
+    parts: dict[tuple[str, ...], str] = {}
+    for part in sorted({clusters.of(raw) for raw in known.entities}):
+        parts[part] = canonical_id([known.entities[raw] for raw in part])
+    return parts
 
 
-def _replan_apart(
-    tx: WriteTx, change: Change, parts: Mapping[tuple[str, ...], str], merge_id: str
-) -> tuple[str, ...]:
-    top_of = {raw: top for part, top in parts.items() for raw in part}
-    records = [r for r in tx.slots_of(tuple(sorted(top_of))) if r.slot is not None]
-    tops: dict[tuple[str | None, str], set[str]] = {}
-    for record in records:
-        side = top_of[record.subject_id or ""]
-        tops.setdefault((record.slot, record.scope_id), set()).add(side)
-    shared = [r for r in records if len(tops[r.slot, r.scope_id]) > 1]
-    groups = groups_of(shared, lambda raw: top_of[raw])
-    reach = _reach(tx, top_of, shared)
-    replan(tx, change, groups, reach=reach, why=Why("entity_unmerged", merge_id))
-    flag_dependants(tx, change)
-    return tuple(name_of(group.planning) for group in groups)
+def _top_first(part: tuple[str, ...], top: str) -> tuple[str, ...]:
+    return (top, *(raw for raw in part if raw != top))
 
 
 def _root(known: Known, raw: str) -> str:
@@ -405,30 +442,5 @@ def _root(known: Known, raw: str) -> str:
 
 
 def _members(known: Known, root: str) -> tuple[str, ...]:
-    return tuple(sorted({root, *(raw for raw, top in known.canonical.items() if top == root)}))
-
-
-def _merged(body: str) -> MergeReceipt:
-    held = json.loads(body)
-    return MergeReceipt(
-        merge_id=held["merge_id"],
-        canonical_id=held["canonical_id"],
-        replanned_slots=tuple(held["replanned_slots"]),
-        tx=stamped(held["tx"]),
-        members=tuple(held["members"]),
-        actions=tuple(held["actions"]),
-        bridges=tuple((left, right) for left, right in held["bridges"]),
-        replayed=True,
-    )
-
-
-def _unmerged(body: str) -> UnmergeReceipt:
-    held = json.loads(body)
-    return UnmergeReceipt(
-        merge_id=held["merge_id"],
-        parts=tuple(tuple(part) for part in held["parts"]),
-        replanned_slots=tuple(held["replanned_slots"]),
-        tx=stamped(held["tx"]),
-        actions=tuple(held["actions"]),
-        replayed=True,
-    )
+    members = [raw for raw, top in known.canonical.items() if top == root]
+    return tuple(sorted({root, *members}))

@@ -2,7 +2,7 @@
 
 An alias is a way to hijack an entity, so the edge checks the privilege. The name is an alias
 in one scope; where another entity carries it already, it takes the next ordinal, and a bare
-mention of it is a review from then on. Source: resolution 8 (learned aliases); settled 9.
+mention of it is a review from then on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...schema.errors import NotFound
 from ...schema.interval import ALWAYS
 from ...schema.vocabulary import EntityState
 from ..port.store import WriteTx
-from .change import Mandate, begin
+from .change import Change, Mandate, begin
 
 
 def add_alias(
@@ -43,17 +43,18 @@ def add_alias(
             code="unknown_entity",
             entity=entity_id,
         )
-    held = next((a for a in known.aliases if a.norm == norm and a.scope_id == scope_id), None)
-    if held:
-        return held
-    found = tx.known(Lookup(norms=(norm,)), scopes=(scope_id,), tx_us=change.clock.last_us)
+
+    for alias in known.aliases:
+        if alias.norm == norm and alias.scope_id == scope_id:
+            return alias
+
     alias = Alias(
         entity_id=entity_id,
         surface=surface,
         norm=norm,
         type=entity.type,
         scope_id=scope_id,
-        ordinal=free_ordinal(a.ordinal for a in found.aliases if a.norm == norm),
+        ordinal=next_ordinal(tx, change, norm, scope_id),
         valid_from=ALWAYS.start_us,
         valid_until=ALWAYS.end_us,
         tx_start=change.stamp,
@@ -65,3 +66,11 @@ def add_alias(
     change.objects.append(entity_id)
     tx.apply(change.batch())
     return alias
+
+
+def next_ordinal(tx: WriteTx, change: Change, norm: str, scope_id: str) -> int:
+    """The first ordinal that tells one more entity of a name in a scope from the others."""
+    lookup = Lookup(norms=(norm,))
+    aliases = tx.known(lookup, scopes=(scope_id,), tx_us=change.clock.last_us).aliases
+    carriers = (*aliases, *change.aliases)
+    return free_ordinal(alias.ordinal for alias in carriers if alias.norm == norm)

@@ -2,7 +2,7 @@
 
 Permissions belong to the object and not to its rows, so a read of the past applies today's.
 What was derived from the object may not be wider than it: its dependants are tightened in
-the same transaction, and never widened. Sources: DESIGN 4; settled 4; checklist C-019, C-020.
+the same transaction, and never widened.
 """
 
 from __future__ import annotations
@@ -25,36 +25,48 @@ def reclassify(
     change = begin(tx.lock(), mandate, "reclassify")
     if object_id not in tx.assertions((object_id,)):
         raise unknown_object(object_id)
-    wanted = {object_id: permissions}
-    for dependant, held in tx.assertions(tx.dependants((object_id,))).items():
-        narrow = tightened(held.permissions, permissions)
-        if narrow != held.permissions:
-            wanted[dependant] = narrow
-    change.objects += wanted
-    change.permissions += [
-        PermissionChange(one, allowed, change.stamp, mandate.actor)
-        for one, allowed in wanted.items()
-    ]
+
+    permissions_of = {object_id: permissions}
+    dependants = tx.assertions(tx.dependants((object_id,)))
+    for dependant, assertion in dependants.items():
+        narrow = tightened(assertion.permissions, permissions)
+        if narrow != assertion.permissions:
+            permissions_of[dependant] = narrow
+
+    change.objects += permissions_of
+    for affected_id, allowed in permissions_of.items():
+        change.permissions.append(
+            PermissionChange(affected_id, allowed, change.stamp, mandate.actor)
+        )
     tx.apply(change.batch())
     return ReclassifyReceipt(
         object_id=object_id,
         permissions=permissions,
         tx=change.at,
-        tightened=tuple(sorted(wanted.keys() - {object_id})),
+        tightened=tuple(sorted(permissions_of.keys() - {object_id})),
     )
 
 
 def tightened(own: Permissions, source: Permissions) -> Permissions:
-    """Return permissions no wider than a source's: highest class, both lists, every denial.
+    """Permissions no wider than a source's: highest class, both lists, every denial.
 
     >>> tightened(Permissions(allow=("hr", "legal")), Permissions(allow=("legal",))).allow
     ('legal',)
     """
-    mine, theirs = set(own.allow), set(source.allow)
-    both = theirs if EVERYONE in mine else mine if EVERYONE in theirs else mine & theirs
-    deny = {*own.deny, *source.deny, *(() if both else (EVERYONE,))}
+    own_roles, source_roles = set(own.allow), set(source.allow)
+    if EVERYONE in own_roles:
+        roles = source_roles
+    elif EVERYONE in source_roles:
+        roles = own_roles
+    else:
+        roles = own_roles & source_roles
+
+    # An allow list is never empty, so two lists that share no role deny everyone instead.
+    deny = set(own.deny) | set(source.deny)
+    if not roles:
+        deny.add(EVERYONE)
     return Permissions(
         classification=max(own.classification, source.classification, key=lambda c: c.rank),
-        allow=tuple(sorted(both)) or own.allow,
+        allow=tuple(sorted(roles)) or own.allow,
         deny=tuple(sorted(deny)),
     )

@@ -3,7 +3,6 @@
 Archiving withdraws the retired claim's own remaining pieces and puts "no value" there with the
 claim's own key, so nothing resurfaces, nothing else of the slot is touched, and reads at
 earlier times still show it. On a slot of many values the claim's value is deleted instead.
-Sources: settled 5; vocabulary 3.6; checklist C-031, C-068, D4.
 """
 
 from __future__ import annotations
@@ -29,60 +28,65 @@ def archive(tx: WriteTx, change: Change, retired: Sequence[Assertion]) -> tuple[
 
     A claim of which nothing remains from then on is left as it is.
     """
-    groups = groups_for(tx, (one.claim.slot_key for one in retired), change.clock.last_us)
-    held = tx.open_rows(tuple(SlotRead(group.keys, ALWAYS, full=True) for group in groups))
+    slot_keys = [assertion.claim.slot_key for assertion in retired]
+    groups = groups_for(tx, slot_keys, change.clock.last_us)
+    rows_of = tx.open_rows(tuple(SlotRead(group.keys, ALWAYS, full=True) for group in groups))
     gaps: list[str] = []
-    for group, rows in zip(groups, held, strict=True):
+    for group, rows in zip(groups, rows_of, strict=True):
         change.ledger.load(group.planning, rows)
-        for one in retired:
-            if one.claim.slot_key in group.keys:
-                gaps += _retire(change, group, rows, one)
+        for assertion in retired:
+            if assertion.claim.slot_key in group.keys:
+                gaps += _retire(change, group, rows, assertion)
     change.ledger.settle(change.stamp)
-    for group, rows in zip(groups, held, strict=True):
+
+    for group, rows in zip(groups, rows_of, strict=True):
         note_ties(tx, change, group, rows)
-    ids = tuple(one.claim.object_id for one in retired)
-    flag_dependants(tx, change, without=frozenset(ids))
-    for action in tx.open_actions(object_ids=ids):
+    object_ids = tuple(assertion.claim.object_id for assertion in retired)
+    flag_dependants(tx, change, without=frozenset(object_ids))
+    for action in tx.open_actions(object_ids=object_ids):
         if action.kind in _ENDED:
             change.close_actions((action,), "archived")
     return tuple(gaps)
 
 
-def _retire(change: Change, group: Group, rows: Iterable[Row], one: Assertion) -> Iterable[str]:
-    mine = [row.interval for row in rows if row.claim.object_id == one.claim.object_id]
-    for piece in remaining(mine, change.mandate.now_us):
-        gap = _gap(change, group, one, piece)
-        done = change.ledger.write(group.planning, gap.claim, many=group.many)
+def _retire(
+    change: Change, group: Group, rows: Iterable[Row], assertion: Assertion
+) -> Iterable[str]:
+    object_id = assertion.claim.object_id
+    intervals = [row.interval for row in rows if row.claim.object_id == object_id]
+    for piece in remaining(intervals, change.mandate.now_us):
+        gap = _gap(change, group, assertion, piece)
+        effect = change.ledger.write(group.planning, gap.claim, many=group.many)
         change.claims.append(gap)
         change.objects.append(gap.claim.object_id)
-        change.edges += [
-            replace(edge, reason="retired")
-            for edge in done.edges
-            if edge.kind is EdgeKind.SUPERSEDES and edge.dst == one.claim.object_id
-        ]
+
+        # What the gap hides beside the claim itself was hidden before, and keeps its reason.
+        for edge in effect.edges:
+            if edge.kind is EdgeKind.SUPERSEDES and edge.dst == object_id:
+                change.edges.append(replace(edge, reason="retired"))
         yield gap.claim.object_id
 
 
 def remaining(pieces: Iterable[Interval], from_us: int) -> tuple[Interval, ...]:
-    """Return what is left of pieces from a time on, neighbours joined.
+    """What is left of pieces from a time on, neighbours joined.
 
     >>> remaining([Interval(5, 9), Interval(0, 5), Interval(20, 30)], 3)
     (Interval(start_us=3, end_us=9), Interval(start_us=20, end_us=30))
     """
-    joined: list[Interval] = []
+    rest: list[Interval] = []
     for piece in sorted(pieces):
         if piece.end_us <= from_us:
             continue
-        start = max(piece.start_us, from_us)
-        if joined and joined[-1].end_us == start:
-            joined[-1] = Interval(joined[-1].start_us, piece.end_us)
+        start_us = max(piece.start_us, from_us)
+        if rest and rest[-1].end_us == start_us:
+            rest[-1] = Interval(rest[-1].start_us, piece.end_us)
         else:
-            joined.append(Interval(start, piece.end_us))
-    return tuple(joined)
+            rest.append(Interval(start_us, piece.end_us))
+    return tuple(rest)
 
 
-def _gap(change: Change, group: Group, one: Assertion, piece: Interval) -> Assertion:
-    old = one.claim
+def _gap(change: Change, group: Group, assertion: Assertion, piece: Interval) -> Assertion:
+    old = assertion.claim
     name = f"retired/{piece.start_us}/{change.stamp}"
     claim = Claim(
         object_id=derived_id(old.object_id, name),
@@ -98,8 +102,9 @@ def _gap(change: Change, group: Group, one: Assertion, piece: Interval) -> Asser
         ordinal=len(change.claims),
         target=old.object_id,
     )
+    # A gap says nothing that could fade, and it was derived from nobody's text.
     details = replace(
-        one.details,
+        assertion.details,
         source_origin="tenure://retirement",
         source_kind="derived",
         value_entity_id=None,
@@ -108,4 +113,6 @@ def _gap(change: Change, group: Group, one: Assertion, piece: Interval) -> Asser
         actor=change.mandate.actor,
         resolved_via="retired",
     )
-    return Assertion(claim=claim, details=details, content=EMPTIED, permissions=one.permissions)
+    return Assertion(
+        claim=claim, details=details, content=EMPTIED, permissions=assertion.permissions
+    )

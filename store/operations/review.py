@@ -4,7 +4,6 @@ Accept merges the pending entity into a candidate; reject makes it an entity of 
 says so by NON_MATCH rows; unsure records that somebody looked. Undo is a compensating
 un-merge without a time limit: the entity waits again and the case may be decided anew, over
 the judgements of its own earlier decision. A decision on an older version is refused.
-Sources: resolution 9; settled 9; vocabulary 4; checklist C-051.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from enum import StrEnum
 from itertools import combinations
 
 from ...resolution.clusters import WAITING, pair
-from ...resolution.keys import alias_key, free_ordinal
-from ...resolution.known import Known, Lookup
+from ...resolution.keys import alias_key
+from ...resolution.known import Known
 from ...schema.entity import AUDIT, NAMESAKES, Alias, EntityCandidate, Judgement, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.interval import ALWAYS, INF_US
@@ -25,10 +24,11 @@ from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
 from ...schema.vocabulary import JudgedBy, JudgementVerdict, ReviewState
 from ..port.store import WriteTx
-from .change import Change, Mandate, begin, derived_id, judged
-from .erase import decided
+from .change import Change, Mandate, begin, judgement_of
+from .erase import decided_case
 from .merge import merge_at, rejoin_into, unmerge_into
-from .split import rejoined, split, stories
+from .naming import next_ordinal
+from .split import claim_groups, members_of, split
 from .standing import restate
 
 
@@ -69,21 +69,24 @@ def accept(
     change = begin(tx.lock(), mandate, "review_accept")
     case = _case(tx, review_id, version)
     if policy.second_steward and not alone:
-        proposed = _proposed(tx, change, case, entity or _best(case))
-        if proposed:
-            return proposed
+        proposal = _propose(tx, change, case, entity or _best(case))
+        if proposal:
+            return proposal
+
     if case.reason == NAMESAKES and entity is None and not case.candidates:
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
         return _decide(tx, change, case, known, ReviewState.ACCEPTED)
+
     target = entity or _best(case)
-    own = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
-    done = replace(
-        decided(case, ReviewState.ACCEPTED, change, note=mandate.reason),
+    review = replace(
+        decided_case(case, ReviewState.ACCEPTED, change, note=mandate.reason),
         decided_entity=target,
         merge_id=mandate.operation_id,
     )
-    change.reviews.append(done)
+    change.reviews.append(review)
     _remember(tx, change, case, remember)
+
+    # A case that waits again is decided over the judgements of its own earlier decision.
     merged = merge_at(
         tx,
         change.clock,
@@ -92,17 +95,24 @@ def accept(
         mandate=mandate,
         policy=policy,
         judged_by=JudgedBy.HUMAN,
-        lifted=[row.judgement_id for row in own],
+        lifted=[row.judgement_id for row in _judgements(tx, case)],
         into=change,
     )
     if isinstance(merged, Conflict):
         return merged
     if merged.replayed:  # they were one already, so the merge has written nothing
         tx.apply(change.batch())
-    return ReviewReceipt(review=done, tx=change.at, canonical_id=merged.canonical_id, merge=merged)
+    return ReviewReceipt(
+        review=review, tx=change.at, canonical_id=merged.canonical_id, merge=merged
+    )
 
 
-def _proposed(tx: WriteTx, change: Change, case: Review, target: str) -> ReviewReceipt | None:
+def _judgements(tx: WriteTx, case: Review) -> tuple[Judgement, ...]:
+    """The rows that the last decision of a case wrote."""
+    return tuple(tx.judgements(merge_id=case.merge_id)) if case.merge_id else ()
+
+
+def _propose(tx: WriteTx, change: Change, case: Review, target: str) -> ReviewReceipt | None:
     """Record the first steward's word; None when another one has said the same before."""
     actor = change.mandate.actor
     if case.decided_entity == target and case.decided_by != actor:
@@ -112,13 +122,20 @@ def _proposed(tx: WriteTx, change: Change, case: Review, target: str) -> ReviewR
             f"{actor} has proposed this already; another steward must agree",
             code="second_steward",
         )
-    done = replace(
-        decided(case, case.state, change, note=change.mandate.reason), decided_entity=target
+
+    review = replace(
+        decided_case(case, case.state, change, note=change.mandate.reason),
+        decided_entity=target,
     )
-    change.reviews.append(done)
-    change.objects.append(case.entity_id)
+    change.reviews.append(review)
+    return _apply(tx, change, review, case.entity_id)
+
+
+def _apply(tx: WriteTx, change: Change, review: Review, root: str) -> ReviewReceipt:
+    """Write a change that ends in a new version of its case."""
+    change.objects.append(review.entity_id)
     tx.apply(change.batch())
-    return ReviewReceipt(review=done, tx=change.at, canonical_id=case.entity_id)
+    return ReviewReceipt(review=review, tx=change.at, canonical_id=root)
 
 
 def reject(
@@ -143,16 +160,18 @@ def reject(
     case = _case(tx, review_id, version)
     if case.reason == NAMESAKES:
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
-        if not parts and len(rejoined(tx, case)) > 1:
+        if not parts and len(members_of(tx, case)) > 1:
             return _split_again(tx, change, case, known)
-        split(tx, change, case, parts or stories(tx, case))
+        split(tx, change, case, parts or claim_groups(tx, case))
         return _decide(tx, change, case, known, ReviewState.REJECTED)
-    merge_id = _automatic(tx, change, case)
+
+    merge_id = _automatic_merge(tx, change, case)
     if merge_id:
         unmerged = unmerge_into(tx, change, merge_id, JudgedBy.HUMAN)
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
         receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
         return replace(receipt, canonical_id=case.entity_id, unmerge=unmerged)
+
     known = _judge(tx, change, case, JudgementVerdict.NON_MATCH)
     return _decide(tx, change, case, known, ReviewState.REJECTED)
 
@@ -160,30 +179,29 @@ def reject(
 def _split_again(tx: WriteTx, change: Change, case: Review, known: Known) -> ReviewReceipt:
     """Take the undoing of a split back: the people it had made are apart again."""
     assert case.merge_id is not None  # its rows were found
-    people = rejoined(tx, case)
+    people = members_of(tx, case)
     unmerged = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
-    change.judgements[:] = [
-        judged(change, ids, JudgementVerdict.NON_MATCH, JudgedBy.HUMAN, "split")
-        for ids in combinations(people, 2)
-    ]
+    # The un-merge judges the rows it closes; a split judges every pair.
+    change.judgements.clear()
+    for ids in combinations(people, 2):
+        change.judgements.append(
+            judgement_of(change, ids, JudgementVerdict.NON_MATCH, JudgedBy.HUMAN, "split")
+        )
     receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
     return replace(receipt, canonical_id=case.entity_id, unmerge=unmerged)
 
 
-def _automatic(tx: WriteTx, change: Change, case: Review) -> str | None:
-    """Return the merge of an automatic bind that an audit looks at, while it stands."""
+def _automatic_merge(tx: WriteTx, change: Change, case: Review) -> str | None:
+    """The merge of an automatic bind that an audit looks at, while it stands."""
     if case.reason != AUDIT:
         return None
+
+    ends = {case.entity_id, *(candidate.entity for candidate in case.candidates)}
     known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
-    mine = (case.entity_id, *(c.entity for c in case.candidates))
-    return next(
-        (
-            j.merge_id
-            for j in known.judgements
-            if j.verdict is JudgementVerdict.MATCH and j.left_id in mine and j.right_id in mine
-        ),
-        None,
-    )
+    for row in known.judgements:
+        if row.verdict is JudgementVerdict.MATCH and {row.left_id, row.right_id} <= ends:
+            return row.merge_id
+    return None
 
 
 def unsure(
@@ -221,13 +239,14 @@ def undo(
     known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
     if case.reason == NAMESAKES and case.decided_entity is None:
         return _wait_again(tx, change, case, known)
-    unmerged = None
-    done = replace(
-        decided(case, ReviewState.UNDONE, change, note=mandate.reason), decided_entity=None
+
+    review = replace(
+        decided_case(case, ReviewState.UNDONE, change, note=mandate.reason), decided_entity=None
     )
-    change.reviews.append(done)
-    rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
-    standing = [row for row in rows if row.tx_end == INF_US]
+    # Before the entities are restated: who waits again follows from the decisions of the change.
+    change.reviews.append(review)
+    standing = [row for row in _judgements(tx, case) if row.tx_end == INF_US]
+    unmerged = None
     if any(row.verdict is JudgementVerdict.MATCH for row in standing):
         assert case.merge_id is not None  # it has rows
         unmerged = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
@@ -235,34 +254,33 @@ def undo(
         if case.state is not ReviewState.ACCEPTED:  # an accepted one was un-merged by hand
             change.closed_judgements += [row.judgement_id for row in standing]
         restate(tx, change, known.entities, known.canonical)
+
     _teach_again(tx, change, case, known)
-    change.objects.append(case.entity_id)
-    tx.apply(change.batch())
-    return ReviewReceipt(review=done, tx=change.at, canonical_id=case.entity_id, unmerge=unmerged)
+    return replace(_apply(tx, change, review, case.entity_id), unmerge=unmerged)
 
 
 def _wait_again(tx: WriteTx, change: Change, case: Review, known: Known) -> ReviewReceipt:
-    """Undo what was said of a name with several stories: split, one person, or unsure."""
-    rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
+    """Undo what was said of namesakes that contradict each other: split, one person, unsure."""
     merge = None
     if case.state is not ReviewState.ACCEPTED:
-        standing = [row for row in rows if row.tx_end == INF_US]
-        change.closed_judgements += [row.judgement_id for row in standing]
-        people = {raw for row in standing for raw in (row.left_id, row.right_id)}
+        people: set[str] = set()
+        for row in _judgements(tx, case):
+            if row.tx_end == INF_US:
+                change.closed_judgements.append(row.judgement_id)
+                people |= {row.left_id, row.right_id}
         others = sorted(people - {case.entity_id})
         if case.state is ReviewState.REJECTED and others:
             merge = rejoin_into(tx, change, (case.entity_id, *others))
-    done = replace(
-        decided(case, ReviewState.UNDONE, change, note=change.mandate.reason),
+
+    review = replace(
+        decided_case(case, ReviewState.UNDONE, change, note=change.mandate.reason),
         merge_id=merge.merge_id if merge else case.merge_id,
     )
-    change.reviews.append(done)
+    change.reviews.append(review)
     if merge is None:
         restate(tx, change, known.entities, known.canonical)
-    change.objects.append(case.entity_id)
-    tx.apply(change.batch())
     root = merge.canonical_id if merge else known.canonical.get(case.entity_id, case.entity_id)
-    return ReviewReceipt(review=done, tx=change.at, canonical_id=root, merge=merge)
+    return replace(_apply(tx, change, review, root), merge=merge)
 
 
 def _case(tx: WriteTx, review_id: str, version: int | None, *, waiting: bool = True) -> Review:
@@ -295,36 +313,36 @@ def _best(case: Review) -> str:
 def _decide(
     tx: WriteTx, change: Change, case: Review, known: Known, state: ReviewState
 ) -> ReviewReceipt:
-    kept = case.reason == NAMESAKES and state is ReviewState.ACCEPTED  # what its undoing joined
-    done = replace(
-        decided(case, state, change, note=change.mandate.reason),
+    # One person after all: the merge that an undone split had made is what holds them together.
+    keeps_merge = case.reason == NAMESAKES and state is ReviewState.ACCEPTED
+    review = replace(
+        decided_case(case, state, change, note=change.mandate.reason),
         decided_entity=None,
-        merge_id=case.merge_id if kept else change.mandate.operation_id,
+        merge_id=case.merge_id if keeps_merge else change.mandate.operation_id,
     )
-    change.reviews.append(done)
+    change.reviews.append(review)
     if not change.canonical:  # what the change itself took apart is in its states already
         restate(tx, change, known.entities, known.canonical)
-    change.objects.append(case.entity_id)
-    tx.apply(change.batch())
     root = known.canonical.get(case.entity_id, case.entity_id)
-    return ReviewReceipt(review=done, tx=change.at, canonical_id=root)
+    return _apply(tx, change, review, root)
 
 
 def _judge(tx: WriteTx, change: Change, case: Review, verdict: JudgementVerdict) -> Known:
     """Record the verdict between the pending entity and each candidate it is apart from."""
     ids = (case.entity_id, *(candidate.entity for candidate in case.candidates))
     known = tx.entities(ids, tx_us=change.clock.last_us)
-    mine = known.canonical.get(case.entity_id, case.entity_id)
-    held = {(j.left_id, j.right_id): j for j in known.judgements}
+    home = known.canonical.get(case.entity_id, case.entity_id)
+    row_of = {(row.left_id, row.right_id): row for row in known.judgements}
     for candidate in case.candidates:
         root = known.canonical.get(candidate.entity, candidate.entity)
-        if root == mine or root not in known.entities:
+        if root == home or root not in known.entities:
             continue
-        before = held.get(pair(case.entity_id, root))
-        if before and before.verdict is JudgementVerdict.NON_MATCH:
+
+        old = row_of.get(pair(case.entity_id, root))
+        if old and old.verdict is JudgementVerdict.NON_MATCH:
             continue
-        if before:
-            change.closed_judgements.append(before.judgement_id)
+        if old:
+            change.closed_judgements.append(old.judgement_id)
         change.judgements.append(_row(change, case, root, candidate, verdict))
     return known
 
@@ -336,72 +354,47 @@ def _row(
     candidate: EntityCandidate,
     verdict: JudgementVerdict,
 ) -> Judgement:
-    left, right = pair(case.entity_id, root)
-    return Judgement(
-        judgement_id=derived_id(change.mandate.operation_id, f"review/{left}/{right}"),
-        merge_id=change.mandate.operation_id,
-        left_id=left,
-        right_id=right,
-        verdict=verdict,
-        judged_by=JudgedBy.HUMAN,
-        actor=change.mandate.actor,
-        score=candidate.score,
-        log_odds=candidate.log_odds,
-        evidence=candidate.evidence,
-        model_version="",
-        reason=change.mandate.reason,
-        tx_start=change.stamp,
+    row = judgement_of(change, (case.entity_id, root), verdict, JudgedBy.HUMAN, "review")
+    return replace(
+        row, score=candidate.score, log_odds=candidate.log_odds, evidence=candidate.evidence
     )
 
 
 def _remember(tx: WriteTx, change: Change, case: Review, remember: Remember) -> None:
+    """Let the surface of an accepted case name its entity as far as the steward says."""
     norm = alias_key(case.mention)
     known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
-    mine = [a for a in known.aliases if a.entity_id == case.entity_id and a.norm == norm]
+    aliases = [a for a in known.aliases if a.entity_id == case.entity_id and a.norm == norm]
     if remember is Remember.NO:
-        change.closed_aliases += mine
-    everywhere = TENANT_SCOPE.scope_id
-    if remember is Remember.ALL and all(a.scope_id != everywhere for a in mine):
-        change.aliases.append(
-            _alias(tx, change, case, everywhere, merge_id=change.mandate.operation_id)
-        )
+        change.closed_aliases += aliases
+
+    tenant_wide = TENANT_SCOPE.scope_id
+    if remember is Remember.ALL and all(alias.scope_id != tenant_wide for alias in aliases):
+        alias = _alias(tx, change, case, tenant_wide)
+        change.aliases.append(replace(alias, merge_id=change.mandate.operation_id))
 
 
 def _teach_again(tx: WriteTx, change: Change, case: Review, known: Known) -> None:
     """Let the surface name the waiting entity again, when the decision had closed that."""
     norm = alias_key(case.mention)
-    kept = [
-        a
-        for a in known.aliases
-        if a.entity_id == case.entity_id
-        and (a.norm, a.scope_id) == (norm, case.scope_id)
-        and a not in change.closed_aliases
-    ]
-    if not kept:
-        change.aliases.append(_alias(tx, change, case, case.scope_id))
+    for alias in known.aliases:
+        in_place = (alias.norm, alias.scope_id) == (norm, case.scope_id)
+        if in_place and alias.entity_id == case.entity_id and alias not in change.closed_aliases:
+            return
+    change.aliases.append(_alias(tx, change, case, case.scope_id))
 
 
-def _alias(
-    tx: WriteTx,
-    change: Change,
-    case: Review,
-    scope_id: str,
-    *,
-    merge_id: str | None = None,
-) -> Alias:
+def _alias(tx: WriteTx, change: Change, case: Review, scope_id: str) -> Alias:
     norm = alias_key(case.mention)
-    found = tx.known(Lookup(norms=(norm,)), scopes=(scope_id,), tx_us=change.clock.last_us)
-    taken = {a.ordinal for a in found.aliases if a.norm == norm}
     return Alias(
         entity_id=case.entity_id,
         surface=case.mention,
         norm=norm,
         type=case.type,
         scope_id=scope_id,
-        ordinal=free_ordinal(taken),
+        ordinal=next_ordinal(tx, change, norm, scope_id),
         valid_from=ALWAYS.start_us,
         valid_until=INF_US,
         tx_start=change.stamp,
         object_id=case.object_id,
-        merge_id=merge_id,
     )

@@ -3,17 +3,16 @@
 The first group stays with the entity that waited; each further group gets an entity of its own
 under the same name, told apart by a raised ordinal, and NON_MATCH rows between all of them. A
 claim moves by a retract of exactly that claim and a new assert that copies it; history stays.
-Source: settled 9 (namesakes); resolution 8 (the case that closing a row cannot repair).
+A row that is closed could not repair this: the claims of two people stand under one id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 
-from ...resolution.keys import alias_key, free_ordinal
-from ...resolution.known import Lookup
+from ...resolution.keys import alias_key
 from ...schema.claim import EMPTIED, Assertion, slot_key, text_key
 from ...schema.entity import Alias, Entity, Review
 from ...schema.errors import InvalidInput
@@ -23,48 +22,53 @@ from ..commit.effects import derivations
 from ..commit.namesakes import Line, groups
 from ..port.store import SlotRecord, WriteTx
 from ..timeline.rule import everywhere
-from .change import Change, derived_id, judged
+from .change import Change, derived_id, judgement_of
+from .naming import next_ordinal
 from .replan import Group, Why, flag_dependants, groups_for, replan
 
 
-def rejoined(tx: WriteTx, case: Review) -> tuple[str, ...]:
-    """Return the raw ids of a case whose split was undone, the waiting one first; else that."""
-    rows = tx.judgements(merge_id=case.merge_id) if case.merge_id else ()
-    ends = {
-        raw
-        for row in rows
-        if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALWAYS.end_us
-        for raw in (row.left_id, row.right_id)
-    }
+def members_of(tx: WriteTx, case: Review) -> tuple[str, ...]:
+    """The raw ids that a case is about, the waiting one first: several after an undone split."""
+    ends: set[str] = set()
+    for row in tx.judgements(merge_id=case.merge_id) if case.merge_id else ():
+        if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALWAYS.end_us:
+            ends |= {row.left_id, row.right_id}
     return case.entity_id, *sorted(ends - {case.entity_id})
 
 
-def stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
-    """Return the object ids of a case's claims in groups that do not contradict themselves."""
-    members = rejoined(tx, case)
-    held = tx.assertions(tx.objects_of(members))
-    own = [a for a in held.values() if a.details.subject_id in members]
-    many = {r.slot_key: r.many for r in tx.slots(tuple(sorted({a.claim.slot_key for a in own})))}
-    moved = {a.claim.target for a in own if a.claim.op.withdraws}
-    lines = [
-        line_of(one, many=many.get(one.claim.slot_key, False))
-        for one in sorted(own, key=lambda a: a.claim.order)
-        if not one.claim.op.withdraws and one.claim.object_id not in moved
-    ]
+def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
+    """The object ids of a case's claims, in groups that do not contradict themselves."""
+    members = members_of(tx, case)
+    assertions: list[Assertion] = []
+    for assertion in tx.assertions(tx.objects_of(members)).values():
+        if assertion.details.subject_id in members:
+            assertions.append(assertion)
+    assertions.sort(key=lambda assertion: assertion.claim.order)
+
+    keys = {assertion.claim.slot_key for assertion in assertions}
+    many_of = {record.slot_key: record.many for record in tx.slots(tuple(sorted(keys)))}
+    # A claim that an earlier split moved away stands under its new person.
+    moved = {a.claim.target for a in assertions if a.claim.op.withdraws}
+    lines: list[Line] = []
+    for assertion in assertions:
+        claim = assertion.claim
+        if not claim.op.withdraws and claim.object_id not in moved:
+            lines.append(line_of(assertion, many=many_of.get(claim.slot_key, False)))
     return tuple(tuple(line.object_id for line in group) for group in groups(lines))
 
 
-def line_of(one: Assertion, *, many: bool) -> Line:
-    """Return a stored claim as a line of a story."""
+def line_of(assertion: Assertion, *, many: bool) -> Line:
+    """A stored claim as a line that may contradict another."""
+    claim, details, content = assertion.claim, assertion.details, assertion.content
     return Line(
-        object_id=one.claim.object_id,
-        slot=one.details.slot or "",
-        value=one.claim.value_key,
-        shown=one.content.normalized_claim or one.content.text,
-        since_us=one.claim.since_us,
-        until_us=one.claim.interval.end_us,
-        source=one.details.source_origin,
-        plain=one.claim.op is Op.ASSERT and not many and one.details.slot is not None,
+        object_id=claim.object_id,
+        slot=details.slot or "",
+        value=claim.value_key,
+        shown=content.normalized_claim or content.text,
+        since_us=claim.since_us,
+        until_us=claim.interval.end_us,
+        source=details.source_origin,
+        plain=claim.op is Op.ASSERT and not many and details.slot is not None,
     )
 
 
@@ -76,43 +80,59 @@ def split(
     Raises:
         InvalidInput: `not_a_member` for a claim that is not about the waiting entity.
     """
-    members = rejoined(tx, case)
-    held = tx.assertions(tuple(object_id for part in parts for object_id in part))
-    for object_id in (object_id for part in parts for object_id in part):
-        if object_id not in held or held[object_id].details.subject_id not in members:
+    assertions = _parts_read(tx, case, parts)
+    # After an undone split, claims of the first group may stand under another of its people.
+    home: list[str] = []
+    for object_id in parts[0] if parts else ():
+        if assertions[object_id].details.subject_id != case.entity_id:
+            home.append(object_id)
+    moved = [*home, *chain.from_iterable(parts[1:])]
+
+    slot_keys = [assertions[object_id].claim.slot_key for object_id in moved]
+    old = groups_for(tx, slot_keys, change.clock.last_us)
+    # folded, not withdrawn: an equal claim that has no row of its own must come back
+    replan(tx, change, old, reach=everywhere, why=Why("entity_split"), without=frozenset(moved))
+
+    people = [case.entity_id]
+    for object_id in home:
+        _move(change, old, assertions[object_id], case.entity_id)
+    for number, part in enumerate(parts[1:], 2):
+        person = _person(tx, change, case, number)
+        people.append(person)
+        for object_id in part:
+            _move(change, old, assertions[object_id], person)
+    change.ledger.settle(change.stamp)
+    flag_dependants(tx, change, without=frozenset(moved))
+
+    for ids in combinations(people, 2):
+        change.judgements.append(
+            judgement_of(change, ids, JudgementVerdict.NON_MATCH, JudgedBy.HUMAN, "split")
+        )
+    return tuple(people)
+
+
+def _parts_read(
+    tx: WriteTx, case: Review, parts: Sequence[Sequence[str]]
+) -> Mapping[str, Assertion]:
+    """The claims of the parts; each must be about a member of the case."""
+    members = members_of(tx, case)
+    object_ids = tuple(chain.from_iterable(parts))
+    assertions = tx.assertions(object_ids)
+    for object_id in object_ids:
+        if object_id not in assertions or assertions[object_id].details.subject_id not in members:
             raise InvalidInput(
                 f"{object_id} is no claim about {case.mention!r} of this review; "
                 "see reviews.get() for its groups",
                 code="not_a_member",
                 object_id=object_id,
             )
-    home = [o for o in parts[0] if held[o].details.subject_id != case.entity_id] if parts else []
-    moved = [*home, *(object_id for part in parts[1:] for object_id in part)]
-    old = groups_for(tx, (held[o].claim.slot_key for o in moved), change.clock.last_us)
-    # folded, not withdrawn: an equal claim that has no row of its own must come back
-    replan(tx, change, old, reach=everywhere, why=Why("entity_split"), without=frozenset(moved))
-    people = [case.entity_id]
-    for object_id in home:
-        _move(change, old, held[object_id], case.entity_id)
-    for number, part in enumerate(parts[1:], 2):
-        person = _person(tx, change, case, number)
-        people.append(person)
-        for object_id in part:
-            _move(change, old, held[object_id], person)
-    change.ledger.settle(change.stamp)
-    flag_dependants(tx, change, without=frozenset(moved))
-    change.judgements += [
-        judged(change, pair, JudgementVerdict.NON_MATCH, JudgedBy.HUMAN, "split")
-        for pair in combinations(people, 2)
-    ]
-    return tuple(people)
+    return assertions
 
 
 def _person(tx: WriteTx, change: Change, case: Review, number: int) -> str:
+    """Make an entity of the case's name, told apart from the others by its ordinal."""
     raw = derived_id(change.mandate.operation_id, f"split/{number}")
     norm = alias_key(case.mention)
-    found = tx.known(Lookup(norms=(norm,)), scopes=(case.scope_id,), tx_us=change.clock.last_us)
-    same = (*found.aliases, *change.aliases)
     change.entities.append(
         Entity(
             entity_id=raw,
@@ -131,7 +151,7 @@ def _person(tx: WriteTx, change: Change, case: Review, number: int) -> str:
             norm=norm,
             type=case.type,
             scope_id=case.scope_id,
-            ordinal=free_ordinal(a.ordinal for a in same if a.norm == norm),
+            ordinal=next_ordinal(tx, change, norm, case.scope_id),
             valid_from=ALWAYS.start_us,
             valid_until=ALWAYS.end_us,
             tx_start=change.stamp,
@@ -141,44 +161,45 @@ def _person(tx: WriteTx, change: Change, case: Review, number: int) -> str:
     return raw
 
 
-def _move(change: Change, old: Sequence[Group], one: Assertion, person: str) -> None:
+def _move(change: Change, old: Sequence[Group], assertion: Assertion, person: str) -> None:
     """Retract one claim where it stands, and assert it about another person."""
-    group = next(g for g in old if one.claim.slot_key in g.keys)
-    gone = replace(
-        one,
+    claim, details = assertion.claim, assertion.details
+    group = next(group for group in old if claim.slot_key in group.keys)
+    retraction = replace(
+        assertion,
         claim=replace(
-            one.claim,
-            object_id=derived_id(one.claim.object_id, f"moved/{change.stamp}"),
+            claim,
+            object_id=derived_id(claim.object_id, f"moved/{change.stamp}"),
             op=Op.RETRACT,
             tx=change.stamp,
             ordinal=len(change.claims),
-            target=one.claim.object_id,
+            target=claim.object_id,
         ),
-        details=replace(
-            one.details, derived_from=(), actor=change.mandate.actor, resolved_via="split"
-        ),
+        details=replace(details, derived_from=(), actor=change.mandate.actor, resolved_via="split"),
         content=EMPTIED,
     )
-    change.claims.append(gone)
-    object_id = derived_id(one.claim.object_id, f"split/{change.stamp}")
-    scope_id, slot = one.details.scope.scope_id, one.details.slot
+    change.claims.append(retraction)
+
+    object_id = derived_id(claim.object_id, f"split/{change.stamp}")
+    scope_id, slot = details.scope.scope_id, details.slot
     key = slot_key(person, slot, scope_id) if slot else text_key(object_id)
-    record = SlotRecord(key, person, slot, scope_id, group.many)
-    again = replace(
-        one,
+    copy = replace(
+        assertion,
         claim=replace(
-            one.claim,
+            claim,
             object_id=object_id,
             slot_key=key,
             tx=change.stamp,
             ordinal=len(change.claims),
         ),
-        details=replace(one.details, subject_id=person, resolved_via="split"),
+        details=replace(details, subject_id=person, resolved_via="split"),
     )
-    change.claims.append(again)
-    if all(known.slot_key != key for known in change.slots):
-        change.slots.append(record)
+    change.claims.append(copy)
+    if all(record.slot_key != key for record in change.slots):
+        change.slots.append(SlotRecord(key, person, slot, scope_id, group.many))
+
     planning = (person, slot, scope_id) if slot else (key, "", scope_id)
-    told = change.ledger.write(planning, again.claim, many=group.many)
-    change.edges += (*told.edges, *derivations(again, change.stamp))
-    change.objects += (gone.claim.object_id, object_id)
+    effect = change.ledger.write(planning, copy.claim, many=group.many)
+    change.edges += effect.edges
+    change.edges += derivations(copy, change.stamp)
+    change.objects += (retraction.claim.object_id, object_id)

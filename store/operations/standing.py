@@ -2,8 +2,6 @@
 
 The states follow from the clusters and from the blocking cases, by the same rule that tells
 what was believed at an earlier time (`clusters.believed`), so the two never differ.
-
-Sources: DESIGN 5; settled 9; resolution 8 and 9.
 """
 
 from __future__ import annotations
@@ -24,12 +22,11 @@ def restate(
     `entities` are whole clusters, `canonical` is as the change has it, and the decisions of
     the change stand in it already.
     """
-    decided = (*tx.cases(sorted(entities)), *change.reviews)
-    cases = {
-        case.entity_id: Waited(case.state, case.decided_entity is not None)
-        for case in decided
-        if case.blocking
-    }
+    cases: dict[str, Waited] = {}
+    for case in (*tx.cases(sorted(entities)), *change.reviews):
+        if case.blocking:
+            cases[case.entity_id] = Waited(case.state, case.decided_entity is not None)
+
     for raw, entity in believed(entities, canonical, cases).items():
         if entity.state is not entities[raw].state:
             change.entities.append(entity)

@@ -5,7 +5,6 @@ along which curve each object type fades. Use never refreshes it. The sweep is d
 idempotent: what is archived shows a gap, what is demoted or asked about carries its mark, and
 neither is met again. One transaction and one stamp a batch, and one more for each object it may
 erase.
-Sources: checklist C-029, C-031, C-068, D4; vocabulary 3.6; settled 3 (closing a scope).
 """
 
 from __future__ import annotations
@@ -51,17 +50,19 @@ def sweep(
     clock = tx.lock()
     point = Point(mandate.now_us, clock.last_us)
     versions = tx.decaying(point=point)
-    old = (v for v in versions if is_due(v, mandate.now_us, rules.decay))
-    due = list(dict.fromkeys(v.row.claim.object_id for v in old))
+    due = [v.row.claim.object_id for v in versions if is_due(v, mandate.now_us, rules.decay)]
+    object_ids = list(dict.fromkeys(due))
+
     change = begin(clock, mandate, "sweep")
-    held = tx.assertions(tuple(due[: rules.limit]))
-    chosen = [held[object_id] for object_id in due[: rules.limit] if object_id in held]
-    receipt = retire_all(tx, change, chosen, may_erase=rules.may_erase, dry_run=dry_run)
-    return replace(receipt, examined=len(versions), remaining=len(due) > rules.limit)
+    assertions = tx.assertions(tuple(object_ids[: rules.limit]))
+    batch = [assertions[i] for i in object_ids[: rules.limit] if i in assertions]
+    receipt = retire_all(tx, change, batch, may_erase=rules.may_erase, dry_run=dry_run)
+    remaining = len(object_ids) > rules.limit
+    return replace(receipt, examined=len(versions), remaining=remaining)
 
 
 def is_due(version: Version, now_us: int, decay: DecayPolicy) -> bool:
-    """Tell whether a version has decayed and nothing was done about it yet.
+    """Whether a version has decayed and nothing was done about it yet.
 
     Gaps and denials never decay: what they keep away must not come back with age.
     """
@@ -74,8 +75,10 @@ def is_due(version: Version, now_us: int, decay: DecayPolicy) -> bool:
         or version.erased
     ):
         return False
-    confirmed = version.last_confirmed_us
-    anchor = version.row.claim.tx if confirmed is None else confirmed
+
+    anchor = version.last_confirmed_us
+    if anchor is None:
+        anchor = version.row.claim.tx
     return rule.due(now_us - anchor, decay.fading(version.details.object_type))
 
 
@@ -94,57 +97,77 @@ def close_scope(
             f"a {kind!r} does not close; give session, task or project", code="bad_scope"
         )
     change = begin(tx.lock(), mandate, "close_scope")
-    ids = tx.live_objects("session" if kind == "task" else kind, scope)
-    held = tx.assertions(ids)
-    flagged = {
-        action.object_id
-        for action in tx.open_actions(object_ids=ids)
-        if action.kind is ActionKind.CONFIRM_DUE
-    }
-    standing = {
-        row.claim.object_id
-        for row in tx.rows_of(ids)
-        if row.interval.end_us > mandate.now_us and row.look.status is not Status.QUARANTINED
-    }
-    chosen = [
-        held[object_id]
-        for object_id in ids
-        if object_id in held
-        and held[object_id].details.layer in _LAYERS[kind]
-        and held[object_id].claim.op is not Op.DELETE
-        and object_id not in flagged
-        and object_id in standing
-    ]
-    receipt = retire_all(tx, change, chosen, may_erase=may_erase)
-    return replace(receipt, examined=len(ids))
+    object_ids = tx.live_objects("session" if kind == "task" else kind, scope)
+    assertions = tx.assertions(object_ids)
+
+    # Who was asked already is not asked twice, and what has ended needs no rule.
+    pending: set[str] = set()
+    for action in tx.open_actions(object_ids=object_ids):
+        if action.kind is ActionKind.CONFIRM_DUE:
+            pending.add(action.object_id)
+    lasting: set[str] = set()
+    for row in tx.rows_of(object_ids):
+        if row.interval.end_us > mandate.now_us and row.look.status is not Status.QUARANTINED:
+            lasting.add(row.claim.object_id)
+
+    batch: list[Assertion] = []
+    for object_id in object_ids:
+        assertion = assertions.get(object_id)
+        if assertion is None or object_id in pending or object_id not in lasting:
+            continue
+        if assertion.details.layer in _LAYERS[kind] and assertion.claim.op is not Op.DELETE:
+            batch.append(assertion)
+    receipt = retire_all(tx, change, batch, may_erase=may_erase)
+    return replace(receipt, examined=len(object_ids))
 
 
 def retire_all(
     tx: WriteTx,
     change: Change,
-    chosen: Sequence[Assertion],
+    batch: Sequence[Assertion],
     *,
     may_erase: bool = False,
     dry_run: bool = False,
 ) -> SweepReceipt:
     """Apply each object's own retirement rule, as one batch and one erasure each."""
-    by_rule = {
-        rule: [one for one in chosen if one.details.retirement_rule is rule]
-        for rule in RetirementRule
-    }
+    by_rule: dict[RetirementRule, list[Assertion]] = {rule: [] for rule in RetirementRule}
+    for assertion in batch:
+        by_rule[assertion.details.retirement_rule].append(assertion)
+
+    archived = by_rule[RetirementRule.ARCHIVE]
     deleted = by_rule[RetirementRule.HARD_DELETE]
     receipt = SweepReceipt(
-        tx=moment(change.clock.last_us) if not chosen or dry_run else change.at,
-        examined=len(chosen),
-        archived=_ids(by_rule[RetirementRule.ARCHIVE]),
+        tx=moment(change.clock.last_us) if not batch or dry_run else change.at,
+        examined=len(batch),
+        archived=_ids(archived),
         demoted=_ids(by_rule[RetirementRule.DEMOTE_TO_ARCHIVAL]),
         asked=_ids(by_rule[RetirementRule.TRIGGER_USER_CONFIRMATION]),
         erased=_ids(deleted) if may_erase else (),
         approvals=() if may_erase else _ids(deleted),
         dry_run=dry_run,
     )
-    if dry_run or not chosen:
+    if dry_run or not batch:
         return receipt
+
+    _mark(change, receipt)
+    # What may not be erased yet is archived, and an approval is asked for.
+    archive(tx, change, archived if may_erase else [*archived, *deleted])
+    clock = change.clock
+    if len(receipt.erased) < len(batch):
+        applied = change.batch()
+        tx.apply(applied)
+        clock = applied.clock
+
+    for object_id in receipt.erased:
+        erasure_id = derived_id(object_id, f"erasure/{change.stamp}")
+        order = replace(change.mandate, operation_id=erasure_id, reason="retired")
+        if object_id in tx.assertions((object_id,)):  # an earlier one may have taken it along
+            _, clock = erase_objects(tx, clock, (object_id,), order)
+    return receipt
+
+
+def _mark(change: Change, receipt: SweepReceipt) -> None:
+    """Set the marks of a sweep, and ask for what needs a person's word."""
     for object_id in receipt.demoted:
         change.flag(object_id, "demoted", on=True)
     for object_id in receipt.asked:
@@ -153,19 +176,7 @@ def retire_all(
     for object_id in receipt.approvals:
         change.actions.append(due_action(object_id, ActionKind.RETIRE_APPROVAL, change.stamp))
     change.objects += (*receipt.demoted, *receipt.asked)
-    archive(tx, change, [*by_rule[RetirementRule.ARCHIVE], *(() if may_erase else deleted)])
-    clock = change.clock
-    if len(receipt.erased) < len(chosen):
-        batch = change.batch()
-        tx.apply(batch)
-        clock = batch.clock
-    for object_id in receipt.erased:
-        erasure = derived_id(object_id, f"erasure/{change.stamp}")
-        order = replace(change.mandate, operation_id=erasure, reason="retired")
-        if object_id in tx.assertions((object_id,)):  # an earlier one may have taken it along
-            _, clock = erase_objects(tx, clock, (object_id,), order)
-    return receipt
 
 
-def _ids(chosen: Iterable[Assertion]) -> tuple[str, ...]:
-    return tuple(one.claim.object_id for one in chosen)
+def _ids(assertions: Iterable[Assertion]) -> tuple[str, ...]:
+    return tuple(assertion.claim.object_id for assertion in assertions)

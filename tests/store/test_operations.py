@@ -15,27 +15,23 @@ from tenure.schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from tenure.schema.interval import INF_US
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.principal import Scope, Sight
-from tenure.schema.slots import BUILT_IN_SLOTS
-from tenure.schema.values import canonical_value
 from tenure.schema.vocabulary import (
     ActionKind,
-    Authority,
     Classification,
     EntityState,
     ObjectType,
     RetirementRule,
     StateLayer,
     Status,
-    ValueType,
 )
-from tenure.store.operations.actions import Channel, Powers, resolve, settlement
+from tenure.store.operations.actions import Powers, resolve
 from tenure.store.operations.change import Mandate
 from tenure.store.operations.erase import erase
 from tenure.store.operations.reclassify import reclassify
 from tenure.store.operations.sweep import SweepRules, close_scope, sweep
 from tenure.store.port.store import Ask, Point
 from tenure.store.sqlite.store import SqliteStore
-from tenure.tests.store.drafts import DAY, decay, draft, submission, uid, write, write_all
+from tenure.tests.store.drafts import DAY, decay, draft, uid, write
 from tenure.tests.store.memory_store import MemoryStore
 
 POLICY = ResolutionPolicy()
@@ -579,50 +575,12 @@ def test_a_stale_belief_is_verified_or_archived(store: Any, accept: bool) -> Non
     assert shown(store, 2000) == (["b", "c"] if accept else ["c", "gap"])
 
 
-def test_a_tie_is_settled_by_an_ordinary_correction(store: Any) -> None:
+def test_a_tie_takes_no_yes_or_no(store: Any) -> None:
     write(store, draft("a", value="NYC", span=(0, 20)), now=10)
     write(store, draft("b", value="Rome", span=(0, 10)), now=20)
     (action,) = actions(store)
     with pytest.raises(InvalidInput):
         settled(store, action, accept=True)
-    with store.writing("default") as tx:
-        tx.lock()
-        held = tx.assertions(action.members)
-    channel = Channel(
-        actor="steward",
-        level=2,
-        authority_level=Authority.USER,
-        source_origin="user://steward",
-        source_kind="user_statement",
-        source_authority=800,
-    )
-    slot = BUILT_IN_SLOTS["office"]
-    value = canonical_value("Oslo", ValueType.STRING)
-    for name, like, said in (("c", uid("b"), None), ("d", uid("a"), value)):
-        one = settlement(
-            action, held[like], slot=slot, value=said, channel=channel, object_id=uid(name)
-        )
-        (result,) = write_all(store, submission(one), now=100)
-        assert isinstance(result, tuple)
-        assert shown(store, 5) == [name]
-        assert shown(store, 15) == ["a"]
-        assert actions(store) == []
-    assert heads(store, 5)[0].content.value_json == '"Oslo"'
-    with pytest.raises(InvalidInput):
-        settlement(
-            action,
-            tx_of(store, "c"),
-            slot=slot,
-            value=None,
-            channel=channel,
-            object_id=uid("e"),
-        )
-
-
-def tx_of(store: Any, name: str) -> Any:
-    with store.writing("default") as tx:
-        tx.lock()
-        return tx.assertions([uid(name)])[uid(name)]
 
 
 def test_an_unknown_action_is_not_found(store: Any) -> None:

@@ -168,7 +168,7 @@ def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
         tx=change.stamp,
         ordinal=0,
     )
-    released = replace(assertion, claim=claim, quarantine="")
+    release = replace(assertion, claim=claim, quarantine="")
 
     (group,) = groups_for(tx, (claim.slot_key,), change.clock.last_us)
     (rows,) = tx.open_rows((SlotRead(group.keys, ALWAYS, full=True),))
@@ -176,11 +176,11 @@ def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     effect = change.ledger.write(group.planning, claim, many=group.many)
     change.ledger.settle(change.stamp)
 
-    change.claims.append(released)
+    change.claims.append(release)
     change.edges += effect.edges
-    change.edges += derivations(released, change.stamp)
+    change.edges += derivations(release, change.stamp)
     note_ties(tx, change, group, rows)
-    flag_dependants(tx, change, without=(claim.object_id, object_id))
+    flag_dependants(tx, change, excluding=(claim.object_id, object_id))
 
     superseded = [edge.dst for edge in effect.edges if edge.kind is EdgeKind.SUPERSEDES]
     receipt = Receipt(
@@ -210,8 +210,8 @@ def _approve_erasure(decision: _Decision) -> ActionReceipt:
     order = replace(change.mandate, reason=change.mandate.reason or "retired")
     # The erasure closes the action itself, with everything else that waits for the object.
     receipt, _ = erase_objects(decision.tx, change.clock, (decision.action.object_id,), order)
-    settled = decision.receipt(receipt.object_ids)
-    return replace(settled, erasure=receipt, tx=receipt.tx)
+    answer = decision.receipt(receipt.object_ids)
+    return replace(answer, erasure=receipt, tx=receipt.tx)
 
 
 def _merge_after_all(decision: _Decision, policy: ResolutionPolicy) -> ActionReceipt | Conflict:
@@ -219,18 +219,18 @@ def _merge_after_all(decision: _Decision, policy: ResolutionPolicy) -> ActionRec
     if not decision.accept:
         return decision.apply()
 
-    merged = merge_at(
+    merge_receipt = merge_at(
         decision.tx,
         decision.change.clock,
         *decision.action.members,
         mandate=decision.change.mandate,
         policy=policy,
         judged_by=decision.powers.judged_by,
-        lifted=(decision.action.object_id,),
-        into=decision.change,
+        overruled=(decision.action.object_id,),
+        base_change=decision.change,
     )
-    if isinstance(merged, Conflict):
-        return merged
-    if merged.replayed:  # they became one in another way, so the merge has written nothing
+    if isinstance(merge_receipt, Conflict):
+        return merge_receipt
+    if merge_receipt.replayed:  # they became one in another way, so the merge has written nothing
         decision.tx.apply(decision.change.batch())
-    return replace(decision.receipt(), merge=merged)
+    return replace(decision.receipt(), merge=merge_receipt)

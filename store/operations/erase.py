@@ -25,7 +25,7 @@ from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.store import Clock, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
 from .change import Change, Mandate, begin, kept_receipt, unknown_object
-from .replan import Group, Why, flag_dependants, groups_for, history_of, reach_of, replan
+from .replan import Cause, Group, flag_dependants, groups_for, history_of, reach_of, replan
 
 
 def erase(
@@ -76,27 +76,34 @@ def erase_objects(
     change = begin(clock, mandate, "erase")
     closure = _Closure(tx, clock.last_us)
     closure.take(object_ids, named=entities is None)
-    doomed = sorted(closure.assertions)
-    without = frozenset(doomed)
+    doomed_ids = sorted(closure.assertions)
+    excluded_ids = frozenset(doomed_ids)
 
-    for row in tx.rows_of(doomed):
+    for row in tx.rows_of(doomed_ids):
         if row.look.status is Status.QUARANTINED:
             change.closed_rows.append(row)
-    replan(tx, change, closure.groups, reach=closure.reach, why=Why("erased"), without=without)
-    stale = flag_dependants(tx, change, also=doomed, without=without)
+    replan(
+        tx,
+        change,
+        closure.groups,
+        reach=closure.reach,
+        cause=Cause("erased"),
+        excluding=excluded_ids,
+    )
+    stale = flag_dependants(tx, change, sources=doomed_ids, excluding=excluded_ids)
 
-    change.close_actions(tx.open_actions(object_ids=doomed), "erased")
+    change.close_actions(tx.open_actions(object_ids=doomed_ids), "erased")
     _erase_entities(tx, change, entities or {})
-    change.objects += doomed
+    change.objects += doomed_ids
 
     receipt = ErasureReceipt(
         erasure_id=mandate.operation_id,
         tx=change.at,
         actor=mandate.actor,
         reason=mandate.reason,
-        object_ids=tuple(doomed),
+        object_ids=tuple(doomed_ids),
         entity_ids=tuple(sorted(entities or {})),
-        independent=tuple(sorted(closure.independent() - without)),
+        independent=tuple(sorted(closure.independent() - excluded_ids)),
         stale=stale,
         actions=change.action_ids,
         originals=_originals(closure.assertions.values()),
@@ -206,8 +213,8 @@ class _Closure:
                 values.add((assertion.details.subject_id, assertion.claim.value_key))
 
         repeats: set[str] = set()
-        beside = self.tx.assertions(tuple(sorted(sources - self.assertions.keys())))
-        for object_id, assertion in beside.items():
+        source_assertions = self.tx.assertions(tuple(sorted(sources - self.assertions.keys())))
+        for object_id, assertion in source_assertions.items():
             if _repeats(assertion, words):
                 repeats.add(object_id)
         for subject, value in values:

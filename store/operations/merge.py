@@ -27,7 +27,7 @@ from ..port.store import ActionRecord, Clock, SlotRecord, WriteTx
 from ..timeline.reconcile import Reach
 from .change import Change, Mandate, begin, derived_id, judgement_of, kept_receipt
 from .erase import decided_case, review_id
-from .replan import Why, flag_dependants, groups_of, history_of, name_of, reach_of, replan
+from .replan import Cause, flag_dependants, groups_of, history_of, name_of, reach_of, replan
 from .standing import restate
 
 _UNMERGE: Final = "unmerge"
@@ -68,10 +68,10 @@ def merge_at(
     mandate: Mandate,
     policy: ResolutionPolicy,
     judged_by: JudgedBy,
-    lifted: Sequence[str] = (),
-    into: Change | None = None,
+    overruled: Sequence[str] = (),
+    base_change: Change | None = None,
 ) -> MergeReceipt | Conflict:
-    """Merge under counters that are locked already; `lifted` judgements no longer stand."""
+    """Merge under counters that are locked already; `overruled` judgements no longer stand."""
     known = tx.entities((a, b), tx_us=clock.last_us)
     left, right = _root(known, a), _root(known, b)
     if left == right:
@@ -88,34 +88,34 @@ def merge_at(
         )
 
     judgements = across(known.judgements, *sides)
-    standing = [row for row in judgements if row.judgement_id not in lifted]
+    standing = [row for row in judgements if row.judgement_id not in overruled]
     obstacle = blocking(standing, judged_by)
     if obstacle:
-        return _refused(tx, begin(clock, mandate, "merge_refused"), obstacle, left, right)
+        return _refuse(tx, begin(clock, mandate, "merge_refused"), obstacle, left, right)
 
-    change = into or begin(clock, mandate, "merge")
-    return _joined(tx, change, known, (left, right), judgements, judged_by)
+    change = base_change or begin(clock, mandate, "merge")
+    return _join(tx, change, known, (left, right), judgements, judged_by)
 
 
-def _joined(
+def _join(
     tx: WriteTx,
     change: Change,
     known: Known,
     roots: tuple[str, str],
-    between: Sequence[Judgement],
+    between_sides: Sequence[Judgement],
     judged_by: JudgedBy,
 ) -> MergeReceipt:
-    """Tie two canonical ids by one row, which replaces all that was judged `between` the sides."""
+    """Tie two canonical ids by one row, which replaces all that was judged `between_sides`."""
     members = sorted({*_members(known, roots[0]), *_members(known, roots[1])})
     entities = {raw: known.entities[raw] for raw in members}
     top = canonical_id(entities.values())
     row = judgement_of(change, roots, JudgementVerdict.MATCH, judged_by, "match")
 
-    replaced = {judgement.judgement_id for judgement in between}
+    replaced_ids = {judgement.judgement_id for judgement in between_sides}
     for judgement in known.judgements:
         if (judgement.left_id, judgement.right_id) == pair(*roots):
-            replaced.add(judgement.judgement_id)
-    change.closed_judgements += sorted(replaced)
+            replaced_ids.add(judgement.judgement_id)
+    change.closed_judgements += sorted(replaced_ids)
     change.judgements.append(row)
     _rename(change, known, dict.fromkeys(members, top))
     change.objects += roots
@@ -124,8 +124,8 @@ def _joined(
         change.close_actions(tx.open_actions(object_ids=(judgement_id,)), "lifted")
 
     sides = {raw: _root(known, raw) for raw in members}
-    why = Why("entity_merged", row.merge_id)
-    slots = _replan_shared(tx, change, sides, why, root_of=lambda _: top)
+    cause = Cause("entity_merged", row.merge_id)
+    slots = _replan_shared(tx, change, sides, cause, root_of=lambda _: top)
     judgements = [j for j in known.judgements if j.judgement_id not in change.closed_judgements]
     receipt = _keep(change, top, slots, members, bridges([*judgements, row]))
     tx.apply(change.batch())
@@ -177,9 +177,9 @@ def rejoin_into(tx: WriteTx, change: Change, people: Sequence[str]) -> MergeRece
         raise _still_connected(obstacles)
 
     top = canonical_id(entities.values())
-    anchor, *others = [raw for raw in people if raw in entities]
-    for other in others:
-        ids = anchor, other
+    anchor, *other_people = [raw for raw in people if raw in entities]
+    for person in other_people:
+        ids = anchor, person
         change.judgements.append(
             judgement_of(change, ids, JudgementVerdict.MATCH, JudgedBy.HUMAN, "rejoin")
         )
@@ -187,11 +187,11 @@ def rejoin_into(tx: WriteTx, change: Change, people: Sequence[str]) -> MergeRece
     for raw, entity in entities.items():
         state = EntityState.PENDING if raw == top else EntityState.MERGED
         change.entities.append(replace(entity, state=state))
-    change.objects += (anchor, *others)
+    change.objects += (anchor, *other_people)
 
-    why = Why("entity_merged", change.mandate.operation_id)
+    cause = Cause("entity_merged", change.mandate.operation_id)
     sides = {raw: _root(known, raw) for raw in entities}
-    slots = _replan_shared(tx, change, sides, why, root_of=lambda _: top)
+    slots = _replan_shared(tx, change, sides, cause, root_of=lambda _: top)
     return _keep(change, top, slots, entities)
 
 
@@ -206,7 +206,7 @@ def _replan_shared(
     tx: WriteTx,
     change: Change,
     sides: Mapping[str, str],
-    why: Why,
+    cause: Cause,
     *,
     root_of: Callable[[str], str],
 ) -> tuple[str, ...]:
@@ -220,10 +220,10 @@ def _replan_shared(
     for record in records:
         side = sides[record.subject_id or ""]
         sides_of.setdefault((record.slot, record.scope_id), set()).add(side)
-    shared = [r for r in records if len(sides_of[r.slot, r.scope_id]) > 1]
+    shared_slots = [r for r in records if len(sides_of[r.slot, r.scope_id]) > 1]
 
-    groups = groups_of(shared, root_of)
-    replan(tx, change, groups, reach=_reach(tx, sides, shared), why=why)
+    groups = groups_of(shared_slots, root_of)
+    replan(tx, change, groups, reach=_reach(tx, sides, shared_slots), cause=cause)
     flag_dependants(tx, change)
     return tuple(name_of(group.planning) for group in groups)
 
@@ -257,7 +257,7 @@ def _accept_case(tx: WriteTx, change: Change, entity: Entity, top: str) -> None:
     )
 
 
-def _refused(tx: WriteTx, change: Change, judgement: Judgement, left: str, right: str) -> Conflict:
+def _refuse(tx: WriteTx, change: Change, judgement: Judgement, left: str, right: str) -> Conflict:
     """Record that a judgement is in the way, once, and say so."""
     refusal = Conflict(
         f"a standing judgement of {judgement.actor} ({judgement.judged_by.value}) says that "
@@ -355,8 +355,8 @@ def unmerge_into(
     known = tx.entities(tuple(sorted(ends)), tx_us=change.clock.last_us)
 
     closed = sorted(row.judgement_id for row in rows)
-    rest = [row for row in known.judgements if row.judgement_id not in closed]
-    _check_apart(rows, rest)
+    other_rows = [row for row in known.judgements if row.judgement_id not in closed]
+    _check_apart(rows, other_rows)
 
     change.closed_judgements += closed
     for row in rows:
@@ -366,7 +366,7 @@ def unmerge_into(
         judgement_id = derived_id(merge_id, "/".join((_UNMERGE, *ids)))
         change.judgements.append(replace(judgement, judgement_id=judgement_id, merge_id=merge_id))
 
-    parts = _parts(Clusters(rest), known)
+    parts = _parts(Clusters(other_rows), known)
     canonical: dict[str, str] = {}
     for part, top in parts.items():
         canonical |= dict.fromkeys(part, top)
@@ -375,8 +375,8 @@ def unmerge_into(
     change.objects += sorted(ends)
     change.closed_aliases += [alias for alias in known.aliases if alias.merge_id == merge_id]
 
-    why = Why("entity_unmerged", merge_id)
-    slots = _replan_shared(tx, change, canonical, why, root_of=canonical.__getitem__)
+    cause = Cause("entity_unmerged", merge_id)
+    slots = _replan_shared(tx, change, canonical, cause, root_of=canonical.__getitem__)
     receipt = UnmergeReceipt(
         merge_id=merge_id,
         parts=tuple(sorted(_top_first(part, top) for part, top in parts.items())),
@@ -397,11 +397,11 @@ def _unknown_merge(merge_id: str) -> NotFound:
     )
 
 
-def _check_apart(rows: Iterable[Judgement], rest: Sequence[Judgement]) -> None:
+def _check_apart(rows: Iterable[Judgement], other_rows: Sequence[Judgement]) -> None:
     """Refuse when other merges still join the ends of these rows, and name all of them."""
     obstacles: list[Judgement] = []
     for row in rows:
-        judgements = list(rest)
+        judgements = list(other_rows)
         while chain := Clusters(judgements).path(row.left_id, row.right_id):
             obstacles += chain
             judgements = [judgement for judgement in judgements if judgement not in chain]

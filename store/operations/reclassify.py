@@ -29,14 +29,14 @@ def reclassify(
     permissions_of = {object_id: permissions}
     dependants = tx.assertions(tx.dependants((object_id,)))
     for dependant, assertion in dependants.items():
-        narrow = tightened(assertion.permissions, permissions)
+        narrow = narrowed_permissions(assertion.permissions, permissions)
         if narrow != assertion.permissions:
             permissions_of[dependant] = narrow
 
     change.objects += permissions_of
-    for affected_id, allowed in permissions_of.items():
+    for affected_id, new_permissions in permissions_of.items():
         change.permissions.append(
-            PermissionChange(affected_id, allowed, change.stamp, mandate.actor)
+            PermissionChange(affected_id, new_permissions, change.stamp, mandate.actor)
         )
     tx.apply(change.batch())
     return ReclassifyReceipt(
@@ -47,13 +47,13 @@ def reclassify(
     )
 
 
-def tightened(own: Permissions, source: Permissions) -> Permissions:
+def narrowed_permissions(target: Permissions, source: Permissions) -> Permissions:
     """Permissions no wider than a source's: highest class, both lists, every denial.
 
     >>> tightened(Permissions(allow=("hr", "legal")), Permissions(allow=("legal",))).allow
     ('legal',)
     """
-    own_roles, source_roles = set(own.allow), set(source.allow)
+    own_roles, source_roles = set(target.allow), set(source.allow)
     if EVERYONE in own_roles:
         roles = source_roles
     elif EVERYONE in source_roles:
@@ -62,11 +62,11 @@ def tightened(own: Permissions, source: Permissions) -> Permissions:
         roles = own_roles & source_roles
 
     # An allow list is never empty, so two lists that share no role deny everyone instead.
-    deny = set(own.deny) | set(source.deny)
+    deny = set(target.deny) | set(source.deny)
     if not roles:
         deny.add(EVERYONE)
     return Permissions(
-        classification=max(own.classification, source.classification, key=lambda c: c.rank),
-        allow=tuple(sorted(roles)) or own.allow,
+        classification=max(target.classification, source.classification, key=lambda c: c.rank),
+        allow=tuple(sorted(roles)) or target.allow,
         deny=tuple(sorted(deny)),
     )

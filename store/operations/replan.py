@@ -35,7 +35,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Cause:
     """What the supersessions of a re-plan say."""
 
     reason: str
@@ -61,8 +61,8 @@ def groups_of(records: Iterable[SlotRecord], root_of: Callable[[str], str]) -> t
 
 def groups_for(tx: WriteTx, slot_keys: Iterable[str], tx_us: int) -> tuple[Group, ...]:
     """The groups of some slots, with the slots of every member of their clusters."""
-    stored = tx.slots(tuple(sorted(set(slot_keys))))
-    subjects = {record.subject_id for record in stored if record.slot and record.subject_id}
+    slot_records = tx.slots(tuple(sorted(set(slot_keys))))
+    subjects = {record.subject_id for record in slot_records if record.slot and record.subject_id}
     canonical: Mapping[str, str] = {}
     if subjects:
         canonical = tx.entities(sorted(subjects), tx_us=tx_us).canonical
@@ -70,9 +70,9 @@ def groups_for(tx: WriteTx, slot_keys: Iterable[str], tx_us: int) -> tuple[Group
     def root_of(raw: str) -> str:
         return canonical.get(raw, raw)
 
-    plannings = {group.planning for group in groups_of(stored, root_of)}
+    plannings = {group.planning for group in groups_of(slot_records, root_of)}
     family = tx.slots_of(tuple(sorted(canonical))) if canonical else ()
-    records = {record.slot_key: record for record in (*stored, *family)}
+    records = {record.slot_key: record for record in (*slot_records, *family)}
     groups = groups_of((records[key] for key in sorted(records)), root_of)
     return tuple(group for group in groups if group.planning in plannings)
 
@@ -106,16 +106,16 @@ def reach_of(history: Sequence[Judgement], subjects: Mapping[str, str]) -> Reach
 
 def history_of(tx: WriteTx, entity_ids: Iterable[str]) -> tuple[Judgement, ...]:
     """Every judgement, open or closed, of entities and of all they were joined with."""
-    visited: set[str] = set()
+    known: set[str] = set()
     rows: dict[str, Judgement] = {}
     frontier = set(entity_ids)
     while frontier:
-        visited |= frontier
+        known |= frontier
         ends: set[str] = set()
         for row in tx.judgements(entity_ids=tuple(sorted(frontier))):
             rows[row.judgement_id] = row
             ends |= {row.left_id, row.right_id}
-        frontier = ends - visited
+        frontier = ends - known
     return tuple(rows[key] for key in sorted(rows))
 
 
@@ -125,8 +125,8 @@ def replan(
     groups: Sequence[Group],
     *,
     reach: Reach,
-    why: Why,
-    without: Collection[str] = (),
+    cause: Cause,
+    excluding: Collection[str] = (),
 ) -> None:
     """Fold the claims of groups, save some, and take what follows into the change."""
     slot_keys: list[str] = []
@@ -134,7 +134,7 @@ def replan(
         slot_keys += group.keys
     claims_of: dict[str, list[Claim]] = {}
     for claim in tx.slot_claims(tuple(slot_keys)):
-        if claim.object_id not in without:
+        if claim.object_id not in excluding:
             claims_of.setdefault(claim.slot_key, []).append(claim)
 
     reads = tuple(SlotRead(group.keys, ALWAYS, full=True) for group in groups)
@@ -151,30 +151,30 @@ def replan(
     # Settling numbers the rows, and what is numbered is what the edges and ties are about.
     for group, before in zip(groups, rows_before, strict=True):
         after = change.ledger.slots[group.planning]
-        change.edges += _edges(before, after, why, change.stamp)
+        change.edges += _edges(before, after, cause, change.stamp)
         note_ties(tx, change, group, before)
 
 
 def calm(before: Sequence[Row], after: Sequence[Row]) -> tuple[Row, ...]:
     """The rows after a fold, with stored hidden rows where a claim stays as hidden."""
-    stored, folded = _hidden(before), _hidden(after)
-    same: set[str] = set()
-    for object_id, rows in folded.items():
-        if _extent(rows) == _extent(stored.get(object_id, ())):
-            same.add(object_id)
+    old_rows, new_rows = _hidden_rows(before), _hidden_rows(after)
+    steady_ids: set[str] = set()
+    for object_id, rows in new_rows.items():
+        if _extent(rows) == _extent(old_rows.get(object_id, ())):
+            steady_ids.add(object_id)
 
-    calmed = [row for row in after if row.look.head or row.claim.object_id not in same]
-    for object_id in sorted(same):
-        calmed += stored[object_id]
-    return tuple(calmed)
+    rows_shown = [row for row in after if row.look.head or row.claim.object_id not in steady_ids]
+    for object_id in sorted(steady_ids):
+        rows_shown += old_rows[object_id]
+    return tuple(rows_shown)
 
 
-def _hidden(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    hidden: dict[str, list[Row]] = {}
+def _hidden_rows(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    rows_of: dict[str, list[Row]] = {}
     for row in rows:
         if not row.look.head:
-            hidden.setdefault(row.claim.object_id, []).append(row)
-    return hidden
+            rows_of.setdefault(row.claim.object_id, []).append(row)
+    return rows_of
 
 
 def _extent(rows: Iterable[Row]) -> list[tuple[int, int]]:
@@ -188,12 +188,12 @@ def _extent(rows: Iterable[Row]) -> list[tuple[int, int]]:
     return extent
 
 
-def _edges(before: Sequence[Row], after: Sequence[Row], why: Why, stamp: int) -> Iterable[Edge]:
+def _edges(before: Sequence[Row], after: Sequence[Row], cause: Cause, stamp: int) -> Iterable[Edge]:
     """Yield what took the place of a row that used to decide, and what now ties with it."""
-    unchanged = {row.row_key for row in after}
+    keys_after = {row.row_key for row in after}
     heads = [row for row in after if row.look.head]
     for old in before:
-        if not old.look.head or old.row_key in unchanged or old.claim.op is Op.DENY:
+        if not old.look.head or old.row_key in keys_after or old.claim.op is Op.DENY:
             continue
 
         object_id = old.claim.object_id
@@ -210,10 +210,10 @@ def _edges(before: Sequence[Row], after: Sequence[Row], why: Why, stamp: int) ->
                 src=new.claim.object_id,
                 dst=object_id,
                 interval=overlap,
-                reason=why.reason,
+                reason=cause.reason,
                 relation=relation(old.interval, new.interval).value,
                 tx=stamp,
-                merge_id=why.merge_id,
+                merge_id=cause.merge_id,
             )
 
 
@@ -266,15 +266,15 @@ def _tie_action(
 
 
 def flag_dependants(
-    tx: WriteTx, change: Change, *, also: Collection[str] = (), without: Collection[str] = ()
+    tx: WriteTx, change: Change, *, sources: Collection[str] = (), excluding: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Flag what was derived from objects that lost what they showed, and return it, sorted.
 
-    `also` are sources beside those of the ledger, `without` dependants that need no flag.
+    `sources` come beside those of the ledger; dependants in `excluding` need no flag.
     """
-    sources = sorted({*change.ledger.changed, *also})
-    dependants = tx.dependants(sources) if sources else ()
-    stale = [object_id for object_id in dependants if object_id not in without]
+    changed_ids = sorted({*change.ledger.changed, *sources})
+    dependants = tx.dependants(changed_ids) if changed_ids else ()
+    stale = [object_id for object_id in dependants if object_id not in excluding]
     if stale:
         flags, actions = staleness(stale, tx.assertions(stale), change.stamp)
         change.flags += flags

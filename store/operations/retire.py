@@ -18,33 +18,33 @@ from ..port.store import SlotRead, WriteTx
 from .change import Change, derived_id
 from .replan import Group, flag_dependants, groups_for, note_ties
 
-_ENDED = frozenset(
+_QUESTIONS = frozenset(
     {ActionKind.CONFIRM_DUE, ActionKind.REVERIFY_BELIEF, ActionKind.REGENERATE_SUMMARY}
 )
 
 
-def archive(tx: WriteTx, change: Change, retired: Sequence[Assertion]) -> tuple[str, ...]:
+def archive(tx: WriteTx, change: Change, assertions: Sequence[Assertion]) -> tuple[str, ...]:
     """Archive claims from the mandate's time on; return the gap claims, in order.
 
     A claim of which nothing remains from then on is left as it is.
     """
-    slot_keys = [assertion.claim.slot_key for assertion in retired]
+    slot_keys = [assertion.claim.slot_key for assertion in assertions]
     groups = groups_for(tx, slot_keys, change.clock.last_us)
     rows_of = tx.open_rows(tuple(SlotRead(group.keys, ALWAYS, full=True) for group in groups))
     gaps: list[str] = []
     for group, rows in zip(groups, rows_of, strict=True):
         change.ledger.load(group.planning, rows)
-        for assertion in retired:
+        for assertion in assertions:
             if assertion.claim.slot_key in group.keys:
                 gaps += _retire(change, group, rows, assertion)
     change.ledger.settle(change.stamp)
 
     for group, rows in zip(groups, rows_of, strict=True):
         note_ties(tx, change, group, rows)
-    object_ids = tuple(assertion.claim.object_id for assertion in retired)
-    flag_dependants(tx, change, without=frozenset(object_ids))
+    object_ids = tuple(assertion.claim.object_id for assertion in assertions)
+    flag_dependants(tx, change, excluding=frozenset(object_ids))
     for action in tx.open_actions(object_ids=object_ids):
-        if action.kind in _ENDED:
+        if action.kind in _QUESTIONS:
             change.close_actions((action,), "archived")
     return tuple(gaps)
 
@@ -73,16 +73,16 @@ def remaining(pieces: Iterable[Interval], from_us: int) -> tuple[Interval, ...]:
     >>> remaining([Interval(5, 9), Interval(0, 5), Interval(20, 30)], 3)
     (Interval(start_us=3, end_us=9), Interval(start_us=20, end_us=30))
     """
-    rest: list[Interval] = []
+    remainder: list[Interval] = []
     for piece in sorted(pieces):
         if piece.end_us <= from_us:
             continue
         start_us = max(piece.start_us, from_us)
-        if rest and rest[-1].end_us == start_us:
-            rest[-1] = Interval(rest[-1].start_us, piece.end_us)
+        if remainder and remainder[-1].end_us == start_us:
+            remainder[-1] = Interval(remainder[-1].start_us, piece.end_us)
         else:
-            rest.append(Interval(start_us, piece.end_us))
-    return tuple(rest)
+            remainder.append(Interval(start_us, piece.end_us))
+    return tuple(remainder)
 
 
 def _gap(change: Change, group: Group, assertion: Assertion, piece: Interval) -> Assertion:

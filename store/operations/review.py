@@ -87,7 +87,7 @@ def accept(
     _remember(tx, change, case, remember)
 
     # A case that waits again is decided over the judgements of its own earlier decision.
-    merged = merge_at(
+    merge_receipt = merge_at(
         tx,
         change.clock,
         case.entity_id,
@@ -95,15 +95,15 @@ def accept(
         mandate=mandate,
         policy=policy,
         judged_by=JudgedBy.HUMAN,
-        lifted=[row.judgement_id for row in _judgements(tx, case)],
-        into=change,
+        overruled=[row.judgement_id for row in _judgements(tx, case)],
+        base_change=change,
     )
-    if isinstance(merged, Conflict):
-        return merged
-    if merged.replayed:  # they were one already, so the merge has written nothing
+    if isinstance(merge_receipt, Conflict):
+        return merge_receipt
+    if merge_receipt.replayed:  # they were one already, so the merge has written nothing
         tx.apply(change.batch())
     return ReviewReceipt(
-        review=review, tx=change.at, canonical_id=merged.canonical_id, merge=merged
+        review=review, tx=change.at, canonical_id=merge_receipt.canonical_id, merge=merge_receipt
     )
 
 
@@ -167,10 +167,10 @@ def reject(
 
     merge_id = _automatic_merge(tx, change, case)
     if merge_id:
-        unmerged = unmerge_into(tx, change, merge_id, JudgedBy.HUMAN)
+        unmerge_receipt = unmerge_into(tx, change, merge_id, JudgedBy.HUMAN)
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
         receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
-        return replace(receipt, canonical_id=case.entity_id, unmerge=unmerged)
+        return replace(receipt, canonical_id=case.entity_id, unmerge=unmerge_receipt)
 
     known = _judge(tx, change, case, JudgementVerdict.NON_MATCH)
     return _decide(tx, change, case, known, ReviewState.REJECTED)
@@ -180,7 +180,7 @@ def _split_again(tx: WriteTx, change: Change, case: Review, known: Known) -> Rev
     """Take the undoing of a split back: the people it had made are apart again."""
     assert case.merge_id is not None  # its rows were found
     people = members_of(tx, case)
-    unmerged = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
+    unmerge_receipt = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
     # The un-merge judges the rows it closes; a split judges every pair.
     change.judgements.clear()
     for ids in combinations(people, 2):
@@ -188,7 +188,7 @@ def _split_again(tx: WriteTx, change: Change, case: Review, known: Known) -> Rev
             judgement_of(change, ids, JudgementVerdict.NON_MATCH, JudgedBy.HUMAN, "split")
         )
     receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
-    return replace(receipt, canonical_id=case.entity_id, unmerge=unmerged)
+    return replace(receipt, canonical_id=case.entity_id, unmerge=unmerge_receipt)
 
 
 def _automatic_merge(tx: WriteTx, change: Change, case: Review) -> str | None:
@@ -246,17 +246,17 @@ def undo(
     # Before the entities are restated: who waits again follows from the decisions of the change.
     change.reviews.append(review)
     standing = [row for row in _judgements(tx, case) if row.tx_end == INF_US]
-    unmerged = None
+    unmerge_receipt = None
     if any(row.verdict is JudgementVerdict.MATCH for row in standing):
         assert case.merge_id is not None  # it has rows
-        unmerged = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
+        unmerge_receipt = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
     else:
         if case.state is not ReviewState.ACCEPTED:  # an accepted one was un-merged by hand
             change.closed_judgements += [row.judgement_id for row in standing]
         restate(tx, change, known.entities, known.canonical)
 
     _teach_again(tx, change, case, known)
-    return replace(_apply(tx, change, review, case.entity_id), unmerge=unmerged)
+    return replace(_apply(tx, change, review, case.entity_id), unmerge=unmerge_receipt)
 
 
 def _wait_again(tx: WriteTx, change: Change, case: Review, known: Known) -> ReviewReceipt:
@@ -268,9 +268,9 @@ def _wait_again(tx: WriteTx, change: Change, case: Review, known: Known) -> Revi
             if row.tx_end == INF_US:
                 change.closed_judgements.append(row.judgement_id)
                 people |= {row.left_id, row.right_id}
-        others = sorted(people - {case.entity_id})
-        if case.state is ReviewState.REJECTED and others:
-            merge = rejoin_into(tx, change, (case.entity_id, *others))
+        other_people = sorted(people - {case.entity_id})
+        if case.state is ReviewState.REJECTED and other_people:
+            merge = rejoin_into(tx, change, (case.entity_id, *other_people))
 
     review = replace(
         decided_case(case, ReviewState.UNDONE, change, note=change.mandate.reason),

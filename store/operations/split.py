@@ -24,7 +24,7 @@ from ..port.store import SlotRecord, WriteTx
 from ..timeline.rule import everywhere
 from .change import Change, derived_id, judgement_of
 from .naming import next_ordinal
-from .replan import Group, Why, flag_dependants, groups_for, replan
+from .replan import Cause, Group, flag_dependants, groups_for, replan
 
 
 def members_of(tx: WriteTx, case: Review) -> tuple[str, ...]:
@@ -48,11 +48,11 @@ def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     keys = {assertion.claim.slot_key for assertion in assertions}
     many_of = {record.slot_key: record.many for record in tx.slots(tuple(sorted(keys)))}
     # A claim that an earlier split moved away stands under its new person.
-    moved = {a.claim.target for a in assertions if a.claim.op.withdraws}
+    moved_ids = {a.claim.target for a in assertions if a.claim.op.withdraws}
     lines: list[Line] = []
     for assertion in assertions:
         claim = assertion.claim
-        if not claim.op.withdraws and claim.object_id not in moved:
+        if not claim.op.withdraws and claim.object_id not in moved_ids:
             lines.append(line_of(assertion, many=many_of.get(claim.slot_key, False)))
     return tuple(tuple(line.object_id for line in group) for group in groups(lines))
 
@@ -86,12 +86,19 @@ def split(
     for object_id in parts[0] if parts else ():
         if assertions[object_id].details.subject_id != case.entity_id:
             home.append(object_id)
-    moved = [*home, *chain.from_iterable(parts[1:])]
+    moved_ids = [*home, *chain.from_iterable(parts[1:])]
 
-    slot_keys = [assertions[object_id].claim.slot_key for object_id in moved]
+    slot_keys = [assertions[object_id].claim.slot_key for object_id in moved_ids]
     old = groups_for(tx, slot_keys, change.clock.last_us)
     # folded, not withdrawn: an equal claim that has no row of its own must come back
-    replan(tx, change, old, reach=everywhere, why=Why("entity_split"), without=frozenset(moved))
+    replan(
+        tx,
+        change,
+        old,
+        reach=everywhere,
+        cause=Cause("entity_split"),
+        excluding=frozenset(moved_ids),
+    )
 
     people = [case.entity_id]
     for object_id in home:
@@ -102,7 +109,7 @@ def split(
         for object_id in part:
             _move(change, old, assertions[object_id], person)
     change.ledger.settle(change.stamp)
-    flag_dependants(tx, change, without=frozenset(moved))
+    flag_dependants(tx, change, excluding=frozenset(moved_ids))
 
     for ids in combinations(people, 2):
         change.judgements.append(

@@ -135,15 +135,15 @@ def retire_all(
         by_rule[assertion.details.retirement_rule].append(assertion)
 
     archived = by_rule[RetirementRule.ARCHIVE]
-    deleted = by_rule[RetirementRule.HARD_DELETE]
+    deletions = by_rule[RetirementRule.HARD_DELETE]
     receipt = SweepReceipt(
         tx=moment(change.clock.last_us) if not batch or dry_run else change.at,
         examined=len(batch),
         archived=_ids(archived),
         demoted=_ids(by_rule[RetirementRule.DEMOTE_TO_ARCHIVAL]),
         asked=_ids(by_rule[RetirementRule.TRIGGER_USER_CONFIRMATION]),
-        erased=_ids(deleted) if may_erase else (),
-        approvals=() if may_erase else _ids(deleted),
+        erased=_ids(deletions) if may_erase else (),
+        approvals=() if may_erase else _ids(deletions),
         dry_run=dry_run,
     )
     if dry_run or not batch:
@@ -151,12 +151,12 @@ def retire_all(
 
     _mark(change, receipt)
     # What may not be erased yet is archived, and an approval is asked for.
-    archive(tx, change, archived if may_erase else [*archived, *deleted])
+    archive(tx, change, archived if may_erase else [*archived, *deletions])
     clock = change.clock
     if len(receipt.erased) < len(batch):
-        applied = change.batch()
-        tx.apply(applied)
-        clock = applied.clock
+        closing_batch = change.batch()
+        tx.apply(closing_batch)
+        clock = closing_batch.clock
 
     for object_id in receipt.erased:
         erasure_id = derived_id(object_id, f"erasure/{change.stamp}")

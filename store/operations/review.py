@@ -77,33 +77,44 @@ def accept(
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
         return _decide(tx, change, case, known, ReviewState.ACCEPTED)
 
-    target = entity or _best(case)
+    return _accept(tx, change, case, entity or _best(case), policy=policy, remember=remember)
+
+
+def _accept(
+    tx: WriteTx,
+    change: Change,
+    case: Review,
+    target: str,
+    *,
+    policy: ResolutionPolicy,
+    remember: Remember,
+) -> ReviewReceipt | Conflict:
     review = replace(
-        decided_case(case, ReviewState.ACCEPTED, change, note=mandate.reason),
+        decided_case(case, ReviewState.ACCEPTED, change, note=change.mandate.reason),
         decided_entity=target,
-        merge_id=mandate.operation_id,
+        merge_id=change.mandate.operation_id,
     )
     change.reviews.append(review)
     _remember(tx, change, case, remember)
 
     # A case that waits again is decided over the judgements of its own earlier decision.
-    merge_receipt = merge_at(
+    receipt = merge_at(
         tx,
         change.clock,
         case.entity_id,
         target,
-        mandate=mandate,
+        mandate=change.mandate,
         policy=policy,
         judged_by=JudgedBy.HUMAN,
         overruled=[row.judgement_id for row in _judgements(tx, case)],
         base_change=change,
     )
-    if isinstance(merge_receipt, Conflict):
-        return merge_receipt
-    if merge_receipt.replayed:  # they were one already, so the merge has written nothing
+    if isinstance(receipt, Conflict):
+        return receipt
+    if receipt.replayed:  # they were one already, so the merge has written nothing
         tx.apply(change.batch())
     return ReviewReceipt(
-        review=review, tx=change.at, canonical_id=merge_receipt.canonical_id, merge=merge_receipt
+        review=review, tx=change.at, canonical_id=receipt.canonical_id, merge=receipt
     )
 
 

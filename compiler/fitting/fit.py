@@ -1,33 +1,38 @@
 """Fitting: which pieces go in, so that the text keeps to its budget.
 
 Required pieces go in first. Then the optional sections of zone 3, each under a cap that looks
-neither at the query nor at history, so that a cached prefix keeps its bytes. Of the turn the
-critical objects come first, by rank. The rest of the budget is divided between the turn's sections
-by `allocate`, over the utility curves that their items really have, frames included; inside a
-section the exact knapsack, the variety of `facility_location`, or the newest turns decide. What is
-left is filled with what still fits. Costs are estimates of the parts; `order` measures the
-assembled text and asks again with more `slack`. What happens to the rest depends on the overflow
-policy. Checklist C-123, C-124, C-138 to C-141, C-212 to C-217.
+neither at the query nor at history, so that a cached prefix keeps its bytes. The rest of the
+budget is divided between the turn's sections by `allocate`, over the utility curves that their
+items really have, frames included. Inside its share, and afterwards in whatever is left, every
+section is filled by one order: score x min(1, 200 / tokens), best first, passing over what does
+not fit. A long text must be worth it, and many short empty turns do not go before a telling one.
+
+A larger budget never shows less. The same is done on a ladder of budgets, 500 tokens and each
+double of it: what the budget below holds goes in before anything else.
+
+Costs are estimates of the parts; `order` measures the assembled text and asks again with more
+`slack`. What happens to the rest depends on the overflow policy. Checklist C-123, C-124, C-138
+to C-141, C-212 to C-217.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from ...schema.compile_terms import OverflowPolicy, PriorityTier, Reason, SectionName
+from ...schema.compile_terms import OverflowPolicy, Reason, SectionName
 from ..budget.allocate import allocate
-from ..budget.diversity import Similarity, facility_location, mmr
+from ..budget.diversity import mmr
 from ..budget.items import Item
-from ..budget.knapsack import knapsack
 from ..budget.section import Section, concave_envelope
 from ..ir.context import CompileContext, SectionShare
 from ..ir.piece import Piece, Short
 from ..request.request import Evidence
 from ..text.relevance import FULL, terms_of
 from ..text.sentences import Statement, statements
-from .assemble import frame_tokens, heading_tokens, label_tokens, piece_tokens
+from .assemble import frame_tokens
+from .ledger import Ledger, Sizes
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
 from .tabulate import may_be_cut, tabulated
@@ -35,18 +40,25 @@ from .tabulate import may_be_cut, tabulated
 _S: Final = SectionName
 ZONE_THREE: Final = (_S.GUIDANCE, _S.MEMORY, _S.PINNED_KNOWLEDGE)
 TURN: Final = (_S.HISTORY, _S.EVIDENCE, _S.TURN_MEMORY, _S.ERRORS, _S.TURN_GUIDANCE)
-_SAID: Final = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.MEMORY, _S.TURN_MEMORY})
+
+_STATING: Final = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.MEMORY, _S.TURN_MEMORY})
 """Sections whose statements an excerpt need not repeat."""
-_VARIED: Final = 24
-"""Items up to which variety is weighed: similarity of more pairs costs too much."""
-_COPY_PERMILLE: Final = 850
-"""Shared words from which one text is a near copy of another: where R29 would merge them."""
+
+_FIRST_RUNG: Final = 500
+"""Tokens of the smallest budget that larger ones build on."""
+
+_FAIR_SIZE: Final = 200
+"""Tokens from which a text must be worth its length."""
+
 _LEAST_EXCERPT: Final = 24
 """Tokens below which an excerpt says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+_Unit = tuple[Piece, ...]
+"""What is taken together: one piece, or the turns of one tool call."""
+
+
+class Dropped(NamedTuple):
     """A piece that stays out."""
 
     piece: Piece
@@ -55,61 +67,68 @@ class Dropped:
     detail: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Fit:
     """The pieces that go in, and those that do not."""
 
-    context: CompileContext
-    room: int
-    """Tokens left."""
-    page: int = 0
-    """Tokens that the turn's items had to begin with."""
-    chosen: list[Piece] = field(default_factory=list[Piece])
+    chosen: Sequence[Piece]
+    dropped: Sequence[Dropped] = ()
+    shortened: Sequence[Short] = ()
+    allocated: Mapping[str, int] = field(default_factory=dict[str, int])
+    shadow_price: float = 0.0
+
+
+@dataclass(slots=True)
+class _Rung:
+    """A fit at one budget of the ladder, while it is made."""
+
+    ledger: Ledger
+    budget: int
     dropped: list[Dropped] = field(default_factory=list[Dropped])
     shortened: list[Short] = field(default_factory=list[Short])
     allocated: dict[str, int] = field(default_factory=dict[str, int])
     shadow_price: float = 0.0
-    opened: set[SectionName] = field(default_factory=set[SectionName])
-    shared: set[SectionName] = field(default_factory=set[SectionName])
-    labels: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
-    spent: dict[SectionName, int] = field(default_factory=dict[SectionName, int])
-    """Tokens that critical objects of the turn took before the rest was divided."""
-    sizes: dict[int, tuple[Piece, int]] = field(default_factory=dict[int, tuple[Piece, int]])
-    """What pieces take by themselves, by identity; the piece is held so that its id stays its."""
+    known: list[Statement] = field(default_factory=list[Statement])
+    heard: int = 0
+    """Pieces whose statements are known."""
 
-    def bare(self, piece: Piece) -> int:
-        """Return what a piece takes by itself; asked several times of each."""
-        known = self.sizes.get(id(piece))
-        if known is None:
-            known = piece, piece_tokens(piece, self.context.counter)
-            self.sizes[id(piece)] = known
-        return known[1]
+    @property
+    def context(self) -> CompileContext:
+        """What the compile looks at."""
+        return self.ledger.context
 
-    def cost(self, piece: Piece) -> int:
-        """Return what a piece adds now, with the frames that it would open."""
-        counter = self.context.counter
-        tokens = self.bare(piece)
-        if piece.section not in self.opened:
-            tokens += heading_tokens(piece.section, counter)
-        if not piece.alone and piece.section not in self.shared:
-            tokens += frame_tokens(piece, counter)
-        if piece.cell and (piece.section, piece.label) not in self.labels:
-            tokens += label_tokens(piece.label, counter)
-        return tokens
+    def fits(self, piece: Piece) -> bool:
+        """Whether a piece keeps to the room that is left."""
+        return self.ledger.cost(piece) <= self.ledger.room
 
-    def take(self, piece: Piece) -> None:
-        """Put a piece in."""
-        self.room -= self.cost(piece)
-        self.opened.add(piece.section)
-        if not piece.alone:
-            self.shared.add(piece.section)
-        if piece.cell:
-            self.labels.add((piece.section, piece.label))
-        self.chosen.append(piece)
+    def take(self, unit: _Unit) -> None:
+        """Put the pieces of a unit in."""
+        for piece in unit:
+            self.ledger.take(piece)
+
+    def statements(self) -> list[Statement]:
+        """What the text says so far, so that an excerpt need not repeat it."""
+        for piece in self.ledger.chosen[self.heard :]:
+            if piece.section in _STATING:
+                self.known += statements([piece.text])
+        self.heard = len(self.ledger.chosen)
+        return self.known
 
     def drop(self, piece: Piece, reason: Reason, detail: str = "") -> None:
         """Leave a piece out."""
-        self.dropped.append(Dropped(piece, reason, self.cost(piece), detail))
+        self.dropped.append(Dropped(piece, reason, self.ledger.cost(piece), detail))
+
+    def sizes(self) -> dict[str, int]:
+        """The tokens with which each object stands in the text, whole or as an excerpt.
+
+        Folded turns are left out: a line of each does not earn them a place as a whole.
+        """
+        ledger = self.ledger
+        return {
+            piece.object_id: ledger.size(piece)
+            for piece in ledger.chosen
+            if len(piece.object_ids) == 1 or piece.section is not _S.HISTORY
+        }
 
 
 def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: bool) -> Fit:
@@ -118,344 +137,296 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
     The slack falls on the turn; `tight` lets it fall on zone 3 too, when the turn has nothing
     left to give.
     """
-    found = Fit(context, context.budget)
+    in_order = sorted(pieces, key=lambda piece: (piece.section, piece.key))
+    required = [piece for piece in in_order if piece.required]
     loose: dict[SectionName, list[Piece]] = {}
-    for piece in sorted(pieces, key=lambda p: (p.section, p.key)):
-        if piece.required:
-            found.take(piece)
-        else:
+    for piece in in_order:
+        if not piece.required:
             loose.setdefault(piece.section, []).append(piece)
-    found.room -= slack if tight else 0
-    for section in ZONE_THREE:
-        _fit_stable(found, section, loose.get(section, []))
-    found.room -= 0 if tight else slack
-    found.page = found.room
-    _fit_turn(found, {name: loose.get(name, []) for name in TURN})
-    return found
+
+    sizes: Sizes = {}
+    below: Mapping[str, int] = {}
+    for budget in _ladder(context.budget):
+        rung = _Rung(Ledger(context, budget, sizes), budget)
+        for piece in required:
+            rung.ledger.take(piece)
+
+        last = budget == context.budget
+        if rung.ledger.room <= 0 and not last:
+            continue
+        stable_slack, turn_slack = (slack, 0) if tight else (0, slack)
+        rung.ledger.room -= stable_slack if last else 0
+        for section in ZONE_THREE:
+            _fit_stable(rung, section, loose.get(section, []), below)
+        rung.ledger.room -= turn_slack if last else 0
+        _fit_turn(rung, {name: loose[name] for name in TURN if name in loose}, below)
+        below = rung.sizes()
+
+    return Fit(rung.ledger.chosen, rung.dropped, rung.shortened, rung.allocated, rung.shadow_price)
+
+
+def _ladder(budget: int) -> list[int]:
+    """List the budgets that a compile goes through, its own last.
+
+    >>> _ladder(2_500)
+    [500, 1000, 2000, 2500]
+    """
+    rungs: list[int] = []
+    rung = _FIRST_RUNG
+    while rung < budget:
+        rungs.append(rung)
+        rung *= 2
+    return [*rungs, budget]
 
 
 def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
     """Return the required pieces alone."""
-    found = Fit(context, context.budget)
-    for piece in sorted(pieces, key=lambda p: (p.section, p.key)):
+    rung = _Rung(Ledger(context, context.budget, {}), context.budget)
+    for piece in sorted(pieces, key=lambda piece: (piece.section, piece.key)):
         if piece.required:
-            found.take(piece)
+            rung.ledger.take(piece)
         else:
-            found.drop(piece, Reason.OVER_BUDGET)
-    return found
+            rung.drop(piece, Reason.OVER_BUDGET)
+    return Fit(rung.ledger.chosen, rung.dropped)
 
 
-def _fit_stable(found: Fit, section: SectionName, pieces: Sequence[Piece]) -> None:
-    """Choose the pieces of a section in zone 3 under its cap."""
-    if not pieces:
-        return
-    cap = _limits(found, section)[1]
-    room = min(cap, found.room)
-    chosen = _packed(found, pieces, room)
-    for piece in pieces:
-        if piece.object_id in chosen:
-            found.take(piece)
-        elif found.cost(piece) > cap:
-            found.drop(piece, Reason.ITEM_LARGER_THAN_SECTION)
+def _fit_stable(
+    rung: _Rung, section: SectionName, pieces: Sequence[Piece], below: Mapping[str, int]
+) -> None:
+    """Fill a section of zone 3 up to its cap."""
+    cap = _limits(rung, section).most
+    left = rung.ledger.room - min(cap, rung.ledger.room)
+    for piece in _by_worth(rung, pieces, below):
+        cost = rung.ledger.cost(piece)
+        if cost <= rung.ledger.room - left:
+            rung.ledger.take(piece)
+        elif cost > cap:
+            rung.drop(piece, Reason.ITEM_LARGER_THAN_SECTION)
         else:
-            found.drop(piece, Reason.SECTION_CAP if room == cap else Reason.OVER_BUDGET)
+            rung.drop(piece, Reason.OVER_BUDGET if left == 0 else Reason.SECTION_CAP)
 
 
-def _limits(found: Fit, section: SectionName) -> tuple[int, int]:
+def _limits(rung: _Rung, section: SectionName) -> SectionShare:
     """Return the fewest and the most tokens of a section."""
-    budget = found.context.budget
-    share = found.context.shares.get(section.value, SectionShare(0, 1000))
-    most = -(-budget * share.most // 1000)
-    most = min(most, dict(found.context.rules.section_tokens).get(section.value, most))
-    return min(most, budget * share.least // 1000), most
+    share = rung.context.shares.get(section.value, SectionShare(0, 1000))
+    most = -(-rung.budget * share.most // 1000)
+    most = min(most, dict(rung.context.rules.section_tokens).get(section.value, most))
+    return SectionShare(min(most, rung.budget * share.least // 1000), most)
 
 
-def _packed(found: Fit, pieces: Sequence[Piece], room: int) -> frozenset[str]:
-    """Return the most valuable pieces that fit a room, frames counted once."""
-    costs = {piece.object_id: found.cost(piece) for piece in pieces}
-    if sum(costs.values()) <= room:
-        return frozenset(costs)
-    shared = max((costs[p.object_id] - found.bare(p) for p in pieces), default=0)
-    items = [Item(p.object_id, found.bare(p), max(p.value, 1)) for p in pieces]
-    return frozenset(knapsack(items, max(0, room - shared)))
-
-
-def _fit_turn(found: Fit, loose: dict[SectionName, list[Piece]]) -> None:
-    """Divide what is left between the sections of the turn."""
-    loose = _worthwhile(found, loose) if found.context.rules.cost_weight else loose
-    sizes = {name: _size(found, pieces) for name, pieces in loose.items() if pieces}
-    if sum(sizes.values()) <= found.room:
-        for name in sizes:
-            for piece in loose[name]:
-                found.take(piece)
+def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], below: Mapping[str, int]) -> None:
+    """Divide what is left between the sections of the turn, and fill them."""
+    page = rung.ledger.room
+    sections = _worthwhile(rung, loose)
+    if rung.ledger.total(piece for pieces in sections.values() for piece in pieces) <= page:
+        for pieces in sections.values():
+            for piece in pieces:
+                rung.ledger.take(piece)
         return
-    loose = _after_critical(found, loose)
-    sizes = {name: _size(found, pieces) for name, pieces in loose.items() if pieces}
-    rations = _rations(found, loose, sizes)
-    chosen: set[str] = set()
-    for name in sizes:
-        chosen |= _chosen(found, name, loose[name], rations.get(name, 0))
-    left: list[tuple[Piece, Reason]] = []
-    for piece in _by_worth([piece for name in sizes for piece in loose[name]]):
-        if piece.object_id in chosen and found.cost(piece) <= found.room:
-            found.take(piece)
+
+    # What the smaller budget held goes first; then each section takes its share; then all
+    # sections compete for what is left.
+    rations = _rations(rung, sections)
+    before = dict(rung.ledger.spending)
+    waiting: list[_Unit] = []
+    history_ends = False
+    for unit in _queue(rung, sections, below):
+        section = unit[0].section
+        cost = rung.ledger.total(unit)
+        spent = rung.ledger.spending.get(section, 0) - before.get(section, 0)
+        known = unit[0].object_id in below
+        within = known or cost <= rations.get(section, 0) - spent
+        if section is _S.HISTORY:
+            history_ends = history_ends or not within or cost > rung.ledger.room
+            within = not history_ends
+
+        if within and cost <= rung.ledger.room:
+            rung.take(unit)
+        elif not known or not _shorten(rung, unit[0], room=2 * below[unit[0].object_id]):
+            waiting.append(unit)
+
+    rest: list[Piece] = []
+    for unit in waiting:
+        if unit[0].section is not _S.HISTORY and rung.ledger.total(unit) <= rung.ledger.room:
+            rung.take(unit)
         else:
-            ration = rations.get(piece.section, 0)
-            left.append((piece, Reason.OVER_BUDGET if ration else Reason.SECTION_DROPPED))
-    _fill(found, left)
+            rest += unit
+    _overflow(rung, rest, rations, page)
 
 
 def _worthwhile(
-    found: Fit, loose: dict[SectionName, list[Piece]]
+    rung: _Rung, loose: dict[SectionName, list[Piece]]
 ) -> dict[SectionName, list[Piece]]:
     """Leave out what brings less than its tokens cost; turns are never judged by that."""
-    kept: dict[SectionName, list[Piece]] = {name: [] for name in loose}
+    if not rung.context.rules.cost_weight:
+        return loose
+
+    worthwhile: dict[SectionName, list[Piece]] = {}
     for name, pieces in loose.items():
+        worthwhile[name] = []
         for piece in pieces:
-            if name is _S.HISTORY or worth_its_price(piece, found.bare, found.context):
-                kept[name].append(piece)
+            if name is _S.HISTORY or worth_its_price(piece, rung.ledger.size, rung.context):
+                worthwhile[name].append(piece)
             else:
-                found.drop(piece, Reason.BELOW_FLOOR, "cost")
-    return kept
+                rung.drop(piece, Reason.BELOW_FLOOR, "cost")
+    return worthwhile
 
 
-def _after_critical(
-    found: Fit, loose: dict[SectionName, list[Piece]]
-) -> dict[SectionName, list[Piece]]:
-    """Take the best critical objects, under their sections' caps, and return what is left.
+def _queue(
+    rung: _Rung, sections: Mapping[SectionName, Sequence[Piece]], below: Mapping[str, int]
+) -> list[_Unit]:
+    """Return the units of all sections in the one order in which they are taken.
 
-    They go in by rank, evidence for the acceptance items first (C-212), up to the first that
-    does not fit, so that a larger budget never loses one of them for something else. Turns go
-    by age, not by tier, and a near copy of a better one waits with the rest, where variety
-    counts; so does evidence under `mmr`.
+    Turns go by age, the newest first; each has the worth of a text whose relevance halves with
+    so many turns.
     """
-    by_mmr = found.context.rules.evidence_selection == "mmr"
-    apart = {_S.HISTORY, _S.EVIDENCE} if by_mmr else {_S.HISTORY}
-    ranked = [
-        piece
-        for name, pieces in loose.items()
-        for piece in pieces
-        if name not in apart and piece.tier is PriorityTier.CRITICAL
-    ]
-    taken: set[str] = set()
-    ranked.sort(key=lambda p: (not _covers(p), -p.value, p.object_id))
-    for piece in _no_copies(ranked):
-        cost, spent = found.cost(piece), found.spent.get(piece.section, 0)
-        if cost > min(found.room, _limits(found, piece.section)[1] - spent):
-            break
-        found.take(piece)
-        found.spent[piece.section] = spent + cost
-        taken.add(piece.object_id)
-    return {
-        name: [piece for piece in pieces if piece.object_id not in taken]
-        for name, pieces in loose.items()
-    }
+    half_life = rung.context.rules.history_full_turns
+    keys: dict[int, tuple[bool, bool, int, str]] = {}
+    units = _units(sections.get(_S.HISTORY, ()))
+    for age, unit in enumerate(units):
+        new = unit[0].object_id not in below
+        keys[id(unit)] = new, True, -_recency(age, half_life), ""
+
+    late_ids = _late_ids(rung, sections.get(_S.EVIDENCE, ()))
+    for name, pieces in sections.items():
+        if name is _S.HISTORY:
+            continue
+        for piece in pieces:
+            unit = (piece,)
+            units.append(unit)
+            new = piece.object_id not in below
+            worth = _worth(rung, piece) if piece.object_id not in late_ids else 0
+            keys[id(unit)] = new, not _covers(piece), -worth, piece.object_id
+
+    return sorted(units, key=lambda unit: keys[id(unit)])
 
 
-def _no_copies(ranked: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces that are no near copy of a better ranked one; rows never are."""
-    words = {piece.object_id: terms_of(piece.text) for piece in ranked if piece.alone}
-    alike, kept = _likeness(words), list[Piece]()
-    for piece in ranked:
-        rivals = [other.object_id for other in kept if other.alone] if piece.alone else []
-        if all(alike(piece.object_id, rival) < _COPY_PERMILLE for rival in rivals):
-            kept.append(piece)
-    return kept
+def _worth(rung: _Rung, piece: Piece) -> int:
+    """The place of a piece in the order: its score, less where it is long."""
+    return piece.value * _FAIR_SIZE // max(_FAIR_SIZE, rung.ledger.size(piece))
 
 
-def _by_worth(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the turns in their order, then the most valuable first.
-
-    Rations do not count the frames of a section: what no longer fits because of them must be
-    what is worth least.
-    """
-    return sorted(
-        pieces,
-        key=lambda p: (0, 0, "") if p.section is _S.HISTORY else (1, -p.value, p.object_id),
-    )
+def _by_worth(rung: _Rung, pieces: Iterable[Piece], below: Mapping[str, int]) -> list[Piece]:
+    return sorted(pieces, key=lambda p: (p.object_id not in below, -_worth(rung, p), p.object_id))
 
 
-def _size(found: Fit, pieces: Sequence[Piece]) -> int:
-    bare = sum(found.bare(piece) for piece in pieces)
-    return bare + _frame(found, pieces) + _heads(found, pieces)
+def _late_ids(rung: _Rung, pieces: Sequence[Piece]) -> frozenset[str]:
+    """Return the evidence that waits for the rest, where the policy wants it to be various."""
+    rules = rung.context.rules
+    if rules.evidence_selection != "mmr" or not pieces:
+        return frozenset()
+
+    items = [Item(p.object_id, rung.ledger.size(p), max(1, p.value)) for p in pieces]
+    best = sorted(items, key=lambda item: (-item.value, item.id))[: rules.mmr_items]
+    words = {piece.object_id: terms_of(piece.text) for piece in pieces}
+
+    def alike(left: str, right: str) -> int:
+        union = len(words[left] | words[right])
+        common = len(words[left] & words[right])
+        return FULL * common // union if union else FULL
+
+    room = max(0, rung.ledger.room)
+    picks = mmr(best, alike, room, relevance_permille=round(1000 * rules.mmr_relevance))
+    return frozenset(words).difference(picks.ids)
 
 
-def _frame(found: Fit, pieces: Sequence[Piece]) -> int:
-    """Return what a section costs before its first item: heading, and the frame of its rows."""
-    counter, section = found.context.counter, pieces[0].section
-    rows = () if section in found.shared else (p for p in pieces if not p.alone)
-    frames = {(piece.kind, piece.origin): piece for piece in rows}
-    shared = max((frame_tokens(piece, counter) for piece in frames.values()), default=0)
-    return shared + (0 if section in found.opened else heading_tokens(section, counter))
-
-
-def _heads(found: Fit, pieces: Sequence[Piece]) -> int:
-    """Return the tokens of all heads of rows."""
-    labels = {p.label for p in pieces if p.cell and (p.section, p.label) not in found.labels}
-    return sum(label_tokens(label, found.context.counter) for label in sorted(labels))
+def _covers(piece: Piece) -> tuple[str, ...]:
+    """Return the acceptance items that a piece of evidence states to bear on (C-212)."""
+    item = piece.candidate.request_item if piece.candidate is not None else None
+    part = item.part if item is not None else None
+    return part.covers if isinstance(part, Evidence) else ()
 
 
 def _rations(
-    found: Fit,
-    loose: dict[SectionName, list[Piece]],
-    sizes: dict[SectionName, int],
+    rung: _Rung, sections: Mapping[SectionName, Sequence[Piece]]
 ) -> dict[SectionName, int]:
     """Return the tokens of each section by the exact allocator."""
-    weights = found.context.weights
-    sections: list[Section] = []
-    floors = sum(
-        min(max(0, _limits(found, name)[0] - found.spent.get(name, 0)), size)
-        for name, size in sizes.items()
-    )
-    for name in sizes:
-        curve = concave_envelope(_trace(found, name, loose[name]))
-        least, cap = (max(0, each - found.spent.get(name, 0)) for each in _limits(found, name))
-        scaled = tuple((tokens, value / FULL) for tokens, value in curve)
-        sections.append(
+    ledger, context = rung.ledger, rung.context
+    sizes = {name: ledger.total(pieces) for name, pieces in sections.items() if pieces}
+    floors = sum(min(_limits(rung, name).least, size) for name, size in sizes.items())
+
+    curves: list[Section] = []
+    for name, size in sizes.items():
+        envelope = concave_envelope(_utility(rung, name, sections[name]))
+        curve = tuple((tokens, value / FULL) for tokens, value in envelope)
+        limits = _limits(rung, name)
+        curves.append(
             Section(
                 name.value,
-                w=weights.get(name.value, 0.5),
+                w=context.weights.get(name.value, 0.5),
                 alpha=1.0,
                 beta=1.0,
-                t_min=min(least, sizes[name], scaled[-1][0]) if floors <= found.room else 0,
-                t_max=min(sizes[name], cap, scaled[-1][0]),
-                cost=token_cost(name, found.context),
-                curve=scaled,
+                t_min=min(limits.least, size, curve[-1][0]) if floors <= ledger.room else 0,
+                t_max=min(size, limits.most, curve[-1][0]),
+                cost=token_cost(name, context),
+                curve=curve,
             )
         )
-    answer = allocate(sections, max(0, found.room), mu=mu(found.context))
-    for section, spent in found.spent.items():
-        found.allocated[section.value] = spent
-    for given, tokens in answer.tokens.items():
-        found.allocated[given] = found.allocated.get(given, 0) + tokens
-    found.shadow_price = answer.shadow_price
+
+    answer = allocate(curves, max(0, ledger.room), mu=mu(context))
+    rung.allocated.update(answer.tokens)
+    rung.shadow_price = answer.shadow_price
     return {SectionName(name): tokens for name, tokens in answer.tokens.items()}
 
 
-def _trace(found: Fit, name: SectionName, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+def _utility(rung: _Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     """Return (tokens, value) after each item, taken in the order in which it pays most.
 
     The first item pays for the section's heading and frame too, so that a section which would
     be opened for little is weighed with all that it costs.
     """
     if name is _S.HISTORY:
-        ranked = [piece for unit in _units(pieces) for piece in unit]
-        values = _recency(len(ranked), found.context.rules.history_full_turns)
+        turns = [piece for unit in _units(pieces) for piece in unit]
+        half_life = rung.context.rules.history_full_turns
+        ranked = [(piece, _recency(age, half_life)) for age, piece in enumerate(turns)]
     else:
-        ranked = sorted(
-            pieces, key=lambda p: (-p.value * 1000 // max(1, found.bare(p)), p.object_id)
-        )
-        values = [max(1, piece.value) for piece in ranked]
+        size = rung.ledger.size
+        by_density = sorted(pieces, key=lambda p: (-p.value * 1000 // max(1, size(p)), p.object_id))
+        ranked = [(piece, max(1, piece.value)) for piece in by_density]
+
+    trial = Ledger(rung.context, 0, rung.ledger.sizes)
+    trial.headings |= rung.ledger.headings
+    trial.tables |= rung.ledger.tables
     points: list[tuple[int, int]] = []
-    tokens, value, labels = _frame(found, pieces), 0, set[str]()
-    for piece, worth in zip(ranked, values, strict=True):
-        tokens += found.bare(piece)
-        if piece.cell and piece.label not in labels and (name, piece.label) not in found.labels:
-            labels.add(piece.label)
-            tokens += label_tokens(piece.label, found.context.counter)
-        value += worth
-        points.append((tokens, value))
+    total = 0
+    for piece, value in ranked:
+        trial.take(piece)
+        total += value
+        points.append((-trial.room, total))
     return points
 
 
-def _recency(count: int, half: int) -> list[int]:
-    return [round(FULL * 2.0 ** (-age / max(1, half))) for age in range(count)]
+def _recency(age: int, half_life: int) -> int:
+    return round(FULL * 2.0 ** (-age / max(1, half_life)))
 
 
-def _units(pieces: Sequence[Piece]) -> list[list[Piece]]:
+def _units(pieces: Iterable[Piece]) -> list[_Unit]:
     """Return the turns newest first, those of one tool call together."""
-    units: list[list[Piece]] = []
+    units: list[_Unit] = []
     for piece in sorted(pieces, key=lambda p: p.key, reverse=True):
         if units and piece.pair and units[-1][-1].pair == piece.pair:
-            units[-1].append(piece)
+            units[-1] = (*units[-1], piece)
         else:
-            units.append([piece])
+            units.append((piece,))
     return units
 
 
-def _chosen(found: Fit, name: SectionName, pieces: Sequence[Piece], ration: int) -> frozenset[str]:
-    """Return the items of a section that its ration takes, its frames paid first."""
-    ration = max(0, ration - _frame(found, pieces) - _heads(found, pieces))
-    if name is _S.HISTORY:
-        return _newest(found, pieces, ration)
-    items = [Item(p.object_id, found.bare(p), max(1, p.value)) for p in pieces]
-    if name is _S.EVIDENCE and found.context.rules.evidence_selection == "mmr":
-        return _by_mmr(found, pieces, items, ration)
-    if name is _S.EVIDENCE and len(items) <= _VARIED:
-        words = {p.object_id: terms_of(p.text) for p in pieces}
-        covers = _checklist(pieces)
-        picked = facility_location(items, _likeness(words), ration, checklist=covers)
-        return frozenset(picked.ids)
-    return frozenset(knapsack(items, ration))
-
-
-def _by_mmr(
-    found: Fit, pieces: Sequence[Piece], items: Sequence[Item], ration: int
-) -> frozenset[str]:
-    """Return the evidence that maximal marginal relevance takes from the best few."""
-    rules = found.context.rules
-    best = sorted(items, key=lambda item: (-item.value, item.id))[: rules.mmr_items]
-    alike = _likeness({p.object_id: terms_of(p.text) for p in pieces})
-    picked = mmr(
-        best,
-        lambda a, b: alike(a, b) * (FULL // 1000),
-        ration,
-        relevance_permille=round(1000 * rules.mmr_relevance),
-    )
-    return frozenset(picked.ids)
-
-
-def _likeness(words: dict[str, frozenset[str]]) -> Similarity:
-    def alike(a: str, b: str) -> int:
-        one, other = words[a], words[b]
-        union = len(one | other)
-        return 1000 * len(one & other) // union if union else 1000
-
-    return alike
-
-
-def _checklist(pieces: Iterable[Piece]) -> dict[str, dict[str, int]]:
-    """Return how far evidence bears on acceptance items, as its own provenance states."""
-    covers: dict[str, dict[str, int]] = {}
-    for piece in pieces:
-        for entry in _covers(piece):
-            covers.setdefault(entry, {})[piece.object_id] = FULL * 1000
-    return covers
-
-
-def _covers(piece: Piece) -> tuple[str, ...]:
-    """Return the acceptance items that a piece of evidence states to bear on."""
-    item = piece.candidate.request_item if piece.candidate is not None else None
-    part = item.part if item is not None else None
-    return part.covers if isinstance(part, Evidence) else ()
-
-
-def _newest(found: Fit, pieces: Sequence[Piece], ration: int) -> frozenset[str]:
-    """Return the newest turns that fit, a tool call and its result together."""
-    kept: set[str] = set()
-    room = ration
-    for unit in _units(pieces):
-        need = sum(found.bare(piece) for piece in unit)
-        if need > room:
-            break
-        room -= need
-        kept.update(piece.object_id for piece in unit)
-    return frozenset(kept)
-
-
-def _fill(found: Fit, left: list[tuple[Piece, Reason]]) -> None:
-    """Use what is left of the room, then shorten or drop what is left of the pieces."""
-    policy = overflow_of(found.context)
-    rest: list[tuple[Piece, Reason]] = []
-    for piece, reason in sorted(left, key=lambda pair: (-pair[0].value, pair[0].object_id)):
-        if piece.section is not _S.HISTORY and found.cost(piece) <= found.room:
-            found.take(piece)
-        else:
-            rest.append((piece, reason))
+def _overflow(
+    rung: _Rung, waiting: Sequence[Piece], rations: Mapping[SectionName, int], page: int
+) -> None:
+    """Shorten or drop what did not fit, as the policy says."""
+    policy = overflow_of(rung.context)
     if policy is OverflowPolicy.CASCADE_COMPRESS:
-        rest = _compressed(found, rest)
-    for piece, reason in rest:
-        found.drop(piece, _reason(found, piece, reason, policy))
+        waiting = _compressed(rung, waiting)
+
+    for piece in waiting:
+        reason = Reason.OVER_BUDGET if rations.get(piece.section) else Reason.SECTION_DROPPED
+        if policy is OverflowPolicy.PAGINATE:
+            larger = rung.ledger.cost(piece) > page
+            reason = Reason.ITEM_LARGER_THAN_SECTION if larger else Reason.NEXT_PAGE
+        elif policy is OverflowPolicy.DEFER_RETRIEVAL and piece.section is _S.EVIDENCE:
+            reason = Reason.RETRIEVAL_DEFERRED
+        rung.drop(piece, reason)
 
 
 def overflow_of(context: CompileContext) -> OverflowPolicy:
@@ -464,36 +435,35 @@ def overflow_of(context: CompileContext) -> OverflowPolicy:
     return OverflowPolicy.FAIL_LOUD if rules.safety_critical else OverflowPolicy(rules.overflow)
 
 
-def _reason(found: Fit, piece: Piece, reason: Reason, policy: OverflowPolicy) -> Reason:
-    if policy is OverflowPolicy.PAGINATE:
-        larger = found.cost(piece) > found.page
-        return Reason.ITEM_LARGER_THAN_SECTION if larger else Reason.NEXT_PAGE
-    if policy is OverflowPolicy.DEFER_RETRIEVAL and piece.section is _S.EVIDENCE:
-        return Reason.RETRIEVAL_DEFERRED
-    return reason
-
-
-def _compressed(found: Fit, rest: list[tuple[Piece, Reason]]) -> list[tuple[Piece, Reason]]:
+def _compressed(rung: _Rung, waiting: Sequence[Piece]) -> list[Piece]:
     """Take shorter forms of what did not fit: folded turns, then excerpts of texts."""
-    turns = [piece for piece, _ in rest if piece.section is _S.HISTORY]
-    folded = fold(turns, room=found.room, counter=found.context.counter)
-    taken: set[str] = set()
-    if folded is not None and found.cost(folded.piece) <= found.room:
-        found.take(folded.piece)
-        found.shortened.append(folded)
-        taken.update(folded.object_ids)
-    said = list[Statement]()
-    for piece in (piece for piece, _ in rest if piece.section is not _S.HISTORY):
-        room = found.room - frame_tokens(piece, found.context.counter)
-        if room < _LEAST_EXCERPT or not may_be_cut(piece):
-            continue
-        said = said or statements(p.text for p in found.chosen if p.section in _SAID)
-        short = tabulated(piece, room=room, context=found.context)
-        if short is None and piece.alone:
-            short = excerpt(piece, room=room, context=found.context, said=said)
-        if short is not None and found.cost(short.piece) <= found.room:
-            found.take(short.piece)
-            said += statements([short.piece.text])
-            found.shortened.append(short)
-            taken.add(piece.object_id)
-    return [(piece, reason) for piece, reason in rest if piece.object_id not in taken]
+    ledger, context = rung.ledger, rung.context
+    turns = [piece for piece in waiting if piece.section is _S.HISTORY]
+    short = fold(turns, room=ledger.room, counter=context.counter)
+    shortened_ids: set[str] = set()
+    if short is not None and rung.fits(short.piece):
+        ledger.take(short.piece)
+        rung.shortened.append(short)
+        shortened_ids.update(short.object_ids)
+
+    for piece in waiting:
+        if piece.section is not _S.HISTORY and _shorten(rung, piece, room=ledger.room):
+            shortened_ids.add(piece.object_id)
+    return [piece for piece in waiting if piece.object_id not in shortened_ids]
+
+
+def _shorten(rung: _Rung, piece: Piece, *, room: int) -> bool:
+    """Take the best part of a piece that a room holds; say whether there is one."""
+    ledger, context = rung.ledger, rung.context
+    room = min(room, ledger.room) - frame_tokens(piece, context.counter)
+    if room < _LEAST_EXCERPT or not may_be_cut(piece):
+        return False
+
+    short = tabulated(piece, room=room, context=context)
+    if short is None and piece.alone:
+        short = excerpt(piece, room=room, context=context, said=rung.statements())
+    if short is None or not rung.fits(short.piece):
+        return False
+    ledger.take(short.piece)
+    rung.shortened.append(short)
+    return True

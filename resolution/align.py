@@ -54,6 +54,8 @@ class Alignment:
     """One given name stands for another."""
     initial: bool
     """One letter stands for a word."""
+    typo: bool
+    """Two words were paired that are only spelt alike."""
 
 
 def osa(left: str, right: str) -> int:
@@ -96,9 +98,9 @@ class _Option(NamedTuple):
     unlike: int
     low: str
     high: str
-    one: str
-    other: str
-    how: str
+    left_word: str
+    right_word: str
+    reason: str
 
 
 class _Pairing:
@@ -106,7 +108,7 @@ class _Pairing:
 
     __slots__ = (
         "initial", "last", "left", "left_met", "met", "nickname", "rarity", "right", "right_met",
-        "weight",
+        "typo", "weight",
     )  # fmt: skip
 
     def __init__(self, left: list[str], right: list[str], rarity: Rarity) -> None:
@@ -121,6 +123,7 @@ class _Pairing:
         self.right_met = 0
         self.nickname = False
         self.initial = False
+        self.typo = False
 
     def take(self, lefts: list[str], rights: list[str], similarity: int) -> None:
         on_left = sum(map(self.rarity, lefts))
@@ -163,28 +166,24 @@ class _Pairing:
                 self.take(words[not on_left], words[on_left], 1000)
 
     def pair_similar(self, person: bool) -> None:
-        options = [
-            _Option(
-                -similarity,
-                min(left_word, right_word),
-                max(left_word, right_word),
-                left_word,
-                right_word,
-                how,
-            )
-            for left_word in self.left[:_FUZZY_MAX_WORDS]
-            for right_word in self.right[:_FUZZY_MAX_WORDS]
-            for similarity, how in _likeness(left_word, right_word, person)
-            if how == "typo" or (left_word == self.last[0]) == (right_word == self.last[1])
-        ]
+        options: list[_Option] = []
+        for left_word in self.left[:_FUZZY_MAX_WORDS]:
+            for right_word in self.right[:_FUZZY_MAX_WORDS]:
+                likeness = _likeness(left_word, right_word, person)
+                same_place = (left_word == self.last[0]) == (right_word == self.last[1])
+                if likeness and (same_place or likeness[1] == "typo"):
+                    low, high = sorted((left_word, right_word))
+                    option = _Option(-likeness[0], low, high, left_word, right_word, likeness[1])
+                    options.append(option)
 
+        # Best pair first; low and high make the order the same whichever name stands left.
         options.sort()
-
         for option in options:
-            if option.one in self.left and option.other in self.right:
-                self.take_one(option.one, option.other, -option.unlike)
-                self.nickname |= option.how == "nickname"
-                self.initial |= option.how == "initial"
+            if option.left_word in self.left and option.right_word in self.right:
+                self.take_one(option.left_word, option.right_word, -option.unlike)
+                self.nickname |= option.reason == "nickname"
+                self.initial |= option.reason == "initial"
+                self.typo |= option.reason == "typo"
 
     def result(self) -> Alignment:
         left_rest = sum(map(self.rarity, self.left))
@@ -200,6 +199,7 @@ class _Pairing:
             right_over=tuple(self.right),
             nickname=self.nickname,
             initial=self.initial,
+            typo=self.typo,
         )
 
 
@@ -207,25 +207,25 @@ def _share(unmatched: int, matched_weight: int) -> int:
     return 1000 * unmatched // (unmatched + matched_weight) if unmatched else 0
 
 
-def _likeness(left_word: str, right_word: str, person: bool) -> tuple[tuple[int, str], ...]:
-    """The best reason, if any, to take two different words for one."""
+def _likeness(left_word: str, right_word: str, person: bool) -> tuple[int, str] | None:
+    """How alike two different words are, and why they may be one; None for two words."""
     if not person and left_word[0] != right_word[0] and len(left_word) != len(right_word):
-        return ()  # two words, as most pairs are
+        return None  # two words, as most pairs are
     if not (left_word.isalpha() and right_word.isalpha()):
-        return ()
+        return None
     if person and is_nickname(left_word, right_word):
-        return ((_NICKNAME, "nickname"),)
+        return _NICKNAME, "nickname"
     if person and min(len(left_word), len(right_word)) == 1:
-        return ((_INITIAL, "initial"),) if left_word[0] == right_word[0] else ()
+        return (_INITIAL, "initial") if left_word[0] == right_word[0] else None
 
     distinct = (
         _are_two_names(left_word, right_word) if person else _are_two_words(left_word, right_word)
     )
     if distinct or min(len(left_word), len(right_word)) < _TYPO_MIN_LETTERS[person]:
-        return ()
+        return None
 
     similarity = osa(left_word, right_word)
-    return ((similarity, "typo"),) if similarity >= TYPO else ()
+    return (similarity, "typo") if similarity >= TYPO else None
 
 
 def _are_two_names(left_name: str, right_name: str) -> bool:

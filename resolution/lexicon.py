@@ -61,6 +61,10 @@ class Lexicon:
     """Spelling -> generation (`jnr` -> `jr`), a part of the identity."""
     particles: dict[Profile, frozenset[str]]
     number_words: dict[str, str]
+    roman_numerals: dict[str, str]
+    """Roman numerals of two letters and more -> digits; one letter is a code of its own."""
+    distinctions: frozenset[str]
+    """Words that make another organisation or thing of a name: `non`, `test`, `north`, `bank`."""
     everyday: frozenset[str]
     """Words that are a name in running text only when written with a capital."""
     legal: dict[tuple[str, ...], LegalForm]
@@ -83,7 +87,7 @@ def lexicon() -> Lexicon:
     native = cast("dict[str, str]", raw["legal_native"])
     people = frozenset({*raw["titles"], *raw["postnominals"], *raw["generations"]})
     legal_words = frozenset(word for words in legal for word in words)
-    numbers = frozenset(raw["number_words"])
+    numbers = frozenset(raw["number_words"]) | frozenset(raw["roman_numerals"])
     particles = {Profile(name): frozenset(words) for name, words in raw["particles"].items()}
 
     word_lists = {
@@ -98,6 +102,8 @@ def lexicon() -> Lexicon:
         generations=raw["generations"],
         particles=particles,
         number_words=raw["number_words"],
+        roman_numerals=raw["roman_numerals"],
+        distinctions=frozenset(raw["distinctions"]),
         everyday=frozenset(raw["everyday"]),
         legal=legal,
         legal_words=legal_words,

@@ -26,7 +26,7 @@ from anyascii import anyascii
 from .keys import alias_key
 from .lexicon import Lexicon, Profile, lexicon, profile_of
 
-NORMALIZER_VERSION = "1"
+NORMALIZER_VERSION = "2"
 """Raised when the same name would give another form; part of the model's version."""
 
 _BRACKET = re.compile(r"(?:(?<=\s)|(?<=[^\x00-\x7f]))[(\[]([^()\[\]]*)[)\]]")
@@ -161,6 +161,7 @@ class _Parts:
         self.profile = profile
         self.words = words
         self.qualifiers = qualifiers
+        self.generations: list[str] = []
         self.legal = legal
         self.honorific = ""
         self.comma = False
@@ -183,7 +184,12 @@ class _Parts:
         self.particles = tuple(word for word in kept if word not in self.core)
         self.spelled = self.core
         if self.profile is not Profile.PERSON:
+            self.core = [*self.core[:1], *map(self._roman, self.core[1:])]
             self.core = [self.words.number_words.get(word, word) for word in self.core]
+
+    def _roman(self, word: str) -> str:
+        # "Apollo II" counts like "Apollo 2". Not the first word: Xi and Vi are names, too.
+        return self.words.roman_numerals.get(word, word)
 
     def _person_words(self, piece: str) -> list[str]:
         words = _TOKEN.findall(piece)
@@ -194,7 +200,7 @@ class _Parts:
             self.honorific = self.words.titles[words.pop(0)] or self.honorific
 
         if words and words[-1] in self.words.generations and (len(words) > 1 or self.tokens):
-            self.qualifiers.append(self.words.generations[words.pop()])
+            self.generations.append(self.words.generations[words.pop()])
 
         self.tokens = self.tokens or words
 
@@ -256,7 +262,7 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
     tokens = parts.tokens or fallback
     core = parts.core or fallback
     spelling = parts.spelled or fallback
-    qualifier = _qualifier(parts.qualifiers, core)
+    qualifier = _qualifier(parts.qualifiers, parts.generations, core)
     coded = parts.profile is not Profile.PERSON
     numbers = _numbers(core, coded=coded)
 
@@ -341,11 +347,12 @@ def _plain(text: str, profile: Profile) -> str:
     return plain
 
 
-def _qualifier(qualifiers: list[str], core: list[str]) -> str:
-    # "International Business Machines (IBM)": the bracket repeats the name, it adds nothing.
+def _qualifier(qualifiers: list[str], generations: list[str], core: list[str]) -> str:
+    # "International Business Machines (IBM)": the bracket repeats the name, it adds nothing. A
+    # generation always does, also where it spells the initials: John Rockefeller, Jr.
     if len(qualifiers) == 1 and qualifiers[0] in _acronyms(core, core):
-        return ""
-    return " ".join(sorted(qualifiers))
+        qualifiers = []
+    return " ".join(sorted(qualifiers + generations))
 
 
 def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:

@@ -27,10 +27,19 @@ from .context import PairContext
 from .lexicon import profile_of
 from .model import Model
 from .normalize import NameForm, normalize
-from .vetoes import PairFacts, VetoCode, numbers_conflict, qualifiers_conflict, vetoes_of
+from .vetoes import (
+    PairFacts,
+    VetoCode,
+    differs_in_form_alone,
+    numbers_conflict,
+    qualifiers_conflict,
+    vetoes_of,
+)
 
 MARGIN_SCORE = 0.94
 """The most a winner scores while another entity may be meant too."""
+NAMES_PROVE_FROM = 0.95
+"""Score from which names need no context; below it context binds only differences of form."""
 CERTAIN_LOG_ODDS = 16.0
 """What one identifier for both is shown as; it decides, it is not weighed."""
 
@@ -198,9 +207,17 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
     if context.same_identifier:
         return _Rating(facts, 1.0, CERTAIN_LOG_ODDS, ())
 
-    log_odds = round(name_log_odds(measures, model) + context_log_odds(facts, model), 6)
-    vetoes = vetoes_of(facts)
+    name_odds = name_log_odds(measures, model)
+    log_odds = round(name_odds + context_log_odds(facts, model), 6)
     score = probability(log_odds)
+    vetoes = vetoes_of(facts)
+
+    # Who works beside Anna Schmidt is evidence, not proof that Anna Schmitt is she. An address
+    # is: two people seldom have one.
+    is_lifted = probability(name_odds) < NAMES_PROVE_FROM and score > model.limits.capped_score
+    is_proven = context.same_handle or differs_in_form_alone(measures)
+    if is_lifted and not is_proven:
+        vetoes = (*vetoes, VetoCode.CONTEXT_ALONE)
 
     return _Rating(
         facts, min(score, model.limits.capped_score) if vetoes else score, log_odds, vetoes

@@ -52,6 +52,8 @@ from .vetoes import VetoCode
 
 GENERIC_FROM = 3
 """Live entities of a scope that share an alias, from which it tells nothing."""
+RARE_DEGREE = 5
+"""Relations up to which a neighbour that two have in common is evidence alone."""
 _CHAIN_FROM = 3
 _SHARED_WORDS_MIN = 70.0
 """Shared share of words, in per cent, below which no pair reaches a suggestion."""
@@ -412,8 +414,13 @@ def _overlap(rules: Rules, root: str) -> int:
     neighbours = rules.neighbours
     if not neighbours:
         return 0
+
     stored_neighbours = rules.around(root)
-    return round(1000 * len(neighbours & stored_neighbours) / len(neighbours | stored_neighbours))
+    common = neighbours & stored_neighbours
+    # One common neighbour tells little, unless hardly anyone else has it.
+    if len(common) == 1 and len(rules.around(*common)) > RARE_DEGREE:
+        return 0
+    return round(1000 * len(common) / len(neighbours | stored_neighbours))
 
 
 def _shares(

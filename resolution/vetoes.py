@@ -2,9 +2,10 @@
 
 `VETOES` reads aloud: a code, the sentence a steward sees, and the predicate. A veto that holds
 limits the score to 0.94, so the pair goes to review at best; it never raises a score and never
-rejects. All that hold are named, in the order of the table. The last two of the vocabulary see
-more than a pair: `margin` compares candidates and is applied by `score.decide`, `chain` looks
-at the other members of a cluster and is applied by `scorer`.
+rejects. All that hold are named, in the order of the table. The last three of the vocabulary see
+more than names: `context_alone` knows the score without context and is applied by `score`,
+`margin` compares candidates (`score.decide`), `chain` looks at all names that were bound
+automatically to one entity (`scorer`).
 
 Where one name is the acronym of the other, `acronym_only` stands for all that follows from it
 (no word in common, one word against several, few characters).
@@ -20,6 +21,7 @@ from enum import StrEnum
 
 from .compare import Measures, same_numbers
 from .context import PairContext, PersonContext
+from .lexicon import lexicon
 from .model import VetoLimits
 
 
@@ -31,6 +33,7 @@ class VetoCode(StrEnum):
     EXTRA_TOKENS = "extra_tokens"
     SINGLE_VS_MULTI = "single_vs_multi"
     SHORT_CORE = "short_core"
+    DISTINCTION = "distinction"
     PERSON_ORDER = "person_order"
     LEGAL_FORM = "legal_form"
     TRANSLITERATED = "transliterated"
@@ -41,6 +44,7 @@ class VetoCode(StrEnum):
     GENERIC_ALIAS = "generic_alias"
     UNSURE = "unsure"
     PERSON_WITHOUT_CONTEXT = "person_without_context"
+    CONTEXT_ALONE = "context_alone"
     CHAIN = "chain"
     MARGIN = "margin"
 
@@ -127,6 +131,24 @@ def _short_core(facts: PairFacts) -> bool:
     return min(len(left.joined), len(right.joined)) < facts.limits.short_core
 
 
+def _distinction(facts: PairFacts) -> bool:
+    # A short word weighs little beside a long name, and still makes another thing of it.
+    words = facts.measures.words
+    unmatched = {*words.left_over, *words.right_over}
+    return facts.entity_type != "person" and not unmatched.isdisjoint(lexicon().distinctions)
+
+
+def differs_in_form_alone(measures: Measures) -> bool:
+    """Whether two names differ by no more than nickname, initial, accent, script or order.
+
+    The legal form counts as form, too. A misspelling does not: so differ Schmidt and Schmitt.
+    """
+    words = measures.words
+    if measures.same_joined or measures.same_core:
+        return True
+    return not (words.typo or words.left_over or words.right_over or measures.acronym)
+
+
 def _person_order(facts: PairFacts) -> bool:
     left, right = facts.measures.left, facts.measures.right
     if facts.entity_type != "person" or left.core == right.core or left.ordered != right.ordered:
@@ -203,6 +225,11 @@ VETOES: tuple[Veto, ...] = (
         _short_core,
     ),
     Veto(
+        VetoCode.DISTINCTION,
+        "Only one of the names has a word, such as test or north, that makes another thing of it.",
+        _distinction,
+    ),
+    Veto(
         VetoCode.PERSON_ORDER,
         "The same words in another order may be another person.",
         _person_order,
@@ -258,13 +285,17 @@ VETOES: tuple[Veto, ...] = (
 MARGIN_SENTENCE = "Another entity fits nearly as well."
 """What `margin` says; `decide` applies it."""
 
-CHAIN_SENTENCE = "Only one member of a cluster of three or more fits."
+CHAIN_SENTENCE = "It does not fit every name that was bound here without a person."
 """What `chain` says; `scorer` applies it."""
+
+CONTEXT_ALONE_SENTENCE = "The names are only near; what stands around them proves no more."
+"""What `context_alone` says; `score` applies it."""
 
 _SENTENCES = {
     **{veto.code: veto.sentence for veto in VETOES},
     VetoCode.MARGIN: MARGIN_SENTENCE,
     VetoCode.CHAIN: CHAIN_SENTENCE,
+    VetoCode.CONTEXT_ALONE: CONTEXT_ALONE_SENTENCE,
 }
 
 

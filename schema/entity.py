@@ -8,8 +8,10 @@ transaction time. Nothing here is ever rewritten: a merge is a row and can be un
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from .errors import InvalidInput
 from .interval import INF_US
@@ -35,6 +37,20 @@ MAX_NAME = 512
 """Characters of a name or an identifier value."""
 
 
+_FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that are drawn as nothing."""
+
+
+def _is_visible(text: str) -> bool:
+    """Whether a reader sees anything: format and control characters, marks and fillers are not."""
+    return any(map(_is_drawn, text))
+
+
+def _is_drawn(char: str) -> bool:
+    category = unicodedata.category(char)
+    return char not in _FILLERS and category[0] not in "ZM" and category not in ("Cc", "Cf", "Cs")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityRef:
     """How a caller names an entity: a name with type, aliases and identifiers."""
@@ -52,9 +68,9 @@ class EntityRef:
         put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
         surfaces: tuple[object, ...] = (self.name, *self.aliases, *self.external_ids.values())
         for name in surfaces:
-            if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
+            if not isinstance(name, str) or len(name) > MAX_NAME or not _is_visible(name):
                 raise InvalidInput(
-                    f"a name or identifier has 1 to {MAX_NAME} characters; got {name!r:.80}",
+                    f"a name or identifier has 1 to {MAX_NAME} visible characters: {name!r:.80}",
                     code="bad_name",
                 )
 

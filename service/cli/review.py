@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...schema.errors import InvalidInput, NotFound
+from ...schema.errors import InvalidInput, NotFound, unknown
 from .desk import Desk, show_page
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen, value_text, when
@@ -237,6 +237,9 @@ def evaluate(
     assume_same_scope: Annotated[
         bool, typer.Option(help="Lift person_without_context, and nothing else.")
     ] = False,
+    stress: Annotated[
+        str, typer.Option(help="Give every pair this context: scope, neighbour or both.")
+    ] = "",
     refit: Annotated[
         Path | None, typer.Option(help="Refit Platt's two numbers and write the model here.")
     ] = None,
@@ -245,10 +248,10 @@ def evaluate(
 
     Raises:
         NotFound: `unknown_file`.
-        InvalidInput: `bad_file` when a column is missing.
+        InvalidInput: `bad_file` when a column is missing, `bad_label`, `unknown_vocabulary`.
     """
+    from ...resolution.evaluate import STRESS, pairs_from_rows, refit_platt
     from ...resolution.evaluate import evaluate as measure
-    from ...resolution.evaluate import pairs_from_rows, refit_platt
     from ...resolution.model import default_model, model_to_json
 
     if not file.exists():
@@ -262,7 +265,10 @@ def evaluate(
                 "is_match, cluster1, cluster2",
                 code="bad_file",
             ) from missing
-    report = measure(pairs, assume_same_scope=assume_same_scope)
+    if stress not in STRESS:
+        raise unknown("stress test", stress, filter(None, STRESS))
+
+    report = measure(pairs, assume_same_scope=assume_same_scope, context=STRESS[stress])
     answer(context, report, lambda screen: _show_report(screen, report))
 
     if refit is not None:

@@ -14,9 +14,10 @@ import pytest
 from tenure.resolution import evaluate as module
 from tenure.resolution.compare import COMPARISONS
 from tenure.resolution.context import PairContext
-from tenure.resolution.evaluate import evaluate, pairs_from_rows, refit_platt, wilson
+from tenure.resolution.evaluate import STRESS, evaluate, pairs_from_rows, refit_platt, wilson
 from tenure.resolution.fit import CalibrationLabel, LabelledPair, bucket, fit, platt, split
 from tenure.resolution.model import default_model
+from tenure.schema.errors import InvalidInput
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("TENURE_SHARED", ROOT.parent / "shared"))
@@ -116,18 +117,45 @@ def test_wilson_intervals(right, n, low, high):
     assert (found.low, found.high) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
 
 
+def alias_row(**fields):
+    columns = "pair_id kind name1 name2 is_match cluster1 cluster2".split()
+    return dict(zip(columns, ("x", "person", "A", "B", "1", "c", "d"), strict=True)) | fields
+
+
 def test_rows_of_the_alias_files_become_pairs():
-    row = {
-        "pair_id": "x",
-        "kind": "person",
-        "name1": "A",
-        "name2": "B",
-        "is_match": "1",
-        "cluster1": "c",
-        "cluster2": "d",
-    }
-    (found,) = pairs_from_rows([row])
+    (found,) = pairs_from_rows([alias_row()])
     assert (found.entity_type, found.is_match, found.right_cluster) == ("person", True, "d")
+
+
+@pytest.mark.parametrize(
+    ("label", "truth"),
+    [("1", True), ("TRUE", True), (" yes", True), ("0", False), ("false", False), ("No", False)],
+)
+def test_a_label_is_read_however_it_is_written(label, truth):
+    (found,) = pairs_from_rows([alias_row(is_match=label)])
+    assert found.is_match is truth
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"is_match": "maybe"}, "bad_label"),
+        ({"is_match": ""}, "bad_label"),
+        ({"kind": "persn"}, "unknown_vocabulary"),
+    ],
+)
+def test_a_row_that_says_nothing_known_is_refused(fields, code):
+    with pytest.raises(InvalidInput) as caught:
+        pairs_from_rows([alias_row(**fields)])
+    assert caught.value.code == code
+
+
+def test_a_stress_test_gives_every_pair_its_context():
+    pairs = [pair(0, "Anna Schmidt", "Anna Schmitt", False, entity_type="person")]
+    plain = evaluate(pairs, assume_same_scope=True)
+    crowded = evaluate(pairs, assume_same_scope=True, context=STRESS["both"])
+    assert crowded.calibration_error > plain.calibration_error
+    assert crowded.pooled.bind.n == 0
 
 
 def test_a_report_counts_every_pair_once():

@@ -14,7 +14,7 @@ from tenure.resolution.compare import COMPARISONS, levels_of, measure
 from tenure.resolution.context import NO_CONTEXT, PairContext, PersonContext
 from tenure.resolution.model import default_model
 from tenure.resolution.normalize import normalize
-from tenure.resolution.score import PairScore, Scored, decide, probability, score_pair
+from tenure.resolution.score import MARGIN_SCORE, PairScore, Scored, decide, probability, score_pair
 from tenure.resolution.vetoes import VETOES, VetoCode
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import ResolutionPolicy
@@ -55,7 +55,7 @@ WORKED = [
     ("Siemens Energy", "Siemens Energy", "organization", "bind", "bind"),
     ("Siemens Energy", "Siemens Energy AG", "organization", "bind", "bind"),
     ("Data Platform Team", "Data Platfrom Team", "team", "bind", "bind"),
-    ("Sam Rivera", "Sam Riviera", "person", "review", "bind"),
+    ("Sam Rivera", "Sam Riviera", "person", "review", "review"),
     ("IBM", "International Business Machines", "organization", "review", "review"),
     ("Room 101", "Room 102", "location", "new", "new"),
     (
@@ -73,6 +73,49 @@ def test_worked_examples_keep_their_decision(left, right, entity_type, alone, pr
     context = ASSUMED if entity_type == "person" else TENANT
     assert outcome(left, right, entity_type, context) == alone
     assert outcome(left, right, entity_type, PROJECT) == project
+
+
+CROWDED = PairContext(
+    same_scope=True,
+    neighbour_overlap=1000,
+    mentioned_together=True,
+    person_context=PersonContext.ASSUMED,
+)
+"""All that names alone may be lifted by."""
+
+NEAR = [
+    ("John Rockefeller", "John Rockefeller Jr.", "person", "extra_tokens"),
+    ("Sam Rivera", "Sam Rivera, Sr.", "person", "extra_tokens"),
+    ("Sam Rivera Jr.", "Sam Rivera Sr.", "person", "token_conflict"),
+    ("Anna Schmidt", "Anna Schmitt", "person", "context_alone"),
+    ("Wei Zhang", "Wei Zheng", "person", "context_alone"),
+    ("Billing Worker Payments", "Billing Worker Refunds", "system", "token_conflict"),
+    ("Apollo Guidance Computer", "Apollo Guidance Computer II", "project", "number_conflict"),
+    ("Apollo II", "Apollo III", "project", "number_conflict"),
+    ("Profit Alliance", "Non Profit Alliance", "organization", "distinction"),
+    ("Acme Logistics Asia", "Acme Logistics", "organization", "distinction"),
+    ("First Commerce Bank", "First Commerce", "organization", "distinction"),
+    ("Order Service Test", "Order Service", "system", "distinction"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "entity_type", "code"), NEAR)
+def test_no_context_binds_a_name_that_says_another(left, right, entity_type, code):
+    pair = score(left, right, entity_type, CROWDED)
+    assert code in pair.vetoes
+    assert pair.score <= MARGIN_SCORE
+
+
+def test_a_roman_numeral_counts_as_its_number():
+    assert outcome("Apollo II", "Apollo 2", "project") == "bind"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [("Siobhán Kelly", "Siobhan Kelly"), ("Mike Jordan", "Michael Jordan")]
+)
+def test_context_binds_a_name_that_differs_in_form_alone(left, right):
+    context = PairContext(same_scope=True, neighbour_overlap=500)
+    assert outcome(left, right, "person", context) == "bind"
 
 
 APART = [
@@ -394,7 +437,7 @@ def test_a_vetoed_pair_never_binds_however_low_the_bar():
 
 def test_the_veto_list_is_closed_and_reads_aloud():
     codes = [veto.code for veto in VETOES]
-    assert [*codes, VetoCode.CHAIN, VetoCode.MARGIN] == list(VetoCode)
+    assert [*codes, VetoCode.CONTEXT_ALONE, VetoCode.CHAIN, VetoCode.MARGIN] == list(VetoCode)
     assert all(veto.sentence.endswith(".") for veto in VETOES)
 
 

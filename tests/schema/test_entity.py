@@ -30,6 +30,9 @@ def test_the_longest_name_fits() -> None:
     [
         {"name": ""},
         {"name": "  "},
+        {"name": "\u200b\u200d"},
+        {"name": "\u3164"},
+        {"name": "Ann", "aliases": ("\ufeff",)},
         {"name": "n" * 513},
         {"name": None},
         {"name": "Ann", "aliases": ("",)},

@@ -151,3 +151,14 @@ def test_binds_are_scored_again_and_the_sound_ones_are_left(memory: Memory) -> N
     for name in ("Order Service", "OrderService"):
         memory.write(EntityRef(name=name, type="system"), "noted", name)
     assert memory.reviews.below() == ()
+
+
+def test_a_stress_test_gives_every_pair_a_context(memory: Memory, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text(f"{HEAD}\np1,person,Anna Schmidt,Anna Schmitt,no,a,b\n", encoding="utf-8")
+    report = told(tmp_path / "team.db", "resolution", "evaluate", str(pairs), "--stress", "both")
+    assert (report["pooled"]["bind"]["n"], report["pooled"]["review"]["n"]) == (0, 1)
+    refused = told(
+        tmp_path / "team.db", "resolution", "evaluate", str(pairs), "--stress", "all", code=1
+    )
+    assert "scope" in refused

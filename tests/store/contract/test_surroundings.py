@@ -191,3 +191,16 @@ def test_nothing_around_is_read_where_exact_names_decide(
     monkeypatch.setattr(Circle, "read", read)
     assert memory.write(person("Samuel Rivera"), "worked_with", "Nova").outcome == "confirmed"
     assert memory.write(person("Karl Lang"), "noted", "z").outcome == "accepted"
+
+
+def test_one_neighbour_that_many_have_is_no_evidence(memory: Memory) -> None:
+    around = nova(memory)
+    for name in ("Samuel Rivera", "Ann Bell", "Karl Lang", "Mia Ito", "Omar Haddad"):
+        memory.write(person(name), "worked_with", around)
+    rare = memory.write(person("Sam Rivera"), "worked_with", around, dry_run=True)
+    assert overlap(rare.resolution)
+
+    memory.write(person("Jon Berg"), "worked_with", around)
+    common = memory.write(person("Sam Rivera"), "worked_with", around, dry_run=True)
+    assert not overlap(common.resolution)
+    assert resolution(common).decision == "review"

@@ -137,6 +137,24 @@ class Permissions:
     """Roles, sorted; wins over `allow`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Authorship:
+    """Who wrote a claim, as far as that decides whom the claim may instruct.
+
+    It is set once, at the write. A person who later accepts or settles the claim does not
+    become its writer, and a copy keeps the writer of its original.
+    """
+
+    user: str | None = None
+    session: str | None = None
+    directs: bool = False
+    """Whether the writer held a level of 0 or 1, or a directive role, at that time."""
+
+
+UNKNOWN_AUTHOR: Final = Authorship()
+"""Nobody: what such a claim says is data for everyone."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
     """What a claim says about itself and erasure leaves: ids, provenance, tenure."""
@@ -166,6 +184,7 @@ class Details:
     """Who wrote it: the user, else the tenant's service."""
     resolved_via: str
     """How the subject was bound: the resolution's reason, or empty."""
+    authorship: Authorship = UNKNOWN_AUTHOR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

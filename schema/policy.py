@@ -39,6 +39,8 @@ class WritePolicy:
     same_origin_corrects: bool = False
     """Whether an assert from the origin of the shown claim at equal level means `correct`"""
     injection: InjectionPolicy = InjectionPolicy.QUARANTINE
+    directive_roles: tuple[str, ...] = ("owner", "admin", "steward", "lead")
+    """Roles whose writes may instruct others, whatever the level of the write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

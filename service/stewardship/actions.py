@@ -115,7 +115,12 @@ class Actions(Caller):
             source_authority=1.0 if denial else None,
             confidence=1.0,
         )
-        return Writer(self.backend, self.principal).write(write, dry_run=False)
+        writer = Writer(self.backend, self.principal)
+        if winner is None:
+            return writer.write(write, dry_run=False)
+
+        # Whoever settles a tie chooses between the words of others and does not say them.
+        return writer.write_for(write, model.details.authorship)
 
     def _claim(self, object_id: str) -> Version:
         with self._reading() as reader:

@@ -21,6 +21,7 @@ from typing import Any, Final, NoReturn, cast
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, did_you_mean
 from ...schema.write import Write
 from ..backend.times import instant
+from .trust import parsed_authorship
 
 STDIN: Final = "-"
 
@@ -134,9 +135,10 @@ def read(line: Line, reading: Reading) -> Definition | Event:
     if "define" in event:
         return Definition(line, event)
     recorded_us = _recorded_us(event, reading)
-    members = checked_fields(
-        {name: value for name, value in event.items() if name != "recorded_at"}
-    )
+    if reading.replay:
+        parsed_authorship(event.get("writer"))
+    recorded = {"recorded_at", "writer"} if reading.replay else {"recorded_at"}
+    members = checked_fields({name: value for name, value in event.items() if name not in recorded})
     if reading.ignore_external_ids:
         members = {name: _anonymous(value) for name, value in members.items()}
     return Event(line, event, Write(**members), recorded_us)

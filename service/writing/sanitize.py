@@ -38,7 +38,15 @@ from ...schema.write import Draft, Write
 from ..backend.parsing import decay, entity_ref, mention, share
 from ..backend.times import optional
 from .content import content_of, inspect
-from .trust import References, WriteContext, WriteRequest, levels_of, permissions_of, trust_of
+from .trust import (
+    References,
+    WriteContext,
+    WriteRequest,
+    authorship_of,
+    levels_of,
+    permissions_of,
+    trust_of,
+)
 
 
 def sanitize(
@@ -267,6 +275,7 @@ class _DraftBuilder:
             planned=bool(write.planned),
             actor=self.context.principal.user or "service",
             resolved_via="object_id" if target else "",
+            authorship=authorship_of(self.context.principal, self.context.policy),
         )
 
     def _object_type(self, level: Authority, slot: Slot | None) -> ObjectType:

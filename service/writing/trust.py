@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ...schema.claim import Assertion, Permissions
+from ...schema.claim import Assertion, Authorship, Details, Permissions
+from ...schema.errors import InvalidInput
 from ...schema.policy import Policy
 from ...schema.principal import EVERYONE, Principal
+from ...schema.record_json import from_plain
 from ...schema.slots import Slot, Vocabulary
 from ...schema.sources import Channel, SourceKind, effective_level
 from ...schema.vocabulary import Authority, Classification, Precedence, Sensitivity, parse
@@ -89,6 +91,38 @@ def permissions_of(request: WriteRequest, sensitivity: Iterable[Sensitivity]) ->
         allow=tuple(sorted(allow)),
         deny=tuple(sorted(deny)),
     )
+
+
+def authorship_of(principal: Principal, policy: Policy) -> Authorship:
+    """Who writes, and whether that writer may direct others."""
+    directs = principal.authority_level <= Authority.DEVELOPER
+    directs = directs or not principal.roles.isdisjoint(policy.write.directive_roles)
+    return Authorship(principal.user, principal.session, directs)
+
+
+def recorded_authorship(details: Details, recorded: object) -> Authorship:
+    """Who wrote a replayed claim: whom its line names, else whom its scope and level prove."""
+    directs = details.authority_level <= Authority.DEVELOPER
+    return parsed_authorship(recorded) or Authorship(details.scope.user, None, directs)
+
+
+def parsed_authorship(recorded: object) -> Authorship | None:
+    """The writer that a line of a replay names.
+
+    Raises:
+        InvalidInput: `bad_field`.
+    """
+    if recorded is None:
+        return None
+    try:
+        authorship: Authorship = from_plain(Authorship, recorded)
+    except ValueError as error:
+        raise InvalidInput(
+            f"writer is an object of user, session and directs: {error}",
+            code="bad_field",
+            field="writer",
+        ) from error
+    return authorship
 
 
 def _rank(source: Assertion, kinds: Mapping[str, SourceKind]) -> int:

@@ -8,10 +8,10 @@ Checklist: C-055.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ...schema.claim import Assertion, Claim, Version
+from ...schema.claim import Assertion, Authorship, Claim, Version
 from ...schema.errors import InvalidInput, NotFound, TenureError
 from ...schema.interval import ALWAYS, INF_US
 from ...schema.principal import OPERATE, visible_scopes
@@ -24,7 +24,7 @@ from ...store.port.store import Ask, Point, WriteTx
 from ..backend.caller import Caller
 from ..backend.ids import event_id, key_id
 from .sanitize import sanitize
-from .trust import References, WriteContext
+from .trust import References, WriteContext, recorded_authorship
 
 _FAR = INF_US - 1
 
@@ -36,6 +36,11 @@ class Writer(Caller):
     def write(self, write: Write, *, dry_run: bool) -> Receipt:
         """Return the receipt of one write."""
         return self.write_many([write], dry_run=dry_run)[0]
+
+    def write_for(self, write: Write, authorship: Authorship) -> Receipt:
+        """The receipt of a write that repeats what another has said, and stays theirs."""
+        (draft,) = self.drafts([write])
+        return self.submit([_by(draft, authorship)])[0]
 
     def write_many(
         self, writes: Sequence[Write], *, dry_run: bool = False, ids: Sequence[str] = ()
@@ -65,7 +70,11 @@ class Writer(Caller):
             event_id(tenant, recorded_us, number, canonical_json(event))
             for number, event in enumerate(events)
         ]
-        return self.submit(self.drafts(writes, ids), stated_tx=recorded_us)
+        drafts = [
+            _by(draft, recorded_authorship(draft.details, event.get("writer")))
+            for draft, event in zip(self.drafts(writes, ids), events, strict=True)
+        ]
+        return self.submit(drafts, stated_tx=recorded_us)
 
     def submit(
         self,
@@ -198,6 +207,10 @@ def _assertion(versions: Mapping[str, Version], object_id: str) -> Assertion:
         content=version.content,
         permissions=version.permissions,
     )
+
+
+def _by(draft: Draft, authorship: Authorship) -> Draft:
+    return replace(draft, details=replace(draft.details, authorship=authorship))
 
 
 def _of_draft(draft: Draft) -> Assertion:

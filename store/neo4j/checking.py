@@ -17,7 +17,7 @@ from typing import Final, LiteralString
 
 from ...resolution import clusters
 from ...schema.interval import INF_US, MIN_US
-from ..port.audit import GENESIS, chained
+from ..port.audit import GENESIS, chained, unattributed
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec, schema
 from .calls import Reads
@@ -40,6 +40,8 @@ def broken(calls: Reads) -> Iterator[str]:
     yield from _overlaps(calls, cypher.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
     yield from _log(calls)
     yield from _identity(calls)
+    (standing,) = calls.rows(cypher.UNATTRIBUTED)
+    yield from unattributed(int(standing["claims"]))
 
 
 def _overlaps(calls: Reads, text: LiteralString, what: str) -> Iterator[str]:

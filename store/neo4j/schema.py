@@ -132,6 +132,10 @@ def _make(session: neo4j.Session, link: Link, commands: Sequence[LiteralString])
 
 
 def _reached(session: neo4j.Session, link: Link, number: int) -> None:
+    # Each fill commits by itself, some thousand nodes at a time, so an interrupted migration
+    # goes on where it stopped: the number is written after them.
+    for statement in cypher.FILLS.get(number, ()):
+        session.run(link.dialect + statement).consume()
     session.run(link.dialect + cypher.SET_VERSION, number=number).consume()
 
 

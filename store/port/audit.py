@@ -8,6 +8,7 @@ stores keep the digests and the doctor recomputes them. Sources: neo4j 2; checkl
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Final
 
 from ...schema.values import canonical_json
@@ -26,3 +27,16 @@ def chained(previous: bytes, event: TxEvent) -> bytes:
     """
     body = [previous.hex(), event.seq, event.tx, event.actor, event.op, list(event.object_ids)]
     return hashlib.sha256(canonical_json(body).encode()).digest()
+
+
+def unattributed(count: int) -> Iterator[str]:
+    """The doctor's sentence for rules and preferences whose writer no older version recorded.
+
+    >>> list(unattributed(0))
+    []
+    """
+    if count:
+        yield (
+            f"{count} rules, preferences or decisions of an older version have no writer on "
+            "record, so they are data and instruct nobody; write those that should, anew"
+        )

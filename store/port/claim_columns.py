@@ -19,6 +19,7 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, Final, LiteralString, TypeVar
 
+from ...schema.claim import Authorship
 from ...schema.interval import Interval
 from ...schema.layers import DecayRule
 from ...schema.principal import EVERYONE, Scope
@@ -80,6 +81,11 @@ def _decay_rule(half_life_days: float | None, minimum_threshold: float | None) -
     return DecayRule(float(half_life_days), float(minimum_threshold or 0))
 
 
+@lru_cache(maxsize=4096)
+def _authorship(user: str | None, session: str | None, directs: object) -> Authorship:
+    return Authorship(user, session, bool(directs))
+
+
 _CLASSES: Final = tuple(Classification)
 _SCOPE: Final = Form(attrgetter("scope_id"), lru_cache(maxsize=4096)(Scope.parse))
 _LEVEL: Final = Form(int, {int(level): level for level in Authority}.__getitem__)
@@ -125,6 +131,9 @@ CLAIM_COLUMNS: Final = (
     Column("planned", "details.planned", _FLAG),
     Column("actor", "details.actor"),
     Column("resolved_via", "details.resolved_via"),
+    Column("writer_user", "details.authorship", Form(attrgetter("user"))),
+    Column("writer_session", "details.authorship", Form(attrgetter("session"))),
+    Column("directs", "details.authorship", Form(attrgetter("directs"))),
 )
 """What a reader of the scope may know of every claim."""
 
@@ -157,6 +166,7 @@ PERMISSION_COLUMNS: Final = (
 _JOINED: Final[Mapping[str, Callable[..., object]]] = {
     "claim.interval": Interval,
     "details.decay_rule": _decay_rule,
+    "details.authorship": _authorship,
 }
 """What the columns of one attribute are joined to."""
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from ...resolution import clusters
 from ...schema.entity import Judgement
-from ..port.audit import GENESIS, chained
+from ..port.audit import GENESIS, chained, unattributed
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec
 from .sql import checks as sql
@@ -44,6 +44,7 @@ def broken(db: sqlite3.Connection) -> Iterator[str]:
     yield from _log(db)
     yield from _identity(db)
     yield from _texts(db)
+    yield from unattributed(db.execute(sql.UNATTRIBUTED).fetchone()[0])
 
 
 def _file(db: sqlite3.Connection) -> Iterator[str]:

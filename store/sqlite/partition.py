@@ -14,7 +14,7 @@ import hmac
 import os
 import sqlite3
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -232,7 +232,7 @@ def migrate(path: Path, tenant: str, tuning: Tuning, *, dry_run: bool) -> Migrat
         _check_file(db, path, tenant)
         with transaction(db):  # a dry run does nothing in it
             version = _schema_of(db, path)
-            steps = [*_gone(db, version), *_newer(version)]
+            steps = [*_gone(db, version), *_between(version, SCHEMA_VERSION)]
             if steps and not dry_run:
                 for step in steps:
                     db.execute(step)
@@ -245,7 +245,7 @@ def _migrate(db: sqlite3.Connection, path: Path, tenant: str, key: bytes | None)
     version = _schema_of(db, path)
     if version == SCHEMA_VERSION:
         return
-    for statement in _newer(version):
+    for statement in _between(version, SCHEMA_VERSION):
         db.execute(statement)
     if version == 0:
         db.execute(sql.CREATE_META, (tenant,))
@@ -259,22 +259,26 @@ def _mark(db: sqlite3.Connection) -> None:
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-def _newer(version: int) -> Iterator[str]:
-    """Yield the statements that lead from a schema version to the newest."""
-    for parts in MIGRATIONS[version:]:
+def _between(version: int, later: int) -> Iterator[str]:
+    """The statements that lead from a schema version to a later one."""
+    for parts in MIGRATIONS[version:later]:
         for part in parts:
             yield from _statements(part)
 
 
-def _gone(db: sqlite3.Connection, version: int) -> Iterator[str]:
-    """Yield the statements whose index or trigger a file of this version lacks."""
-    held = {str(name) for (name,) in db.execute("SELECT name FROM sqlite_master").fetchall()}
-    for parts in MIGRATIONS[:version]:
-        for part in parts:
-            for statement in _statements(part):
-                kind, name = _step(statement).rsplit(" ", 1)
-                if kind.endswith(("INDEX", "TRIGGER")) and name not in held:
-                    yield statement
+def _gone(db: sqlite3.Connection, version: int) -> Iterable[str]:
+    """The statements whose index or trigger a file of this version lacks."""
+    present = {str(name) for (name,) in db.execute("SELECT name FROM sqlite_master").fetchall()}
+    missing: dict[str, str] = {}
+
+    for statement in _between(0, version):
+        kind, name = _step(statement).rsplit(" ", 1)
+        made_once = kind.startswith("CREATE") and kind.endswith(("INDEX", "TRIGGER"))
+        # A later version may drop a guard and make it anew: the last text of a name is its own.
+        if made_once and name not in present:
+            missing[name] = statement
+
+    return missing.values()
 
 
 def _step(statement: str) -> str:

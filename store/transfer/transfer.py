@@ -25,7 +25,8 @@ from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.errors import Conflict, InvalidInput, TenureError
 from ...schema.record_json import from_plain, to_plain
 from ...schema.terms import TERMS_VERSION
-from ...schema.values import canonical_json
+from ...schema.values import canonical_json, fields_of
+from ...schema.vocabulary import Authority
 from ..port.store import (
     ActionRecord,
     Batch,
@@ -47,8 +48,8 @@ from ..port.store import (
     WriteTx,
 )
 
-FORMAT: Final = 1
-"""The number of this format; a reader refuses every other one."""
+FORMAT: Final = 2
+"""The number of this format; a reader takes older ones and refuses newer ones."""
 
 CHUNK: Final = 1_000
 """Records applied in one statement's batch (settled 1)."""
@@ -108,10 +109,14 @@ _FIELD: Final = {
 """The field of a batch that takes the records of a kind as they are."""
 
 
+_HEADER: Final = ("tenure_export", "tenant", "seq", "last_us", "next_vid", "keys")
+
+
 @dataclass(frozen=True, slots=True)
 class _Header:
     """What an export says of itself."""
 
+    tenure_export: int
     tenant: str
     seq: int
     last_us: int
@@ -207,7 +212,7 @@ def _checked(lines: Iterable[str], keep: Callable[[str], object]) -> _Header:
             if _ORDER.get(kind, -1) < place:
                 raise _bad(number, f"a record of kind {kind!r} is unknown or out of order")
             place = _ORDER[kind]
-            _record(kind, plain.get("record"), number)
+            _record(kind, plain.get("record"), number, header)
             keep(tally.add(line, kind) + "\n")
     if header is None or not ended:
         raise _bad(number + 1, "the export ends too early: its footer is missing")
@@ -231,25 +236,39 @@ def _parsed(line: str, number: int) -> dict[str, Any]:
 
 
 def _header(plain: dict[str, Any], number: int) -> _Header:
-    if plain.get("tenure_export") != FORMAT or plain.get("terms") != TERMS_VERSION:
+    if plain.get("tenure_export") not in (1, FORMAT) or plain.get("terms") != TERMS_VERSION:
         raise _bad(
             number,
             f"it is no header of format {FORMAT} with search terms {TERMS_VERSION}; export with "
             "this version of tenure",
         )
-    wanted = {name: plain.get(name) for name in ("tenant", "seq", "last_us", "next_vid", "keys")}
     try:
-        header: _Header = from_plain(_Header, wanted)
+        header: _Header = from_plain(_Header, {name: plain.get(name) for name in _HEADER})
     except ValueError as error:
         raise _bad(number, str(error)) from error
     return header
 
 
-def _record(kind: str, plain: Any, number: int) -> Any:
+def _record(kind: str, plain: Any, number: int, header: _Header) -> Any:
+    if header.tenure_export == 1 and kind == RecordKind.CLAIM.value:
+        plain = _with_authorship(plain)
     try:
         return from_plain(_TYPES[RecordKind(kind)], plain)
     except (TenureError, ValueError) as error:
         raise _bad(number, str(error)) from error
+
+
+def _with_authorship(plain: Any) -> Any:
+    """A claim of an older export, with what its actor and level prove of its writer."""
+    details = fields_of(fields_of(plain).get("details"))
+    user = fields_of(details.get("scope")).get("user")
+    level = details.get("authority_level")
+    authorship = {
+        "user": user if user == details.get("actor") else None,
+        "session": None,
+        "directs": isinstance(level, int) and level <= Authority.DEVELOPER,
+    }
+    return {**fields_of(plain), "details": {**details, "authorship": authorship}}
 
 
 def _apply(tx: WriteTx, header: _Header, lines: IO[str]) -> None:
@@ -257,7 +276,7 @@ def _apply(tx: WriteTx, header: _Header, lines: IO[str]) -> None:
     tx.apply(Batch(clock=header.clock(seq, last_us), keys=header.keys))
     records = ((plain["kind"], plain["record"]) for plain in map(json.loads, lines))
     for kind, group in groupby(records, key=lambda pair: str(pair[0])):
-        while chunk := tuple(_record(kind, plain, 0) for _, plain in islice(group, CHUNK)):
+        while chunk := tuple(_record(kind, plain, 0, header) for _, plain in islice(group, CHUNK)):
             if kind == RecordKind.EVENT.value:
                 seq, last_us = chunk[-1].seq, chunk[-1].tx
             tx.apply(_batch(RecordKind(kind), chunk, header.clock(seq, last_us)))

@@ -63,7 +63,7 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "53fc8c29133edaf4c5397bf7b5fcde6b63ea5bb2eb4ba8b1b8a0b079f5a2c670"
+    assert DEFAULT.digest == "85b07081da39e20408196bb664cc7dc4bdbb3449c34ea992b821878be5ef6589"
     assert Policy().digest == DEFAULT.digest
 
 
@@ -71,6 +71,7 @@ def test_a_pack_is_stored_as_canonical_json() -> None:
     pack = json.loads(DEFAULT.to_json())
     assert list(pack) == ["compile", "decay", "read", "resolution", "write"]
     assert pack["write"] == {
+        "directive_roles": ["owner", "admin", "steward", "lead"],
         "injection": "quarantine",
         "long_text_chars": 20_000,
         "max_batch": 10_000,

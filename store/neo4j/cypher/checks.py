@@ -242,6 +242,11 @@ MATCH (e)-[r:SAME_AS]->(c:Entity) WHERE r.tx_end = $inf
 """,
     _FRAGMENTS,
 )
+UNATTRIBUTED: Final[LiteralString] = """
+MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.object_type >= '' AND c.scope_id >= ''
+  AND c.unattributed AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.open = 0 }
+RETURN count(c) AS claims
+"""
 UNLOGGED_TOMBSTONE: Final[LiteralString] = """
 MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
   AND NOT EXISTS { MATCH (e:TxEvent) WHERE e.tenant_id = $tenant AND e.tx = t.tx }

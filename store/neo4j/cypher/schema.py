@@ -14,6 +14,7 @@ Sources: neo4j 3; settled 8.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, LiteralString
 
 MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
@@ -108,11 +109,26 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace',"
         " `fulltext.eventually_consistent`: false}}",
     ),
+    (),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 
 SCHEMA_VERSION: Final = len(MIGRATIONS)
 """What this code reads and writes; a database with a higher number is refused."""
+
+KNOW_WRITERS: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.directs IS NULL
+CALL (c) {
+  SET c.directs = c.authority_level <= 1, c.writer_user =
+    CASE WHEN (',' + c.scope_id + ',') CONTAINS (',user=' + c.actor + ',') THEN c.actor END
+  SET c.unattributed = CASE WHEN c:Standing AND NOT c.directs AND c.writer_user IS NULL
+    AND c.authority_level < 4 THEN true END
+} IN TRANSACTIONS OF 10000 ROWS
+"""
+"""Who wrote an older claim, as far as its actor and level prove it; safe to repeat."""
+
+FILLS: Final[Mapping[int, tuple[LiteralString, ...]]] = {2: (KNOW_WRITERS,)}
+"""What fills in the data of older versions, by the schema version that needs it."""
 
 READ_VERSION: Final[LiteralString] = """
 MATCH (n:SchemaVersion {name: 'tenure'}) RETURN n.number AS number
@@ -130,6 +146,7 @@ SHOW INDEXES YIELD name, state RETURN name, state ORDER BY name
 """Every index; a uniqueness constraint has one of its own name."""
 
 WITHOUT_TENANT: Final = {
+    "KNOW_WRITERS": "the schema is the database's",
     "READ_VERSION": "the schema is the database's",
     "SET_VERSION": "the schema is the database's",
     "AWAIT_INDEXES": "touches no node",

@@ -86,6 +86,11 @@ WHERE NOT EXISTS (SELECT 1 FROM tx_event e WHERE e.tx = t.tx)""",
 }
 """Statements by the sentence that holds when they find nothing."""
 
+UNATTRIBUTED: Final = f"""
+SELECT count(*) FROM unattributed u WHERE EXISTS (
+  SELECT 1 FROM version v INDEXED BY version_by_claim
+  WHERE v.claim_id = u.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
+
 CLEAN_HEADS: Final = """
 SELECT s.slot_key || iif(s.many, ' ' || coalesce(d.value_key, c.object_id), '') AS place,
   v.valid_from, v.valid_until, v.tx_start, v.tx_end

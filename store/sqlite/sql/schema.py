@@ -330,10 +330,31 @@ CREATE TABLE mention (
 CREATE INDEX mention_by_entity ON mention (entity_id, claim_id);
 """ + _frozen("mention")
 
+_AUTHORSHIP: Final = (
+    """
+ALTER TABLE claim ADD COLUMN writer_user TEXT;
+ALTER TABLE claim ADD COLUMN writer_session TEXT;
+ALTER TABLE claim ADD COLUMN directs INTEGER NOT NULL DEFAULT 0;
+DROP TRIGGER claim_same;
+DROP TRIGGER claim_keep;
+UPDATE claim SET directs = authority_level <= 1,
+  writer_user = iif(instr(',' || scope_id || ',', ',user=' || actor || ',') > 0, actor, NULL);
+CREATE TABLE unattributed (claim_id INTEGER PRIMARY KEY REFERENCES claim) STRICT;
+INSERT INTO unattributed SELECT claim_id FROM claim INDEXED BY claim_standing
+WHERE directs = 0 AND writer_user IS NULL AND authority_level < 4 AND object_type IN
+  ('policy_rule', 'tool_schema', 'preference', 'actionable_constraint', 'project_decision');
+"""
+    + _frozen("claim")
+    + _frozen("unattributed")
+)
+"""Who wrote a claim. Of an older one only what its actor and level prove is known; those that
+could instruct somebody and now cannot are noted, for the doctor to count."""
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
     (_MENTION,),
+    (_AUTHORSHIP,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

@@ -189,7 +189,7 @@ def _swap(lines: list[str], old: str, new: str) -> list[str]:
         (lambda x: signed(_swap(x, '"op":"assert"', '"op":"shout"')), "some"),
         (lambda x: signed(_swap(x, '"planned":false', '"planned":0')), "some"),
         (lambda x: signed(_swap(x, '"planned":false', '"planed":false')), "some"),
-        (lambda x: signed(_swap(x, '"tenure_export":1', '"tenure_export":2')), 1),
+        (lambda x: signed(_swap(x, '"tenure_export":2', '"tenure_export":3')), 1),
         (lambda x: signed(_swap(x, '"next_vid":', '"next_vids":')), 1),
         (lambda x: signed(_swap(x, '["clean","",true]', '["clean","",1]')), "some"),
     ],

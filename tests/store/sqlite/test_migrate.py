@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tenure.schema.claim import Authorship
 from tenure.schema.errors import Fault, NotFound, Unavailable
+from tenure.schema.principal import Scope
+from tenure.schema.vocabulary import ObjectType
 from tenure.service.cli.main import app
 from tenure.store.sqlite import SqliteStore
 from tenure.store.sqlite.sql.schema import MIGRATIONS, SCHEMA_VERSION
@@ -115,3 +118,44 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["--store", str(tmp_path / "none.db"), "migrate"])
     assert (result.exit_code, (tmp_path / "none.db").exists()) == (1, False)
     assert "[unknown_store]" in result.stderr
+
+
+def test_an_older_file_learns_what_actor_and_level_prove_of_its_writers(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    store = SqliteStore(path)
+    store.ensure(TENANT)
+    own = Scope(user="ann")
+    rule = ObjectType.PREFERENCE
+    commit(
+        store,
+        [
+            Say(object_id="own", scope=own),
+            Say(object_id="shared", slot="a", object_type=rule),
+            Say(object_id="policy", slot="b", level=1),
+        ],
+    )
+    store.close()
+    for statement in (
+        "DROP TABLE unattributed",
+        *(f"ALTER TABLE claim DROP COLUMN {name}" for name in AUTHORSHIP),
+        f"PRAGMA user_version = {SCHEMA_VERSION - 1}",
+    ):
+        run(path, statement)
+
+    store = SqliteStore(path)
+    store.ensure(TENANT)
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        claims = tx.assertions(("own", "shared", "policy"))
+    assert {name: claim.details.authorship for name, claim in claims.items()} == {
+        "own": Authorship("ann", None, False),
+        "shared": Authorship(None, None, False),
+        "policy": Authorship(None, None, True),
+    }
+    assert [sentence[:20] for sentence in store.check(TENANT)] == ["1 rules, preferences"]
+    with pytest.raises(sqlite3.IntegrityError, match="append-only: claim"):
+        run(path, "UPDATE claim SET directs = 1")
+    store.close()
+
+
+AUTHORSHIP = ("writer_user", "writer_session", "directs")

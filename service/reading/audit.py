@@ -160,6 +160,10 @@ def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView
 
 
 def _verdicts(body: str) -> list[dict[str, Any]]:
+    # The receipt of an erased write is kept without its words.
+    if not body:
+        return []
+
     names = ("object_id", "relation", "verdict", "reason")
     relations = json.loads(body)["relations"]
     return [dict(zip(names, relation[:4], strict=True)) for relation in relations]

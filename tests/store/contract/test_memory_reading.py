@@ -81,6 +81,19 @@ def test_an_erased_object_says_erased_in_the_past_and_resurfaces_nothing_wrong(
     assert memory.doctor() == ()
 
 
+def test_an_erased_object_explains_itself_without_the_words_of_its_receipt(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    second = memory.write(subject="Sam", slot="office", value="Secretville", valid_from=JUN)
+    memory.write(subject="Sam", slot="office", value="Secretville", valid_from=JAN)
+    memory.erase(second.object_id, reason="request 7")
+    explanation = memory.explain(second.object_id)
+    assert explanation.verdicts == ()
+    assert "Secretville" not in repr(explanation)
+
+
 def test_only_the_privileged_erase(open_memory: Open) -> None:
     memory = open_memory()
     receipt = memory.write(subject="Sam", slot="office", value="NYC")

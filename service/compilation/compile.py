@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ...compiler.compile import compile as compile_envelope
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.gathering.binding import ExactBinder
-from ...compiler.gathering.gather import names_asked, vectors_wanted
+from ...compiler.gathering.gather import vectors_wanted
+from ...compiler.gathering.mentions import compile_names
 from ...compiler.ir.context import project_of, scopes_of
 from ...compiler.replay import replay
 from ...compiler.request.parse import parse_request
@@ -112,7 +113,7 @@ class Compiler(Caller):
             question = f"{question}\n{request.hypothesis}"
         if embedding is not None and request.query_vector is None and question.strip():
             request = replace(request, query_vector=embedding.query(question))
-        names = names_asked(request, self.principal, self.backend.policy.compile)
+        names = compile_names(request, self.principal, self.backend.policy.compile)
         with self._reading(names) as reader:
             view = pinned(
                 self.backend, self.principal, reader, parameters.get("valid"), parameters.get("tx")

@@ -1,0 +1,73 @@
+"""What the reads of a compile have brought so far, each row once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...schema.claim import Version
+from ...schema.principal import Sight
+from ...store.port.store import Ask, Found, Point, Reader
+from ..ir.context import CompileContext
+from ..ir.snapshot import Proposed, Via
+
+RowKey = tuple[str, int]
+"""(object id, vid)."""
+
+
+@dataclass(slots=True)
+class Candidates:
+    """The rows that may enter an envelope, and what is said of their reads."""
+
+    context: CompileContext
+    reader: Reader
+    sight: Sight
+    rows: dict[RowKey, Proposed] = field(default_factory=dict[RowKey, Proposed])
+    """In the order in which they were first met."""
+    withheld: dict[str, int] = field(default_factory=dict[str, int])
+    """Rows that may not be seen, by the read that met them."""
+    cut: bool = False
+    """Whether a limit left something out."""
+    reads: int = 0
+
+    @property
+    def point(self) -> Point:
+        """The instant and the state of knowledge that is asked for."""
+        return self.context.point
+
+    def add_read(self, source: str, page: Found, via: Via, *, hop: int = 0) -> None:
+        """Add what a read brought."""
+        self.reads += 1
+        self.cut |= page.cut
+        if page.withheld:
+            self.withheld[source] = self.withheld.get(source, 0) + page.withheld
+        self.add(page.versions, via, hop=hop)
+
+    def add(self, versions: Iterable[Version], via: Via, *, hop: int = 0) -> None:
+        """Add rows; the ways to a row add up, the fewest hops count."""
+        rows, flag = self.rows, via.value
+        for version in versions:
+            row = version.row
+            key = row.claim.object_id, row.vid
+            known = rows.get(key)
+            if known is None:
+                rows[key] = Proposed(version, flag, hop)
+            else:
+                rows[key] = Proposed(known.version, known.via | flag, min(known.hop, hop))
+
+    def add_ask(self, source: str, ask: Ask | None, via: Via) -> None:
+        """Add what an ask brings, if there is one."""
+        if ask is not None:
+            self.add_read(source, self.read(ask), via)
+
+    def read(self, ask: Ask) -> Found:
+        """Read an ask with the caller's access, at the compile's point."""
+        return self.reader.versions(ask, sight=self.sight, point=self.point)
+
+    def entity_ids(self) -> list[str]:
+        """The raw ids that the rows are about or point at, sorted."""
+        ids: set[str] = set()
+        for proposed in self.rows.values():
+            details = proposed.version.details
+            ids.update(id_ for id_ in (details.subject_id, details.value_entity_id) if id_)
+        return sorted(ids)

@@ -1,0 +1,126 @@
+"""Follow-up reads: what the candidates of a compile lead to beside themselves.
+
+A slot may have another head in another scope, and an instruction's template may name other slots
+of its subject: both are asked for, so that a value is never shown without its rivals and a
+template never without its values. Pure: asks for the store, made of the candidates. C-076.
+
+Passages that are history. A raw observation stays when the claims that were extracted from it
+expire or are superseded; as text it would still say what is no longer so, beside the fact that
+is. So the claims derived from the passages among the candidates are looked at, and a passage of
+which none holds at the compile's valid time is marked. A passage with a claim that holds, or from
+which no claim was ever made, is not; nor does a summary, which has no slot, or a claim that was
+set apart say anything about its source.
+
+The claims are only looked at: they are no candidates. The mark is part of how a candidate was
+found, so a replay finds it in the manifest. Checklist C-074, C-098.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...schema.claim import Version, slot_key
+from ...schema.vocabulary import ObjectType, Status
+from ...store.port.store import Ask, Point
+from ..ir.context import CompileContext
+from ..ir.snapshot import Proposed, Via
+from ..text.templates import placeholders
+
+
+def derived_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
+    """Return the ask for what was derived from the passages among the candidates."""
+    if context.rules.outdated_passages == "show":
+        return None
+
+    passages: set[str] = set()
+    for version, _, _ in rows:
+        if is_passage(version):
+            passages.add(version.row.claim.object_id)
+    if not passages:
+        return None
+    return Ask(sources=tuple(sorted(passages)), heads=False, at_valid=False, at_tx=False)
+
+
+def is_passage(version: Version) -> bool:
+    """Tell whether a row is text that is quoted, not a fact that is stated."""
+    details = version.details
+    return details.slot is None and details.object_type is ObjectType.RETRIEVED_PASSAGE
+
+
+def mark_outdated(
+    rows: dict[tuple[str, int], Proposed], derived: Iterable[Version], ask: Ask, point: Point
+) -> None:
+    """Mark the passages of an ask whose claims have all ended."""
+    outdated_ids = outdated(derived, ask, point)
+    for key, proposed in list(rows.items()) if outdated_ids else ():
+        if key[0] in outdated_ids:
+            rows[key] = proposed._replace(via=proposed.via | Via.OUTDATED)
+
+
+def outdated(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[str]:
+    """Return the passages of an ask of which claims were made that all ceased to hold."""
+    sources = set(ask.sources)
+    holds: dict[str, bool] = {}
+    for version in derived:
+        if not version.details.slot or version.row.look.status is Status.QUARANTINED:
+            continue
+        for source in sources.intersection(version.details.derived_from):
+            holds[source] = holds.get(source, False) or _decides(version, point)
+    return frozenset(source for source, still in holds.items() if not still)
+
+
+def _decides(version: Version, point: Point) -> bool:
+    """Tell whether a row decides its slot at the point, alone or in a tie, or did not begin yet.
+
+    What is only announced is no history.
+    """
+    row = version.row
+    believed = row.tx_start <= point.tx_us < row.tx_end
+    return believed and row.look.head and point.valid_us < row.interval.end_us
+
+
+def rival_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
+    """Return the ask for the heads of the candidates' slots in the other visible scopes."""
+    keys: set[str] = set()
+    known: set[str] = set()
+    for version, _, _ in rows:
+        known.add(version.row.claim.slot_key)
+        details = version.details
+        subject, slot, own_scope = details.subject_id, details.slot, details.scope.scope_id
+        if slot is None or subject is None:
+            continue
+        for scope in context.scopes:
+            if scope != own_scope:
+                keys.add(slot_key(subject, slot, scope))
+
+    missing = tuple(sorted(keys - known))
+    return Ask(keys=missing) if missing else None
+
+
+def placeholder_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
+    """Return the ask for the slots that instruction templates of the candidates name."""
+    subjects_of: dict[str, set[str]] = {}
+    for version, _, _ in rows:
+        details = version.details
+        if details.slot is not None and details.subject_id is not None:
+            subjects_of.setdefault(details.slot, set()).add(details.subject_id)
+
+    slots: set[str] = set()
+    subjects: set[str] = set()
+    for slot, members in subjects_of.items():
+        names = _placeholders_of(context, slot)
+        if names:
+            slots.update(names)
+            subjects |= members
+    if not slots:
+        return None
+    return Ask(subjects=tuple(sorted(subjects)), slots=tuple(sorted(slots)))
+
+
+def _placeholders_of(context: CompileContext, slot: str) -> tuple[str, ...]:
+    """Return the other slots that a slot's template of the active task names, in order."""
+    definition = context.vocabulary.slots.get(slot)
+    template = definition.template(context.task_types) if definition else None
+    if template is None:
+        return ()
+    return tuple(name for name in placeholders(template) if name not in ("value", slot))

@@ -1,0 +1,62 @@
+"""The names that a compile looks up: stated entities, words of the query, and the caller's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ...resolution.bind import lookup_of
+from ...schema.policy import CompilePolicy
+from ...schema.principal import Principal
+from ...schema.terms import STOP_WORDS
+from ...store.port.records import Names
+from ..ir.context import project_of, scopes_of
+from ..ir.snapshot import Bound
+from ..request.request import CompileRequest
+from .binding import bindable
+
+_EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
+
+
+def compile_names(request: CompileRequest, principal: Principal, rules: CompilePolicy) -> Names:
+    """Return the names that a compile looks up first, to open its reader with them.
+
+    Raises:
+        Forbidden: `scope_not_yours`, for a project that is not the caller's.
+    """
+    mentions = (*request.entities, *spoken_mentions(request, rules))
+    project = project_of(request, principal)
+    lookup = lookup_of(bindable(mentions))
+    pairs = {*lookup.identifiers, *own_identifiers(principal, project)}
+    scopes = (*principal.sight().scopes, *scopes_of(principal, project))
+    return Names(replace(lookup, identifiers=tuple(sorted(pairs))), tuple(dict.fromkeys(scopes)))
+
+
+def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
+    """Return the runs of words of the query and the request that may be names, each once.
+
+    Longer runs stand first, and none begins or ends with a word such as `the`.
+    """
+    runs: dict[str, None] = {}
+    for text in dict.fromkeys((request.query, request.user_request)):
+        words = text.split()[: rules.query_words]
+        bare = [word.strip(_EDGE).casefold() for word in words]
+        for size in range(rules.mention_words, 0, -1):
+            for start in range(len(words) - size + 1):
+                end = start + size
+                run = " ".join(words[start:end]).strip(_EDGE)
+                if run and bare[start] not in STOP_WORDS and bare[end - 1] not in STOP_WORDS:
+                    runs.setdefault(run)
+    return list(runs)
+
+
+def own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the (scheme, value) pairs of the caller, the request's project and the tenant."""
+    own = {"user": principal.user, "project": project, "tenant": principal.tenant}
+    return tuple(sorted((scheme, value) for scheme, value in own.items() if value))
+
+
+def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:
+    """Return the entities that mentions mean without doubt, sorted."""
+    return tuple(sorted({b.entities[0] for b in bindings if len(b.entities) == 1}))

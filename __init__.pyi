@@ -7,6 +7,7 @@ from tenure.compiler.envelope.compare import diff_envelopes as diff_envelopes
 from tenure.compiler.envelope.envelope import Envelope as Envelope
 from tenure.compiler.format.block import Block as Block
 from tenure.compiler.format.grammar import parse_envelope as parse_envelope
+from tenure.compiler.gathering.rerank import Reranker as Reranker
 from tenure.compiler.render.media import SentMedia as SentMedia
 from tenure.compiler.request.request import Constraint as Constraint
 from tenure.compiler.request.request import Evidence as Evidence
@@ -14,6 +15,9 @@ from tenure.compiler.request.request import Media as Media
 from tenure.compiler.request.request import Tool as Tool
 from tenure.compiler.request.request import Turn as Turn
 from tenure.compiler.trace.manifest import Manifest as Manifest
+from tenure.resolution.mention import Mention as Mention
+from tenure.resolution.mention import MentionExtractor as MentionExtractor
+from tenure.resolution.mention import MentionSource as MentionSource
 from tenure.schema.answers import Action as Action
 from tenure.schema.answers import Change as Change
 from tenure.schema.answers import EntityView as EntityView
@@ -65,6 +69,11 @@ from tenure.service.client.async_memory import aconnect as aconnect
 from tenure.service.client.connect import connect as connect
 from tenure.service.client.memory import Memory as Memory
 from tenure.service.encoders.encoder import Encoder as Encoder
+from tenure.service.extraction.claims import ContextualExtractor as ContextualExtractor
+from tenure.service.extraction.claims import ExtractedClaim as ExtractedClaim
+from tenure.service.extraction.claims import Extraction as Extraction
+from tenure.service.extraction.claims import ExtractionContext as ExtractionContext
+from tenure.service.extraction.claims import Extractor as Extractor
 from tenure.service.reading.envelopes import StoredEnvelope as StoredEnvelope
 from tenure.service.reading.view import View as View
 from tenure.store.port.targets import Cell as Cell

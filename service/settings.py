@@ -106,6 +106,9 @@ class Settings(_Group):
     """Let the server's own vector index propose what is near; see the page on scaling."""
     encoder: str | None = None
     """`onnx`, or `sentence-transformers:` and a folder; without one search is lexical."""
+    extractor: str | None = None
+    """`openai:` or `anthropic:` and a model, with `@` and an address where it is your own: finds
+    the claims of what is observed; without one, rules do."""
     mentions: str | None = None
     """`spacy:` and an installed model: finds names beside known ones and rules."""
     artifacts: ArtifactSettings = ArtifactSettings()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...store.transfer.artifact_files import ArtifactFiles
     from ..encoders.embedding import Embedding
     from ..encoders.encoder import Encoder
-    from ..extraction.rules import Extractor
+    from ..extraction.claims import Extractor
 
 Work = Callable[[WriteTx], Any]
 """Something that has a write transaction to itself."""

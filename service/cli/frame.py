@@ -119,6 +119,7 @@ def connect_by(settings: Settings) -> Memory:
         principal=caller(settings),
         policy=settings.policy,
         encoder=settings.encoder,
+        extractor=settings.extractor,
         mentions=settings.mentions,
         artifacts=settings.artifacts.url,
         artifact_bytes=settings.artifacts.max_bytes,

@@ -284,6 +284,7 @@ _WARNINGS: Final = {
     "authority_lowered": "its origin is weaker than you are, so it was taken at the origin's level",
     "backdated": "it begins before the moment at which it became known",
     "clipped": "stronger claims hide a part of it",
+    "extractor_unavailable": "the model gave no answer, so rules found the claims",
     "future_dated": "it begins in the future; say --set planned=true if that is meant",
     "hidden_by_stronger": "stronger claims hide all of it",
     "long_content": "the text is long; smaller pieces are found better",

@@ -44,7 +44,7 @@ from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.ids import Clock, Ids, uuid7, wall_clock
 from ..compilation.compile import RequestFields
 from ..encoders.encoder import Encoder
-from ..extraction.rules import Extractor
+from ..extraction.claims import Extractor
 from ..reading.envelopes import StoredEnvelope
 from ..reading.mentions import Linked, Stated
 from ..reading.view import View, Who
@@ -309,7 +309,7 @@ def aconnect(
     cells: Cells = (),
     vector_index: bool = False,
     encoder: Encoder | str | None = None,
-    extractor: Extractor | None = None,
+    extractor: Extractor | str | None = None,
     mentions: MentionExtractor | str | None = None,
     reranker: Reranker | None = None,
     scorer: Scorer | None = None,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...resolution.mention import MentionExtractor
     from ...store.sqlite.store import SqliteStore
     from ..encoders.encoder import Encoder
-    from ..extraction.rules import Extractor
+    from ..extraction.claims import Extractor
 
 Cells = Sequence[Cell] | Resolve
 """Which tenants live on servers of their own: a list, or a function asked every time."""
@@ -45,7 +45,7 @@ def connect(
     cells: Cells = (),
     vector_index: bool = False,
     encoder: Encoder | str | None = None,
-    extractor: Extractor | None = None,
+    extractor: Extractor | str | None = None,
     mentions: MentionExtractor | str | None = None,
     reranker: Reranker | None = None,
     scorer: Scorer | None = None,
@@ -63,7 +63,9 @@ def connect(
     memory, and gives up that both stores answer alike. `clock` and `ids` replace the machine's
     time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an object
     like `Encoder`; without one, search and compile are lexical. `extractor` finds the claims of
-    an observed text, `mentions` names beyond the known ones and the rules: an object like
+    an observed text: "openai:MODEL", "anthropic:MODEL", either with an address as in
+    "openai:MODEL@http://localhost:8000/v1", or an object like `Extractor`; without one, rules
+    do. `mentions` finds names beyond the known ones and the rules: an object like
     `MentionExtractor`, or "spacy:MODEL". `reranker` scores the best candidates of a compile once
     more. `artifacts` is where originals are kept: a folder or a URL of fsspec, by default a
     folder beside an embedded store, and `artifact_bytes` the most that one may hold. A server
@@ -82,7 +84,7 @@ def connect(
         clock=clock,
         ids=ids,
         scorer=scorer or _names(),
-        extractor=extractor,
+        extractor=_extractor(extractor),
         mentions=finder,
         encoder=chosen_encoder,
         reranker=reranker,
@@ -117,6 +119,14 @@ def _encoder(choice: Encoder | str | None) -> Encoder | None:
     from ..encoders.choice import encoder_of
 
     return encoder_of(choice)
+
+
+def _extractor(choice: Extractor | str | None) -> Extractor | None:
+    if not isinstance(choice, str):
+        return choice
+    from ..extraction.choice import extractor_of
+
+    return extractor_of(choice)
 
 
 def _finder(choice: MentionExtractor | str | None) -> MentionExtractor | None:

@@ -1,10 +1,9 @@
-"""Extraction: from what somebody said to claims, by rules that always say the same.
+"""Extraction by rules that always say the same: a table of sentence patterns.
 
-The default extractor is a table of sentence patterns; a model-backed one may stand in its
-place behind the same protocol, and its claims are proposals like any other. The raw text is
-kept whatever is found (ladder level 0), and every claim points at the words it came from.
-Times such as "in June" are read against the moment of speaking.
-Sources: DESIGN 9; checklist C-034, C-035, D1; ecosystem 11.
+Precision comes before recall: what is asked, supposed, wished, quoted or said about somebody
+else's words makes no claim, and a name ends where it ends ("Acme and I" names Acme). The raw text
+is kept whatever is found, and every claim points at the words it came from. Times such as "last
+week" are read against the moment of speaking.
 """
 
 from __future__ import annotations
@@ -12,121 +11,251 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final, Protocol
+from datetime import datetime
+from typing import Final
 
-from ...resolution.text import find_dates, sentence_spans
+from ...resolution.text import sentence_spans
+from .claims import ExtractedClaim
+from .dates import date_after, date_said
 
-_NAME = r"[A-Z][\w&.'-]*(?: (?:of|the|and|for) [A-Z][\w&.'-]*| [A-Z][\w&.'-]*)*"
+_WORD = r"[A-Z][\w&'\u2019-]*(?:\.(?=\w)[\w&'-]*)*"
+_NO_NAME = r"(?!(?:I|The|A|An|My|Our|You|It|And|But|If|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)\b)"
+_JOINT = r"(?:of|the|for|de|van|von|der|&)(?: the)?"
+_NAME = (
+    rf"{_NO_NAME}{_WORD}(?: (?:{_JOINT} )?{_NO_NAME}{_WORD}| and (?:Sons|Co|Company|Partners)\b)*"
+)
+_PLACE = rf"{_NAME}(?:, {_NAME})?"
+_STOP = (
+    r"(?!(?:and|or|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
+    r"very|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
+    r"the way|how|what|this|those|you|your|him|her|them|me|my|to|being|having|is|are|was|lot)\b)"
+)
+_ITEM = rf"(?:the )?{_STOP}[\w'\u2019#+&$-]+(?: (?:of )?{_STOP}[\w'\u2019#+&$-]+){{0,3}}"
+_NO_CLAUSE = (
+    r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
+    r"would|could|should|then|just|also|\w+ed)\b)"
+)
+_ITEMS = (
+    rf"{_ITEM}(?:, {_NO_CLAUSE}{_ITEM}(?=,| and\b| or\b))*(?:,? (?:and|or) {_NO_CLAUSE}{_ITEM})?"
+)
 _I = r"\bI(?: am|['\u2019]m)"
+_HAVE = r"\bI(?: have|['\u2019]ve)?"
+_NOT = r"(?:do not|don['\u2019]t|did not|didn['\u2019]t)"
+_SURE = r"(?:(?:really|absolutely|just|truly|do|actually|also|especially|still|always) )*"
 _LEVELS = r"junior|mid-level|senior|staff|principal|lead"
-_PREPOSITION: Final = re.compile(r"\b(?:in|on|since|from|as of) \Z", re.IGNORECASE)
+_TRADES = (
+    "engineer|developer|designer|manager|analyst|scientist|architect|researcher|writer|nurse|"
+    "teacher|doctor|lawyer|chef|student|accountant|consultant|professor|journalist|editor|"
+    "photographer|musician|therapist|pharmacist|electrician|plumber|pilot|translator|librarian"
+)
+_KIN: Final = {
+    "wife": "partner", "husband": "partner", "partner": "partner", "girlfriend": "partner",
+    "boyfriend": "partner", "son": "child", "daughter": "child", "mother": "parent",
+    "mom": "parent", "mum": "parent", "father": "parent", "dad": "parent",
+    "brother": "sibling", "sister": "sibling", "friend": "friend", "dog": "pet", "cat": "pet",
+    "puppy": "pet", "kitten": "pet", "rabbit": "pet", "horse": "pet",
+}  # fmt: skip
+_KINDRED = "|".join(_KIN)
+_MY = rf"\b[Mm]y (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{_KINDRED})"
+_THEIR = rf"{_MY},? (?P<subject>{_NAME}),? (?:who )?"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extracted:
-    """A claim found in a text, about the speaker unless `subject` says otherwise."""
-
-    slot: str
-    value: str
-    start: int
-    """First character of the words it came from."""
-    end: int
-    subject: str | None = None
-    valid_from: datetime | None = None
-    """When the text says it began; None when it does not say."""
-    op: str = "assert"
-    confidence: float = 0.8
-
-
-class Extractor(Protocol):
-    """Finds claims in a text; the same text and moment give the same claims."""
-
-    def extract(self, text: str, *, at: datetime) -> tuple[Extracted, ...]:
-        """Return the claims of a text in order of appearance."""
-        ...
+_HEDGE: Final = re.compile(
+    r"\b(?:if|wish|would|might|maybe|perhaps|could|imagine|pretend|suppose|unless|hypothetically|"
+    r"think|thinks|thought|says|said|claims|claimed|told|asked|heard|like saying|as though)\b",
+    re.IGNORECASE,
+)
+_QUOTATION: Final = re.compile('"[^"\n]*"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb')
+_CORRECTION: Final = re.compile(
+    r"(?:(?:oh|no|sorry|wait|ok|okay|well),? )*(?:actually|correction|i meant|rather)\b",
+    re.IGNORECASE,
+)
+_PARTS: Final = re.compile(r",? (?:and|or) |, ")
 
 
 @dataclass(frozen=True, slots=True)
-class _Rule:
+class Rule:
+    """A pattern whose group `value` is the value of a slot."""
+
     slot: str
     pattern: re.Pattern[str]
     op: str = "assert"
+    is_list: bool = False
+    """Whether the value is an enumeration, a claim for each part."""
+    is_former: bool = False
+    """Whether it held before and no longer does."""
+    is_dated: bool = False
+    """Whether it is something that takes place, and counts only with its day."""
 
 
-def _rule(slot: str, pattern: str, op: str = "assert") -> _Rule:
-    return _Rule(slot, re.compile(pattern), op)
+def _rule(slot: str, pattern: str, op: str = "assert", **flags: bool) -> Rule:
+    return Rule(slot, re.compile(pattern), op, **flags)
 
 
-_RULES: Final = (
+RULES: Final = (
+    # who
+    _rule("full_name", rf"\b[Mm]y (?:full )?name is (?P<value>{_NAME})"),
+    _rule("full_name", rf"\b(?:[Yy]ou can|[Pp]lease|[Jj]ust) call me (?P<value>{_NAME})"),
+    _rule("birthday", r"\b[Mm]y birthday is (?:on )?(?P<value>(?:the )?\w+ ?\w* ?(?:of )?\w+)"),
+    _rule("language", rf"\bI speak (?:fluent )?(?P<value>{_NAME}(?:(?:,| and|, and) {_NAME})*)",
+          is_list=True),
+    _rule("email", r"\b[Mm]y e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
+    _rule("phone", r"\b[Mm]y (?:phone|mobile|cell)(?: number)? is (?P<value>\+?[\d ()/-]{6,20}\d)"),
+    _rule("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
+    # work
     _rule("experience_level", rf"{_I} an? (?P<value>{_LEVELS})\b"),
-    _rule(
-        "title",
-        rf"{_I} an? (?:(?:{_LEVELS}) )?(?P<value>[a-z][a-z-]*(?: [a-z][a-z-]*){{0,2}}? "
-        r"(?:engineer|developer|designer|manager|analyst|scientist|architect|researcher|writer))\b",
-    ),
+    _rule("title", rf"(?:{_I}|\bI work as) an? (?:(?:{_LEVELS}) )?"
+          rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{_TRADES}))\b(?! (?:at heart|of sorts|fan))"),
+    _rule("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
     _rule("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
-    _rule("office", rf"\bI(?: have|['\u2019]ve)? (?:just )?moved to the (?P<value>{_NAME}) office"),
+    _rule("skill", r"\bI know (?P<value>[A-Z][\w+#]*(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
+    _rule("employer", rf"\bI (?:now |currently |still )?work (?:for|at) (?P<value>{_NAME})"),
+    _rule("employer", rf"{_HAVE} (?:been working|worked|been) (?:for|at|with) (?P<value>{_NAME})"
+          r"(?=[^.!?]*\bsince\b)"),
+    _rule("employer", rf"{_HAVE} (?:just |recently )?(?:joined|started (?:working )?(?:at|for))"
+          rf" (?P<value>{_NAME})"),
+    _rule("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{_NAME})"),
+    _rule("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at|with) "
+          rf"(?P<value>{_NAME})", is_former=True),
+    _rule("employer", rf"\bI worked (?:for|at|with) (?P<value>{_NAME})(?![^.!?]*\bsince\b)",
+          is_former=True),
+    _rule("employer", rf"\bI (?:no longer work|{_NOT} work) (?:for|at|with) (?P<value>{_NAME})",
+          "deny"),
+    _rule("employer", rf"{_HAVE} (?:just |recently )?(?:left|quit) my job (?:at|with) "
+          rf"(?P<value>{_NAME})", "deny"),
+    _rule("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?P<value>{_NAME})"),
+    _rule("manager", rf"\bI (?:now )?report to (?P<value>{_NAME})"),
+    _rule("team", rf"{_I} (?:on|in) the (?P<value>{_NAME}) team"),
+    _rule("office", rf"{_HAVE} (?:just )?moved to the (?P<value>{_NAME}) office"),
     _rule("office", rf"\bI work (?:from|in|out of) the (?P<value>{_NAME}) office"),
     _rule("office", rf"{_I} (?:now )?(?:in|at|based in) the (?P<value>{_NAME}) office"),
-    _rule("employer", rf"\bI work (?:for|at) (?P<value>{_NAME})"),
-    _rule("manager", rf"\b[Mm]y manager is (?P<value>{_NAME})"),
-    _rule("manager", rf"\bI report to (?P<value>{_NAME})"),
-    _rule("team", rf"{_I} (?:on|in) the (?P<value>{_NAME}) team"),
-    _rule("email", r"\b[Mm]y e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
-    _rule("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
-    _rule(
-        "response_length",
-        r"\bI prefer (?P<value>short|brief|concise|long|detailed|thorough) "
-        r"(?:answers|replies|responses|explanations|code examples|examples)\b",
-    ),
-    _rule("preferred_language", r"\b[Pp]lease (?:answer|reply|write) in (?P<value>[A-Z][a-z]+)\b"),
-    _rule("skill", r"\bI know (?P<value>[A-Z][\w+#.]*)\b"),
-    _rule(
-        "office",
-        rf"\bI (?:no longer|don['\u2019]t) work (?:from|in) the (?P<value>{_NAME}) office",
-        "deny",
-    ),
+    _rule("office", rf"\bI (?:no longer|{_NOT}) work (?:from|in) the (?P<value>{_NAME}) office",
+          "deny"),
+    # where
+    _rule("home", rf"\bI (?:now |currently |still )?live in (?P<value>{_PLACE})"),
+    _rule("home", rf"{_HAVE} (?:just |recently )?(?:moved|relocated) to (?P<value>{_PLACE})"
+          r"(?! (?:office|team|plan|tier)\b)"),
+    _rule("home", rf"{_I} (?:moving|relocating) to (?P<value>{_PLACE})(?! (?:office|team)\b)"),
+    _rule("home", rf"\bI used to live in (?P<value>{_PLACE})", is_former=True),
+    _rule("home", rf"\bI (?:no longer|{_NOT}) live in (?P<value>{_PLACE})", "deny"),
+    # whom
+    _rule("kin", rf"{_MY}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
+          rf" ?(?P<value>{_NAME})(?!['\u2019]s\b)"),
+    _rule("kin", rf"\bI have an? (?:\w+ )?(?P<kin>{_KINDRED}) (?:called|named) (?P<value>{_NAME})"),
+    _rule("employer", rf"{_THEIR}works (?:for|at) (?P<value>{_NAME})"),
+    _rule("home", rf"{_THEIR}lives in (?P<value>{_PLACE})"),
+    _rule("allergy", rf"{_THEIR}is allergic to (?P<value>{_ITEMS})", is_list=True),
+    _rule("likes", rf"{_THEIR}{_SURE}(?:likes|loves|enjoys) (?P<value>{_ITEMS})", is_list=True),
+    _rule("dislikes", rf"{_THEIR}{_SURE}(?:hates|dislikes) (?P<value>{_ITEMS})", is_list=True),
+    # body and taste
+    _rule("allergy", rf"{_I} {_SURE}allergic to (?P<value>{_ITEMS})", is_list=True),
+    _rule("allergy", r"\bI have an? (?:severe |mild )?(?P<value>\w+) allergy\b"),
+    _rule("allergy", rf"{_I} (?P<value>lactose|gluten) intolerant\b"),
+    _rule("allergy", rf"{_I} (?:not|no longer) allergic to (?P<value>{_ITEMS})", "deny",
+          is_list=True),
+    _rule("diet", rf"{_I} {_SURE}(?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian)\b"
+          r"(?! (?:food|recipe|option|restaurant))"),
+    _rule("diet", rf"{_I} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
+    _rule("likes", rf"\bI {_SURE}(?:like|love|enjoy|adore) (?P<value>{_ITEMS})"
+          r"(?![^.!?]*\bany ?more\b)", is_list=True),
+    _rule("likes", rf"{_I} {_SURE}an? (?:(?:big|huge|great|massive) )?fan of (?P<value>{_ITEMS})",
+          is_list=True),
+    _rule("likes", rf"\b[Mm]y (?:all-time )?favou?rite [\w -]{{2,24}}? is (?P<value>{_ITEM})"),
+    _rule("likes", rf"\bI used to (?:like|love|enjoy) (?P<value>{_ITEMS})", "deny", is_list=True),
+    _rule("likes", rf"\bI no longer (?:like|love|enjoy) (?P<value>{_ITEMS})", "deny", is_list=True),
+    _rule("likes", rf"\bI {_NOT} {_SURE}(?:like|love|enjoy) (?P<value>{_ITEMS}) any ?more\b",
+          "deny", is_list=True),
+    _rule("dislikes", rf"\bI {_SURE}(?:hate|dislike|detest|can['\u2019]t stand|cannot stand) "
+          rf"(?P<value>{_ITEMS})", is_list=True),
+    _rule("dislikes", rf"\bI {_NOT} {_SURE}(?:like|love|enjoy) (?P<value>{_ITEMS})"
+          r"(?![^.!?]*\bany ?more\b)", is_list=True),
+    _rule("dislikes", rf"{_I} not (?:really |exactly )?an? (?:big |huge )?fan of "
+          rf"(?P<value>{_ITEMS})(?![^.!?]*\bany ?more\b)", is_list=True),
+    _rule("dislikes", rf"\bI no longer (?:hate|dislike) (?P<value>{_ITEMS})", "deny", is_list=True),
+    # what is to come
+    _rule("goal", r"\b[Mm]y (?:main |new )?goal is to (?P<value>[^.!?\n]{3,160})"),
+    _rule("plan", rf"(?:{_I} planning|\bI plan|\bI intend) to (?P<value>[^.!?\n]{{3,160}})"),
+    _rule("plan", rf"{_I} going to (?P<value>[a-z][^.!?\n]{{3,160}})", is_dated=True),
+    _rule("appointment", r"\bI have (?:an? |my )(?P<value>[^.!?\n]{0,60}?\b(?:appointment|meeting|"
+          r"interview|flight|exam|check-?up|surgery|call|date)\b[^.!?\n]{0,80})", is_dated=True),
+    # how answers should be
+    _rule("response_length", r"\bI prefer (?P<value>short|brief|concise|long|detailed|thorough) "
+          r"(?:answers|replies|responses|explanations|code examples|examples)\b"),
+    _rule("response_length", r"\b[Kk]eep (?:your |the )?(?:answers|replies|responses) "
+          r"(?P<value>short|brief|concise)\b"),
+    _rule("preferred_language", r"(?:\b[Pp]lease|\b[Aa]lways|^From now on,?)(?: always)? "
+          r"(?:answer|reply|respond|write|speak)(?: to me)? in (?P<value>[A-Z][a-z]+)\b"),
+    _rule("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"
+          r"(?P<value>(?:[Aa]lways|[Nn]ever) "
+          r"(?:use|include|add|avoid|address|call|cite|explain|show|start|end|give|ask|mention)\b"
+          r"[^.!?\n]{2,160})"),
 )  # fmt: skip
 
 
 class RuleExtractor:
-    """The default extractor: patterns in the first person, one claim a match."""
+    """The default extractor: patterns in the first person, a claim a match."""
 
-    def extract(self, text: str, *, at: datetime) -> tuple[Extracted, ...]:
-        """Return the claims of a text in order of appearance; never fails on any text."""
-        claims: list[Extracted] = []
+    def extract(self, text: str, *, at: datetime) -> tuple[ExtractedClaim, ...]:
+        """Find the claims of a text in order of appearance; never fails on any text."""
+        claims: list[ExtractedClaim] = []
         for start, end in sentence_spans(text):
             claims += _claims(text[start:end], start, at)
-
         return tuple(sorted(claims, key=lambda claim: (claim.start, claim.slot)))
 
 
-def _claims(sentence: str, offset: int, at: datetime) -> Iterator[Extracted]:
-    since = _since(sentence, at)
-    for rule in _RULES:
-        for match in rule.pattern.finditer(sentence):
-            yield Extracted(
-                slot=rule.slot,
-                value=match["value"].rstrip(" .,"),
-                start=offset + match.start(),
-                end=offset + match.end(),
-                valid_from=since,
-                op=rule.op,
-            )
+def _claims(sentence: str, offset: int, at: datetime) -> Iterator[ExtractedClaim]:
+    if sentence.rstrip(" \"')").endswith("?"):
+        return
+
+    # Blanks keep the positions, so that a match outside of a quotation is where it was.
+    plain = _QUOTATION.sub(lambda match: " " * len(match.group()), sentence)
+    hedge = _HEDGE.search(plain)
+    certain = plain if hedge is None else plain[: hedge.start()]
+
+    for rule in RULES:
+        for match in rule.pattern.finditer(certain):
+            yield from _of_match(rule, match, offset, at)
 
 
-def _since(sentence: str, at: datetime) -> datetime | None:
-    """The moment a sentence names: the last such month that is not in the future."""
-    for date in find_dates(sentence, any_case=True):
-        year, month, day = date.parts
-        if month is None or not _PREPOSITION.search(sentence, 0, date.start):
-            continue
+def _of_match(
+    rule: Rule, match: re.Match[str], offset: int, at: datetime
+) -> Iterator[ExtractedClaim]:
+    sentence = match.string
+    is_ahead = rule.slot in _DATED_BY_VALUE
+    day = date_said(sentence, at, is_ahead=is_ahead)
+    if rule.is_dated and day is None:
+        return
 
-        local = at.astimezone(UTC)
-        year = local.year - (month > local.month) if year is None else year
-        try:
-            return datetime(year, month, day or 1, tzinfo=UTC)
-        except ValueError:
-            return None  # the 30th of February: said, but no day
-    return None
+    groups = match.groupdict()
+    slot = _KIN[groups["kin"]] if rule.slot == "kin" else rule.slot
+    op = "correct" if rule.op == "assert" and _CORRECTION.match(sentence) else rule.op
+
+    valid_from = None if is_ahead else day
+    valid_until = None
+    if rule.is_former:
+        valid_until = date_after(sentence, "until", at) or at
+        valid_from = date_after(sentence, "from", at)
+
+    for value in _values(rule, match["value"]):
+        if is_ahead and day is not None:
+            value = f"{value} ({day.date().isoformat()})"
+        yield ExtractedClaim(
+            slot=slot,
+            value=value,
+            start=offset + match.start(),
+            end=offset + match.end(),
+            subject=groups.get("subject"),
+            valid_from=valid_from,
+            valid_until=valid_until,
+            op=op,
+            planned=valid_from is not None and valid_from > at,
+        )
+
+
+_DATED_BY_VALUE: Final = frozenset({"plan", "goal", "appointment", "birthday"})
+"""Slots whose words name the day of something to come, not when the claim began to hold."""
+
+
+def _values(rule: Rule, words: str) -> list[str]:
+    if not rule.is_list:
+        return [words.strip(" .,")]
+    return [part.strip(" .,") for part in _PARTS.split(words) if part.strip(" .,")]

@@ -11,14 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
-from ...schema.errors import InvalidInput
-from ...schema.slots import Vocabulary
+from ...schema.entity import EntityRef
+from ...schema.errors import InvalidInput, TenureError
 from ...schema.values import moment
-from ...schema.write import Moment, Receipt, Write
+from ...schema.write import Draft, Moment, Receipt, Write
 from ..backend.caller import Caller
 from ..backend.times import instant
-from ..extraction.rules import Extracted, RuleExtractor
+from ..extraction.choice import extraction
+from ..extraction.claims import (
+    ContextualExtractor,
+    ExtractedClaim,
+    Extraction,
+    ExtractionContext,
+)
 from ..reading.mentions import MentionFinder, Stated
 from ..reading.view import Who
 from .write import Writer
@@ -53,21 +60,42 @@ class Observer(Caller):
         """
         if not observation.text.strip():
             raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
-        utterance_time = self._utterance_time(observation.at)
-        words = self._words_now()
-        claims = self._claims(observation, utterance_time, words)
-        ids = [self.backend.ids() for _ in range(len(claims) + 1)]
-        writes = [
-            self._passage(observation),
-            *(self._claim(c, observation, ids[0]) for c in claims),
-        ]
-        writing = Writer(self.backend, self.principal)
-        passage, *others = writing.drafts(writes, ids)
-        mentioning = MentionFinder(self.backend, self.principal)
-        spans = mentioning.spans(
-            observation.text, passage.details.scope.scope_id, observation.mentions
-        )
-        return list(writing.submit([replace(passage, mentions=spans), *others]))
+        extracted = self._extraction(observation)
+        writer = Writer(self.backend, self.principal)
+        passage, claims, refusals = self._drafts(writer, observation, extracted)
+
+        finder = MentionFinder(self.backend, self.principal)
+        scope_id = passage.details.scope.scope_id
+        spans = finder.spans(observation.text, scope_id, observation.mentions)
+        receipts = list(writer.submit([replace(passage, mentions=spans), *claims]))
+
+        account = replace(extracted, dropped=(*extracted.dropped, *refusals))
+        receipts[0] = _with_account(receipts[0], account)
+        return receipts
+
+    def _drafts(
+        self, writer: Writer, observation: Observation, extracted: Extraction
+    ) -> tuple[Draft, list[Draft], list[str]]:
+        """The drafts of the passage and of its claims, and why claims were refused."""
+        ids = [self.backend.ids() for _ in range(len(extracted.claims) + 1)]
+        passage = self._passage(observation)
+        writes = [self._claim(claim, observation, ids[0]) for claim in extracted.claims]
+
+        try:
+            first, *claims = writer.drafts([passage, *writes], ids)
+        except TenureError:
+            first = writer.drafts([passage], ids[:1])[0]
+        else:
+            return first, claims, []
+
+        # What a model proposed may be refused; it takes none of the others along.
+        claims, refusals = [], []
+        for write, object_id in zip(writes, ids[1:], strict=True):
+            try:
+                claims.append(writer.drafts([passage, write], [ids[0], object_id])[1])
+            except TenureError as refusal:
+                refusals.append(f"{write.slot}: {refusal.code}")
+        return first, claims, refusals
 
     def _utterance_time(self, stated_time: Moment) -> datetime:
         utterance_time = moment(
@@ -77,17 +105,30 @@ class Observer(Caller):
             raise InvalidInput("at= must be a moment, not an open end", code="bad_time")
         return utterance_time
 
-    def _claims(
-        self, observation: Observation, utterance_time: datetime, words: Vocabulary
-    ) -> list[Extracted]:
-        if observation.speaker is None:
-            return []
-        extractor = self.backend.extractor or RuleExtractor()
-        return [
-            c
-            for c in extractor.extract(observation.text, at=utterance_time)
-            if c.slot in words.slots
-        ]
+    def _extraction(self, observation: Observation) -> Extraction:
+        """The claims of a text that somebody said; a text of nobody makes none."""
+        at = self._utterance_time(observation.at)
+        speaker = observation.speaker
+        if speaker is None:
+            return Extraction(claims=(), extractor="rules")
+
+        extractor = self.backend.extractor
+        words = self._words_now()
+        names: list[str] = []
+        if isinstance(extractor, ContextualExtractor):
+            links = MentionFinder(self.backend, self.principal).mentions(observation.text)
+            names = [link.mention.surface for link in links]
+
+        scheme = observation.source_origin.partition("://")[0]
+        context = ExtractionContext(
+            at=at,
+            speaker=_name_of(speaker),
+            slots=words.slots,
+            vocabulary_version=words.version,
+            entities=tuple(dict.fromkeys(names)),
+            may_direct=scheme in _OWN_WORDS,
+        )
+        return extraction(extractor, observation.text, context)
 
     def _passage(self, observation: Observation) -> Write:
         speaker = observation.speaker if isinstance(observation.speaker, str) else "the speaker"
@@ -105,13 +146,19 @@ class Observer(Caller):
             decay_rule=observation.decay_rule,
         )
 
-    def _claim(self, claim: Extracted, observation: Observation, passage: str) -> Write:
+    def _claim(self, claim: ExtractedClaim, observation: Observation, passage: str) -> Write:
+        valid_from: Moment = claim.valid_from or observation.at
+        if claim.valid_until is not None and claim.valid_from is None:
+            valid_from = "-infinity"  # it held before; nobody said since when
+
         return Write(
             subject=claim.subject or observation.speaker,
             slot=claim.slot,
             value=claim.value,
             op=claim.op,
-            valid_from=claim.valid_from or observation.at,
+            valid_from=valid_from,
+            valid_until=claim.valid_until,
+            planned=claim.planned,
             content=observation.text[claim.start : claim.end],
             source_origin=observation.source_origin,
             confidence=claim.confidence,
@@ -119,3 +166,28 @@ class Observer(Caller):
             applicable_task_types=observation.applicable_task_types,
             derived_from=(passage,),
         )
+
+
+_OWN_WORDS: Final = ("user", "chat")
+"""Schemes of origins in which a person speaks for himself."""
+
+
+def _name_of(speaker: Who) -> str | None:
+    if isinstance(speaker, EntityRef):
+        return speaker.name
+    return speaker if isinstance(speaker, str) else str(speaker.get("name") or "") or None
+
+
+def _with_account(receipt: Receipt, extracted: Extraction) -> Receipt:
+    """The receipt of a passage that says what finding its claims took."""
+    account = extracted.account
+    if extracted.dropped and not account:
+        account = f"{len(extracted.dropped)} claims dropped: {'; '.join(extracted.dropped)}"
+    if not account:
+        return receipt
+
+    warnings = receipt.warnings
+    if extracted.failure:
+        warnings = (*warnings, "extractor_unavailable")
+    detail = "; ".join(part for part in (receipt.detail, account) if part)
+    return replace(receipt, detail=detail, warnings=warnings)

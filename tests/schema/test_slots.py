@@ -25,9 +25,9 @@ from tenure.schema.vocabulary import Cardinality, Precedence, SlotKind, ValueTyp
 BASE = Vocabulary()
 SHIRT = Slot(name="shirt_size", description="the size of their shirt")
 
-MANY = "specialty team email phone skill language depends_on uses deployed_in decision constraint policy author authorization_scope assumes related_to"  # noqa: E501
+MANY = "allergy answer_rule appointment child dislikes friend goal likes parent pet plan sibling specialty team email phone skill language depends_on uses deployed_in decision constraint policy author authorization_scope assumes related_to"  # noqa: E501
 RANKED = "employer manager email phone status version deployed_in pricing_tier jurisdiction"
-RELATIONS = "employer manager team owner part_of depends_on uses author related_to"
+RELATIONS = "child friend parent partner pet sibling employer manager team owner part_of depends_on uses author related_to"  # noqa: E501
 
 
 def refused(code: str) -> pytest.RaisesExc[InvalidInput]:
@@ -36,14 +36,15 @@ def refused(code: str) -> pytest.RaisesExc[InvalidInput]:
 
 def test_the_built_in_slots_are_those_of_the_table() -> None:
     slots = BUILT_IN_SLOTS.values()
-    assert len(BUILT_IN_SLOTS) == 46
+    assert len(BUILT_IN_SLOTS) == 63
     assert {s.name for s in slots if s.many} == set(MANY.split())
     assert {s.name for s in slots if s.precedence is Precedence.SOURCE_RANK} == set(RANKED.split())
     assert {s.name for s in slots if s.relates} == set(RELATIONS.split())
     assert {s.name for s in slots if s.value_type is ValueType.INSTANT} == {"deadline", "occurs_at"}
     assert {s.name for s in slots if s.value_type is ValueType.NUMBER} == {"budget", "quota"}
     assert {s.name for s in slots if s.value_type is ValueType.JSON} == {"schema"}
-    assert {s.name for s in slots if not s.subject_types} == {"part_of", "related_to"}
+    assert {s.name for s in slots if not s.subject_types} == {
+        "allergy", "dislikes", "likes", "part_of", "related_to"}  # fmt: skip
 
 
 def test_every_built_in_slot_is_sound() -> None:

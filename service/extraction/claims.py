@@ -1,0 +1,105 @@
+"""What an extractor finds in a text, what it is told, and how it is asked.
+
+An extractor proposes; it decides nothing. A claim takes the level, the scope and the origin of
+the text that it was found in, and points at the words it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+from ...schema.slots import Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedClaim:
+    """A claim found in a text, about the speaker unless `subject` says otherwise."""
+
+    slot: str
+    value: str | int | float | bool
+    start: int
+    """First character of the words it came from."""
+    end: int
+    subject: str | None = None
+    """A name; None is the speaker."""
+    valid_from: datetime | None = None
+    """When the text says it began; None when it does not say."""
+    valid_until: datetime | None = None
+    """When the text says it ended; None for what still holds."""
+    op: str = "assert"
+    planned: bool = False
+    """Whether it is announced rather than true already."""
+    confidence: float = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionContext:
+    """What is known around a text."""
+
+    at: datetime
+    """The moment of speaking, which relative dates count from."""
+    speaker: str | None = None
+    slots: Mapping[str, Slot] = field(default_factory=dict[str, Slot])
+    """The tenant's own slots and the built-in ones."""
+    vocabulary_version: int = 0
+    entities: tuple[str, ...] = ()
+    """Names of entities that the text mentions."""
+    may_direct: bool = False
+    """Whether what the speaker asks for may become a directive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """The claims of one text, and what finding them took."""
+
+    claims: tuple[ExtractedClaim, ...]
+    extractor: str
+    """Who found them: `rules`, or a provider and its model."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    """In the currency of the stated prices; None where no price is known."""
+    is_cached: bool = False
+    dropped: tuple[str, ...] = ()
+    """What was proposed and not taken, a sentence each."""
+    failure: str = ""
+    """Why the model was of no use and rules read the text instead; empty when it was."""
+
+    @property
+    def account(self) -> str:
+        """What finding the claims took, as a sentence; empty for rules alone."""
+        if self.extractor == "rules" and not self.failure:
+            return ""
+
+        parts = [f"claims by {self.extractor}"]
+        if self.tokens_in or self.tokens_out:
+            parts.append(f"{self.tokens_in} tokens in, {self.tokens_out} out")
+        if self.cost is not None:
+            parts.append(f"cost {self.cost:.6f}")
+        if self.is_cached:
+            parts.append("from the cache")
+        if self.dropped:
+            parts.append(f"{len(self.dropped)} dropped: {'; '.join(self.dropped)}")
+        if self.failure:
+            parts.append(f"because the model failed: {self.failure}")
+        return ", ".join(parts)
+
+
+class Extractor(Protocol):
+    """Finds claims in a text; the same text and moment give the same claims."""
+
+    def extract(self, text: str, *, at: datetime) -> tuple[ExtractedClaim, ...]:
+        """Find the claims of a text, in order of appearance."""
+        ...
+
+
+@runtime_checkable
+class ContextualExtractor(Protocol):
+    """An extractor that is told about the speaker and the tenant's slots."""
+
+    def extract_in(self, text: str, context: ExtractionContext) -> Extraction:
+        """Find the claims of a text, in order of appearance."""
+        ...

@@ -1,0 +1,143 @@
+"""Days that a sentence names, absolutely or against the moment of speaking."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from ...resolution.text import find_dates
+
+_PREPOSITION: Final = re.compile(r"\b(?:in|on|since|from|as of|until|till|to) \Z", re.IGNORECASE)
+_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_UNIT_DAYS: Final = {"day": 1, "week": 7}
+_NUMBERS: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10,
+}  # fmt: skip
+_COUNT: Final = r"(?P<count>\d{1,3}|" + "|".join(_NUMBERS) + ")"
+_RELATIVE: Final = re.compile(
+    r"\b(?:(?P<day>day before yesterday|day after tomorrow|yesterday|today|tonight|tomorrow|"
+    r"this morning|last night)"
+    rf"|{_COUNT} (?P<unit>day|week|month|year)s? (?P<past>ago)"
+    rf"|in {_COUNT.replace('count', 'ahead')} (?P<coming>day|week|month|year)s?"
+    r"|(?P<turn>last|next|this) (?P<period>week|month|year|"
+    + "|".join(_WEEKDAYS)
+    + r")|on (?P<weekday>"
+    + "|".join(_WEEKDAYS)
+    + r"))\b",
+    re.IGNORECASE,
+)
+_DAY_OFFSETS: Final = {
+    "day before yesterday": -2,
+    "yesterday": -1,
+    "last night": -1,
+    "today": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "tomorrow": 1,
+    "day after tomorrow": 2,
+}
+
+
+def date_said(sentence: str, at: datetime, *, is_ahead: bool = False) -> datetime | None:
+    """The midnight (UTC) of the first day that a sentence names; None when it names none.
+
+    A month without a year is the last that is not to come, or with `is_ahead` the next.
+
+    >>> date_said("I moved two weeks ago.", datetime(2026, 6, 20, 9, tzinfo=UTC)).date()
+    datetime.date(2026, 6, 6)
+    """
+    relative = _RELATIVE.search(sentence)
+    if relative is not None:
+        return _relative(relative, at)
+
+    for date in find_dates(sentence, any_case=True):
+        if _PREPOSITION.search(sentence, 0, date.start):
+            return _absolute(date.parts, at, is_ahead=is_ahead)
+    return None
+
+
+def date_after(sentence: str, preposition: str, at: datetime) -> datetime | None:
+    """The day that stands right behind a preposition: `from 2015`, `until May 2019`.
+
+    >>> date_after("from 2015 to 2019", "until", datetime(2026, 6, 20, tzinfo=UTC)).year
+    2019
+    """
+    words = {"until": r"(?:until|till|to|through)", "from": r"(?:from|since)"}[preposition]
+    for date in find_dates(sentence, any_case=True):
+        if re.search(rf"\b{words} \Z", sentence[: date.start], re.IGNORECASE):
+            return _absolute(date.parts, at)
+    return None
+
+
+def _absolute(
+    parts: tuple[int | None, int | None, int | None], at: datetime, *, is_ahead: bool = False
+) -> datetime | None:
+    year, month, day = parts
+    local = at.astimezone(UTC)
+    if year is None:
+        if month is None:
+            return None
+        year = local.year
+        if is_ahead:
+            year += month < local.month
+        else:
+            year -= month > local.month
+    try:
+        return datetime(year, month or 1, day or 1, tzinfo=UTC)
+    except ValueError:
+        return None  # the 30th of February: said, but no day
+
+
+def _relative(match: re.Match[str], at: datetime) -> datetime:
+    midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    words = {name: text.lower() for name, text in match.groupdict().items() if text}
+
+    if "day" in words:
+        return midnight + timedelta(days=_DAY_OFFSETS[words["day"]])
+    if "past" in words:
+        return _shifted(midnight, words["unit"], -_number(words["count"]))
+    if "coming" in words:
+        return _shifted(midnight, words["coming"], _number(words["ahead"]))
+    if "weekday" in words:
+        return _weekday(midnight, words["weekday"], "this")
+    if words["period"] in _WEEKDAYS:
+        return _weekday(midnight, words["period"], words["turn"])
+
+    steps = {"last": -1, "this": 0, "next": 1}[words["turn"]]
+    return _shifted(_begin(midnight, words["period"]), words["period"], steps)
+
+
+def _number(word: str) -> int:
+    return _NUMBERS.get(word) or int(word)
+
+
+def _weekday(midnight: datetime, name: str, turn: str) -> datetime:
+    """The nearest such day: behind for `last`, ahead for `next`, today or ahead otherwise."""
+    days = (_WEEKDAYS.index(name) - midnight.weekday()) % 7
+    if turn == "last":
+        days -= 7
+    elif turn == "next" and days == 0:
+        days = 7
+    return midnight + timedelta(days=days)
+
+
+def _begin(midnight: datetime, period: str) -> datetime:
+    if period == "week":
+        return midnight - timedelta(days=midnight.weekday())
+    return midnight.replace(day=1) if period == "month" else midnight.replace(month=1, day=1)
+
+
+def _shifted(midnight: datetime, unit: str, count: int) -> datetime:
+    """A day so many units away; a month that is too short ends on its last day."""
+    if unit in _UNIT_DAYS:
+        return midnight + timedelta(days=count * _UNIT_DAYS[unit])
+
+    months = midnight.year * 12 + midnight.month - 1 + count * (12 if unit == "year" else 1)
+    first = midnight.replace(year=max(1, months // 12), month=months % 12 + 1, day=1)
+    for day in range(midnight.day, 0, -1):
+        try:
+            return first.replace(day=day)
+        except ValueError:
+            continue
+    return first

@@ -1,0 +1,233 @@
+"""Asking a model for claims: OpenAI, Anthropic, and whatever speaks OpenAI's protocol.
+
+Each provider is its maker's own SDK, which brings the time-outs and the retries; an extra
+installs it. The answer is held to a JSON Schema by the provider where it can, and is checked
+here in any case: a local server may ignore the schema, and a cut answer is no answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final, NamedTuple, Protocol, cast
+
+from ...schema.errors import InvalidInput, Unavailable
+
+TIMEOUT_S: Final = 30.0
+"""For one attempt."""
+
+RETRIES: Final = 2
+
+_MOST_TOKENS: Final = 4_000
+"""Of an answer: some sixty claims."""
+
+_TOOL: Final = "record_claims"
+
+
+class Proposal(NamedTuple):
+    """What a model proposed, unchecked."""
+
+    claims: list[Any]
+    tokens_in: int
+    tokens_out: int
+
+
+class Provider(Protocol):
+    """A model that proposes claims."""
+
+    @property
+    def id(self) -> str:
+        """The provider, the model and the address: equal for equal answers."""
+        ...
+
+    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> Proposal:
+        """Ask for the claims of a text.
+
+        Raises:
+            Unavailable: `extractor_unavailable` when no whole answer came.
+        """
+        ...
+
+
+class OpenAIProvider:
+    """A model behind OpenAI's chat completions, at OpenAI or at an address of one's own."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        retries: int = RETRIES,
+    ) -> None:
+        """Open a client; the key comes from `OPENAI_API_KEY`, which a local server may do without.
+
+        Raises:
+            Unavailable: `extractor_unavailable` when the extra or the key is missing.
+        """
+        self._library: Any = _library("openai")
+        self._model = model
+        self.id = f"openai:{model}" + (f"@{base_url}" if base_url else "")
+
+        key = os.environ.get("OPENAI_API_KEY") or ("none" if base_url else None)
+        try:
+            self._client = self._library.OpenAI(
+                api_key=key, base_url=base_url, timeout=timeout_s, max_retries=retries
+            )
+        except self._library.OpenAIError as error:
+            raise _unavailable(self.id, str(error)) from error
+
+    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> Proposal:
+        """Ask for the claims of a text; see `Provider`."""
+        response_format = {
+            "type": "json_schema",
+            "json_schema": {"name": _TOOL, "strict": True, "schema": dict(schema)},
+        }
+        try:
+            completion = self._client.chat.completions.create(
+                model=self._model,
+                messages=[
+                    {"role": "system", "content": instructions},
+                    {"role": "user", "content": text},
+                ],
+                temperature=0,
+                max_completion_tokens=_MOST_TOKENS,
+                response_format=response_format,
+            )
+        except (self._library.OpenAIError, ValueError) as error:
+            raise _unavailable(self.id, str(error)) from error
+
+        if not isinstance(completion, self._library.types.chat.ChatCompletion):
+            raise _unavailable(self.id, "what answered is no chat completion")
+        reply: Any = completion
+        choice = (reply.choices or [None])[0]
+        if choice is None or choice.message is None:
+            raise _unavailable(self.id, "the answer holds no message")
+        if choice.finish_reason != "stop":
+            raise _unavailable(self.id, f"the answer was cut ({choice.finish_reason})")
+
+        return _proposal(self.id, choice.message.content, reply.usage, "prompt", "completion")
+
+
+class AnthropicProvider:
+    """A model behind Anthropic's messages; the schema is that of a tool it has to call."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        retries: int = RETRIES,
+    ) -> None:
+        """Open a client; the key comes from `ANTHROPIC_API_KEY`.
+
+        Raises:
+            Unavailable: `extractor_unavailable` when the extra or the key is missing.
+        """
+        self._library: Any = _library("anthropic")
+        self._model = model
+        self.id = f"anthropic:{model}" + (f"@{base_url}" if base_url else "")
+
+        key = os.environ.get("ANTHROPIC_API_KEY") or ("none" if base_url else None)
+        if key is None:
+            raise _unavailable(self.id, "set ANTHROPIC_API_KEY")
+        self._client = self._library.Anthropic(
+            api_key=key, base_url=base_url, timeout=timeout_s, max_retries=retries
+        )
+
+    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> Proposal:
+        """Ask for the claims of a text; see `Provider`."""
+        tool = {
+            "name": _TOOL,
+            "description": "Record the claims that the text makes.",
+            "input_schema": dict(schema),
+        }
+        # The messages API has no temperature any more; a forced tool leaves little to chance.
+        try:
+            message = self._client.messages.create(
+                model=self._model,
+                system=instructions,
+                messages=[{"role": "user", "content": text}],
+                max_tokens=_MOST_TOKENS,
+                tools=[tool],
+                tool_choice={"type": "tool", "name": _TOOL},
+            )
+        except (self._library.AnthropicError, ValueError) as error:
+            raise _unavailable(self.id, str(error)) from error
+
+        if not isinstance(message, self._library.types.Message):
+            raise _unavailable(self.id, "what answered is no message")
+        reply: Any = message
+        if reply.stop_reason not in ("tool_use", "end_turn"):
+            raise _unavailable(self.id, f"the answer was cut ({reply.stop_reason})")
+
+        for block in reply.content or []:
+            if block.type == "tool_use" and block.name == _TOOL:
+                return _proposal(self.id, block.input, reply.usage, "input", "output")
+        raise _unavailable(self.id, "the answer calls no tool")
+
+
+def _proposal(provider: str, answer: object, usage: Any, before: str, after: str) -> Proposal:
+    """Take an answer apart; `before` and `after` begin the names of the two token counts."""
+    if isinstance(answer, str):
+        try:
+            answer = json.loads(answer)
+        except (ValueError, RecursionError) as error:
+            raise _unavailable(provider, "the answer is no JSON") from error
+
+    body = cast("Mapping[str, Any]", answer) if isinstance(answer, Mapping) else {}
+    claims = body.get("claims")
+    if not isinstance(claims, list):
+        raise _unavailable(provider, "the answer holds no claims")
+
+    return Proposal(
+        claims=cast("list[Any]", claims),
+        tokens_in=getattr(usage, f"{before}_tokens", None) or 0,
+        tokens_out=getattr(usage, f"{after}_tokens", None) or 0,
+    )
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise Unavailable(
+            f"{name} is not installed; run: pip install 'tenure[{name}]'",
+            code="extractor_unavailable",
+        ) from error
+
+
+def _unavailable(provider: str, why: str) -> Unavailable:
+    reason = " ".join(why.split())[:200]
+    return Unavailable(f"{provider}: {reason}", code="extractor_unavailable", reason=reason)
+
+
+PROVIDERS: Final[Mapping[str, type[OpenAIProvider] | type[AnthropicProvider]]] = {
+    "openai": OpenAIProvider,
+    "anthropic": AnthropicProvider,
+}
+
+
+def provider_named(name: str) -> Provider:
+    """Open the provider that a setting names: `openai:MODEL` or `anthropic:MODEL[@ADDRESS]`.
+
+    Raises:
+        InvalidInput: `bad_extractor`.
+        Unavailable: `extractor_unavailable`.
+    """
+    kind, _, target = name.partition(":")
+    model, _, base_url = target.partition("@")
+
+    if kind not in PROVIDERS or not model or (base_url and "://" not in base_url):
+        raise InvalidInput(
+            f"extractor={name!r}: give rules, openai:MODEL, anthropic:MODEL, a model at an "
+            "address of yours such as openai:qwen3@http://localhost:8000/v1, or an object with "
+            "extract()",
+            code="bad_extractor",
+        )
+    return PROVIDERS[kind](model, base_url=base_url or None)

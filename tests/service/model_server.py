@@ -1,0 +1,106 @@
+"""A model on this machine that speaks the protocols of OpenAI and Anthropic, well or badly.
+
+The name of the model in a request says how it behaves; `answers` holds what a good one proposes.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class ModelServer:
+    """What it answers, and what it was asked."""
+
+    claims: list[Any] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    failures: int = 0
+    """How many requests are refused with 500 before one is answered."""
+    url: str = ""
+
+
+@contextmanager
+def model_server() -> Iterator[ModelServer]:
+    """Run a server until the block ends."""
+    state = ModelServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            state.requests.append(body)
+            if state.failures:
+                state.failures -= 1
+                self._send(500, {"error": {"message": "overloaded", "type": "server_error"}})
+                return
+
+            model = body["model"]
+            if model == "slow":
+                time.sleep(1.5)
+            if model == "broken":
+                self._send_bytes(200, b'{"choices": [{"mess')
+            elif model == "page":
+                self._send_bytes(200, b"<html>a login page</html>", "text/html")
+            elif model == "odd":
+                self._send(200, {"hello": "world"})
+            elif model == "refused":
+                self._send(401, {"error": {"message": "no such key", "type": "auth"}})
+            elif "messages" in self.path:
+                self._send(200, self._anthropic(model))
+            else:
+                self._send(200, self._openai(model))
+
+        def _openai(self, model: str) -> dict[str, Any]:
+            text = json.dumps({"claims": state.claims})
+            if model == "talkative":
+                text = "Sure! Here are the claims: " + text
+            message = {"role": "assistant", "content": text[:40] if model == "cut" else text}
+            reason = "length" if model == "cut" else "stop"
+            return {
+                "id": "c1", "object": "chat.completion", "created": 1, "model": model,
+                "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+                "usage": {"prompt_tokens": 400, "completion_tokens": 50, "total_tokens": 450},
+            }  # fmt: skip
+
+        def _anthropic(self, model: str) -> dict[str, Any]:
+            tool = {"type": "tool_use", "id": "t1", "name": "record_claims",
+                    "input": {"claims": state.claims}}  # fmt: skip
+            text = {"type": "text", "text": "I would rather not."}
+            return {
+                "id": "m1", "type": "message", "role": "assistant", "model": model,
+                "content": [text] if model == "talkative" else [tool],
+                "stop_reason": "max_tokens" if model == "cut" else "tool_use",
+                "stop_sequence": None,
+                "usage": {"input_tokens": 400, "output_tokens": 50},
+            }  # fmt: skip
+
+        def _send(self, status: int, body: Any) -> None:
+            self._send_bytes(status, json.dumps(body).encode())
+
+        def _send_bytes(self, status: int, body: bytes, kind: str = "application/json") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    state.url = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,211 @@
+"""Extraction by a model, against a server on this machine that speaks the real protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tenure import ExtractedClaim, InvalidInput, Unavailable, connect
+from tenure.schema.slots import BUILT_IN_SLOTS
+from tenure.service.extraction.choice import extractor_of
+from tenure.service.extraction.claims import Extraction, ExtractionContext
+from tenure.service.extraction.model import ModelExtractor
+from tenure.service.extraction.providers import PROVIDERS
+from tenure.tests.service.model_server import ModelServer, model_server
+
+NOW = datetime(2026, 6, 17, 9, 30, tzinfo=UTC)
+TEXT = "I have been a nurse at Acme since 2019, and my sister Ruth moved to Oslo."
+CONTEXT = ExtractionContext(
+    at=NOW, speaker="Ana Ortiz", slots=BUILT_IN_SLOTS, entities=("Acme", "Ruth")
+)
+KINDS = ("openai", "anthropic")
+
+
+def claim(slot: str, value: Any, quote: str, **fields: Any) -> dict[str, Any]:
+    empty = {"subject": None, "op": "assert", "valid_from": None, "valid_until": None}
+    return {**empty, "slot": slot, "value": value, "quote": quote, **fields}
+
+
+GOOD = [
+    claim("title", "nurse", "a nurse", valid_from="2019-01-01"),
+    claim("employer", "Acme", "a nurse at Acme since 2019", valid_from="2019-01-01"),
+    claim("home", "Oslo", "Ruth moved to Oslo", subject="Ruth"),
+]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    pytest.importorskip("openai")
+    pytest.importorskip("anthropic")
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with model_server() as running:
+        yield running
+
+
+def extractor(server: ModelServer, kind: str, model: str, **options: Any) -> ModelExtractor:
+    url = server.url + ("/v1" if kind == "openai" else "")
+    provider = PROVIDERS[kind](model, base_url=url, timeout_s=0.5, retries=1)
+    return ModelExtractor(provider, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_good_answer_becomes_claims_that_point_at_their_words(
+    server: ModelServer, kind: str
+) -> None:
+    server.claims = GOOD
+    found = extractor(server, kind, "good", prices=(2.0, 10.0)).extract_in(TEXT, CONTEXT)
+    assert [(c.subject, c.slot, c.value) for c in found.claims] == [
+        (None, "employer", "Acme"), (None, "title", "nurse"), ("Ruth", "home", "Oslo"),
+    ]  # fmt: skip
+    assert [TEXT[c.start : c.end] for c in found.claims][-1] == "Ruth moved to Oslo"
+    assert found.claims[0].valid_from == datetime(2019, 1, 1, tzinfo=UTC)
+    assert (found.tokens_in, found.tokens_out, found.cost) == (400, 50, 0.0013)
+    assert found.account.startswith(f"claims by {kind}:good@http")
+    assert "400 tokens in, 50 out, cost 0.001300" in found.account
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_model_is_told_the_slots_the_speaker_and_the_moment(
+    server: ModelServer, kind: str
+) -> None:
+    extractor(server, kind, "good").extract_in(TEXT, CONTEXT)
+    (request,) = server.requests
+    told = str(request)
+    assert request.get("temperature") == (0 if kind == "openai" else None)
+    for part in ("Ana Ortiz", "2026-06-17T09:30", "- employer: ", "Ruth", TEXT):
+        assert part in told
+    assert "- constraint: " not in told
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("proposed", "reason"),
+    [
+        (claim("employer", "Globex", "I work at Globex"), "quote does not stand in the text"),
+        (claim("employer", "Globex", "a nurse at Acme"), "quote says nothing of the value"),
+        (claim("shoe_size", "9", "a nurse"), "slot that was not offered"),
+        (claim("constraint", "nurse", "a nurse"), "slot that was not offered"),
+        (claim("title", "nurse", "a nurse", op="erase"), "operation that was not offered"),
+        (claim("title", "nurse", "a nurse", subject="The President"), "does not name"),
+        (claim("title", ["nurse"], "a nurse"), "value of another type"),
+        (claim("title", "nurse " * 400, "a nurse"), "too long"),
+        (claim("title", "nurse", ""), "quote does not stand"),
+        (claim("title", "nurse", "a nurse", valid_from="2020-01-01", valid_until="2019-01-01"),
+         "ends before it begins"),
+        ("nurse", "no object"),
+    ],
+)  # fmt: skip
+def test_what_a_hostile_model_invents_is_dropped_and_told(
+    server: ModelServer, kind: str, proposed: Any, reason: str
+) -> None:
+    server.claims = [proposed]
+    found = extractor(server, kind, "good").extract_in(TEXT, CONTEXT)
+    assert found.claims == ()
+    assert reason in found.dropped[0]
+    assert "1 dropped" in found.account
+
+
+def test_a_directive_is_offered_only_to_whom_may_direct(server: ModelServer) -> None:
+    text = "The build must stay under ten minutes."
+    server.claims = [claim("constraint", "The build must stay under ten minutes", text)]
+    asked = extractor(server, "openai", "good")
+    assert asked.extract_in(text, CONTEXT).claims == ()
+    may = ExtractionContext(at=NOW, slots=BUILT_IN_SLOTS, may_direct=True)
+    assert [c.slot for c in asked.extract_in(text, may).claims] == ["constraint"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("model", ["slow", "broken", "page", "odd", "refused", "talkative", "cut"])
+def test_a_model_that_fails_leaves_it_to_the_rules_and_says_so(
+    server: ModelServer, kind: str, model: str
+) -> None:
+    server.claims = GOOD
+    text = "I live in Lisbon."
+    found = extractor(server, kind, model).extract_in(text, CONTEXT)
+    assert [(c.slot, c.value) for c in found.claims] == [("home", "Lisbon")]
+    assert found.extractor == "rules"
+    assert "because the model failed" in found.account
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> None:
+    server.claims, server.failures = GOOD, 1
+    assert len(extractor(server, kind, "good").extract_in(TEXT, CONTEXT).claims) == 3
+    assert len(server.requests) == 2
+
+
+def test_the_same_question_is_asked_once(server: ModelServer) -> None:
+    server.claims = GOOD
+    asked = extractor(server, "openai", "good", cache_size=2)
+    first, again = (asked.extract_in(TEXT, CONTEXT) for _ in range(2))
+    assert (again.claims, again.is_cached, again.tokens_in) == (first.claims, True, 0)
+    others = [
+        ExtractionContext(at=NOW, speaker="Bo", slots=BUILT_IN_SLOTS),
+        ExtractionContext(at=NOW.replace(hour=10), speaker="Ana Ortiz", slots=BUILT_IN_SLOTS),
+        ExtractionContext(at=NOW, slots=BUILT_IN_SLOTS, vocabulary_version=1),
+    ]
+    assert not any(asked.extract_in(TEXT, each).is_cached for each in others)
+    assert not asked.extract_in(TEXT, CONTEXT).is_cached  # pushed out by newer ones
+
+
+def test_an_outage_is_not_remembered(server: ModelServer) -> None:
+    server.claims, server.failures = GOOD, 2
+    asked = extractor(server, "openai", "good")
+    assert asked.extract_in(TEXT, CONTEXT).failure
+    assert asked.extract_in(TEXT, CONTEXT).failure == ""
+
+
+def test_an_observation_tells_what_its_claims_took(server: ModelServer) -> None:
+    server.claims = [GOOD[0], claim("employer", "Globex", "I work at Globex")]
+    with connect(":memory:", extractor=f"openai:good@{server.url}/v1") as memory:
+        passage, title = memory.observe(TEXT, speaker="Ana Ortiz", source_origin="chat://c1")
+        assert "claims by openai:good" in passage.detail
+        assert "1 dropped" in passage.detail
+        assert memory.as_of().value("Ana Ortiz", "title") == "nurse"
+        assert memory.explain(title.object_id).sources[0].object_id == passage.object_id
+
+
+def test_an_outage_is_a_warning_of_the_observation(server: ModelServer) -> None:
+    with connect(":memory:", extractor=f"openai:refused@{server.url}/v1") as memory:
+        passage, _ = memory.observe("I live in Lisbon.", speaker="Ana", source_origin="chat://c1")
+        assert "extractor_unavailable" in passage.warnings
+        assert "because the model failed" in passage.detail
+        assert memory.as_of().value("Ana", "home") == "Lisbon"
+
+
+class Careless:
+    """An extractor of one's own that proposes a slot which nobody has."""
+
+    def extract_in(self, text: str, context: ExtractionContext) -> Extraction:
+        slots = ("shoe_size", "title")
+        claims = [ExtractedClaim(slot=slot, value="nurse", start=0, end=8) for slot in slots]
+        return Extraction(claims=tuple(claims), extractor="careless")
+
+
+def test_a_claim_that_the_store_refuses_takes_no_other_along() -> None:
+    with connect(":memory:", extractor=Careless()) as memory:
+        passage, _ = memory.observe("A nurse.", speaker="Ana", source_origin="chat://c1")
+        assert memory.as_of().value("Ana", "title") == "nurse"
+        assert "shoe_size: unknown_vocabulary" in passage.detail
+
+
+@pytest.mark.parametrize("name", ["openai", "openai:", "gpt-5", "openai:m@localhost", "ollama:x"])
+def test_a_name_that_means_no_extractor_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        extractor_of(name)
+    assert refusal.value.code == "bad_extractor"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_that_is_missing_is_named(server: ModelServer, kind: str) -> None:
+    with pytest.raises(Unavailable, match="API_KEY") as refusal:
+        extractor_of(f"{kind}:some-model")
+    assert refusal.value.code == "extractor_unavailable"
+
+
+def test_rules_have_nothing_to_account_for() -> None:
+    assert Extraction(claims=(), extractor="rules").account == ""

@@ -1,0 +1,185 @@
+"""What people say, sentence by sentence, and what the rules take from it: nothing is invented."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tenure.schema.slots import BUILT_IN_SLOTS
+from tenure.service.extraction.claims import ExtractedClaim
+from tenure.service.extraction.rules import RULES, RuleExtractor
+
+NOW = datetime(2026, 6, 17, 9, 30, tzinfo=UTC)  # a Wednesday
+
+
+def read(text: str) -> tuple[ExtractedClaim, ...]:
+    return RuleExtractor().extract(text, at=NOW)
+
+
+def triples(text: str) -> list[tuple[Any, ...]]:
+    found: list[tuple[Any, ...]] = []
+    for claim in read(text):
+        mark = claim.slot if claim.op == "assert" else f"{claim.op} {claim.slot}"
+        found.append((mark, claim.value) if claim.subject is None else
+                     (claim.subject, mark, claim.value))  # fmt: skip
+    return found
+
+
+SAID: list[tuple[str, list[tuple[Any, ...]]]] = [
+    # who
+    ("My name is Ana Lucía Ortiz.", [("full_name", "Ana Lucía Ortiz")]),
+    ("You can call me Al, by the way.", [("full_name", "Al")]),
+    ("I speak German, French and Dutch.", [
+        ("language", "German"), ("language", "French"), ("language", "Dutch")]),
+    ("My email is ana.ortiz@example.org.", [("email", "ana.ortiz@example.org")]),
+    ("My phone number is +49 171 555 0199.", [("phone", "+49 171 555 0199")]),
+    # work
+    ("I work at Acme and I love it.", [("employer", "Acme")]),
+    ("I work for Smith and Sons.", [("employer", "Smith and Sons")]),
+    ("I work at the University.", []),
+    ("I work for Bank of America in Austin.", [("employer", "Bank of America")]),
+    ("I've been working at Globex since March 2021.", [("employer", "Globex")]),
+    ("I joined Initech last month.", [("employer", "Initech")]),
+    ("I used to work at Hooli.", [("employer", "Hooli")]),
+    ("I worked at Hooli from 2015 to 2019.", [("employer", "Hooli")]),
+    ("I no longer work at Hooli.", [("deny employer", "Hooli")]),
+    ("I just left my job at Hooli.", [("deny employer", "Hooli")]),
+    ("Actually, I work at Globex.", [("correct employer", "Globex")]),
+    ("No, sorry, actually I live in Porto.", [("correct home", "Porto")]),
+    ("I'm a senior data engineer.", [("experience_level", "senior"), ("title", "data engineer")]),
+    ("I work as a night nurse.", [("title", "night nurse")]),
+    ("My boss is Dana White.", [("manager", "Dana White")]),
+    ("I'm in the Growth team.", [("team", "Growth")]),
+    # where
+    ("I live in Lisbon, Portugal.", [("home", "Lisbon, Portugal")]),
+    ("I recently moved to Berlin.", [("home", "Berlin")]),
+    ("I'm moving to New York next month!", [("home", "New York")]),
+    ("I moved to the Chicago office in June.", [("office", "Chicago")]),
+    ("I used to live in Oslo.", [("home", "Oslo")]),
+    ("I don't live in Oslo anymore.", [("deny home", "Oslo")]),
+    # whom
+    ("My wife Anna and I are going out.", [("partner", "Anna")]),
+    ("My dog's name is Max.", [("pet", "Max")]),
+    ("My dog Max is a beagle.", [("pet", "Max")]),
+    ("I have a black cat named Miso.", [("pet", "Miso")]),
+    ("My sister, Ruth, works at Acme.", [("sibling", "Ruth"), ("Ruth", "employer", "Acme")]),
+    ("My son Leo is allergic to peanuts and eggs.", [
+        ("child", "Leo"), ("Leo", "allergy", "peanuts"), ("Leo", "allergy", "eggs")]),
+    ("My daughter Mia loves dinosaurs.", [("child", "Mia"), ("Mia", "likes", "dinosaurs")]),
+    # body and taste
+    ("I'm allergic to penicillin.", [("allergy", "penicillin")]),
+    ("I have a severe peanut allergy.", [("allergy", "peanut")]),
+    ("I'm no longer allergic to cats.", [("deny allergy", "cats")]),
+    ("I'm a strict vegan.", [("diet", "vegan")]),
+    ("I'm no longer vegetarian.", [("deny diet", "vegetarian")]),
+    ("I really love jazz, hiking and Thai food.", [
+        ("likes", "jazz"), ("likes", "hiking"), ("likes", "Thai food")]),
+    ("I like jazz and I hate techno.", [("likes", "jazz"), ("dislikes", "techno")]),
+    ("I like jazz and went home.", [("likes", "jazz")]),
+    ("I'm a big fan of Orson Welles.", [("likes", "Orson Welles")]),
+    ("My favorite film is The Third Man.", [("likes", "The Third Man")]),
+    ("I don't like cilantro.", [("dislikes", "cilantro")]),
+    ("I can't stand small talk.", [("dislikes", "small talk")]),
+    ("I'm not a fan of horror.", [("dislikes", "horror")]),
+    ("I no longer like sushi.", [("deny likes", "sushi")]),
+    ("I don't like sushi anymore.", [("deny likes", "sushi")]),
+    ("I used to love Dizzy Gillespie, but not now.", [("deny likes", "Dizzy Gillespie")]),
+    # what is to come
+    ("I plan to run a marathon in October.", [("plan", "run a marathon in October (2026-10-01)")]),
+    ("I'm going to visit Rome tomorrow.", [("plan", "visit Rome tomorrow (2026-06-18)")]),
+    ("I'm going to be honest.", []),
+    ("My goal is to read more.", [("goal", "read more")]),
+    ("I have a dentist appointment on Friday at 3pm.", [
+        ("appointment", "dentist appointment on Friday at 3pm (2026-06-19)")]),
+    ("I have a meeting problem.", []),
+    # how answers should be
+    ("Please always answer in German.", [("preferred_language", "German")]),
+    ("Always use metric units.", [("answer_rule", "Always use metric units")]),
+    ("From now on, never use emojis.", [("answer_rule", "never use emojis")]),
+    ("Please keep your answers short.", [("response_length", "short")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), SAID, ids=[text[:40] for text, _ in SAID])
+def test_a_sentence_says_this_and_nothing_else(text: str, expected: list[Any]) -> None:
+    assert sorted(triples(text), key=str) == sorted(expected, key=str)
+
+
+SILENT = [
+    "Do I work at Acme?",
+    "If I work at Acme, will I be rich?",
+    "I wish I lived in Lisbon.",
+    "She said I work at Acme.",
+    'He wrote "I live in Rome" on the wall.',
+    "Imagine I'm allergic to water.",
+    "I would like to live in Paris.",
+    "Maybe I'm moving to Berlin.",
+    "I work at home.",
+    "I work at I don't know what.",
+    "I like that you are quick.",
+    "I like to think about it.",
+    "I love it when it rains.",
+    "I love how this works.",
+    "I like your style.",
+    "I'd like a coffee.",
+    "My manager is great.",
+    "My name is mud.",
+    "You always use long words.",
+    "I know Monday is late.",
+    "The University of Texas moved to Dallas.",
+    "I am not sure.",
+]
+
+
+@pytest.mark.parametrize("text", SILENT)
+def test_what_is_asked_supposed_or_quoted_makes_no_claim(text: str) -> None:
+    assert triples(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I moved to Berlin yesterday.", (2026, 6, 16)),
+        ("I moved to Berlin three weeks ago.", (2026, 5, 27)),
+        ("I moved to Berlin 2 months ago.", (2026, 4, 17)),
+        ("I moved to Berlin last week.", (2026, 6, 8)),
+        ("I moved to Berlin last month.", (2026, 5, 1)),
+        ("I moved to Berlin last Monday.", (2026, 6, 15)),
+        ("I moved to Berlin in March.", (2026, 3, 1)),
+        ("I moved to Berlin in November.", (2025, 11, 1)),
+        ("I moved to Berlin on 2024-02-29.", (2024, 2, 29)),
+        ("I'm moving to Berlin in two weeks.", (2026, 7, 1)),
+        ("I'm moving to Berlin next year.", (2027, 1, 1)),
+        ("I live in Berlin.", None),
+        ("I moved to Berlin on 30 February 2026.", None),
+    ],
+)
+def test_a_day_is_read_against_the_moment_of_speaking(text: str, day: Any) -> None:
+    (claim,) = read(text)
+    assert claim.valid_from == (None if day is None else datetime(*day, tzinfo=UTC))
+    assert claim.planned is (day is not None and datetime(*day, tzinfo=UTC) > NOW)
+
+
+def test_what_was_ends_when_the_text_says_or_now() -> None:
+    (ended,) = read("I worked at Hooli from 2015 to 2019.")
+    assert (ended.valid_from, ended.valid_until) == (
+        datetime(2015, 1, 1, tzinfo=UTC), datetime(2019, 1, 1, tzinfo=UTC))  # fmt: skip
+    (former,) = read("I used to work at Hooli.")
+    assert (former.valid_from, former.valid_until) == (None, NOW)
+
+
+def test_a_claim_points_at_its_words() -> None:
+    text = "Hello! My dog Max is a beagle. I live in Lisbon."
+    for claim in read(text):
+        assert str(claim.value) in text[claim.start : claim.end]
+
+
+def test_every_rule_writes_a_slot_that_exists() -> None:
+    assert {rule.slot for rule in RULES} - {"kin"} <= set(BUILT_IN_SLOTS)
+
+
+@pytest.mark.parametrize("text", ["", " ", "I", "\ud800", "I like " + "a, " * 5000, "my " * 9000])
+def test_any_text_is_read_and_quickly(text: str) -> None:
+    assert isinstance(read(text), tuple)

@@ -4,8 +4,6 @@ A `Target`'s driver, its dialect and its time limits make a `Link`; a link opens
 auto-commit query a statement, tried again when the server asks for it) and `Writes` (one
 explicit transaction). Every call is one round trip; both count them. Rows are read as records:
 `Result.data()` would walk bytes element by element.
-
-Sources: neo4j 4 (errors), 8 (dialects) and 9; settled 1.
 """
 
 from __future__ import annotations
@@ -101,7 +99,7 @@ class Pauses:
 
 
 def retryable(error: driver_errors.DriverError | driver_errors.Neo4jError) -> bool:
-    """Tell whether the same work may succeed on another try."""
+    """Whether the same work may succeed on another try."""
     if isinstance(error, driver_errors.ConnectionAcquisitionTimeoutError):
         return False
     return error.is_retryable()
@@ -120,12 +118,12 @@ class Reads:
 
     @property
     def home(self) -> str:
-        """Return the name of the server and its database."""
+        """The name of the server and its database."""
         target = self._link.target
         return f"{target.uri}/{target.database}"
 
     def rows(self, text: LiteralString, **bound: Any) -> list[neo4j.Record]:
-        """Return the records of a statement."""
+        """The records of a statement."""
         pauses = Pauses(self._link.limits)
         while True:
             self.count += 1
@@ -136,6 +134,10 @@ class Reads:
                 lost = isinstance(error, driver_errors.ServiceUnavailable)
                 if lost or not retryable(error) or not pauses.wait(error):
                     raise
+
+    def column(self, text: LiteralString, **bound: Any) -> list[Any]:
+        """The values of a statement that returns one column."""
+        return [record[0] for record in self.rows(text, **bound)]
 
     def stream(self, text: LiteralString, **bound: Any) -> Iterator[neo4j.Record]:
         """Yield the records of a statement without ever holding them all."""
@@ -159,21 +161,25 @@ class Writes:
         """Round trips so far."""
 
     def rows(self, text: LiteralString, **bound: Any) -> list[neo4j.Record]:
-        """Return the records of a statement."""
+        """The records of a statement."""
         self.count += 1
         return list(self._tx.run(self._dialect + text, _parameters(self.tenant, bound)))
 
+    def column(self, text: LiteralString, **bound: Any) -> list[Any]:
+        """The values of a statement that returns one column."""
+        return [record[0] for record in self.rows(text, **bound)]
+
 
 def _parameters(tenant: str, bound: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a statement is run with: numbers by themselves, all else inside `given`.
+    """What a statement is run with: numbers by themselves, all else inside `given`.
 
     A server keeps a plan for each type and each size class (none, one, up to ten, up to a
     hundred, ...) of every list and text among the parameters, and planning a large statement
     takes it a second. What is inside a map does not count.
     """
     numbers = {name: value for name, value in bound.items() if isinstance(value, int)}
-    given = {name: value for name, value in bound.items() if name not in numbers}
-    return {"tenant": tenant, **numbers, "given": given}
+    plain = {name: value for name, value in bound.items() if name not in numbers}
+    return {"tenant": tenant, **numbers, "given": plain}
 
 
 Calls = Reads | Writes

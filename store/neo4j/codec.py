@@ -58,7 +58,7 @@ _STANDING: Final = {
 
 
 def tenant_token(tenant: str) -> str:
-    """Return the word that marks a tenant's texts in an index."""
+    """The word that marks a tenant's texts in an index."""
     return "t" + hashlib.sha256(tenant.encode()).hexdigest()[:24]
 
 
@@ -68,13 +68,13 @@ def _look(status: str, reason: str, head: bool) -> Look:
 
 
 def known_end(tx_end: int, tx_us: int) -> int:
-    """Return a closing as a reader at a tx knows it."""
+    """A closing as a reader at a tx knows it."""
     return INF_US if tx_end > tx_us else tx_end
 
 
-_ALL: Final = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
-_NODE: Final = tuple(column for column in _ALL if column.table != "d")
-_SAID: Final = tuple(column for column in _ALL if column.table == "d")
+_EVERY_COLUMN: Final = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
+_NODE: Final = tuple(column for column in _EVERY_COLUMN if column.table != "d")
+_CONTENT: Final = tuple(column for column in _EVERY_COLUMN if column.table == "d")
 _HIDDEN_NAMES: Final = LINE_NAMES[: -len(SECRET_COLUMNS)]
 _SIGNATURE: Final = LINE_NAMES.index("signature")
 _ERASED: Final = LINE_NAMES.index("erased")
@@ -82,15 +82,15 @@ _QUARANTINE: Final = LINE_NAMES.index("quarantine")
 _VALUE: Final = LINE_NAMES.index("value_json")
 
 _node_values: Final = encoder(_NODE)
-_said_values: Final = encoder(_SAID)
+_said_values: Final = encoder(_CONTENT)
 _permission_values: Final = encoder(PERMISSION_COLUMNS, "permissions")
 
-_claim: Final = decoder(Claim, "claim", _ALL, LINE_NAMES)
-_details: Final = decoder(Details, "details", _ALL, LINE_NAMES)
-_content: Final = decoder(Content, "content", _ALL, LINE_NAMES)
-_hidden_claim: Final = decoder(Claim, "claim", _ALL, _HIDDEN_NAMES)
-_hidden_details: Final = decoder(Details, "details", _ALL, _HIDDEN_NAMES)
-_core_claim: Final = decoder(Claim, "claim", _ALL, CORE_NAMES)
+_claim: Final = decoder(Claim, "claim", _EVERY_COLUMN, LINE_NAMES)
+_details: Final = decoder(Details, "details", _EVERY_COLUMN, LINE_NAMES)
+_content: Final = decoder(Content, "content", _EVERY_COLUMN, LINE_NAMES)
+_hidden_claim: Final = decoder(Claim, "claim", _EVERY_COLUMN, _HIDDEN_NAMES)
+_hidden_details: Final = decoder(Details, "details", _EVERY_COLUMN, _HIDDEN_NAMES)
+_core_claim: Final = decoder(Claim, "claim", _EVERY_COLUMN, CORE_NAMES)
 _permissions: Final = decoder(Permissions, "permissions", PERMISSION_COLUMNS, LINE_NAMES)
 _own_permissions: Final = decoder(
     Permissions, "permissions", PERMISSION_COLUMNS, names_of(PERMISSION_COLUMNS)
@@ -99,22 +99,23 @@ _own_permissions: Final = decoder(
 # --- writing
 
 
-def claim_row(stated: Assertion, *, n: int, live: bool, token: str) -> Properties:
+def claim_row(assertion: Assertion, *, n: int, live: bool, token: str) -> Properties:
     """What creates a claim; `live` tells whether a head of it is open."""
-    details = stated.details
-    props = dict(zip(names_of(_NODE), _node_values(stated), strict=True))
-    props |= permit(stated.permissions) | {"n": n}
-    if stated.erased:
+    details = assertion.details
+    props = dict(zip(names_of(_NODE), _node_values(assertion), strict=True))
+    props |= permit(assertion.permissions) | {"n": n}
+    if assertion.erased:
         props["erased"] = True
     else:
-        props |= zip(names_of(_SAID), _said_values(stated), strict=True)
+        props |= zip(names_of(_CONTENT), _said_values(assertion), strict=True)
         props["tenant_tok"] = token
+
     return {
-        "object_id": stated.claim.object_id,
-        "slot_key": stated.claim.slot_key,
+        "object_id": assertion.claim.object_id,
+        "slot_key": assertion.claim.slot_key,
         "props": props,
         "text": [1] if details.slot is None and details.subject_id else [],
-        "live": [1] if live and not stated.erased else [],
+        "live": [1] if live and not assertion.erased else [],
         "standing": [1] if details.object_type in _STANDING else [],
         "decaying": [1] if details.decay_rule else [],
     }
@@ -126,7 +127,7 @@ def permit(permissions: Permissions) -> Properties:
 
 
 def version_row(row: Row) -> Properties:
-    """Return what creates a version; slot, scope and entities come from its claim."""
+    """What creates a version; slot, scope and entities come from its claim."""
     return {
         "vid": row.vid,
         "object_id": row.claim.object_id,
@@ -144,7 +145,7 @@ def version_row(row: Row) -> Properties:
 
 
 def openness(row: Row) -> int | None:
-    """Return the value of `open`, None for a closed or quarantined row."""
+    """The value of `open`, None for a closed or quarantined row."""
     if not row.live or row.look.status is Status.QUARANTINED:
         return None
     if row.look.head:
@@ -152,49 +153,49 @@ def openness(row: Row) -> int | None:
     return HIDDEN_DENIAL if row.claim.op is Op.DENY else HIDDEN
 
 
-def edge_row(stated: Edge, n: int) -> Properties:
-    """Return what creates an edge."""
+def edge_row(edge: Edge, n: int) -> Properties:
+    """What creates an edge."""
     return {
         "n": n,
-        "src": stated.src,
-        "dst": stated.dst,
-        "valid_from": stated.interval.start_us,
-        "valid_until": stated.interval.end_us,
-        "reason": stated.reason,
-        "relation": stated.relation,
-        "tx": stated.tx,
-        "merge_id": stated.merge_id,
+        "src": edge.src,
+        "dst": edge.dst,
+        "valid_from": edge.interval.start_us,
+        "valid_until": edge.interval.end_us,
+        "reason": edge.reason,
+        "relation": edge.relation,
+        "tx": edge.tx,
+        "merge_id": edge.merge_id,
     }
 
 
-def slot_row(stated: SlotRecord, n: int) -> Properties:
-    """Return what creates a slot; a slot of text has the empty name."""
+def slot_row(slot: SlotRecord, n: int) -> Properties:
+    """What creates a slot; a slot of text has the empty name."""
     return {
         "n": n,
-        "slot_key": stated.slot_key,
-        "subject_id": stated.subject_id,
-        "slot": stated.slot or "",
-        "scope_id": stated.scope_id,
-        "many": stated.many,
+        "slot_key": slot.slot_key,
+        "subject_id": slot.subject_id,
+        "slot": slot.slot or "",
+        "scope_id": slot.scope_id,
+        "many": slot.many,
     }
 
 
 # --- reading
 
 
-def claim(held: Mapping[str, Any]) -> Claim:
+def claim(properties: Mapping[str, Any]) -> Claim:
     """A claim as reconciliation sees it; one without content has no value."""
-    return _core_claim([held.get(name) for name in CORE_NAMES])
+    return _core_claim([properties.get(name) for name in CORE_NAMES])
 
 
-def permissions(held: Mapping[str, Any]) -> Permissions:
+def permissions(properties: Mapping[str, Any]) -> Permissions:
     """Stored permissions."""
-    return _own_permissions([held[column.name] for column in PERMISSION_COLUMNS])
+    return _own_permissions([properties[column.name] for column in PERMISSION_COLUMNS])
 
 
-def assertion(held: Mapping[str, Any]) -> Assertion:
+def assertion(properties: Mapping[str, Any]) -> Assertion:
     """A whole claim with today's permissions."""
-    line = [held.get(name) for name in LINE_NAMES]
+    line = [properties.get(name) for name in LINE_NAMES]
     return Assertion(
         claim=_claim(line),
         details=_details(line),
@@ -205,16 +206,16 @@ def assertion(held: Mapping[str, Any]) -> Assertion:
     )
 
 
-def row(held: Mapping[str, Any], of: Claim, tx_us: int = INF_US) -> Row:
-    """Return a version row as known at a tx."""
+def row(properties: Mapping[str, Any], claim: Claim, tx_us: int = INF_US) -> Row:
+    """A version row as known at a tx."""
     return Row(
-        held["vid"],
-        of,
-        Interval(held["valid_from"], held["valid_until"]),
-        _look(held["status"], held["reason"], held["head"]),
-        held["tx_start"],
-        known_end(held["tx_end"], tx_us),
-        held.get("continues"),
+        properties["vid"],
+        claim,
+        Interval(properties["valid_from"], properties["valid_until"]),
+        _look(properties["status"], properties["reason"], properties["head"]),
+        properties["tx_start"],
+        known_end(properties["tx_end"], tx_us),
+        properties.get("continues"),
     )
 
 
@@ -235,39 +236,40 @@ Bodies = Halves[tuple[str, str, bool], Body]
 """Decoded claims by tenant, object id and whether they are veiled."""
 
 
-def _body(line: Sequence[Any], seen: bool, tenant: str, bodies: Bodies) -> Body:
-    """Return a claim, decoded anew unless its line is the one that is kept."""
-    key = tenant, line[0], seen
-    kept = bodies.get(key)
-    if kept is not None and kept.line == line:
-        return kept
-    made = Body(
+def _body(line: Sequence[Any], visible: bool, tenant: str, bodies: Bodies) -> Body:
+    """A claim, decoded anew unless its line is the one that is kept."""
+    key = tenant, line[0], visible
+    body = bodies.get(key)
+    if body is not None and body.line == line:
+        return body
+
+    fresh = Body(
         line=line,
-        claim=_claim(line) if seen else _hidden_claim(line),
-        details=_details(line) if seen else _hidden_details(line),
-        content=_content(line) if seen and line[_VALUE] is not None else None,
+        claim=_claim(line) if visible else _hidden_claim(line),
+        details=_details(line) if visible else _hidden_details(line),
+        content=_content(line) if visible and line[_VALUE] is not None else None,
         permissions=_permissions(line),
         erased=bool(line[_ERASED]),
         signature=line[_SIGNATURE] or "",
     )
-    bodies.put(key, made)
-    return made
+    bodies.put(key, fresh)
+    return fresh
 
 
-def told(
+def versions(
     record: Mapping[str, Any], tx_us: int, *, tenant: str, bodies: Bodies
 ) -> Iterator[Version]:
     """Yield the versions of a claim, veiled where the caller may not see them."""
-    seen = record["seen"]
-    body = _body(record["claim"], seen, tenant, bodies)
+    visible: bool = record["seen"]
+    body = _body(record["claim"], visible, tenant, bodies)
     marks = _marks(record["flags"])
     for line in record["rows"]:
         yield Version(
-            row=_told_row(line, body.claim, tx_us),
+            row=_row_of_line(line, body.claim, tx_us),
             details=body.details,
             content=body.content,
             permissions=body.permissions,
-            visible=seen,
+            visible=visible,
             erased=body.erased,
             last_confirmed_us=next(iter(record["confirmed"]), None),
             demoted="demoted" in marks,
@@ -277,11 +279,11 @@ def told(
         )
 
 
-def _told_row(line: Sequence[Any], of: Claim, tx_us: int) -> Row:
+def _row_of_line(line: Sequence[Any], claim: Claim, tx_us: int) -> Row:
     vid, start, until, tx_start, tx_end, status, reason, head, continues = line
     return Row(
         vid,
-        of,
+        claim,
         Interval(start, until),
         _look(status, reason, head),
         tx_start,
@@ -292,72 +294,72 @@ def _told_row(line: Sequence[Any], of: Claim, tx_us: int) -> Row:
 
 def _marks(flags: Sequence[Mapping[str, Any]]) -> set[str]:
     newest = {flag["kind"]: flag["on"] for flag in sorted(flags, key=lambda flag: flag["n"])}
-    return {kind for kind, on in newest.items() if on}
+    return {kind for kind, is_set in newest.items() if is_set}
 
 
-def edge(kind: str, src: str, dst: str, held: Mapping[str, Any]) -> Edge:
-    """Return an edge between claims."""
+def edge(kind: str, src: str, dst: str, properties: Mapping[str, Any]) -> Edge:
+    """An edge between claims."""
     return Edge(
         kind=EdgeKind(kind),
         src=src,
         dst=dst,
-        interval=Interval(held["valid_from"], held["valid_until"]),
-        reason=held["reason"],
-        relation=held["relation"],
-        tx=held["tx"],
-        merge_id=held.get("merge_id"),
+        interval=Interval(properties["valid_from"], properties["valid_until"]),
+        reason=properties["reason"],
+        relation=properties["relation"],
+        tx=properties["tx"],
+        merge_id=properties.get("merge_id"),
     )
 
 
-def mention(held: Mapping[str, Any]) -> MentionLink:
-    """Return a name inside a text."""
+def mention(properties: Mapping[str, Any]) -> MentionLink:
+    """A name inside a text."""
     return MentionLink(
-        object_id=held["object_id"],
-        entity_id=held["entity_id"],
-        start=held["start"],
-        end=held["until"],
+        object_id=properties["object_id"],
+        entity_id=properties["entity_id"],
+        start=properties["start"],
+        end=properties["until"],
     )
 
 
-def mention_row(stated: MentionLink) -> Properties:
-    """Return what a name inside a text is written from."""
+def mention_row(mention: MentionLink) -> Properties:
+    """What a name inside a text is written from."""
     return {
-        "object_id": stated.object_id,
-        "entity_id": stated.entity_id,
-        "start": stated.start,
-        "until": stated.end,
+        "object_id": mention.object_id,
+        "entity_id": mention.entity_id,
+        "start": mention.start,
+        "until": mention.end,
     }
 
 
-def slot(held: Mapping[str, Any]) -> SlotRecord:
-    """Return a slot."""
+def slot(properties: Mapping[str, Any]) -> SlotRecord:
+    """A slot."""
     return SlotRecord(
-        held["slot_key"],
-        held.get("subject_id"),
-        held["slot"] or None,
-        held["scope_id"],
-        held["many"],
+        properties["slot_key"],
+        properties.get("subject_id"),
+        properties["slot"] or None,
+        properties["scope_id"],
+        properties["many"],
     )
 
 
-def event(held: Mapping[str, Any]) -> TxEvent:
-    """Return a stamped write of the audit log."""
+def event(properties: Mapping[str, Any]) -> TxEvent:
+    """A stamped write of the audit log."""
     return TxEvent(
-        seq=held["seq"],
-        tx=held["tx"],
-        actor=held["actor"],
-        op=held["op"],
-        object_ids=tuple(held["object_ids"]),
+        seq=properties["seq"],
+        tx=properties["tx"],
+        actor=properties["actor"],
+        op=properties["op"],
+        object_ids=tuple(properties["object_ids"]),
     )
 
 
-def tombstone(held: Mapping[str, Any]) -> Tombstone:
-    """Return what an erasure left."""
+def tombstone(properties: Mapping[str, Any]) -> Tombstone:
+    """What an erasure left."""
     return Tombstone(
-        erasure_id=held["erasure_id"],
-        tx=held["tx"],
-        actor=held["actor"],
-        reason=held["reason"],
-        object_ids=tuple(held["object_ids"]),
-        entity_ids=tuple(held["entity_ids"]),
+        erasure_id=properties["erasure_id"],
+        tx=properties["tx"],
+        actor=properties["actor"],
+        reason=properties["reason"],
+        object_ids=tuple(properties["object_ids"]),
+        entity_ids=tuple(properties["entity_ids"]),
     )

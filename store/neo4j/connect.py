@@ -58,7 +58,7 @@ class DriverSettings(TypedDict):
 
 
 def driver_settings() -> DriverSettings:
-    """Return the settings of every driver that tenure opens."""
+    """The settings of every driver that tenure opens."""
     return DriverSettings(
         max_connection_pool_size=50,
         connection_acquisition_timeout=15.0,
@@ -105,13 +105,13 @@ class ServerFacts:
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """Return the leading numbers of a version.
+    """The leading numbers of a version.
 
     >>> version_numbers("2026.08.1") > version_numbers("5.26.29-drop1")
     True
     """
-    found = re.match(r"\d+(?:\.\d+)*", version)
-    return tuple(int(part) for part in found[0].split(".")) if found else ()
+    match = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(int(part) for part in match[0].split(".")) if match else ()
 
 
 def connect(
@@ -127,16 +127,19 @@ def connect(
         InvalidInput: the address is malformed or the database does not exist.
     """
     _check_uri(target.uri)
+
     with translated(target):
         driver = neo4j.GraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
             target.uri,
             auth=auth,
             **(driver_settings() if settings is None else settings),  # which it leaves untyped
         )
+
     with contextlib.ExitStack() as undo:
         undo.callback(driver.close)
         facts = identify(driver, target)
         undo.pop_all()
+
     return driver, facts
 
 
@@ -155,6 +158,7 @@ def identify(driver: neo4j.Driver, target: Target) -> ServerFacts:
         result = session.run(COMPONENTS)
         records = list(result)
         summary = result.consume()
+
     components = tuple(
         Component(
             name=str(row["name"]),
@@ -167,15 +171,16 @@ def identify(driver: neo4j.Driver, target: Target) -> ServerFacts:
 
 
 def server_facts(agent: str, components: tuple[Component, ...], target: Target) -> ServerFacts:
-    """Return the facts of a supported Neo4j server.
+    """The facts of a supported Neo4j server.
 
     Raises:
         Unavailable: the server is something else, or too old; `data["reason"]` says which.
     """
-    kernel = next((one for one in components if one.name == "Neo4j Kernel"), None)
+    kernel = next((part for part in components if part.name == "Neo4j Kernel"), None)
     if kernel is None or not agent.startswith("Neo4j/") or "compatible" in agent.lower():
         raise _not_neo4j(target, agent)
-    cypher = next((one for one in components if one.name == "Cypher"), None)
+
+    cypher = next((part for part in components if part.name == "Cypher"), None)
     facts = ServerFacts(
         agent=agent,
         version=kernel.versions[0],
@@ -202,11 +207,12 @@ def translated(target: Target) -> Generator[None]:
 def as_tenure_error(
     error: driver_errors.DriverError | driver_errors.Neo4jError, target: Target
 ) -> TenureError | None:
-    """Return the error that says what to do, None where tenure knows no better words."""
+    """The error that says what to do, None where tenure knows no better words."""
     if isinstance(error, driver_errors.Neo4jError):
         return _server_error(error, target)
     if isinstance(error, driver_errors.UnsupportedServerProduct):
         return _not_neo4j(target, str(error))
+
     if isinstance(error, driver_errors.ConnectionAcquisitionTimeoutError):
         return Unavailable(
             f"all connections to {target.uri!r} are in use; try again, or lower the number of"
@@ -214,6 +220,7 @@ def as_tenure_error(
             code="store_busy",
             uri=target.uri,
         )
+
     if isinstance(error, driver_errors.ServiceUnavailable | driver_errors.SessionExpired):
         return _unreachable(error, target)
     return None
@@ -222,9 +229,10 @@ def as_tenure_error(
 def _server_error(error: driver_errors.Neo4jError, target: Target) -> TenureError | None:
     code = error.code or ""
     if isinstance(error, driver_errors.AuthError | driver_errors.Forbidden):
-        return _refused(code, target)
+        return _refusal(code, target)
     if code.startswith("Neo.ClientError.Security."):
-        return _refused(code, target)
+        return _refusal(code, target)
+
     if code == "Neo.ClientError.Database.DatabaseNotFound":
         return InvalidInput(
             f"{target.uri!r} has no database {target.database!r}: name one that SHOW DATABASES"
@@ -233,6 +241,7 @@ def _server_error(error: driver_errors.Neo4jError, target: Target) -> TenureErro
             what="database",
             word=target.database,
         )
+
     if code.startswith(
         (
             "Neo.ClientError.Transaction.TransactionTimedOut",
@@ -245,14 +254,17 @@ def _server_error(error: driver_errors.Neo4jError, target: Target) -> TenureErro
             code="deadline",
             server_code=code,
         )
+
     if isinstance(error, driver_errors.TransientError):
         return _transient(error, code, target)
+
     if isinstance(error, driver_errors.ConstraintError):
         return Fault(
             "a write does not fit the store: a unique key is taken; please report it",
             code="invariant_broken",
             server_code=code,
         )
+
     return None
 
 
@@ -265,6 +277,7 @@ def _transient(error: driver_errors.TransientError, code: str, target: Target) -
             uri=target.uri,
             reason="database_offline",
         )
+
     if "MemoryPoolOutOfMemory" in code or "OutOfMemory" in code:
         return Unavailable(
             "the server ran out of memory for this transaction; write less at once, or raise"
@@ -272,6 +285,7 @@ def _transient(error: driver_errors.TransientError, code: str, target: Target) -
             code="retries_exhausted",
             server_code=code,
         )
+
     return Unavailable(
         f"{target.uri!r} went on reporting {code}; try again later",
         code="retries_exhausted",
@@ -279,7 +293,7 @@ def _transient(error: driver_errors.TransientError, code: str, target: Target) -
     )
 
 
-def _refused(code: str, target: Target) -> Forbidden:
+def _refusal(code: str, target: Target) -> Forbidden:
     advice = {
         "Neo.ClientError.Security.CredentialsExpired": (
             "the initial password must be changed first: run ALTER CURRENT USER SET PASSWORD"
@@ -307,6 +321,7 @@ def _unreachable(error: driver_errors.DriverError, target: Target) -> Unavailabl
         advice = "the host name is unknown; check the address"
     else:
         advice = "start the server, or check host, port and firewall"
+
     return Unavailable(
         f"no Neo4j answers at {target.uri!r}: {advice}",
         code="store_unreachable",
@@ -328,6 +343,7 @@ def _not_neo4j(target: Target, agent: str) -> Unavailable:
 def _check_version(facts: ServerFacts, target: Target) -> None:
     if facts.numbers >= OLDEST_VERSION:
         return
+
     oldest = ".".join(str(part) for part in OLDEST_VERSION)
     raise Unavailable(
         f"{target.uri!r} runs Neo4j {facts.version}; tenure needs {oldest} or newer: upgrade the"
@@ -343,6 +359,7 @@ def _check_uri(uri: str) -> None:
     parts = urlsplit(uri)
     if parts.scheme not in URI_SCHEMES:
         raise unknown("scheme of a Neo4j address", parts.scheme, URI_SCHEMES)
+
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
             "a Neo4j address carries no user name or password: pass auth=(user, password)",

@@ -3,8 +3,6 @@
 Ids, times and the skeleton of supersession stay, so that a read of the past finds the row and
 says *erased*, and the audit chain still verifies. Everything goes with the transaction that
 marks the erasure, so no reader sees half of one; the statements take at most `LARGEST` ids.
-
-Source: neo4j 7; settled 5.
 """
 
 from __future__ import annotations
@@ -26,15 +24,17 @@ def empty(
         calls.rows(cypher.EMPTY_OBJECTS, object_ids=ids)
         calls.rows(cypher.EMPTY_VECTORS, object_ids=ids)
         calls.rows(register.EMPTY_RECORDS, object_ids=ids, min=MIN_US)
+
     for ids in _slices(entity_ids):
         for record in calls.rows(register.EMPTY_ENTITIES, entity_ids=ids):
-            removed = calls.rows(register.EMPTY_NORMS, norms=record["norms"])
-            counters.norms -= sum(int(one["removed"]) for one in removed)
+            counts = calls.column(register.EMPTY_NORMS, norms=record["norms"])
+            counters.norms -= sum(map(int, counts))
+
     counters.store(calls)
     calls.bodies.clear()  # nothing erased stays decoded
 
 
 def _slices(ids: Sequence[str]) -> Iterator[list[str]]:
     distinct = list(dict.fromkeys(ids))
-    for at in range(0, len(distinct), LARGEST):
-        yield distinct[at : at + LARGEST]
+    for start in range(0, len(distinct), LARGEST):
+        yield distinct[start : start + LARGEST]

@@ -2,8 +2,6 @@
 
 Each kind is one statement whose records stream. What is derived (labels, text indices, counts)
 is left out: applying the records rebuilds it.
-
-Sources: port, `RecordKind`; settled 6; neo4j 9.
 """
 
 from __future__ import annotations
@@ -26,32 +24,39 @@ from . import codec, register_codec
 from .calls import Reads
 from .cypher import register
 
-_Held = Mapping[str, Any]
+_Properties = Mapping[str, Any]
 
 
-def _block_keys(held: _Held) -> BlockKeys:
-    return BlockKeys(held["norm"], tuple((key, kind) for key, kind in held["keys"]))
+def _block_keys(properties: _Properties) -> BlockKeys:
+    return BlockKeys(properties["norm"], tuple((key, kind) for key, kind in properties["keys"]))
 
 
-def _permission(held: _Held) -> PermissionChange:
-    changed = codec.permissions(held)
-    return PermissionChange(held["object_id"], changed, held["tx"], held["actor"])
-
-
-def _manifest(held: _Held) -> ManifestRecord:
-    return ManifestRecord(
-        envelope_id=held["envelope_id"],
-        manifest=held["body"],
-        object_ids=tuple(held["object_ids"]),
-        pack=held["pack"],
+def _permission(properties: _Properties) -> PermissionChange:
+    permissions = codec.permissions(properties)
+    return PermissionChange(
+        properties["object_id"], permissions, properties["tx"], properties["actor"]
     )
 
 
-def _vector(held: _Held) -> VectorRow:
-    return VectorRow(held["object_id"], held["encoder_id"], held["part"], bytes(held["vec16"]))
+def _manifest(properties: _Properties) -> ManifestRecord:
+    return ManifestRecord(
+        envelope_id=properties["envelope_id"],
+        manifest=properties["body"],
+        object_ids=tuple(properties["object_ids"]),
+        pack=properties["pack"],
+    )
 
 
-_READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Held], object]]]] = {
+def _vector(properties: _Properties) -> VectorRow:
+    return VectorRow(
+        properties["object_id"],
+        properties["encoder_id"],
+        properties["part"],
+        bytes(properties["vec16"]),
+    )
+
+
+_READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], object]]]] = {
     RecordKind.EVENT: (register.ALL_EVENTS, codec.event),
     RecordKind.ENTITY: (register.ALL_ENTITIES, register_codec.entity),
     RecordKind.ALIAS: (register.ALL_ALIASES, register_codec.alias),
@@ -62,33 +67,39 @@ _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Held], object]]
     RecordKind.MENTION: (register.ALL_MENTIONS, codec.mention),
     RecordKind.ROW: (
         register.ALL_ROWS,
-        lambda held: codec.row(held["row"], codec.claim(held["claim"])),
+        lambda properties: codec.row(properties["row"], codec.claim(properties["claim"])),
     ),
     RecordKind.EDGE: (
         register.ALL_EDGES,
-        lambda held: codec.edge(held["kind"], held["src"], held["dst"], held["edge"]),
+        lambda properties: codec.edge(
+            properties["kind"], properties["src"], properties["dst"], properties["edge"]
+        ),
     ),
     RecordKind.JUDGEMENT: (register.ALL_JUDGEMENTS, register_codec.judgement),
     RecordKind.REVIEW: (register.ALL_REVIEWS, register_codec.review),
     RecordKind.CANONICAL: (
         register.ALL_CANONICAL,
-        lambda held: CanonicalId(held["raw_id"], held["canonical_id"]),
+        lambda properties: CanonicalId(properties["raw_id"], properties["canonical_id"]),
     ),
     RecordKind.ACTION: (register.ALL_ACTIONS, register_codec.action),
     RecordKind.FLAG: (
         register.ALL_FLAGS,
-        lambda held: Flag(held["object_id"], held["kind"], held["on"], held["tx"]),
+        lambda properties: Flag(
+            properties["object_id"], properties["kind"], properties["on"], properties["tx"]
+        ),
     ),
     RecordKind.PERMISSION: (register.ALL_PERMISSIONS, _permission),
     RecordKind.TOMBSTONE: (register.ALL_TOMBSTONES, codec.tombstone),
     RecordKind.RECEIPT: (register.ALL_RECEIPTS, register_codec.receipt),
-    RecordKind.DEFINITION: (register.ALL_DEFINITIONS, lambda held: str(held["body"])),
-    RecordKind.PACK: (register.ALL_PACKS, lambda held: str(held["body"])),
+    RecordKind.DEFINITION: (register.ALL_DEFINITIONS, lambda properties: str(properties["body"])),
+    RecordKind.PACK: (register.ALL_PACKS, lambda properties: str(properties["body"])),
     RecordKind.MANIFEST: (register.ALL_MANIFESTS, _manifest),
     RecordKind.VECTOR: (register.ALL_VECTORS, _vector),
     RecordKind.USAGE: (
         register.ALL_USAGE,
-        lambda held: Usage(held["object_id"], held["uses"], held["last_us"]),
+        lambda properties: Usage(
+            properties["object_id"], properties["uses"], properties["last_us"]
+        ),
     ),
 }
 

@@ -6,8 +6,6 @@ later write did reads as not done. The counters are taken once, when the reader 
 round trip with the tenant's keys and the names it is opened for; a later point is pinned to them.
 Questions that were told beforehand are answered by `foresight`. What has no stamp (reviews,
 vocabulary, manifests, vectors, usage) is read as it is now.
-
-Sources: port, `Reader`; neo4j 5; settled 1.
 """
 
 from __future__ import annotations
@@ -42,10 +40,10 @@ from .calls import Reads
 from .cypher import core as cypher
 from .cypher import identity as cypher_identity
 from .cypher import register
-from .foresight import Foresight
+from .prefetch import Prefetch
 
 _LAST_ID = "\uffff"
-_ALL = 2**31 - 1
+_UNLIMITED = 2**31 - 1
 """Above every review id."""
 
 
@@ -61,20 +59,22 @@ class Neo4jReader:
         self._calls = calls
         self._near = near
         lookup, scopes = names or Names(Lookup(), ())
-        found = calls.rows(cypher_identity.OPENING, **identity.names_asked(lookup, scopes))
-        if not found:
+        records = calls.rows(cypher_identity.OPENING, **identity.name_parameters(lookup, scopes))
+        if not records:
             raise NotFound(
                 "this store holds no such tenant; call ensure first", code="unknown_tenant"
             )
-        (opened,) = found
-        self._clock = clock_of(opened)
-        self._definitions = int(opened["definitions"])
-        self._erased_seq: int | None = opened["erased_seq"]
+
+        (opening,) = records
+
+        self._clock = clock_of(opening)
+        self._definitions = int(opening["definitions"])
+        self._erased_seq: int | None = opening["erased_seq"]
         """Where nothing later was erased; None for a tenant from before this was kept."""
-        self._keys = tuple(bytes(secret) for secret in opened["secrets"])
+        self._keys = tuple(bytes(secret) for secret in opening["secrets"])
         self._register = identity.Register(calls, self._clock.last_us)
-        self._register.meet(lookup, scopes, opened)
-        self._foresight = Foresight(calls, self._register)
+        self._register.meet(lookup, scopes, opening)
+        self._prefetch = Prefetch(calls, self._register)
 
     @property
     def round_trips(self) -> int:
@@ -83,162 +83,166 @@ class Neo4jReader:
 
     @property
     def home(self) -> str:
-        """Return the server and database that the snapshot is of."""
+        """The server and database that the snapshot is of."""
         return self._calls.home
 
     def expect(self, questions: Callable[[], Expected | None]) -> None:
         """Hear what will be asked next, and ask it all at once."""
-        asked = questions()
-        if asked is None:
+        forecast = questions()
+        if forecast is None:
             return
-        point = self._pinned(asked.point)
-        self._foresight.ask(replace(asked, point=point), live=point.tx_us >= self._clock.last_us)
+
+        point = self._at_snapshot(forecast.point)
+        live = point.tx_us >= self._clock.last_us
+        self._prefetch.ask(replace(forecast, point=point), live=live)
 
     def clock(self) -> Clock:
-        """Return the counters at the snapshot."""
+        """The counters at the snapshot."""
         return self._clock
 
     def _pin(self, tx_us: int) -> int:
         return min(tx_us, self._clock.last_us)
 
-    def _pinned(self, point: Point) -> Point:
+    def _at_snapshot(self, point: Point) -> Point:
         return Point(point.valid_us, self._pin(point.tx_us))
 
     def definitions(self, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number."""
         if after >= self._definitions:
             return ()
-        found = self._calls.rows(register.DEFINITIONS, after=after)
-        return tuple((record["number"], record["body"]) for record in found)
+        records = self._calls.rows(register.DEFINITIONS, after=after)
+        return tuple((record["number"], record["body"]) for record in records)
 
     # --- identity
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
-        """Return what is known as of a tx, over aliases of these scopes."""
+        """What is known as of a tx, over aliases of these scopes."""
         return self._register.known(lookup, scopes, self._pin(tx_us))
 
     def known_each(
-        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
     ) -> Sequence[Known]:
-        """Return what is known of each look-up over aliases of its scopes, in order."""
-        return self._register.known_each(asked, self._pin(tx_us))
+        """What is known of each look-up over aliases of its scopes, in order."""
+        return self._register.known_each(lookups, self._pin(tx_us))
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
-        """Return entities with their clusters, aliases, identifiers and judgements."""
+        """Entities with their clusters, aliases, identifiers and judgements."""
         return self._register.entities(entity_ids, self._pin(tx_us))
 
     def entity_ids(
         self, *, type: str | None = None, after: str = "", most: int | None = None
     ) -> tuple[str, ...]:
-        """Return raw entity ids above another one, sorted; at most so many."""
-        bound = {"after": after, "most": _ALL if most is None else most}
+        """Raw entity ids above another one, sorted; at most so many."""
+        bound = {"after": after, "most": _UNLIMITED if most is None else most}
         if type is None:
-            found = self._calls.rows(register.ENTITY_IDS, **bound)
+            values = self._calls.column(register.ENTITY_IDS, **bound)
         else:
-            found = self._calls.rows(register.ENTITY_IDS_OF_TYPE, type=type, **bound)
-        return tuple(str(record["entity_id"]) for record in found)
+            values = self._calls.column(register.ENTITY_IDS_OF_TYPE, type=type, **bound)
+
+        return tuple(map(str, values))
 
     def review(self, review_id: str) -> Review | None:
-        """Return a review case in its newest version."""
-        found = self._calls.rows(register.REVIEWS, first=review_id, last=review_id, state=None)
-        return next((register_codec.review(record["review"]) for record in found), None)
+        """A review case in its newest version."""
+        values = self._calls.column(register.REVIEWS, first=review_id, last=review_id, state=None)
+        return next(map(register_codec.review, values), None)
 
     def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
-        """Return review cases in their newest version, oldest first."""
-        found = self._calls.rows(register.REVIEWS, first="", last=_LAST_ID, state=state)
-        return tuple(register_codec.review(record["review"]) for record in found)
+        """Review cases in their newest version, oldest first."""
+        values = self._calls.column(register.REVIEWS, first="", last=_LAST_ID, state=state)
+        return tuple(map(register_codec.review, values))
 
     # --- versions
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
-        """Return the versions of an ask."""
-        point = self._pinned(point)
-        found = self._foresight.versions(ask, sight, point)
-        return found or versions.versions(self._calls, ask, sight=sight, point=point)
+        """The versions of an ask."""
+        point = self._at_snapshot(point)
+        answer = self._prefetch.versions(ask, sight, point)
+        return answer or versions.versions(self._calls, ask, sight=sight, point=point)
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
-        """Return heads at the point whose claim shares a term, the most telling ones first."""
-        point = self._pinned(point)
+        """Heads at the point whose claim shares a term, the most telling ones first."""
+        point = self._at_snapshot(point)
         live = point.tx_us >= self._clock.last_us
         search = versions.search_of(terms, limit=limit, live=live)
-        first = self._foresight.search(search, sight, point)
+        first = self._prefetch.search(search, sight, point)
         return versions.matching(self._calls, search, sight=sight, point=point, first=first)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
-        """Return the heads that a compile fetches with no query."""
-        point = self._pinned(point)
-        found = self._foresight.standing(scopes, sight, point)
-        return found or versions.standing(self._calls, sight=sight, point=point, scopes=scopes)
+        """The heads that a compile fetches with no query."""
+        point = self._at_snapshot(point)
+        answer = self._prefetch.standing(scopes, sight, point)
+        return answer or versions.standing(self._calls, sight=sight, point=point, scopes=scopes)
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
-        """Return clean heads about these entities or pointing at them."""
-        point = self._pinned(point)
-        found = self._foresight.around(entity_ids, limit, sight, point)
-        return found or versions.around(
+        """Clean heads about these entities or pointing at them."""
+        point = self._at_snapshot(point)
+        answer = self._prefetch.around(entity_ids, limit, sight, point)
+        return answer or versions.around(
             self._calls, entity_ids, sight=sight, point=point, limit=limit
         )
 
     def names_of(
         self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
     ) -> tuple[Alias, ...]:
-        """Return the aliases that raw entities have in these scopes, in their order."""
+        """The aliases that raw entities have in these scopes, in their order."""
         return self._register.names_of(entity_ids, scopes, self._pin(tx_us))
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> Related:
-        """Return what relates entities to others by its raw ends; hubs are named apart."""
-        pinned = self._pinned(point)
-        return versions.relations(self._calls, entity_ids, sight=sight, point=pinned, limit=limit)
+        """What relates entities to others by its raw ends; hubs are named apart."""
+        snapshot = self._at_snapshot(point)
+        return versions.relations(self._calls, entity_ids, sight=sight, point=snapshot, limit=limit)
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
     ) -> Found:
-        """Return rows opened or closed in (after, until]; cost follows the changes."""
+        """Rows opened or closed in (after, until]; cost follows the changes."""
         until = self._pin(until_us)
         return versions.changes(self._calls, after_us, until, sight=sight, subjects=subjects)
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """Return the clean heads that have a decay rule, with all content, by vid."""
-        return tuple(versions.decaying(self._calls, point=self._pinned(point)))
+        """The clean heads that have a decay rule, with all content, by vid."""
+        return tuple(versions.decaying(self._calls, point=self._at_snapshot(point)))
 
     # --- claims and what stands beside them
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
-        """Return the edges from or to objects known at a tx."""
-        found = self._calls.rows(
+        """The edges from or to objects known at a tx."""
+        records = self._calls.rows(
             cypher.EDGES, object_ids=_distinct(object_ids), tx=self._pin(tx_us)
         )
-        return tuple(codec.edge(r["kind"], r["src"], r["dst"], r["edge"]) for r in found)
+        return tuple(codec.edge(r["kind"], r["src"], r["dst"], r["edge"]) for r in records)
 
     def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
-        """Return the names inside the texts of objects, by object id, then start."""
-        found = self._calls.rows(register.MENTIONS, object_ids=_distinct(object_ids))
-        return tuple(codec.mention(record["record"]) for record in found)
+        """The names inside the texts of objects, by object id, then start."""
+        values = self._calls.column(register.MENTIONS, object_ids=_distinct(object_ids))
+        return tuple(map(codec.mention, values))
 
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of objects."""
-        found = self._calls.rows(register.RECEIPTS, keys=[], object_ids=_distinct(object_ids))
-        return tuple(register_codec.receipt(record["receipt"]) for record in found)
+        """The receipts of objects."""
+        values = self._calls.column(register.RECEIPTS, keys=[], object_ids=_distinct(object_ids))
+        return tuple(map(register_codec.receipt, values))
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
     ) -> tuple[ActionRecord, ...]:
-        """Return actions known at a tx, of one kind or of all, oldest first."""
+        """Actions known at a tx, of one kind or of all, oldest first."""
         tx_us = self._pin(tx_us)
-        known = self._foresight.actions(kind, tx_us) if open_only else None
+        known = self._prefetch.actions(kind, tx_us) if open_only else None
         if known is not None:
             return known
+
         after = tx_us if open_only else MIN_US
-        found = self._calls.rows(register.ACTIONS, tx=tx_us, after=after, kind=kind)
-        return tuple(register_codec.action(record["action"], tx_us) for record in found)
+        values = self._calls.column(register.ACTIONS, tx=tx_us, after=after, kind=kind)
+        return tuple(register_codec.action(value, tx_us) for value in values)
 
     def slot_in_use(self, name: str) -> bool:
-        """Tell whether any claim of a slot of this name was ever stored."""
+        """Whether any claim of a slot of this name was ever stored."""
         return bool(self._calls.rows(cypher.SLOT_IN_USE, name=name))
 
     def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
-        """Return the vector counter and the rows put after a count, in order."""
+        """The vector counter and the rows put after a count, in order."""
         count = self._clock.vec_seq
         bound = {"encoder_id": encoder_id, "after": after, "until": count}
         rows = tuple(
@@ -248,48 +252,44 @@ class Neo4jReader:
         return count, rows
 
     def near(self, encoder_id: str) -> Vectors | None:
-        """Return the server's own vector index where the store was opened with it."""
+        """The server's own vector index where the store was opened with it."""
         return None if self._near is None else self._near(encoder_id, self._clock.vec_seq)
 
     def erased_since(self, seq: int) -> tuple[str, ...]:
-        """Return the objects erased by stamps after a sequence number."""
+        """The objects erased by stamps after a sequence number."""
         if self._erased_seq is not None and self._erased_seq <= seq:
             return ()
-        found = self._calls.rows(register.ERASED_SINCE, seq=seq, min=MIN_US)
-        return tuple(str(record["object_id"]) for record in found)
+        values = self._calls.column(register.ERASED_SINCE, seq=seq, min=MIN_US)
+        return tuple(map(str, values))
 
     def manifest(self, envelope_id: str) -> str | None:
-        """Return a stored manifest; empty text when an erasure emptied it."""
-        found = self._calls.rows(register.MANIFEST, envelope_id=envelope_id)
-        return next((str(record["body"]) for record in found), None)
+        """A stored manifest; empty text when an erasure emptied it."""
+        values = self._calls.column(register.MANIFEST, envelope_id=envelope_id)
+        return next(map(str, values), None)
 
     def manifests(self, *, limit: int = 100) -> tuple[tuple[str, str], ...]:
         """Return (envelope id, manifest) pairs, newest first."""
-        found = self._calls.rows(register.MANIFESTS, limit=limit)
-        return tuple((record["envelope_id"], record["body"]) for record in found)
+        records = self._calls.rows(register.MANIFESTS, limit=limit)
+        return tuple((record["envelope_id"], record["body"]) for record in records)
 
     def envelopes_of(self, object_id: str) -> tuple[str, ...]:
-        """Return the envelope ids an object was compiled into, oldest first."""
-        found = self._calls.rows(register.ENVELOPES_OF, object_id=object_id)
-        return tuple(str(record["envelope_id"]) for record in found)
+        """The envelope ids an object was compiled into, oldest first."""
+        values = self._calls.column(register.ENVELOPES_OF, object_id=object_id)
+        return tuple(map(str, values))
 
     def policy_pack(self, digest: str) -> str | None:
-        """Return a stored policy pack."""
-        found = self._calls.rows(register.PACK, digest=digest)
-        return next((str(record["body"]) for record in found), None)
+        """A stored policy pack."""
+        values = self._calls.column(register.PACK, digest=digest)
+        return next(map(str, values), None)
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
-        """Return how objects were used, by object id."""
-        found = self._calls.rows(register.USAGE, object_ids=_distinct(object_ids))
-        return {
-            record["usage"]["object_id"]: Usage(
-                record["usage"]["object_id"], record["usage"]["uses"], record["usage"]["last_us"]
-            )
-            for record in found
-        }
+        """How objects were used, by object id."""
+        values = self._calls.column(register.USAGE, object_ids=_distinct(object_ids))
+        records = (Usage(value["object_id"], value["uses"], value["last_us"]) for value in values)
+        return {usage.object_id: usage for usage in records}
 
     def keys(self) -> tuple[bytes, ...]:
-        """Return the tenant's secret keys, one an epoch."""
+        """The tenant's secret keys, one an epoch."""
         return self._keys
 
     def records(self, kind: RecordKind) -> Iterator[object]:

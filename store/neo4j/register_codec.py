@@ -20,220 +20,218 @@ from ..port.store import ActionRecord, StoredReceipt
 from .codec import Properties, known_end
 
 
-def entity(held: Mapping[str, Any]) -> Entity:
-    """Return an entry of the register."""
+def entity(properties: Mapping[str, Any]) -> Entity:
+    """An entry of the register."""
     return Entity(
-        entity_id=held["entity_id"],
-        name=held["name"],
-        type=held["type"],
-        state=EntityState(held["state"]),
-        scope_id=held["scope_id"],
-        tx_start=held["tx_start"],
-        created_by=held["created_by"],
-        recorded=held["recorded"],
+        entity_id=properties["entity_id"],
+        name=properties["name"],
+        type=properties["type"],
+        state=EntityState(properties["state"]),
+        scope_id=properties["scope_id"],
+        tx_start=properties["tx_start"],
+        created_by=properties["created_by"],
+        recorded=properties["recorded"],
     )
 
 
-def entity_row(stated: Entity, n: int) -> Properties:
-    """Return what creates or updates an entity."""
-    return asdict(stated) | {"n": n, "state": stated.state.value}
+def entity_row(entity: Entity, n: int) -> Properties:
+    """What creates or updates an entity."""
+    return asdict(entity) | {"n": n, "state": entity.state.value}
 
 
-def alias_key(stated: Alias) -> str:
-    """Return the key that only one open alias has."""
-    return canonical_json(
-        [stated.norm, stated.scope_id, stated.type, stated.ordinal, stated.valid_from]
-    )
+def alias_key(alias: Alias) -> str:
+    """The key that only one open alias has."""
+    return canonical_json([alias.norm, alias.scope_id, alias.type, alias.ordinal, alias.valid_from])
 
 
 def closed_key(key: str, entity_id: str, tx_start: int, tx_end: int) -> str:
-    """Return the key of something that is closed."""
+    """The key of something that is closed."""
     return f"{key}@{tx_end}/{tx_start}/{entity_id}"
 
 
-def alias(held: Mapping[str, Any], tx_us: int = INF_US) -> Alias:
-    """Return an alias as known at a tx."""
+def alias(properties: Mapping[str, Any], tx_us: int = INF_US) -> Alias:
+    """An alias as known at a tx."""
     return Alias(
-        entity_id=held["entity_id"],
-        surface=held["surface"],
-        norm=held["norm"],
-        type=held["type"],
-        scope_id=held["scope_id"],
-        ordinal=held["ordinal"],
-        valid_from=held["valid_from"],
-        valid_until=held["valid_until"],
-        tx_start=held["tx_start"],
-        tx_end=known_end(held["tx_end"], tx_us),
-        object_id=held["object_id"],
-        merge_id=held.get("merge_id"),
+        entity_id=properties["entity_id"],
+        surface=properties["surface"],
+        norm=properties["norm"],
+        type=properties["type"],
+        scope_id=properties["scope_id"],
+        ordinal=properties["ordinal"],
+        valid_from=properties["valid_from"],
+        valid_until=properties["valid_until"],
+        tx_start=properties["tx_start"],
+        tx_end=known_end(properties["tx_end"], tx_us),
+        object_id=properties["object_id"],
+        merge_id=properties.get("merge_id"),
     )
 
 
-def alias_row(stated: Alias, n: int) -> Properties:
-    """Return what creates an alias."""
-    key = alias_key(stated)
-    if stated.tx_end != INF_US:
-        key = closed_key(key, stated.entity_id, stated.tx_start, stated.tx_end)
-    return {"alias_key": key, "props": asdict(stated) | {"n": n}}
+def alias_row(alias: Alias, n: int) -> Properties:
+    """What creates an alias."""
+    key = alias_key(alias)
+    if alias.tx_end != INF_US:
+        key = closed_key(key, alias.entity_id, alias.tx_start, alias.tx_end)
+    return {"alias_key": key, "props": asdict(alias) | {"n": n}}
 
 
-def alias_closing(stated: Alias, tx: int) -> Properties:
-    """Return what closes an alias."""
-    key = alias_key(stated)
+def alias_closing(alias: Alias, tx: int) -> Properties:
+    """What closes an alias."""
+    key = alias_key(alias)
     return {
         "alias_key": key,
-        "entity_id": stated.entity_id,
+        "entity_id": alias.entity_id,
         "tx": tx,
-        "closed_key": closed_key(key, stated.entity_id, stated.tx_start, tx),
+        "closed_key": closed_key(key, alias.entity_id, alias.tx_start, tx),
     }
 
 
-def identifier(held: Mapping[str, Any], tx_us: int = INF_US) -> Identifier:
-    """Return an identifier as known at a tx."""
+def identifier(properties: Mapping[str, Any], tx_us: int = INF_US) -> Identifier:
+    """An identifier as known at a tx."""
     return Identifier(
-        entity_id=held["entity_id"],
-        scheme=held["scheme"],
-        value=held["value"],
-        tx_start=held["tx_start"],
-        tx_end=known_end(held["tx_end"], tx_us),
+        entity_id=properties["entity_id"],
+        scheme=properties["scheme"],
+        value=properties["value"],
+        tx_start=properties["tx_start"],
+        tx_end=known_end(properties["tx_end"], tx_us),
     )
 
 
-def identifier_row(stated: Identifier, n: int) -> Properties:
-    """Return what creates an identifier."""
-    key = canonical_json([stated.scheme, stated.value, stated.entity_id])
-    if stated.tx_end != INF_US:
-        key = closed_key(key, stated.entity_id, stated.tx_start, stated.tx_end)
-    return asdict(stated) | {"n": n, "identifier_key": key}
+def identifier_row(identifier: Identifier, n: int) -> Properties:
+    """What creates an identifier."""
+    key = canonical_json([identifier.scheme, identifier.value, identifier.entity_id])
+    if identifier.tx_end != INF_US:
+        key = closed_key(key, identifier.entity_id, identifier.tx_start, identifier.tx_end)
+    return asdict(identifier) | {"n": n, "identifier_key": key}
 
 
-def judgement(held: Mapping[str, Any], tx_us: int = INF_US) -> Judgement:
-    """Return a judgement as known at a tx."""
+def judgement(properties: Mapping[str, Any], tx_us: int = INF_US) -> Judgement:
+    """A judgement as known at a tx."""
     return Judgement(
-        judgement_id=held["judgement_id"],
-        merge_id=held.get("merge_id"),
-        left_id=held["left_id"],
-        right_id=held["right_id"],
-        verdict=JudgementVerdict(held["verdict"]),
-        judged_by=JudgedBy(held["judged_by"]),
-        actor=held["actor"],
-        score=held.get("score"),
-        log_odds=held.get("log_odds"),
-        evidence=held["evidence"],
-        model_version=held["model_version"],
-        reason=held["reason"],
-        tx_start=held["tx_start"],
-        tx_end=known_end(held["tx_end"], tx_us),
+        judgement_id=properties["judgement_id"],
+        merge_id=properties.get("merge_id"),
+        left_id=properties["left_id"],
+        right_id=properties["right_id"],
+        verdict=JudgementVerdict(properties["verdict"]),
+        judged_by=JudgedBy(properties["judged_by"]),
+        actor=properties["actor"],
+        score=properties.get("score"),
+        log_odds=properties.get("log_odds"),
+        evidence=properties["evidence"],
+        model_version=properties["model_version"],
+        reason=properties["reason"],
+        tx_start=properties["tx_start"],
+        tx_end=known_end(properties["tx_end"], tx_us),
     )
 
 
-def judgement_row(stated: Judgement) -> Properties:
-    """Return what creates a judgement."""
-    return asdict(stated) | {
-        "verdict": stated.verdict.value,
-        "judged_by": stated.judged_by.value,
+def judgement_row(judgement: Judgement) -> Properties:
+    """What creates a judgement."""
+    return asdict(judgement) | {
+        "verdict": judgement.verdict.value,
+        "judged_by": judgement.judged_by.value,
     }
 
 
-def review(held: Mapping[str, Any]) -> Review:
-    """Return a review case."""
+def review(properties: Mapping[str, Any]) -> Review:
+    """A review case."""
     return Review(
-        review_id=held["review_id"],
-        entity_id=held["entity_id"],
-        mention=held["mention"],
-        type=held["type"],
-        scope_id=held["scope_id"],
-        candidates=candidates_of(held["candidates"]),
-        reason=held["reason"],
-        object_id=held["object_id"],
-        state=ReviewState(held["state"]),
-        version=held["version"],
-        opened_tx=held["opened_tx"],
-        decided_tx=held.get("decided_tx"),
-        decided_by=held.get("decided_by"),
-        decided_entity=held.get("decided_entity"),
-        merge_id=held.get("merge_id"),
-        note=held["note"],
+        review_id=properties["review_id"],
+        entity_id=properties["entity_id"],
+        mention=properties["mention"],
+        type=properties["type"],
+        scope_id=properties["scope_id"],
+        candidates=candidates_of(properties["candidates"]),
+        reason=properties["reason"],
+        object_id=properties["object_id"],
+        state=ReviewState(properties["state"]),
+        version=properties["version"],
+        opened_tx=properties["opened_tx"],
+        decided_tx=properties.get("decided_tx"),
+        decided_by=properties.get("decided_by"),
+        decided_entity=properties.get("decided_entity"),
+        merge_id=properties.get("merge_id"),
+        note=properties["note"],
     )
 
 
-def review_row(stated: Review) -> Properties:
-    """Return what creates a version of a review case."""
+def review_row(review: Review) -> Properties:
+    """What creates a version of a review case."""
     return {
-        "review_id": stated.review_id,
-        "entity_id": stated.entity_id,
-        "mention": stated.mention,
-        "type": stated.type,
-        "scope_id": stated.scope_id,
-        "candidates": candidates_json(stated.candidates),
-        "candidate_ids": [one.entity for one in stated.candidates],
-        "reason": stated.reason,
-        "object_id": stated.object_id,
-        "state": stated.state.value,
-        "version": stated.version,
-        "opened_tx": stated.opened_tx,
-        "decided_tx": stated.decided_tx,
-        "decided_by": stated.decided_by,
-        "decided_entity": stated.decided_entity,
-        "merge_id": stated.merge_id,
-        "note": stated.note,
+        "review_id": review.review_id,
+        "entity_id": review.entity_id,
+        "mention": review.mention,
+        "type": review.type,
+        "scope_id": review.scope_id,
+        "candidates": candidates_json(review.candidates),
+        "candidate_ids": [candidate.entity for candidate in review.candidates],
+        "reason": review.reason,
+        "object_id": review.object_id,
+        "state": review.state.value,
+        "version": review.version,
+        "opened_tx": review.opened_tx,
+        "decided_tx": review.decided_tx,
+        "decided_by": review.decided_by,
+        "decided_entity": review.decided_entity,
+        "merge_id": review.merge_id,
+        "note": review.note,
     }
 
 
-def action(held: Mapping[str, Any], tx_us: int = INF_US) -> ActionRecord:
-    """Return an entry of the resolver queue as known at a tx."""
-    later = held["tx_end"] > tx_us
+def action(properties: Mapping[str, Any], tx_us: int = INF_US) -> ActionRecord:
+    """An entry of the resolver queue as known at a tx."""
+    later = properties["tx_end"] > tx_us
     return ActionRecord(
-        action_id=held["action_id"],
-        kind=ActionKind(held["kind"]),
-        object_id=held["object_id"],
-        slot_key=held.get("slot_key"),
-        interval=Interval(held["valid_from"], held["valid_until"]),
-        members=tuple(held["members"]),
-        detail=held["detail"],
-        tx_start=held["tx_start"],
-        tx_end=known_end(held["tx_end"], tx_us),
-        outcome="" if later else held["outcome"],
-        closed_by="" if later else held["closed_by"],
+        action_id=properties["action_id"],
+        kind=ActionKind(properties["kind"]),
+        object_id=properties["object_id"],
+        slot_key=properties.get("slot_key"),
+        interval=Interval(properties["valid_from"], properties["valid_until"]),
+        members=tuple(properties["members"]),
+        detail=properties["detail"],
+        tx_start=properties["tx_start"],
+        tx_end=known_end(properties["tx_end"], tx_us),
+        outcome="" if later else properties["outcome"],
+        closed_by="" if later else properties["closed_by"],
     )
 
 
-def action_row(stated: ActionRecord) -> Properties:
-    """Return what creates an entry of the resolver queue."""
+def action_row(action: ActionRecord) -> Properties:
+    """What creates an entry of the resolver queue."""
     return {
-        "action_id": stated.action_id,
-        "kind": stated.kind.value,
-        "object_id": stated.object_id,
-        "slot_key": stated.slot_key,
-        "valid_from": stated.interval.start_us,
-        "valid_until": stated.interval.end_us,
-        "members": list(stated.members),
-        "detail": stated.detail,
-        "tx_start": stated.tx_start,
-        "tx_end": stated.tx_end,
-        "outcome": stated.outcome,
-        "closed_by": stated.closed_by,
+        "action_id": action.action_id,
+        "kind": action.kind.value,
+        "object_id": action.object_id,
+        "slot_key": action.slot_key,
+        "valid_from": action.interval.start_us,
+        "valid_until": action.interval.end_us,
+        "members": list(action.members),
+        "detail": action.detail,
+        "tx_start": action.tx_start,
+        "tx_end": action.tx_end,
+        "outcome": action.outcome,
+        "closed_by": action.closed_by,
     }
 
 
-def receipt(held: Mapping[str, Any]) -> StoredReceipt:
-    """Return a stored receipt."""
+def receipt(properties: Mapping[str, Any]) -> StoredReceipt:
+    """A stored receipt."""
     return StoredReceipt(
-        object_id=held["object_id"],
-        tx=held["tx"],
-        body=held["body"],
-        idempotency_key=held.get("idempotency_key"),
-        fingerprint=held["fingerprint"],
+        object_id=properties["object_id"],
+        tx=properties["tx"],
+        body=properties["body"],
+        idempotency_key=properties.get("idempotency_key"),
+        fingerprint=properties["fingerprint"],
     )
 
 
-def receipt_row(stated: StoredReceipt, n: int) -> Properties:
-    """Return what creates a receipt."""
+def receipt_row(receipt: StoredReceipt, n: int) -> Properties:
+    """What creates a receipt."""
     return {
         "n": n,
-        "object_id": stated.object_id,
-        "tx": stated.tx,
-        "body": stated.body,
-        "idempotency_key": stated.idempotency_key,
-        "fingerprint": stated.fingerprint,
+        "object_id": receipt.object_id,
+        "tx": receipt.tx,
+        "body": receipt.body,
+        "idempotency_key": receipt.idempotency_key,
+        "fingerprint": receipt.fingerprint,
     }

@@ -6,8 +6,6 @@ written when its indices are online, so an interrupted migration goes on where i
 database with a newer schema is refused, and so is one that lacks a constraint or an index of
 its own version: without a unique key writers would quietly make twins. `tenure migrate` mends
 it.
-
-Source: neo4j 3.
 """
 
 from __future__ import annotations
@@ -44,10 +42,12 @@ def prepare(link: Link) -> None:
         version = _version(session, link)
         for number in range(version + 1, cypher.SCHEMA_VERSION + 1):
             _make(session, link, cypher.MIGRATIONS[number - 1])
-            _reached(session, link, number)
-        gone = [] if version < cypher.SCHEMA_VERSION else _missing(session, link, version)
-    if gone:
-        names = ", ".join(name_of(command) for command in gone)
+            _set_version(session, link, number)
+
+        missing = [] if version < cypher.SCHEMA_VERSION else _missing(session, link, version)
+
+    if missing:
+        names = ", ".join(name_of(command) for command in missing)
         raise Unavailable(
             f"the database {link.target.database!r} of {link.target.uri!r} lacks a constraint or"
             f" an index that tenure relies on ({names}); run: tenure migrate",
@@ -64,32 +64,33 @@ def migrate(link: Link, *, dry_run: bool = False) -> Migration:
     """
     with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:
         version = _version(session, link)
-        mended = _missing(session, link, version)
+        missing = _missing(session, link, version)
         newer = cypher.MIGRATIONS[version:]
         if not dry_run:
-            _make(session, link, mended)
+            _make(session, link, missing)
             for number, commands in enumerate(newer, version + 1):
                 _make(session, link, commands)
-                _reached(session, link, number)
-    commands = (*mended, *(command for part in newer for command in part))
+                _set_version(session, link, number)
+
+    commands = (*missing, *(command for part in newer for command in part))
     steps = tuple(command.partition(" IF NOT EXISTS")[0] for command in commands)
     return Migration(version, cypher.SCHEMA_VERSION, steps)
 
 
 def findings(calls: Reads) -> tuple[str, ...]:
-    """Return a sentence for each constraint or index that is missing or not usable."""
+    """A sentence for each constraint or index that is missing or not usable."""
     states = {str(r["name"]): str(r["state"]) for r in calls.rows(cypher.INDEX_STATES)}
     names = sorted(name_of(command) for part in cypher.MIGRATIONS for command in part)
-    gone = [name for name in names if name not in states]
+    missing = [name for name in names if name not in states]
     idle = [name for name in names if states.get(name, "ONLINE") != "ONLINE"]
     return (
-        *(f"the constraint or index {name} is missing; run: tenure migrate" for name in gone),
+        *(f"the constraint or index {name} is missing; run: tenure migrate" for name in missing),
         *(f"the index {name} is {states[name].lower()}, not online" for name in idle),
     )
 
 
 def name_of(command: str) -> str:
-    """Return the name that a schema command gives.
+    """The name that a schema command gives.
 
     >>> name_of("CREATE FULLTEXT INDEX ft_live IF NOT EXISTS FOR (n:Live) ON EACH [n.terms]")
     'ft_live'
@@ -99,8 +100,8 @@ def name_of(command: str) -> str:
 
 
 def _version(session: neo4j.Session, link: Link) -> int:
-    found = list(session.run(link.dialect + cypher.READ_VERSION))
-    version = int(found[0]["number"]) if found else 0
+    records = list(session.run(link.dialect + cypher.READ_VERSION))
+    version = int(records[0]["number"]) if records else 0
     if version > cypher.SCHEMA_VERSION:
         raise Unavailable(
             f"{link.target.uri!r} was written by a newer tenure (schema {version}, this one"
@@ -108,30 +109,33 @@ def _version(session: neo4j.Session, link: Link) -> int:
             code="newer_schema",
             schema=version,
         )
+
     return version
 
 
 def _missing(session: neo4j.Session, link: Link, version: int) -> list[LiteralString]:
-    """Return the commands of the database's own version whose work is not there."""
+    """The commands of the database's own version whose work is not there."""
     if not version:
         return []
-    held = {record["name"] for record in session.run(link.dialect + cypher.INDEX_STATES)}
-    gone: list[LiteralString] = []
+
+    present = {record["name"] for record in session.run(link.dialect + cypher.INDEX_STATES)}
+    missing: list[LiteralString] = []
     for part in cypher.MIGRATIONS[:version]:
         for command in part:
-            if name_of(command) not in held:
-                gone.append(command)
-    return gone
+            if name_of(command) not in present:
+                missing.append(command)
+
+    return missing
 
 
 def _make(session: neo4j.Session, link: Link, commands: Sequence[LiteralString]) -> None:
     for command in commands:
-        _made(session, link, command)
+        _create(session, link, command)
     if commands:
         session.run(link.dialect + cypher.AWAIT_INDEXES).consume()
 
 
-def _reached(session: neo4j.Session, link: Link, number: int) -> None:
+def _set_version(session: neo4j.Session, link: Link, number: int) -> None:
     # Each fill commits by itself, some thousand nodes at a time, so an interrupted migration
     # goes on where it stopped: the number is written after them.
     for statement in cypher.FILLS.get(number, ()):
@@ -139,7 +143,7 @@ def _reached(session: neo4j.Session, link: Link, number: int) -> None:
     session.run(link.dialect + cypher.SET_VERSION, number=number).consume()
 
 
-def _made(session: neo4j.Session, link: Link, command: LiteralString) -> None:
+def _create(session: neo4j.Session, link: Link, command: LiteralString) -> None:
     try:
         session.run(link.dialect + command).consume()
     except driver_errors.Neo4jError as error:

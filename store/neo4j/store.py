@@ -9,8 +9,6 @@ earlier write of this store, on a cluster too.
 A unit of work is tried again as a whole (`transact`) when the server says that it may succeed,
 or when two first writers met on a constraint. A commit of unknown outcome is looked up before
 anything is done again.
-
-Sources: DESIGN 6; neo4j 4, 9 and 11.
 """
 
 from __future__ import annotations
@@ -75,11 +73,11 @@ class Neo4jStore:
 
     @property
     def url(self) -> str:
-        """Return where it is."""
+        """Where it is."""
         return self._target.uri
 
     def link(self, tenant: str) -> Link:
-        """Return the driver of a tenant's server, its schema brought up to date.
+        """The driver of a tenant's server, its schema brought up to date.
 
         Raises:
             Unavailable: `store_closed`, `store_unreachable`, `newer_schema`,
@@ -92,6 +90,7 @@ class Neo4jStore:
                 link = self._open(target)
                 schema.prepare(link)
                 self._links[target] = link
+
             return self._links[target]
 
     def _target_of(self, tenant: str) -> Target:
@@ -103,10 +102,12 @@ class Neo4jStore:
             raise Unavailable(
                 f"{self.url} was closed; connect again", code="store_closed", uri=self.url
             )
-        who = target.auth or self._auth
-        if (target.uri, who) not in self._drivers:
-            self._drivers[target.uri, who] = connect(target, auth=who, settings=self._settings)
-        driver, facts = self._drivers[target.uri, who]
+
+        auth = target.auth or self._auth
+        if (target.uri, auth) not in self._drivers:
+            self._drivers[target.uri, auth] = connect(target, auth=auth, settings=self._settings)
+        driver, facts = self._drivers[target.uri, auth]
+
         return Link(
             driver=driver,
             target=target,
@@ -136,11 +137,11 @@ class Neo4jStore:
         """
         secret = key or os.urandom(KEY_BYTES)
 
-        def made(calls: Writes) -> bytes:
+        def make(calls: Writes) -> bytes:
             (record,) = calls.rows(cypher.ENSURE, min=MIN_US, secret=secret)
             return bytes(record["secret"])
 
-        first = self._tried(tenant, lambda: self._once(tenant, made))
+        first = self._retry(tenant, lambda: self._run_alone(tenant, make))
         if key is not None and not hmac.compare_digest(first, key):
             raise Conflict(
                 "the tenant has another secret key; open it without tenant_key",
@@ -160,29 +161,29 @@ class Neo4jStore:
     def writing(self, tenant: str) -> Generator[Neo4jWriteTx]:
         """Open a write transaction; leaving it cleanly commits, an error rolls back."""
         link = self.link(tenant)
-        with translated(link.target), self._begun(link, tenant) as tx:
+        with translated(link.target), self._transaction(link, tenant) as tx:
             yield tx
 
     def transact(self, tenant: str, work: Callable[[Neo4jWriteTx], Result]) -> Result:
-        """Return what a piece of work returns, run in a write transaction of its own.
+        """What a piece of work returns, run in a write transaction of its own.
 
         The work may run several times; only its last run is kept.
         """
 
-        def once() -> Result:
-            with self._begun(self.link(tenant), tenant) as tx:
+        def attempt() -> Result:
+            with self._transaction(self.link(tenant), tenant) as tx:
                 return work(tx)
 
-        return self._tried(tenant, once)
+        return self._retry(tenant, attempt)
 
-    def _tried(self, tenant: str, once: Callable[[], Result]) -> Result:
+    def _retry(self, tenant: str, attempt: Callable[[], Result]) -> Result:
         """Run a unit of work until it succeeds or may not be tried again."""
         link = self.link(tenant)
         pauses, constraint = Pauses(link.limits), False
         with translated(link.target):
             while True:
                 try:
-                    return once()
+                    return attempt()
                 except _FAILURES as error:
                     first = isinstance(error, driver_errors.ConstraintError) and not constraint
                     constraint = constraint or first
@@ -190,7 +191,7 @@ class Neo4jStore:
                         raise
 
     @contextlib.contextmanager
-    def _begun(self, link: Link, tenant: str) -> Generator[Neo4jWriteTx]:
+    def _transaction(self, link: Link, tenant: str) -> Generator[Neo4jWriteTx]:
         with link.session(neo4j.WRITE_ACCESS) as session:
             tx = session.begin_transaction(timeout=link.limits.write_s, metadata={"app": "tenure"})
             with contextlib.ExitStack() as undo:
@@ -203,18 +204,20 @@ class Neo4jStore:
         try:
             tx.commit()
         except (driver_errors.IncompleteCommit, driver_errors.ServiceUnavailable) as error:
-            found = None if writer.mark is None else self._found(link, tenant, writer.mark, error)
-            if found is None:
+            landing = (
+                None if writer.mark is None else self._landed(link, tenant, writer.mark, error)
+            )
+            if landing is None:
                 raise
-            if not found:  # nothing of it is there, so that another try does no harm
+            if not landing:  # nothing of it is there, so that another try does no harm
                 raise driver_errors.SessionExpired("the commit did not happen") from error
 
-    def _found(
-        self, link: Link, tenant: str, mark: tuple[int, bytes], lost: Failure
+    def _landed(
+        self, link: Link, tenant: str, mark: tuple[int, bytes], failure: Failure
     ) -> bool | None:
-        """Tell whether a commit whose answer was lost stands in the log; None: nobody answers."""
+        """Whether a commit whose answer was lost stands in the log; None: nobody answers."""
         pauses = Pauses(link.limits)
-        error: Exception = lost
+        error: Exception = failure
         while pauses.wait(error):
             try:
                 with (
@@ -222,22 +225,23 @@ class Neo4jStore:
                     session.begin_transaction(timeout=link.limits.write_s) as tx,
                 ):
                     return landed(Writes(link, tx, tenant), mark)
-            except _FAILURES as again:
-                if not retryable(again):
+            except _FAILURES as refusal:
+                if not retryable(refusal):
                     raise
-                error = again
+                error = refusal
+
         return None
 
-    def _once(self, tenant: str, work: Callable[[Writes], Result]) -> Result:
+    def _run_alone(self, tenant: str, work: Callable[[Writes], Result]) -> Result:
         """Run statements in a transaction that takes no lock of its own."""
         link = self.link(tenant)
         with (
             link.session(neo4j.WRITE_ACCESS) as session,
             session.begin_transaction(timeout=link.limits.write_s) as tx,
         ):
-            done = work(Writes(link, tx, tenant))
+            answer = work(Writes(link, tx, tenant))
             tx.commit()
-            return done
+            return answer
 
     # --- what has no stamp
 
@@ -263,13 +267,14 @@ class Neo4jStore:
             _keep(tx)
 
         self.transact(tenant, put)
+
         if self._indexes is not None:
             for encoder_id in sorted({row.encoder_id for row in rows}):
                 with self.reading(tenant) as reader:
                     reader.near(encoder_id)
 
     def _nearness(self, link: Link, calls: Reads) -> Callable[[str, int], Vectors] | None:
-        """Return what makes the server's vector index of an encoder; None without the option."""
+        """What makes the server's vector index of an encoder; None without the option."""
         if self._indexes is None:
             return None
         from .vector_index import searching  # the numbers load only where they are wanted
@@ -277,7 +282,7 @@ class Neo4jStore:
         return searching(link, calls, self._indexes, self._feed)
 
     def _feed(self, tenant: str, work: Callable[[Writes], int]) -> int:
-        return self._tried(tenant, lambda: self._once(tenant, work))
+        return self._retry(tenant, lambda: self._run_alone(tenant, work))
 
     def put_manifest(
         self, tenant: str, *, envelope_id: str, manifest: str, objects: Sequence[str], pack: str
@@ -301,17 +306,19 @@ class Neo4jStore:
 
     def log_usage(self, tenant: str, object_ids: Sequence[str], *, at_us: int) -> None:
         """Record that objects were used; waits for no writer of facts."""
-        used: dict[str, int] = {}
+        uses_of: dict[str, int] = {}
         for object_id in sorted(object_ids):  # one order for all, so that none deadlock
-            used[object_id] = used.get(object_id, 0) + 1
-        rows = [{"object_id": i, "uses": uses, "last_us": at_us} for i, uses in used.items()]
+            uses_of[object_id] = uses_of.get(object_id, 0) + 1
+        rows = [{"object_id": i, "uses": uses, "last_us": at_us} for i, uses in uses_of.items()]
         text: LiteralString = register.LOG_USAGE
-        self._tried(tenant, lambda: self._once(tenant, lambda calls: calls.rows(text, rows=rows)))
+        self._retry(
+            tenant, lambda: self._run_alone(tenant, lambda calls: calls.rows(text, rows=rows))
+        )
 
     def check(self, tenant: str) -> tuple[str, ...]:
-        """Return one sentence for each broken invariant; empty when all hold."""
+        """One sentence for each broken invariant; empty when all hold."""
         with self.link(tenant).reads(tenant) as calls:
-            return tuple(checking.broken(calls))
+            return tuple(checking.violations(calls))
 
     def close(self) -> None:
         """Release everything; nothing buffered is lost."""
@@ -368,4 +375,5 @@ def open_store(
             undo.callback(store.close)
             store.link("")
             undo.pop_all()
+
     return store

@@ -10,8 +10,6 @@ answer alike.
 The index is fed by the vector counter, like a matrix: after each batch of vectors, and before a
 search that finds it behind, so that switching the option on needs no other step. Feeding goes on
 where it stopped. One number of dimensions serves a database.
-
-Sources: neo4j 8; settled 8 (the promise and its bounds).
 """
 
 from __future__ import annotations
@@ -35,8 +33,8 @@ from .cypher import vectors as cypher
 
 OVERFETCH: Final = 5
 """How many times what is wanted the index is asked for: other claims hide some of it."""
-LEAST: Final = 50
-MOST: Final = 10_000
+MIN_HITS: Final = 50
+MAX_HITS: Final = 10_000
 """Where asking for more ends."""
 STEP: Final = 1_000
 """Vectors fed in one transaction."""
@@ -61,7 +59,7 @@ _CLAUSE: Final = Dialect(
 
 
 def dialect_of(link: Link) -> Dialect:
-    """Return the texts that a server's version asks for."""
+    """The texts that a server's version asks for."""
     new = link.facts.numbers >= FILTERS_FROM and "25" in link.facts.languages
     return _CLAUSE if new else _PROCEDURE
 
@@ -81,18 +79,23 @@ class IndexedVectors:
         """Yield claims ring by ring of the index, each ring in the order of exact scores."""
         if self._text is None:
             return
-        seen: set[str] = set()
-        wanted, asked = max(LEAST, OVERFETCH * first), 0
-        while asked < MOST:
-            asked = min(wanted, MOST)
-            rows = self._rows(self._text, k=asked, near=[float(x) for x in query])
-            fresh = [row for row in rows if row.object_id not in seen]
-            yield from self._exact(fresh).walk(query, first=len(fresh), exact_rows=MOST)
-            seen.update(row.object_id for row in fresh)
-            wanted *= 4
+
+        known: set[str] = set()
+        size = max(MIN_HITS, OVERFETCH * first)
+        while True:
+            size = min(size, MAX_HITS)
+            rows = self._rows(self._text, k=size, near=list(map(float, query)))
+            fresh = [row for row in rows if row.object_id not in known]
+            yield from self._exact(fresh).walk(query, first=len(fresh), exact_rows=MAX_HITS)
+            if size == MAX_HITS:
+                return
+
+            # The index has no cursor: a further ring is a larger answer without the known ones.
+            known.update(row.object_id for row in fresh)
+            size *= 4
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> tuple[VectorScore, ...]:
-        """Return the exact scores of those of these claims that have vectors, in their order."""
+        """The exact scores of those of these claims that have vectors, in their order."""
         rows = self._rows(cypher.PARTS_OF, object_ids=list(dict.fromkeys(object_ids)))
         return self._exact(rows).scores(query, object_ids)
 
@@ -102,8 +105,8 @@ class IndexedVectors:
         return matrix
 
     def _rows(self, text: LiteralString, **bound: Any) -> list[VectorRow]:
-        found = self._calls.rows(text, encoder_id=self._encoder_id, **bound)
-        return [_row(record, self._encoder_id) for record in found]
+        records = self._calls.rows(text, encoder_id=self._encoder_id, **bound)
+        return [_row(record, self._encoder_id) for record in records]
 
 
 def _row(record: Mapping[str, Any], encoder_id: str) -> VectorRow:
@@ -113,50 +116,52 @@ def _row(record: Mapping[str, Any], encoder_id: str) -> VectorRow:
 def searching(
     link: Link, calls: Reads, indexes: Indexes, write: Callable[[str, Callable[[Writes], int]], int]
 ) -> Callable[[str, int], IndexedVectors]:
-    """Return what gives the vectors of an encoder, fed up to a vector number.
+    """What gives the vectors of an encoder, fed up to a vector number.
 
     `write` runs a piece of work in a transaction of its own, and returns what it returns.
     """
 
     def near(encoder_id: str, until: int) -> IndexedVectors:
-        fed, tenant = fed_until(calls, encoder_id), calls.tenant
+        position, tenant = fed_until(calls, encoder_id), calls.tenant
         dimensions = first_dimensions(calls, encoder_id)
         if not dimensions:
             return IndexedVectors(calls, encoder_id, None)
+
         indexes.make(link, dimensions)
-        while fed < until:
-            fed = write(tenant, lambda writes: feed(writes, encoder_id, until))
+        while position < until:
+            position = write(tenant, lambda writes: feed(writes, encoder_id, until))
         return IndexedVectors(calls, encoder_id, dialect_of(link).near)
 
     return near
 
 
 def fed_until(calls: Calls, encoder_id: str) -> int:
-    """Return the number of the last vector that is in the index."""
-    return next((int(r["fed"]) for r in calls.rows(cypher.FED, encoder_id=encoder_id)), 0)
+    """The number of the last vector that is in the index."""
+    return next(map(int, calls.column(cypher.FEED_POSITION, encoder_id=encoder_id)), 0)
 
 
 def first_dimensions(calls: Calls, encoder_id: str) -> int:
-    """Return the length of a tenant's vectors; 0 without any."""
-    found = calls.rows(cypher.FIRST_VECTOR, encoder_id=encoder_id)
-    return next((len(record["vec16"]) // 2 for record in found), 0)
+    """The length of a tenant's vectors; 0 without any."""
+    records = calls.rows(cypher.FIRST_VECTOR, encoder_id=encoder_id)
+    return next((len(record["vec16"]) // 2 for record in records), 0)
 
 
 def feed(calls: Writes, encoder_id: str, until: int) -> int:
     """Put the next vectors into the index, and return the number of the last one."""
-    (held,) = calls.rows(cypher.LOCK_FEED, encoder_id=encoder_id)
-    after = int(held["fed"])
+    (row,) = calls.rows(cypher.LOCK_FEED, encoder_id=encoder_id)
+    after = int(row["fed"])
     if after >= until:
         return after
-    reached = min(after + STEP, until)
-    found = calls.rows(cypher.UNFED, encoder_id=encoder_id, after=after, until=reached)
-    calls.rows(cypher.FEED, encoder_id=encoder_id, rows=list(_fed(found)))
-    calls.rows(cypher.SET_FED, encoder_id=encoder_id, until=reached)
-    return reached
+
+    last = min(after + STEP, until)
+    records = calls.rows(cypher.PENDING, encoder_id=encoder_id, after=after, until=last)
+    calls.rows(cypher.FEED, encoder_id=encoder_id, rows=list(_embeddings(records)))
+    calls.rows(cypher.SET_FED, encoder_id=encoder_id, until=last)
+    return last
 
 
-def _fed(found: Iterable[neo4j.Record]) -> Iterator[dict[str, Any]]:
-    for record in found:
+def _embeddings(records: Iterable[neo4j.Record]) -> Iterator[dict[str, Any]]:
+    for record in records:
         numbers = unpacked(bytes(record["vec16"]))
         yield {
             "object_id": record["object_id"],
@@ -188,16 +193,16 @@ def _make(link: Link, dimensions: int) -> None:
     dialect = dialect_of(link)
     config = {"vector.dimensions": dimensions, "vector.similarity_function": "cosine"}
     with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:
-        held = list(session.run(link.dialect + cypher.HELD_INDEX))
-        for record in held:
-            other = int(record["config"]["vector.dimensions"])
-            if other != dimensions:
+        for record in list(session.run(link.dialect + cypher.PRESENT_INDEX)):
+            size = int(record["config"]["vector.dimensions"])
+            if size != dimensions:
                 raise InvalidInput(
-                    f"the vector index of {link.target.database!r} holds vectors of {other}"
+                    f"the vector index of {link.target.database!r} holds vectors of {size}"
                     f" numbers, this encoder makes {dimensions}: open the store without"
                     f" vector_index, or drop the index {record['name']}",
                     code="bad_vector",
                 )
+
         session.run(link.dialect + dialect.drop_other).consume()
         session.run(link.dialect + cypher.FEED_KEY).consume()
         session.run(dialect.make, options={"indexConfig": config}).consume()

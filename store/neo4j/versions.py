@@ -3,19 +3,18 @@
 Each read is one statement. The server filters by scope, permissions and both times; a row that
 the caller may not see comes back veiled (`versions`) or as a count, and its content never
 leaves the server. A question is asked by its parameters and read from its records, apart, so
-that `foresight` can ask many in one statement and read each as if it were alone.
+that `prefetch` can ask many in one statement and read each as if it were alone.
 
 The text index proposes: every asked word scores what it counts, a whole number, so the score *is*
 the weight of the shared words, and the order is exact. The best proposals are looked at first;
 where too few of them may be seen, all are. The index of live claims answers for the last stamp
 only, and only while no write came between: the answer says for which stamp it holds.
-
-Sources: neo4j 5 and 8; settled 1, 4 and 8; DESIGN 10.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, LiteralString, NamedTuple
 
 from ...schema.claim import Version
@@ -49,7 +48,7 @@ _TEXTS: Final[Mapping[str, LiteralString]] = {
 
 
 def kind_of(ask: Ask) -> str:
-    """Return the parameter that an ask belongs to."""
+    """The parameter that an ask belongs to."""
     if ask.objects:
         return "objects"
     if ask.sources:
@@ -61,8 +60,8 @@ def kind_of(ask: Ask) -> str:
     return "names" if ask.slots else "every"
 
 
-def asked(ask: Ask, point: Point, place: int = 0) -> Question:
-    """Return an ask as a statement takes it."""
+def question(ask: Ask, point: Point, place: int = 0) -> Question:
+    """An ask as a statement takes it."""
     return {
         "place": place,
         "subjects": list(dict.fromkeys(ask.subjects)),
@@ -78,14 +77,14 @@ def asked(ask: Ask, point: Point, place: int = 0) -> Question:
 
 
 def versions(calls: Reads, ask: Ask, *, sight: Sight, point: Point) -> Found:
-    """Return the versions of an ask; those that permissions hide are veiled."""
+    """The versions of an ask; those that permissions hide are veiled."""
     kind = kind_of(ask)
-    bound = seen_at(sight, point) | {kind: [asked(ask, point)]}
+    bound = seen_at(sight, point) | {kind: [question(ask, point)]}
     return every_row(calls, calls.rows(_TEXTS[kind], **bound), sight, point.tx_us)
 
 
 def seen_at(sight: Sight, point: Point) -> dict[str, Any]:
-    """Return the parameters that every read takes."""
+    """The parameters that every read takes."""
     return {
         "scopes": list(sight.scopes),
         "tags": list(sight.tags),
@@ -95,36 +94,49 @@ def seen_at(sight: Sight, point: Point) -> dict[str, Any]:
     }
 
 
-def _told(calls: Calls, record: Mapping[str, Any], tx_us: int) -> Iterator[Version]:
-    return codec.told(record, tx_us, tenant=calls.tenant, bodies=calls.bodies)
+def _versions_of(calls: Calls, record: Mapping[str, Any], tx_us: int) -> Iterator[Version]:
+    return codec.versions(record, tx_us, tenant=calls.tenant, bodies=calls.bodies)
 
 
 def every_row(calls: Calls, records: Records, sight: Sight, tx_us: int) -> Found:
-    """Return every row of the caller's scopes, what may not be seen veiled."""
-    kept: dict[int, Version] = {}
+    """Every row of the caller's scopes, what may not be seen veiled."""
+    by_vid: dict[int, Version] = {}
     withheld = 0
     scopes = set(sight.scopes)
     for record in records:
         if record["claim"] is None:
             withheld += record["note"][0]
             continue
+
         withheld += 0 if record["seen"] else len(record["rows"])
-        told = list(_told(calls, record, tx_us))
-        if told[0].details.scope.scope_id in scopes:
-            kept.update((version.row.vid, version) for version in told)
-    return Found(tuple(kept[vid] for vid in sorted(kept)), withheld)
+
+        members = list(_versions_of(calls, record, tx_us))
+        if members[0].details.scope.scope_id in scopes:
+            _add(by_vid, members)
+
+    return Found(_by_vid(by_vid), withheld)
 
 
 def visible_rows(calls: Calls, records: Records, tx_us: int) -> Found:
-    """Return what may be seen by vid, and count the rest."""
-    kept: dict[int, Version] = {}
-    hidden: set[int] = set()
+    """What may be seen by vid, and count the rest."""
+    by_vid: dict[int, Version] = {}
+    hidden_vids: set[int] = set()
     for record in records:
         if record["seen"]:
-            kept.update((version.row.vid, version) for version in _told(calls, record, tx_us))
+            _add(by_vid, _versions_of(calls, record, tx_us))
         else:
-            hidden.update(line[0] for line in record["rows"])
-    return Found(tuple(kept[vid] for vid in sorted(kept)), len(hidden))
+            hidden_vids.update(line[0] for line in record["rows"])
+
+    return Found(_by_vid(by_vid), len(hidden_vids))
+
+
+def _add(by_vid: dict[int, Version], members: Iterable[Version]) -> None:
+    for version in members:
+        by_vid[version.row.vid] = version
+
+
+def _by_vid(by_vid: Mapping[int, Version]) -> tuple[Version, ...]:
+    return tuple(by_vid[vid] for vid in sorted(by_vid))
 
 
 # --- the text search
@@ -142,7 +154,7 @@ class Search(NamedTuple):
     """How many proposals are looked at."""
 
     def question(self, tenant: str, place: int = 0) -> Question:
-        """Return the search as a statement takes it.
+        """The search as a statement takes it.
 
         A range from a word to itself scores a constant, where a plain word scores by the corpus.
         """
@@ -158,7 +170,7 @@ class Search(NamedTuple):
 
 
 def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
-    """Return a search; None where no text can be a word."""
+    """A search; None where no text can be a word."""
     words = tuple(sorted(dict.fromkeys(term for term in terms if _searchable(term))))
     return Search(words, limit, live, _PROPOSALS * (limit + 1)) if words else None
 
@@ -166,7 +178,7 @@ def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
 def matching(
     calls: Reads, search: Search | None, *, sight: Sight, point: Point, first: Records | None
 ) -> Found:
-    """Return heads whose claim shares a term, the most telling first, then the newest claim.
+    """Heads whose claim shares a term, the most telling first, then the newest claim.
 
     `first` are the records of the search where it was asked before.
     """
@@ -174,16 +186,19 @@ def matching(
         records = _ask(calls, search, sight, point) if first is None else first
         first = None
         (note,) = (record["note"] for record in records if not record["seen"])
-        marks, vids, proposed, last_us = note
+        marks, vids, proposals, last_us = note
         if search.live and point.tx_us < last_us:  # a write came between
             search = search._replace(live=False)
-        elif proposed >= search.most and sum(marks) <= search.limit:
+        elif proposals >= search.most and sum(marks) <= search.limit:
             search = search._replace(most=_ALL_HITS)
         else:
-            told = {
-                v.row.vid: v for r in records if r["seen"] for v in _told(calls, r, point.tx_us)
-            }
-            return _cut([told[vid] for vid in vids], marks, search.limit)
+            by_vid: dict[int, Version] = {}
+            for record in records:
+                if record["seen"]:
+                    _add(by_vid, _versions_of(calls, record, point.tx_us))
+
+            return _cut([by_vid[vid] for vid in vids], marks, search.limit)
+
     return Found((), 0)
 
 
@@ -194,7 +209,7 @@ def _ask(calls: Reads, search: Search, sight: Sight, point: Point) -> Records:
 
 
 def bounds(search: Search | None) -> dict[str, int]:
-    """Return the limits of a search as a statement takes them."""
+    """The limits of a search as a statement takes them."""
     return {
         "most": search.most if search else 0,
         "search_limit": search.limit if search else 0,
@@ -202,43 +217,44 @@ def bounds(search: Search | None) -> dict[str, int]:
     }
 
 
-def _cut(shown: Sequence[Version], marks: Sequence[bool], limit: int) -> Found:
-    """Return what is shown, and count what was hidden among the hits up to the cut."""
-    kept = withheld = 0
+def _cut(heads: Sequence[Version], marks: Sequence[bool], limit: int) -> Found:
+    """What is shown, and count what was hidden among the hits up to the cut."""
+    count = withheld = 0
     for mark in marks:
-        if kept > limit:
+        if count > limit:
             break
-        kept += mark
+        count += mark
         withheld += not mark
-    return Found(tuple(shown), withheld, kept > limit)
+
+    return Found(tuple(heads), withheld, count > limit)
 
 
 def _searchable(term: str) -> bool:
-    """Tell whether a text can be a term: no ASCII sign, no white space."""
+    """Whether a text can be a term: no ASCII sign, no white space."""
     return bool(term) and all(c.isalnum() if c.isascii() else not c.isspace() for c in term)
 
 
 # --- the other sets of candidates
 
 
-def standing_asked(sight: Sight, scopes: Sequence[str], place: int = 0) -> list[Question]:
-    """Return the questions for what a compile fetches with no query."""
-    within = [scope for scope in dict.fromkeys(scopes) if scope in sight.scopes]
+def standing_questions(sight: Sight, scopes: Sequence[str], place: int = 0) -> list[Question]:
+    """The questions for what a compile fetches with no query."""
+    visible = [scope for scope in dict.fromkeys(scopes) if scope in sight.scopes]
     return [
         {"place": place, "object_type": name, "scopes": wide, "level": level}
         for name, wide, level in (
             ("policy_rule", list(sight.scopes), 1),
             ("tool_schema", list(sight.scopes), 4),
-            ("preference", within, 4),
-            ("actionable_constraint", within, 4),
-            ("project_decision", within, 4),
+            ("preference", visible, 4),
+            ("actionable_constraint", visible, 4),
+            ("project_decision", visible, 4),
         )
     ]
 
 
 def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
-    """Return the heads that a compile fetches with no query."""
-    questions = standing_asked(sight, scopes)
+    """The heads that a compile fetches with no query."""
+    questions = standing_questions(sight, scopes)
     records = calls.rows(cypher.STANDING, standing=questions, **seen_at(sight, point))
     return visible_rows(calls, records, point.tx_us)
 
@@ -246,7 +262,7 @@ def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str])
 def around(
     calls: Reads, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
 ) -> Found:
-    """Return clean heads about entities or pointing at them, the strongest of each."""
+    """Clean heads about entities or pointing at them, the strongest of each."""
     question = {"place": 0, "ids": list(dict.fromkeys(entity_ids))}
     bound = seen_at(sight, point) | {"limit": limit}
     return near_rows(
@@ -255,35 +271,41 @@ def around(
 
 
 def near_rows(calls: Calls, records: Records, tx_us: int) -> Found:
-    """Return what stands around entities, and how much of it is hidden."""
-    kept: dict[int, Version] = {}
-    hidden: set[int] = set()
+    """What stands around entities, and how much of it is hidden."""
+    by_vid: dict[int, Version] = {}
+    hidden_vids: set[int] = set()
     cut = False
     for record in records:
         if record["seen"]:
-            kept.update((version.row.vid, version) for version in _told(calls, record, tx_us))
+            _add(by_vid, _versions_of(calls, record, tx_us))
         else:
-            unseen, cut, _ = record["note"]
-            hidden.update(vid for vids in unseen for vid in vids)
-    return Found(tuple(kept[vid] for vid in sorted(kept)), len(hidden), bool(cut))
+            vids_of_entities, cut, _ = record["note"]
+            hidden_vids.update(chain.from_iterable(vids_of_entities))
+
+    return Found(_by_vid(by_vid), len(hidden_vids), bool(cut))
 
 
 def relations(
     calls: Calls, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
 ) -> Related:
-    """Return what relates entities to others by its raw ends; hubs are named apart."""
+    """What relates entities to others by its raw ends; hubs are named apart."""
     bound = seen_at(sight, point) | {"most": limit + 1}
-    asked = list(dict.fromkeys(entity_ids))
-    records = calls.rows(cypher.RELATIONS, entity_ids=asked, **bound)
-    found = {(s, v) for r in records if len(r["ends"]) <= limit for s, v in r["ends"]}
-    hubs = {str(r["entity_id"]) for r in records if len(r["ends"]) > limit}
-    return Related(tuple(sorted(found)), tuple(sorted(hubs)))
+    ends: set[tuple[str, str]] = set()
+    hubs: set[str] = set()
+    distinct = list(dict.fromkeys(entity_ids))
+    for record in calls.rows(cypher.RELATIONS, entity_ids=distinct, **bound):
+        if len(record["ends"]) > limit:
+            hubs.add(str(record["entity_id"]))
+        else:
+            ends.update(map(tuple, record["ends"]))
+
+    return Related(tuple(sorted(ends)), tuple(sorted(hubs)))
 
 
 def changes(
     calls: Reads, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str]
 ) -> Found:
-    """Return rows opened or closed in (after, until]."""
+    """Rows opened or closed in (after, until]."""
     records = calls.rows(
         cypher.CHANGES,
         after=after_us,
@@ -295,7 +317,9 @@ def changes(
 
 
 def decaying(calls: Calls, *, point: Point) -> Iterator[Version]:
-    """Return the clean heads that have a decay rule, whoever may see them, by vid."""
+    """The clean heads that have a decay rule, whoever may see them, by vid."""
     records = calls.rows(cypher.DECAYING, valid=point.valid_us, tx=point.tx_us)
-    found = (version for record in records for version in _told(calls, record, point.tx_us))
-    return iter(sorted(found, key=lambda version: version.row.vid))
+    by_vid: dict[int, Version] = {}
+    for record in records:
+        _add(by_vid, _versions_of(calls, record, point.tx_us))
+    return iter(_by_vid(by_vid))

@@ -5,13 +5,13 @@ is tx order; it is the only lock a tenant has, so no two writers can deadlock. `
 When the connection breaks during the commit its outcome is unknown: `landed` then asks, under
 the lock, whether the last event's digest stands in the log. Nothing here decides: plans come
 from outside.
-
-Sources: port, `WriteTx`; neo4j 4; settled 1 and 5.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import Any
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Assertion, Claim, Row, Version
@@ -36,7 +36,7 @@ from .cypher import core as cypher
 from .cypher import register
 
 _HEADS = [codec.HEAD, codec.HIDDEN_DENIAL]
-_ALL = [*_HEADS, codec.HIDDEN]
+_EVERY_ROW = [*_HEADS, codec.HIDDEN]
 
 
 class Neo4jWriteTx:
@@ -58,24 +58,26 @@ class Neo4jWriteTx:
     def lock(self) -> Clock:
         """Take the tenant's write lock and return its counters; first call of all."""
         if self._counters is None:
-            found = self._calls.rows(cypher.LOCK)
-            if not found:
+            records = self._calls.rows(cypher.LOCK)
+            if not records:
                 raise NotFound(
                     "this store holds no such tenant; call ensure first", code="unknown_tenant"
                 )
-            self._counters = Counters.of(found[0])
+
+            self._counters = Counters.from_record(records[0])
+
         return self._counters.clock
 
     @property
     def counters(self) -> Counters:
-        """Return the counters under the lock."""
+        """The counters under the lock."""
         if self._counters is None:
             raise Fault("a write transaction begins with lock()", code="invariant_broken")
         return self._counters
 
     @property
     def calls(self) -> Writes:
-        """Return what runs statements under the lock."""
+        """What runs statements under the lock."""
         if self._counters is None:
             raise Fault("a write transaction begins with lock()", code="invariant_broken")
         return self._calls
@@ -83,17 +85,17 @@ class Neo4jWriteTx:
     # --- identity
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
-        """Return what is known as of a tx, over aliases of these scopes."""
+        """What is known as of a tx, over aliases of these scopes."""
         return self._register().known(lookup, scopes, tx_us)
 
     def known_each(
-        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
     ) -> Sequence[Known]:
-        """Return what is known of each look-up over aliases of its scopes, in order."""
-        return self._register().known_each(asked, tx_us)
+        """What is known of each look-up over aliases of its scopes, in order."""
+        return self._register().known_each(lookups, tx_us)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
-        """Return entities with their clusters, aliases, identifiers and judgements."""
+        """Entities with their clusters, aliases, identifiers and judgements."""
         return self._register().entities(entity_ids, tx_us)
 
     def _register(self) -> identity.Register:
@@ -102,138 +104,140 @@ class Neo4jWriteTx:
     def names_of(
         self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
     ) -> tuple[Alias, ...]:
-        """Return the aliases that raw entities have in these scopes, in their order."""
+        """The aliases that raw entities have in these scopes, in their order."""
         return self._register().names_of(entity_ids, scopes, tx_us)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> Related:
-        """Return what relates entities to others by its raw ends; hubs are named apart."""
-        pinned = self._pinned(point)
-        return versions.relations(self.calls, entity_ids, sight=sight, point=pinned, limit=limit)
+        """What relates entities to others by its raw ends; hubs are named apart."""
+        snapshot = self._at_lock(point)
+        return versions.relations(self.calls, entity_ids, sight=sight, point=snapshot, limit=limit)
 
     def review(self, review_id: str) -> Review | None:
-        """Return a review case in its newest version."""
-        found = self.calls.rows(register.REVIEWS, first=review_id, last=review_id, state=None)
-        return next((register_codec.review(record["review"]) for record in found), None)
+        """A review case in its newest version."""
+        values = self.calls.column(register.REVIEWS, first=review_id, last=review_id, state=None)
+        return next(map(register_codec.review, values), None)
 
     def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
-        """Return the blocking cases of raw entities in their newest version, by review id."""
-        asked = {"entity_ids": list(dict.fromkeys(entity_ids)), "aside": [SUGGESTION, AUDIT]}
-        found = self.calls.rows(register.CASES, **asked)
-        return tuple(register_codec.review(record["review"]) for record in found)
+        """The blocking cases of raw entities in their newest version, by review id."""
+        bound = {"entity_ids": _distinct(entity_ids), "aside": [SUGGESTION, AUDIT]}
+        values = self.calls.column(register.CASES, **bound)
+        return tuple(map(register_codec.review, values))
 
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
-        """Return how many blocking cases that a source has opened still wait, `limit` at most."""
-        asked = {"actor": actor, "origin": origin, "limit": limit, "aside": [SUGGESTION, AUDIT]}
-        return int(self.calls.rows(register.WAITING, **asked)[0]["held"])
+        """How many blocking cases that a source has opened still wait, `limit` at most."""
+        bound = {"actor": actor, "origin": origin, "limit": limit, "aside": [SUGGESTION, AUDIT]}
+        (count,) = self.calls.column(register.WAITING, **bound)
+        return int(count)
 
     # --- what a plan needs
 
     def receipts(
         self, keys: Sequence[str], object_ids: Sequence[str] = ()
     ) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of idempotency keys and of objects."""
-        found = self.calls.rows(register.RECEIPTS, keys=list(keys), object_ids=list(object_ids))
-        return tuple(register_codec.receipt(record["receipt"]) for record in found)
+        """The receipts of idempotency keys and of objects."""
+        values = self.calls.column(register.RECEIPTS, keys=list(keys), object_ids=list(object_ids))
+        return tuple(map(register_codec.receipt, values))
 
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
         """Return, for each read, the open rows that overlap its span, by vid."""
-        asked = [
-            {
-                "place": place,
-                "slot_keys": list(dict.fromkeys(read.slot_keys)),
-                "since": read.span.start_us,
-                "until": read.span.end_us,
-                "open": _ALL if read.full else _HEADS,
-            }
-            for place, read in enumerate(reads)
-        ]
-        found: list[list[Row]] = [[] for _ in reads]
-        for at in range(0, len(asked), applying.LARGEST):
-            portion = asked[at : at + applying.LARGEST]
+        questions: list[dict[str, Any]] = []
+        for place, read in enumerate(reads):
+            questions.append(
+                {
+                    "place": place,
+                    "slot_keys": _distinct(read.slot_keys),
+                    "since": read.span.start_us,
+                    "until": read.span.end_us,
+                    "open": _EVERY_ROW if read.full else _HEADS,
+                }
+            )
+
+        rows_of: list[list[Row]] = [[] for _ in reads]
+        for portion in applying.portions_of(questions):
             for record in self.calls.rows(cypher.OPEN_ROWS, reads=portion):
                 row = codec.row(record["row"], codec.claim(record["claim"]))
-                found[int(record["place"])].append(row)
+                rows_of[int(record["place"])].append(row)
+                # What nothing is derived from has no dependants, and needs no further question.
                 if not record["used"]:
                     self._unused.add(row.claim.object_id)
-        return tuple(map(tuple, found))
+
+        return tuple(map(tuple, rows_of))
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
-        """Return the open rows of objects, quarantined ones included, by vid."""
-        asked = list(dict.fromkeys(object_ids))
-        found = self.calls.rows(cypher.ROWS_OF, object_ids=asked, inf=INF_US)
-        return tuple(codec.row(r["row"], codec.claim(r["claim"])) for r in found)
+        """The open rows of objects, quarantined ones included, by vid."""
+        records = self.calls.rows(cypher.ROWS_OF, object_ids=_distinct(object_ids), inf=INF_US)
+        return tuple(codec.row(r["row"], codec.claim(r["claim"])) for r in records)
 
     def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:
-        """Return every claim of slots that is not quarantined or erased, in order of writing."""
-        found = self.calls.rows(cypher.SLOT_CLAIMS, slot_keys=list(dict.fromkeys(slot_keys)))
-        return tuple(codec.claim(record["claim"]) for record in found)
+        """Every claim of slots that is not quarantined or erased, in order of writing."""
+        values = self.calls.column(cypher.SLOT_CLAIMS, slot_keys=_distinct(slot_keys))
+        return tuple(map(codec.claim, values))
 
     def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return the stored slots among the keys, by key."""
-        found = self.calls.rows(cypher.SLOTS, slot_keys=list(dict.fromkeys(slot_keys)))
-        return tuple(codec.slot(record["slot"]) for record in found)
+        """The stored slots among the keys, by key."""
+        values = self.calls.column(cypher.SLOTS, slot_keys=_distinct(slot_keys))
+        return tuple(map(codec.slot, values))
 
     def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
-        """Return the slots of subjects, by key."""
-        found = self.calls.rows(cypher.SLOTS_OF, entity_ids=list(dict.fromkeys(entity_ids)))
-        return tuple(codec.slot(record["slot"]) for record in found)
+        """The slots of subjects, by key."""
+        values = self.calls.column(cypher.SLOTS_OF, entity_ids=_distinct(entity_ids))
+        return tuple(map(codec.slot, values))
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return every object that is about one of these, points at it or mentions it."""
-        found = self.calls.rows(cypher.OBJECTS_OF, entity_ids=list(dict.fromkeys(entity_ids)))
-        return tuple(sorted(str(record["object_id"]) for record in found))
+        """Every object that is about one of these, points at it or mentions it."""
+        values = self.calls.column(cypher.OBJECTS_OF, entity_ids=_distinct(entity_ids))
+        return tuple(sorted(map(str, values)))
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
-        """Return the objects with open rows whose scope has this id, sorted."""
-        found = self.calls.rows(cypher.LIVE_OBJECTS, part=f",{kind}={value},", inf=INF_US)
-        return tuple(str(record["object_id"]) for record in found)
+        """The objects with open rows whose scope has this id, sorted."""
+        values = self.calls.column(cypher.LIVE_OBJECTS, part=f",{kind}={value},", inf=INF_US)
+        return tuple(map(str, values))
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """Return the clean heads that have a decay rule, whoever may see them."""
-        return tuple(versions.decaying(self.calls, point=self._pinned(point)))
+        """The clean heads that have a decay rule, whoever may see them."""
+        return tuple(versions.decaying(self.calls, point=self._at_lock(point)))
 
-    def _pinned(self, point: Point) -> Point:
+    def _at_lock(self, point: Point) -> Point:
         return Point(point.valid_us, min(point.tx_us, self.counters.clock.last_us))
 
     def judgements(
         self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
     ) -> tuple[Judgement, ...]:
-        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
-        asked = list(dict.fromkeys(entity_ids))
-        found = self.calls.rows(register.JUDGEMENTS, entity_ids=asked, merge_id=merge_id)
-        judged = (register_codec.judgement(record["judgement"]) for record in found)
-        return tuple(sorted(judged, key=lambda judgement: judgement.judgement_id))
+        """The judgements, open and closed, of raw entities or of a merge, by id."""
+        bound = {"entity_ids": _distinct(entity_ids), "merge_id": merge_id}
+        values = self.calls.column(register.JUDGEMENTS, **bound)
+        return tuple(sorted(map(register_codec.judgement, values), key=attrgetter("judgement_id")))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-        """Return whole claims by object id, with today's permissions; erased ones left out."""
-        found = self.calls.rows(cypher.ASSERTIONS, object_ids=list(dict.fromkeys(object_ids)))
-        stated = (codec.assertion(record["claim"]) for record in found)
-        return {one.claim.object_id: one for one in stated}
+        """Whole claims by object id, with today's permissions; erased ones left out."""
+        values = self.calls.column(cypher.ASSERTIONS, object_ids=_distinct(object_ids))
+        return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return the objects derived from these, directly or not, sorted, without them."""
-        seen, edge = set(object_ids), set(object_ids) - self._unused
-        while edge:
-            found = self.calls.rows(cypher.DERIVED, object_ids=sorted(edge))
-            edge = {str(record["object_id"]) for record in found} - seen
-            seen |= edge
-        return tuple(sorted(seen - set(object_ids)))
+        """The objects derived from these, directly or not, sorted, without them."""
+        known = set(object_ids)
+        frontier = known - self._unused
+        while frontier:
+            dependants = self.calls.column(cypher.DEPENDANTS, object_ids=sorted(frontier))
+            frontier = set(map(str, dependants)) - known
+            known |= frontier
+
+        return tuple(sorted(known - set(object_ids)))
 
     def open_actions(
         self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
     ) -> tuple[ActionRecord, ...]:
-        """Return the open actions of slots or objects, by action id."""
+        """The open actions of slots or objects, by action id."""
         bound = {"slot_keys": list(slot_keys), "object_ids": list(object_ids), "inf": INF_US}
-        found = self.calls.rows(register.OPEN_ACTIONS, **bound)
-        actions = (register_codec.action(record["action"]) for record in found)
-        return tuple(sorted(actions, key=lambda action: action.action_id))
+        values = self.calls.column(register.OPEN_ACTIONS, **bound)
+        return tuple(sorted(map(register_codec.action, values), key=attrgetter("action_id")))
 
     def action(self, action_id: str) -> ActionRecord | None:
-        """Return an entry of the resolver queue, open or closed."""
-        found = self.calls.rows(register.ACTION, action_id=action_id)
-        return next((register_codec.action(record["action"]) for record in found), None)
+        """An entry of the resolver queue, open or closed."""
+        values = self.calls.column(register.ACTION, action_id=action_id)
+        return next(map(register_codec.action, values), None)
 
     # --- writing
 
@@ -243,7 +247,7 @@ class Neo4jWriteTx:
         Raises:
             Fault: `invariant_broken` when the batch does not fit what is stored.
         """
-        applying.batch(self.calls, self.counters, batch)
+        applying.write_batch(self.calls, self.counters, batch)
         self._unused.clear()
         if batch.events:
             self.mark = batch.clock.seq, self.counters.digest
@@ -254,8 +258,11 @@ class Neo4jWriteTx:
 
 
 def landed(calls: Writes, mark: tuple[int, bytes]) -> bool:
-    """Tell whether the event of a transaction stands in the log; waits for the lock first."""
+    """Whether the event of a transaction stands in the log; waits for the lock first."""
     calls.rows(cypher.LOCK)
     seq, digest = mark
-    found = calls.rows(cypher.EVENT_AT, seq=seq)
-    return any(bytes(record["digest"]) == digest for record in found)
+    return digest in map(bytes, calls.column(cypher.EVENT_AT, seq=seq))
+
+
+def _distinct(ids: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(ids))

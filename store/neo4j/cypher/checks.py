@@ -1,8 +1,6 @@
 """The Cypher of the doctor; each of `MUST_BE_EMPTY` finds what breaks its sentence.
 
 These statements look at all of a tenant, so they scan; nothing else does.
-
-Sources: neo4j 9 (invariants I2 to I8); bitemporal 9; settled 5.
 """
 
 from __future__ import annotations

@@ -11,8 +11,6 @@ One text serves every case of a read: a bound that does not restrict is given it
 ($from_max the open end, $until_min and $after the open start). Reads walk from nodes whose keys
 never change, over relationships, and test both stamps of each row: an index over what a commit
 changes could lose a row in the instant between its old and its new place.
-
-Sources: neo4j 4, 5 and 7; settled 1, 4 and 8.
 """
 
 from __future__ import annotations
@@ -306,7 +304,7 @@ MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 WHERE c.erased IS NULL
 RETURN properties(c) AS claim
 """
-DERIVED: Final[LiteralString] = """
+DEPENDANTS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:DERIVED_FROM]-(d:Claim)
 RETURN DISTINCT d.object_id AS object_id

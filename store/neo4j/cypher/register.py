@@ -3,8 +3,6 @@
 The second part of `statements`, under the same rules: entities, aliases, identifiers, blocking
 keys, judgements, reviews; actions and receipts; definitions, manifests, vectors, usage; the
 export; and what an erasure empties of them. Aliases are filtered by scope before any cut.
-
-Sources: neo4j 6 to 8; resolution 2, 6 and 8; settled 5, 8 and 9.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ predicate on each of its properties, so no property of one is ever absent where 
 `open` stands on the open versions only (0 decides, 1 a hidden denial, 2 hidden): the index over
 it holds no history. `:Live` stands on the claims with an open head, `:Standing` on the types
 that a compile fetches with no query, `:Decaying` on claims with a decay rule.
-
-Sources: neo4j 3; settled 8.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@
 bytes beside them. A `VectorFeed` says up to which vector number a tenant's are in. Which text
 serves depends on the server: from 2026.02 on the index filters by tenant and encoder itself,
 before that the procedure proposes from all tenants and the filter comes after.
-
-Sources: neo4j 3 and 8 (server versions).
 """
 
 from __future__ import annotations
@@ -37,11 +35,11 @@ WITH [n.tenant_id, n.encoder_id] OPTIONS $options
 DROP_INDEX: Final[LiteralString] = "DROP INDEX vx_near IF EXISTS"
 DROP_FILTERED: Final[LiteralString] = "DROP INDEX vx_near_filtered IF EXISTS"
 
-HELD_INDEX: Final[LiteralString] = """
+PRESENT_INDEX: Final[LiteralString] = """
 SHOW INDEXES YIELD name, options WHERE name IN ['vx_near', 'vx_near_filtered']
 RETURN name, options.indexConfig AS config
 """
-FED: Final[LiteralString] = """
+FEED_POSITION: Final[LiteralString] = """
 MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) RETURN f.vec_seq AS fed
 """
 LOCK_FEED: Final[LiteralString] = """
@@ -49,7 +47,7 @@ MERGE (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) ON CREA
 SET f.vec_seq = f.vec_seq + 0
 RETURN f.vec_seq AS fed
 """
-UNFED: Final[LiteralString] = """
+PENDING: Final[LiteralString] = """
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id
   AND x.vec_seq > $after
   AND x.vec_seq <= $until
@@ -103,7 +101,7 @@ WITHOUT_TENANT: Final[Mapping[str, str]] = {
     "MAKE_FILTERED": "the schema is the database's",
     "DROP_INDEX": "the schema is the database's",
     "DROP_FILTERED": "the schema is the database's",
-    "HELD_INDEX": "the schema is the database's",
+    "PRESENT_INDEX": "the schema is the database's",
 }
 """The statements that name no tenant, each with the reason."""
 

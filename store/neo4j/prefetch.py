@@ -1,0 +1,167 @@
+"""Prefetch: the questions that a compile asks next, in one round trip.
+
+A `Prefetch` asks all that was forecast in one statement, and keeps each answer
+under its question. The reader looks here first; a question that was not forecast goes to the
+server by itself, so nothing here can change an answer. Each answer is read from its records by
+the same code as if it had been asked alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ...schema.principal import Sight
+from ...schema.vocabulary import ActionKind
+from ..port.records import Expected, held_ask
+from ..port.store import ActionRecord, Ask, Found, Point
+from . import register_codec, versions
+from .calls import Reads
+from .cypher import candidates as cypher
+from .identity import Register
+from .versions import Question, Records, Search
+
+_SEARCH, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(6)
+"""The places of the questions; those of the asks follow."""
+_LISTS: Final = ("objects", "derived", "subjects", "pairs", "keys")
+"""The asks that can be forecast, by parameter."""
+_HELD_KIND: Final = ActionKind.REVIEW_QUARANTINE
+
+
+class Key(NamedTuple):
+    """A question, its sight and its point."""
+
+    question: object
+    sight: Sight
+    point: Point
+
+
+class Prefetch:
+    """The answers that a reader has beforehand."""
+
+    def __init__(self, calls: Reads, register: Register) -> None:
+        self._calls = calls
+        self._register = register
+        self._answers: dict[Key, Found] = {}
+        self._searches: dict[Key, Records] = {}
+        self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
+
+    # --- what is kept
+
+    def versions(self, ask: Ask, sight: Sight, point: Point) -> Found | None:
+        """The answer of an ask."""
+        return self._answers.get(Key(ask, sight, point))
+
+    def standing(self, scopes: Sequence[str], sight: Sight, point: Point) -> Found | None:
+        """What stands without any query."""
+        return self._answers.get(Key(("standing", *scopes), sight, point))
+
+    def around(
+        self, entity_ids: Iterable[str], limit: int, sight: Sight, point: Point
+    ) -> Found | None:
+        """What stands around entities."""
+        return self._answers.get(Key(_near_key(entity_ids, limit), sight, point))
+
+    def search(self, search: Search | None, sight: Sight, point: Point) -> Records | None:
+        """The records of a search."""
+        return self._searches.get(Key(search, sight, point))
+
+    def actions(self, kind: ActionKind | None, tx_us: int) -> tuple[ActionRecord, ...] | None:
+        """The open actions of a kind."""
+        return None if kind is None else self._actions.get((kind, tx_us))
+
+    # --- what is asked
+
+    def ask(self, forecast: Expected, *, live: bool) -> None:
+        """Ask everything at once; `live` tells whether the point is the last stamp."""
+        search = versions.search_of(forecast.terms, limit=forecast.limit, live=live)
+        asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in _LISTS]
+        bound = _questions(forecast, search, asks, self._calls.tenant)
+        by_place: dict[int, list[Mapping[str, Any]]] = {}
+        for record in self._calls.rows(cypher.PREFETCH, **bound):
+            by_place.setdefault(record["place"], []).append(record)
+        entities = [record["note"] for record in by_place.pop(-1, [])]
+        self._register.learn(forecast.entity_ids, entities)
+        self._keep(forecast, search, asks, by_place)
+
+    def _keep(
+        self,
+        forecast: Expected,
+        search: Search | None,
+        asks: Sequence[Ask],
+        by_place: Mapping[int, Records],
+    ) -> None:
+        calls, sight, point = self._calls, forecast.sight, forecast.point
+        for place, ask in enumerate(asks, _ASKS):
+            records = by_place.get(place, ())
+            answer = versions.every_row(calls, records, sight, point.tx_us)
+            self._answers[Key(ask, sight, point)] = answer
+
+        if search is not None:
+            self._searches[Key(search, sight, point)] = by_place[_SEARCH]
+        if forecast.standing is not None:
+            answer = versions.visible_rows(calls, by_place.get(_STANDING, ()), point.tx_us)
+            self._answers[Key(("standing", *forecast.standing), sight, point)] = answer
+        if forecast.walk is not None:
+            for place in (_FIRST_STEP, _SECOND_STEP):
+                self._keep_near(forecast, by_place.get(place, ()))
+        if forecast.held:
+            self._keep_held(forecast, by_place[_QUEUE])
+
+    def _keep_near(self, forecast: Expected, records: Records) -> None:
+        edge = next((record["note"][2] for record in records if not record["seen"]), None)
+        if edge is not None and forecast.walk is not None:
+            answer = versions.near_rows(self._calls, records, forecast.point.tx_us)
+            key = Key(_near_key(edge, forecast.walk.limit), forecast.sight, forecast.point)
+            self._answers[key] = answer
+
+    def _keep_held(self, forecast: Expected, records: Records) -> None:
+        (note,) = (record["note"] for record in records if record["claim"] is None)
+        tx_us = forecast.point.tx_us
+        actions = tuple(register_codec.action(entry, tx_us) for entry in note[0])
+        self._actions[_HELD_KIND, tx_us] = actions
+
+        rows = [record for record in records if record["claim"] is not None]
+        ask = held_ask([action.object_id for action in actions], forecast.held)
+        answer = versions.every_row(self._calls, rows, forecast.sight, tx_us)
+        self._answers[Key(ask, forecast.sight, forecast.point)] = answer
+
+
+def _near_key(entity_ids: Iterable[str], limit: int) -> tuple[str | int, ...]:
+    return ("around", limit, *sorted(set(entity_ids)))
+
+
+def _questions(
+    forecast: Expected, search: Search | None, asks: Sequence[Ask], tenant: str
+) -> dict[str, Any]:
+    lists: dict[str, list[Question]] = {name: [] for name in _LISTS}
+    for place, ask in enumerate(asks, _ASKS):
+        lists[versions.kind_of(ask)].append(versions.question(ask, forecast.point, place))
+    walk = forecast.walk
+    first_step: list[Question] = []
+    second_step: list[Question] = []
+    if walk:
+        entity_ids = list(walk.entity_ids)
+        first_step.append({"place": _FIRST_STEP, "ids": entity_ids})
+        second_step.append({"place": _SECOND_STEP, "ids": entity_ids})
+
+    standing: list[Question] = []
+    if forecast.standing is not None:
+        standing = versions.standing_questions(forecast.sight, forecast.standing, _STANDING)
+
+    queue = versions.question(Ask(heads=False), forecast.point, _QUEUE)
+    queue |= {"kind": _HELD_KIND.value, "newest": forecast.held}
+
+    return {
+        **versions.seen_at(forecast.sight, forecast.point),
+        **versions.bounds(search),
+        **lists,
+        "searches": [search.question(tenant, _SEARCH)] if search else [],
+        "standing": standing,
+        "held": [queue] if forecast.held else [],
+        "around": first_step,
+        "onward": second_step,
+        "limit": walk.limit if walk else 0,
+        "room": walk.room if walk else 0,
+        "entity_ids": list(forecast.entity_ids),
+    }

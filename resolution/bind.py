@@ -54,6 +54,24 @@ class Scorer(Protocol):
         """
         ...
 
+    def doubts(
+        self, mention: EntityRef, raw: str, outcome: Resolution, known: Register, rules: Rules
+    ) -> tuple[Doubt, ...]:
+        """The automatic binds that a name under review, now `raw`, has made ambiguous."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """An automatic bind that would have been a question, had a later name been there."""
+
+    entity_id: str
+    """The raw id that was bound."""
+    bound_to: EntityCandidate
+    """Its entity, with the score of the judgement."""
+    rival: EntityCandidate
+    """The later name."""
+
 
 def _no_neighbours(_: str) -> frozenset[str]:
     return frozenset()

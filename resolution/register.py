@@ -7,7 +7,7 @@ write that is refused leaves nothing behind for its neighbours to bind to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
@@ -129,6 +129,13 @@ class Register:
         return [*before, *self._sharing.get(key, ())]
 
     # --- clusters
+
+    def rows_between(self, members: Collection[str]) -> list[Judgement]:
+        """The open judgements between raw ids, stored ones first."""
+        before = self._parent.rows_between(members) if self._parent else []
+        rows = (*self.known_judgements, *self.judgements)
+        inside = [row for row in rows if row.left_id in members and row.right_id in members]
+        return before + inside
 
     def join(self, judgement: Judgement) -> None:
         """Make the two ends of a MATCH one entity."""

@@ -3,8 +3,8 @@
 `NameScorer` gathers the candidates of a mention (stored names that share blocking keys, and
 names learned in the same transaction), excludes those of another type or another identifier,
 scores each entity over all its visible names, applies the bands and explains every candidate.
-A pending entity is a candidate only where no settled one fits, and never binds. A MATCH into
-a cluster of three or more needs a second member that fits too. Names of unknown type that may
+A pending entity is a candidate only where no settled one fits, and never binds. Who joins a
+cluster must fit all that was bound there automatically. Names of unknown type that may
 be a person's are judged as a person's.
 
 Embeddings propose nothing here and decide nothing anywhere. Pure; the same register gives the
@@ -13,7 +13,7 @@ same answer. `docs/design/resolution.md`; checklist C-047 to C-052.
 
 from __future__ import annotations
 
-import re
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,12 +22,27 @@ from heapq import nsmallest
 
 from rapidfuzz.fuzz import token_set_ratio
 
-from ..schema.entity import Alias, Entity, EntityCandidate, EntityRef, Feature, Resolution
+from ..schema.entity import (
+    Alias,
+    Entity,
+    EntityCandidate,
+    EntityRef,
+    Feature,
+    Judgement,
+    Resolution,
+)
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE, compatible
-from ..schema.vocabulary import CandidateSource, Decision, EntityState
-from .bind import Rules, excludes
+from ..schema.vocabulary import (
+    CandidateSource,
+    Decision,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+)
+from .bind import Doubt, Rules, excludes
 from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys
+from .clusters import Clusters
 from .compare import Measures
 from .context import PairContext, PersonContext
 from .extract import is_name_of_a_thing
@@ -35,6 +50,7 @@ from .keys import alias_key
 from .lexicon import lexicon, nicknames
 from .model import Model, default_model
 from .normalize import NameForm, normalize
+from .pair_context import context_ceiling, context_of
 from .postings import Posting, heaviest, hit_weight
 from .register import Register
 from .score import (
@@ -52,14 +68,11 @@ from .vetoes import VetoCode
 
 GENERIC_FROM = 3
 """Live entities of a scope that share an alias, from which it tells nothing."""
-RARE_DEGREE = 5
-"""Relations up to which a neighbour that two have in common is evidence alone."""
 _CHAIN_FROM = 3
+_AUTOMATIC = frozenset({JudgedBy.RULE, JudgedBy.MODEL})
 _SHARED_WORDS_MIN = 70.0
 """Shared share of words, in per cent, below which no pair reaches a suggestion."""
 _CANDIDATES_SHOWN = 5
-_ROLE = re.compile(r"\b(?:C[A-Z]O|SVP|EVP|VP|head|director|lead|president|chair)\b")
-_DOCUMENT = re.compile(r"\b[A-Z]{2,}-\d+\b")
 
 
 @lru_cache(maxsize=65_536)
@@ -135,6 +148,39 @@ class NameScorer:
             model_version=self._model.version,
         )
 
+    def doubts(
+        self, mention: EntityRef, raw: str, outcome: Resolution, known: Register, rules: Rules
+    ) -> tuple[Doubt, ...]:
+        """The automatic binds that a name under review, now `raw`, has made ambiguous.
+
+        Had it come first, the margin rule would have asked. So the order of writes decides what
+        is bound until a person looks, and never what is one in the end. What a person judged is
+        not reopened.
+        """
+        doubts: list[Doubt] = []
+        for candidate in outcome.candidates:
+            if candidate.score < rules.bands.review_above:
+                continue
+            members = known.members(candidate.entity)
+            for row in known.rows_between(members):
+                is_automatic = row.judged_by in _AUTOMATIC
+                if not is_automatic or row.verdict is not JudgementVerdict.MATCH:
+                    continue
+                bound = _later(known.entity(row.left_id), known.entity(row.right_id))
+                if bound is None or bound.scope_id not in rules.scopes:
+                    continue
+                pair = self._between(bound, mention)
+                if pair.score >= rules.bands.review_above:
+                    judged = _as_judged(row, known.entity(candidate.entity), candidate)
+                    doubts.append(Doubt(bound.entity_id, judged, _rival(raw, pair)))
+        return tuple(doubts[:_CANDIDATES_SHOWN])
+
+    def _between(self, bound: Entity, mention: EntityRef) -> PairScore:
+        kind = _kind(mention, bound)
+        context = PairContext(person_context=PersonContext.ASSUMED)
+        names = [_form(mention.name, kind)]
+        return score_pair(_form(bound.name, kind), names, kind, context, self._model)
+
     @property
     def _model(self) -> Model:
         return self.model or default_model()
@@ -191,7 +237,7 @@ class NameScorer:
 
         bands = rules.bands
         bar = min(bands.suggest_from, bands.review_above, bands.bind_at)
-        context_bound = _context_ceiling(mention, known, rules, self._model)
+        context_bound = context_ceiling(mention, known, rules, self._model)
         ceilings: dict[str, float] = {}
         for candidate in candidates:
             ceiling = name_ceiling(candidate.measures, self._model) + context_bound
@@ -231,7 +277,14 @@ class NameScorer:
     def _score(
         self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
     ) -> Scored:
-        context = _context(mention, candidate, known, rules)
+        context = context_of(
+            mention,
+            candidate.root.entity_id,
+            candidate.surfaces,
+            known,
+            rules,
+            generic=candidate.generic,
+        )
         kind = _kind(mention, candidate.root)
         pair = score_measured(candidate.measures, kind, context, self._model)
 
@@ -243,27 +296,92 @@ class NameScorer:
             pair = min(pair, as_person, key=lambda p: (p.score, p.log_odds))
 
         may_merge = pair.score > rules.bands.review_above
-        if may_merge and self._is_chained(mention, candidate, known, rules):
+        if may_merge and not self._fits_cluster(mention, candidate, pair, context, known, rules):
             pair = _with_veto(pair, VetoCode.CHAIN)
         return Scored(candidate.root.entity_id, pair)
 
-    def _is_chained(
-        self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
+    def _fits_cluster(
+        self,
+        mention: EntityRef,
+        candidate: _Candidate,
+        pair: PairScore,
+        context: PairContext,
+        known: Register,
+        rules: Rules,
     ) -> bool:
-        """Whether a large cluster is reached through one member alone."""
+        """Whether a mention fits every name that was bound automatically beside its best match.
+
+        Else a bare name would carry one legal form to another, and the order of writes would
+        decide who is one. What a person or a register tied on is taken as it is, only a cluster
+        of three or more must fit with a second member.
+        """
         members = known.members(candidate.root.entity_id)
-        if len(members) < _CHAIN_FROM:
-            return False
+        if len(members) == 1:
+            return True
 
         kind = _kind(mention, candidate.root)
         form = _form(mention.name, mention.type)
-        context = PairContext(person_context=PersonContext.ASSUMED)
+        automatic = _bound_beside(pair.name, members, known, rules)
+        review_above = rules.bands.review_above
         fits = 0
         for raw in members:
-            if member := known.entity(raw):
-                pair = score_pair(form, [_form(member.name, kind)], kind, context, self._model)
-                fits += pair.score >= rules.bands.review_above
-        return fits < 2
+            member = known.entity(raw)
+            if member is None or member.scope_id not in rules.scopes:
+                continue
+            names = [_form(member.name, kind)]
+            with_member = score_pair(form, names, kind, context, self._model)
+            if raw in automatic and (with_member.vetoes or with_member.score <= review_above):
+                return False
+            fits += with_member.score >= review_above
+        return fits > 1 or len(members) < _CHAIN_FROM
+
+
+def _bound_beside(
+    name: str, members: Sequence[str], known: Register, rules: Rules
+) -> frozenset[str]:
+    """The members that rules alone tied to those of a name."""
+    rows = [row for row in known.rows_between(members) if row.judged_by in _AUTOMATIC]
+    clusters = Clusters(rows)
+    bound: set[str] = set()
+    for raw in members:
+        member = known.entity(raw)
+        if member is not None and member.name == name:
+            bound.update(clusters.of(raw))
+
+    # Known by an alias alone: whoever was stated to bear it speaks for all of the cluster.
+    return frozenset(bound or members)
+
+
+def _later(left: Entity | None, right: Entity | None) -> Entity | None:
+    """The end of an automatic row that was written last: the surface that it bound."""
+    if left is None or right is None:
+        return None
+    return max(left, right, key=lambda entity: (entity.tx_start, entity.entity_id))
+
+
+def _as_judged(row: Judgement, root: Entity | None, candidate: EntityCandidate) -> EntityCandidate:
+    """A candidate with the evidence that the row of its bind keeps."""
+    evidence = json.loads(row.evidence)
+    return replace(
+        candidate,
+        name=root.name if root else candidate.name,
+        score=row.score or 0.0,
+        log_odds=row.log_odds or 0.0,
+        features=tuple([Feature(*line) for line in evidence["features"]]),
+        vetoes=tuple(evidence["vetoes"]),
+    )
+
+
+def _rival(raw: str, pair: PairScore) -> EntityCandidate:
+    return EntityCandidate(
+        entity=raw,
+        name=pair.name,
+        score=min(pair.score, MARGIN_SCORE),
+        log_odds=pair.log_odds,
+        source=CandidateSource.BLOCKING,
+        features=pair.features,
+        vetoes=(*pair.vetoes, VetoCode.MARGIN.value),
+    )
 
 
 def _kind(mention: EntityRef, entity: Entity) -> str:
@@ -335,105 +453,6 @@ def _names_of(surfaces: Iterable[str], root: str, known: Register, rules: Rules)
         if member and member.name and member.scope_id in rules.scopes:
             names.append(member.name)
     return tuple(dict.fromkeys(names))
-
-
-def _context(
-    mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
-) -> PairContext:
-    root = candidate.root.entity_id
-    lifts = rules.bands.person_context_scope == TENANT_SCOPE.scope_id
-    surfaces = (mention.name, *mention.aliases)
-    handles = _handles(mention)
-    stored_handles = _handles_of(root, known) if handles else set[str]()
-
-    return PairContext(
-        same_handle=not handles.isdisjoint(stored_handles),
-        same_scope=_same_scope(candidate, known, rules),
-        neighbour_overlap=_overlap(rules, root),
-        mentioned_together=not known.named_now.isdisjoint(known.members(root)),
-        attribute_conflict=_domains_differ(mention, root, known),
-        direct_edge=not rules.related.isdisjoint(known.members(root)),
-        generic_alias=candidate.generic,
-        person_context=PersonContext.TENANT if lifts else PersonContext.NONE,
-        same_role=_shares(_ROLE, surfaces, candidate.surfaces),
-        same_document=_shares(_DOCUMENT, surfaces, candidate.surfaces),
-        same_path=not _paths(surfaces).isdisjoint(_paths(candidate.surfaces)),
-        same_email_domain=not _domains(handles).isdisjoint(_domains(stored_handles)),
-        authority=rules.authority,
-    )
-
-
-def _context_ceiling(mention: EntityRef, known: Register, rules: Rules, model: Model) -> float:
-    """The most that context may add for any candidate: what cannot be there counts 0."""
-    absent = {
-        "same_handle": not _handles(mention),
-        "neighbour_overlap": not rules.neighbours,
-        "same_scope": rules.scope_id == TENANT_SCOPE.scope_id,
-        "mentioned_together": not known.named_now,
-    }
-    return sum(max(model.context[name], 0.0) for name in model.context if not absent.get(name))
-
-
-def _same_scope(candidate: _Candidate, known: Register, rules: Rules) -> bool:
-    """Whether the mention stands in, or inside, a narrow scope that names the entity."""
-    scope_parts = set(rules.scope_id.split(","))
-    for surface in candidate.surfaces:
-        for alias in known.named(alias_key(surface)):
-            # Being of one tenant tells two names apart from nobody else.
-            if alias.scope_id == TENANT_SCOPE.scope_id:
-                continue
-            is_same = known.root(alias.entity_id) == candidate.root.entity_id
-            if is_same and scope_parts.issuperset(alias.scope_id.split(",")):
-                return True
-    return False
-
-
-def _handles(mention: EntityRef) -> set[str]:
-    surfaces = (mention.name, *mention.aliases, *mention.external_ids.values())
-    return {alias_key(text) for text in surfaces if "@" in text}
-
-
-def _handles_of(root: str, known: Register) -> set[str]:
-    return {alias_key(value) for value in known.held(root).values() if "@" in value}
-
-
-def _domains(handles: Iterable[str]) -> set[str]:
-    """The domains of addresses; a handle without one has none."""
-    return {domain for handle in handles if "." in (domain := handle.rpartition("@")[2])}
-
-
-def _domains_differ(mention: EntityRef, root: str, known: Register) -> bool:
-    """Whether both sides state a web domain and the two differ."""
-    stated_domain = mention.external_ids.get("domain")
-    stored_domain = known.held(root).get("domain") if stated_domain else None
-    return bool(stored_domain) and stated_domain != stored_domain
-
-
-def _overlap(rules: Rules, root: str) -> int:
-    """How much of what stands around either stands around both, in thousandths."""
-    neighbours = rules.neighbours
-    if not neighbours:
-        return 0
-
-    stored_neighbours = rules.around(root)
-    common = neighbours & stored_neighbours
-    # One common neighbour tells little, unless hardly anyone else has it.
-    if len(common) == 1 and len(rules.around(*common)) > RARE_DEGREE:
-        return 0
-    return round(1000 * len(common) / len(neighbours | stored_neighbours))
-
-
-def _shares(
-    shape: re.Pattern[str], surfaces: Sequence[str], stored_surfaces: Sequence[str]
-) -> bool:
-    """Whether both sides say one thing of a shape, such as the same role."""
-    # Names hold no line break, so a match never runs from one into the next.
-    matches = shape.findall("\n".join(surfaces))
-    return bool(matches) and not set(matches).isdisjoint(shape.findall("\n".join(stored_surfaces)))
-
-
-def _paths(names: Iterable[str]) -> set[str]:
-    return {name.rsplit("/", 1)[-1].casefold() for name in names if "/" in name}
 
 
 def _with_veto(pair: PairScore, code: VetoCode) -> PairScore:

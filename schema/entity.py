@@ -30,6 +30,8 @@ SUGGESTION = "possible_same_as"
 """Reason of a case that only suggests: the entity is active and nothing waits for it."""
 AUDIT = "audit"
 """Reason of a case drawn at random from automatic decisions, to calibrate them."""
+DOUBTED = "doubted"
+"""Reason of a case about an automatic bind that a later name made ambiguous; the bind stands."""
 NAMESAKES = "namesakes"
 """Reason of a case about one name that seems to be several people's."""
 

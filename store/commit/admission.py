@@ -9,7 +9,7 @@ Sources: DESIGN 3 and 5; settled 1, 2, 6, 9; checklist C-050 to C-055.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...resolution.bind import SCORED, Named, Rules, Scorer, as_ref, bind
@@ -19,6 +19,7 @@ from ...resolution.register import Register
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import (
     AUDIT,
+    DOUBTED,
     SUGGESTION,
     Alias,
     Entity,
@@ -98,7 +99,7 @@ class _Binding:
     raw: str
     resolution: Resolution
     pending: bool
-    review: Review | None = None
+    reviews: tuple[Review, ...] = ()
 
 
 def admit(
@@ -189,7 +190,11 @@ class _Admission:
             resolution=subject.resolution if subject else None,
             root=root,
             pending=any(one.pending for one in (subject, value) if one),
-            reviews=(*(one.review for one in (subject, value) if one and one.review), *cases),
+            reviews=(
+                *(subject.reviews if subject else ()),
+                *(value.reviews if value else ()),
+                *cases,
+            ),
             mentions=links,
         )
 
@@ -201,8 +206,7 @@ class _Admission:
             bound = self._mentioned(span)
             if bound is None:
                 continue
-            if bound.review:
-                cases.append(bound.review)
+            cases += bound.reviews
             object_id, raw = self.draft.object_id, bound.raw
             links.append(
                 MentionLink(object_id=object_id, entity_id=raw, start=span.start, end=span.end)
@@ -299,7 +303,31 @@ class _Admission:
             self.register.join(self._match(new.entity_id, found))
         self._learn_names(ref, new)
         done = replace(found, entity=new.entity_id)
-        return _Binding(new.entity_id, done, pending, self._case(ref, new.entity_id, found))
+        cases = (self._case(ref, new.entity_id, found), *self._doubts(ref, new.entity_id, found))
+        return _Binding(new.entity_id, done, pending, tuple(filter(None, cases)))
+
+    def _doubts(self, ref: EntityRef, raw: str, found: Resolution) -> Iterator[Review]:
+        """Yield a case for each automatic bind that a name under review has made ambiguous."""
+        if not self.scorer or found.reason != SCORED or found.decision is not Decision.REVIEW:
+            return
+        for doubt in self.scorer.doubts(ref, raw, found, self.register, self.rules):
+            bound = self.register.entity(doubt.entity_id)
+            if bound is None:
+                continue
+            # The id is the bind's own, so that a bind is doubted once, whoever comes later.
+            yield Review(
+                review_id=entity_id(bound.entity_id, DOUBTED, bound.name),
+                entity_id=bound.entity_id,
+                mention=bound.name,
+                type=bound.type,
+                scope_id=bound.scope_id,
+                candidates=(doubt.bound_to, doubt.rival),
+                reason=DOUBTED,
+                object_id=self.draft.object_id,
+                state=ReviewState.OPEN,
+                version=1,
+                opened_tx=self.tx,
+            )
 
     def _match(self, raw: str, found: Resolution) -> Judgement:
         """Return the row that ties a surface bound by score to its entity: a star."""

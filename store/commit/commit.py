@@ -17,7 +17,7 @@ from functools import cache
 from ...resolution.bind import Scorer
 from ...resolution.register import Register
 from ...schema.claim import Edge, Look, Row
-from ...schema.entity import SUGGESTION
+from ...schema.entity import DOUBTED, SUGGESTION, Review
 from ...schema.errors import Conflict, InvalidInput, NotFound, TenureError
 from ...schema.interval import ALWAYS, Interval
 from ...schema.policy import Policy
@@ -104,6 +104,7 @@ def commit(
     work = _Work(clock, found, Ledger(clock.next_vid), [None] * len(group))
     _answer_retries(tx, group, work)
     _admit_all(tx, group, work, now_us=now_us, policy=policy, scorer=scorer)
+    _drop_known_doubts(tx, work)
     if policy.write.same_origin_corrects:
         _declare(tx, work)
     _load_slots(tx, work)
@@ -341,6 +342,24 @@ def _outcome(one: Admitted, done: Plan | None) -> Outcome:
     if one.pending:
         found.add(Outcome.PENDING_REVIEW)
     return min(found, key=lambda outcome: _RANK[outcome])
+
+
+def _drop_known_doubts(tx: WriteTx, work: _Work) -> None:
+    """Open the case of a doubted bind once; what was decided there is not asked again."""
+    known: set[str] = set()
+    for index, (place, stamp, claims) in enumerate(work.admitted):
+        if not any(case.reason == DOUBTED for claim in claims for case in claim.reviews):
+            continue
+        fresh: list[Admitted] = []
+        for claim in claims:
+            reviews: list[Review] = []
+            for case in claim.reviews:
+                is_known = case.review_id in known or tx.review(case.review_id) is not None
+                if case.reason != DOUBTED or not is_known:
+                    reviews.append(case)
+                    known.add(case.review_id)
+            fresh.append(replace(claim, reviews=tuple(reviews)))
+        work.admitted[index] = place, stamp, tuple(fresh)
 
 
 def _superseded(done: Plan | None) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from itertools import combinations
 from ...resolution.clusters import WAITING, pair
 from ...resolution.keys import alias_key
 from ...resolution.known import Known
-from ...schema.entity import AUDIT, NAMESAKES, Alias, EntityCandidate, Judgement, Review
+from ...schema.entity import AUDIT, DOUBTED, NAMESAKES, Alias, EntityCandidate, Judgement, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.interval import ALWAYS, INF_US
 from ...schema.operation import ReviewReceipt
@@ -160,7 +160,7 @@ def reject(
     """Make the pending entity one of its own, different from every candidate.
 
     A case of namesakes is split: `parts` names the claims of each person, by default as the
-    claims contradict each other. A rejected audit takes the automatic bind back.
+    claims contradict each other. A rejected audit or doubt takes the automatic bind back.
 
     Raises:
         NotFound: `unknown_review`.
@@ -178,10 +178,17 @@ def reject(
 
     merge_id = _automatic_merge(tx, change, case)
     if merge_id:
+        # The rows that part them belong to the automatic merge; an undo finds them by its id. The
+        # decision comes before the un-merge, which states who waits.
+        review = replace(
+            decided_case(case, ReviewState.REJECTED, change, note=mandate.reason),
+            decided_entity=None,
+            merge_id=merge_id,
+        )
+        change.reviews.append(review)
         unmerge_receipt = unmerge_into(tx, change, merge_id, JudgedBy.HUMAN)
-        known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
-        receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
-        return replace(receipt, canonical_id=case.entity_id, unmerge=unmerge_receipt)
+        receipt = _apply(tx, change, review, case.entity_id)
+        return replace(receipt, unmerge=unmerge_receipt)
 
     known = _judge(tx, change, case, JudgementVerdict.NON_MATCH)
     return _decide(tx, change, case, known, ReviewState.REJECTED)
@@ -204,7 +211,7 @@ def _split_again(tx: WriteTx, change: Change, case: Review, known: Known) -> Rev
 
 def _automatic_merge(tx: WriteTx, change: Change, case: Review) -> str | None:
     """The merge of an automatic bind that an audit looks at, while it stands."""
-    if case.reason != AUDIT:
+    if case.reason not in (AUDIT, DOUBTED):
         return None
 
     ends = {case.entity_id, *(candidate.entity for candidate in case.candidates)}

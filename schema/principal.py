@@ -90,7 +90,7 @@ class Principal:
     roles: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
     session: str | None = None
-    clearance: Classification = Classification.HIGHLY_RESTRICTED
+    clearance: Classification = Classification.RESTRICTED
     """The highest classification this caller may read."""
     authority_level: Authority = Authority.USER
     """The ceiling: the strongest level this caller may write."""
@@ -105,7 +105,15 @@ class Principal:
 
         put = object.__setattr__  # a frozen value normalises what it was given, once
         for name in ("roles", "projects", "origins", "source_kinds"):
-            put(self, name, frozenset(getattr(self, name)))
+            words = getattr(self, name)
+            if isinstance(words, str):
+                # Its letters would be taken for roles, without a word.
+                raise InvalidInput(
+                    f"{name} is a set, not the text {words!r}; write {{{words!r}}}",
+                    code="bad_principal",
+                    field=name,
+                )
+            put(self, name, frozenset(words))
 
         put(self, "clearance", parse(Classification, self.clearance))
         put(self, "authority_level", parse_level(self.authority_level))
@@ -158,6 +166,7 @@ class Privilege:
 
 _ADMIN = frozenset({"admin", "owner"})
 DEFINE: Final = Privilege("defining vocabulary", _ADMIN, 1)
+PROMOTE: Final = Privilege("widening the scope of an object", _ADMIN | {"steward"}, 1)
 STEWARD: Final = Privilege("deciding entities and actions", _ADMIN | {"steward"}, 1)
 OPERATE: Final = Privilege("this operation", _ADMIN, 1)
 ERASE: Final = Privilege("erasing", _ADMIN)
@@ -165,6 +174,7 @@ AUDIT: Final = Privilege("naming withheld objects", _ADMIN | {"auditor"})
 
 OWNER: Final = Principal(
     roles=frozenset({"owner"}),
+    clearance=Classification.HIGHLY_RESTRICTED,
     authority_level=Authority.PLATFORM,
     source_kinds=frozenset(kind.name for kind in BUILT_IN_KINDS),
 )

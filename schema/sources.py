@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .errors import Forbidden
@@ -46,11 +46,11 @@ BUILT_IN_KINDS: Final = tuple(
         ("user_statement", ("user", "chat"), 0.8, 2, 2, False),
         ("agent", ("agent",), 0.6, 3, 3, False),
         ("derived", ("tenure",), 0.5, 2, 3, False),
-        ("document", ("doc", "file", "artifact"), 0.7, 4, 4, False),
+        ("document", ("doc", "file", "artifact", "s3", "email", "imap", "slack"), 0.7, 4, 4, False),
         ("tool", ("tool", "mcp"), 0.6, 4, 4, False),
-        ("web", ("https", "http"), 0.4, 4, 5, False),
+        ("web", ("https", "http", "web", "rss", "ftp"), 0.4, 4, 5, False),
         ("model", ("model",), 0.3, 4, 6, False),
-        ("other", (), 0.5, 2, 3, False),
+        ("other", (), 0.5, 4, 5, False),
     )
 )
 """The kinds that every tenant knows; a lower rank is a source nearer to the fact."""
@@ -59,6 +59,10 @@ _END_OF_HOST: Final = re.compile(r"[/?#\\]")
 """What browsers take for the end of a host; a user before `@` is no part of it."""
 
 OTHER: Final = BUILT_IN_KINDS[-1]
+"""What an unknown scheme is: the word of nobody, as weak as a page of the web."""
+
+UNPROVEN: Final = replace(OTHER, default_level=2, rank=3)
+"""A known kind that the caller was not granted: the caller's own word, and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ def channel(
     # Anybody can write `hr://` before an origin. Only a granted kind is believed; else the
     # write counts as one of unknown origin, with a warning instead of a refusal.
     if kind.granted and kind.name not in granted_kinds:
-        kind = OTHER
+        kind = UNPROVEN
         warnings.append("origin_unproven")
 
     if stated_level is not None and stated_level < ceiling:

@@ -68,7 +68,8 @@ class CallerSettings(_Group):
     roles: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
     session: str | None = None
-    clearance: str = "highly_restricted"
+    clearance: str | None = None
+    """None: all for the owner, `restricted` for a caller with roles."""
     authority_level: int | None = None
     """The ceiling; None: 0 for the owner, 2 for a caller with roles."""
 

@@ -79,7 +79,7 @@ def _too_fine(text: str, field: str) -> InvalidInput:
     )
 
 
-def day(calendar_date: str | date, zone: str) -> tuple[datetime, datetime]:
+def day(when: str | date, zone: str) -> tuple[datetime, datetime]:
     """Return a calendar day in a zone as [local midnight, next local midnight).
 
     >>> [m.isoformat() for m in day("2026-03-29", "Europe/Berlin")]
@@ -91,12 +91,10 @@ def day(calendar_date: str | date, zone: str) -> tuple[datetime, datetime]:
     import pendulum
 
     try:
-        date_of_year = (
-            date.fromisoformat(calendar_date) if isinstance(calendar_date, str) else calendar_date
-        )
+        date_of_year = date.fromisoformat(when) if isinstance(when, str) else when
         start = pendulum.datetime(date_of_year.year, date_of_year.month, date_of_year.day, tz=zone)
     except (ValueError, LookupError) as error:
         raise InvalidInput(
-            f"{calendar_date!r} in {zone!r} is no calendar day: {error}", code="bad_time"
+            f"{when!r} in {zone!r} is no calendar day: {error}", code="bad_time"
         ) from error
     return start, start.add(days=1)

@@ -183,6 +183,7 @@ def caller(settings: Settings) -> Principal:
     ceiling = asker.authority_level
     if ceiling is None:
         ceiling = 0 if is_owner else 2
+    default_clearance = "highly_restricted" if is_owner else "restricted"
 
     return Principal(
         tenant=settings.tenant,
@@ -190,7 +191,7 @@ def caller(settings: Settings) -> Principal:
         roles=OWNER.roles if is_owner else frozenset(asker.roles),
         projects=frozenset(asker.projects),
         session=asker.session,
-        clearance=asker.clearance,  # type: ignore[arg-type]  # a principal parses it
+        clearance=asker.clearance or default_clearance,  # type: ignore[arg-type]  # a principal parses it
         authority_level=ceiling,  # type: ignore[arg-type]
         source_kinds=OWNER.source_kinds if is_owner else frozenset(),
     )

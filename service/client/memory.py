@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ...schema.policy import Policy
-from ...schema.principal import Principal
+from ...schema.principal import Principal, Scope
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ..backend.caller import Caller
 from ..reading.view import View, Who, pinned
@@ -330,6 +330,18 @@ class Memory(Caller):
         return self._steward().reclassify(
             object_id, security_classification, allow_roles, deny_roles
         )
+
+    def promote(self, object_id: str, *, scope: Scope | Mapping[str, str]) -> Receipt:
+        """Say what an object says in a wider scope; `scope={}` is the whole tenant.
+
+        The promoted object is a new one, derived from the first; retract it to take it back.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `bad_scope`, `source_quarantined`.
+            NotFound: `unknown_object`.
+        """
+        return self._steward().promote(object_id, scope)
 
     def sweep(self, *, dry_run: bool = False, limit: int = 500) -> SweepReceipt:
         """Retire what has decayed below its threshold, `limit` objects a transaction.

@@ -117,7 +117,7 @@ class Actions(Caller):
         )
         writer = Writer(self.backend, self.principal)
         if winner is None:
-            return writer.write(write, dry_run=False)
+            return writer.write_many([write])[0]
 
         # Whoever settles a tie chooses between the words of others and does not say them.
         return writer.write_for(write, model.details.authorship)

@@ -120,7 +120,7 @@ class Entities(Caller):
         type: str | None = None,
         *,
         scope: Scope | Mapping[str, str] | None = None,
-        context_ids: Sequence[str] = (),
+        near: Sequence[str] = (),
     ) -> Resolution:
         """Return what a mention would be bound to, with every candidate's evidence.
 
@@ -129,7 +129,7 @@ class Entities(Caller):
         """
         stated_scope = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
         resolving = Resolver(self.backend, self.principal)
-        return resolving.resolve(mention, type, stated_scope.scope_id, context_ids)
+        return resolving.resolve(mention, type, stated_scope.scope_id, near)
 
     def get(self, entity: Who) -> EntityPage:
         """Return the page of an entity; a merged-away id redirects.

@@ -1,4 +1,4 @@
-"""Privileged operations at the edge: erase, reclassify, sweep, close a scope.
+"""Privileged operations at the edge: erase, reclassify, promote, sweep, close a scope.
 
 Each checks its privilege first, then runs alone in one transaction with its own stamp; an
 operation id makes a retry return the first receipt. After an erasure the store is asked to
@@ -7,22 +7,29 @@ scrub what the file may still hold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...schema.claim import Permissions
+from ...schema.claim import EMPTIED, Permissions, Version
 from ...schema.errors import InvalidInput, NotFound
+from ...schema.interval import INF_US
 from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
-from ...schema.principal import ERASE, EVERYONE, OPERATE
+from ...schema.principal import ERASE, EVERYONE, OPERATE, PROMOTE, Scope
+from ...schema.values import moment
 from ...schema.vocabulary import Classification, parse
+from ...schema.write import Receipt, Write
 from ...store.operations.change import Mandate
 from ...store.operations.erase import erase
 from ...store.operations.reclassify import reclassify
 from ...store.operations.sweep import SweepRules, close_scope, sweep
-from ...store.port.store import WriteTx
+from ...store.port.store import Reader, WriteTx
+from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller, unknown_object
 from ..reading.view import Who, find
+from ..writing.standing import holds
+from ..writing.write import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,84 @@ class Steward(Caller):
             lambda tx, mandate: reclassify(tx, object_id, permissions, mandate=mandate)
         )
 
+    def promote(self, object_id: str, scope: Scope | Mapping[str, str]) -> Receipt:
+        """Say what an object says to more people: in a scope that holds fewer of its ids.
+
+        The promoted object is one of its own, derived from the first, and speaks with the
+        promoter's standing. Retracting it takes the promotion back.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `bad_scope` for a scope that is no wider; `source_quarantined`.
+            NotFound: `unknown_object`.
+        """
+        self.principal.require(PROMOTE)
+        target = scope if isinstance(scope, Scope) else Scope(**scope)
+        with self._reading() as reader:
+            rows = self._visible_rows(reader, object_id)
+            believed = [row for row in rows if row.row.tx_end == INF_US] or rows
+            claim = believed[-1]
+            subject = self._name_of(reader, claim.details.subject_id)
+            value_entity = self._name_of(reader, claim.details.value_entity_id)
+
+        present = claim.details.scope
+        if target == present or not holds(present, target):
+            raise InvalidInput(
+                f"scope {target.scope_id} is no wider than {present.scope_id}, where the object "
+                "stands; name fewer of its ids, or none for the whole tenant",
+                code="bad_scope",
+            )
+        writer = Writer(self.backend, self.principal)
+        write = replace(
+            self._widened_write(claim, target),
+            subject=subject,
+            value=value_entity or (plain_value(claim) if claim.details.slot else None),
+        )
+        drafts = writer.drafts([write], widens=True)
+        return writer.submit(drafts)[0]
+
+    def _name_of(self, reader: Reader, entity_id: str | None) -> str | None:
+        """The name of an entity, for the wider scope to learn; its id where not clear."""
+        if entity_id is None:
+            return None
+        last_us = reader.clock().last_us
+        entity = reader.entities([entity_id], tx_us=last_us).entities.get(entity_id)
+        if entity is None:
+            return entity_id
+        roots, register = find(reader, entity.name, self.principal.sight(), last_us)
+        return entity.name if roots == (register.root(entity_id),) else entity_id
+
+    def _widened_write(self, claim: Version, scope: Scope) -> Write:
+        details, permissions = claim.details, claim.permissions
+        content = claim.content or EMPTIED
+        decay = details.decay_rule
+        return Write(
+            slot=details.slot,
+            op=claim.row.claim.op.value,
+            valid_from=moment(claim.row.interval.start_us) or "-infinity",
+            valid_until=moment(claim.row.interval.end_us),
+            content=content.text,
+            object_type=details.object_type.value,
+            scope=scope,
+            source_origin=details.source_origin,
+            source_authority=claim.row.claim.source_authority / 1000,
+            confidence=claim.row.claim.confidence / 1000,
+            authority_level=max(details.authority_level, self.principal.authority_level),
+            why_it_matters=content.why_it_matters,
+            applicable_task_types=details.applicable_task_types,
+            behavioral_implication=content.behavioral_implication,
+            enforcement=None if content.enforcement is None else json.loads(content.enforcement),
+            security_classification=permissions.classification.value,
+            sensitivity=tuple(label.value for label in details.sensitivity),
+            allow_roles=() if EVERYONE in permissions.allow else permissions.allow,
+            deny_roles=permissions.deny,
+            decay_rule=decay,
+            retirement_rule=details.retirement_rule.value,
+            update_path=details.update_path,
+            derived_from=(claim.row.claim.object_id,),
+            planned=details.planned,
+        )
+
     def sweep(self, *, dry_run: bool, limit: int) -> SweepReceipt:
         """Retire what has decayed, `limit` objects a transaction, until nothing is due.
 
@@ -116,10 +201,14 @@ class Steward(Caller):
     def close_scope(self, kind: str, scope: str) -> SweepReceipt:
         """Retire what lived only until a session, task or project closed.
 
+        Whoever is in a session may close it; all else is an operator's.
+
         Raises:
             Forbidden: `privilege_required`.
         """
-        self.principal.require(OPERATE)
+        own_session = self.principal.session is not None and scope == self.principal.session
+        if kind != "session" or not own_session:
+            self.principal.require(OPERATE)
         return self._operate(lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate))
 
     def _entity(self, entity: Who) -> str:

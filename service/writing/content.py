@@ -8,18 +8,22 @@ Checklist: C-001, C-024, C-034, C-035, C-100.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, cast
+
 from ...compiler.safety.credentials import find_credentials
 from ...compiler.safety.detect import Channel as Ingest
 from ...compiler.safety.detect import Verdict, scan, verdict
 from ...schema.claim import Content, Details
 from ...schema.compile_terms import InjectionPolicy
 from ...schema.context_object import missing_aspects
+from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.slots import Slot
-from ...schema.sources import Channel
 from ...schema.terms import terms
 from ...schema.values import Value
 from ...schema.vocabulary import Authority, ObjectType, Sensitivity
+from ...schema.write import Write
 from ..backend.parsing import enforcement, shown_value, spoken_name
 from .trust import WriteRequest
 
@@ -30,6 +34,10 @@ _INGEST = {
     "agent": Ingest.AGENT,
     "document": Ingest.DOCUMENT,
 }
+
+
+INJECTION: Final = "injection_suspected"
+"""The warning, and the reason of a quarantine, of a text that a detector suspects."""
 
 
 def content_of(
@@ -100,32 +108,88 @@ def _relevance_condition(request: WriteRequest, slot: Slot | None, details: Deta
 
 
 def inspect(
-    request: WriteRequest, content: Content, source: Channel, value: Value | None
+    request: WriteRequest, content: Content, details: Details, value: Value | None
 ) -> tuple[str, tuple[str, ...]]:
-    """Refuse secrets; set apart level-4 text that a detector suspects (C-100)."""
-    texts = [content.text, content.why_it_matters, content.behavioral_implication or ""]
-    if Sensitivity.CREDENTIAL.value in request.write.sensitivity or any(
-        find_credentials(text) for text in texts
-    ):
+    """Why a write is set apart, empty for no reason, and the warnings of its receipt.
+
+    Every text of the write is looked at, not its content alone: a name, a value or a condition
+    reaches an envelope as well. What is derived is judged by the weakest of its sources.
+
+    Raises:
+        InvalidInput: `secret_in_content`; `injection_rejected`, where the policy rejects.
+    """
+    # Joined, so that the patterns are set up once: most texts are a few words.
+    text = "\n".join(_texts(request.write, content, value))
+    if Sensitivity.CREDENTIAL.value in request.write.sensitivity or find_credentials(text):
         raise InvalidInput(
             "the text holds a key, token or password; tenure never stores one. "
             "Remove it and write again",
             code="secret_in_content",
         )
+
     policy = request.context.policy.write
     warnings: list[str] = []
     if len(content.text) > policy.long_text_chars:
         warnings.append("long_content")
     if value and value.normalized:
         warnings.append("value_normalized")
-    if source.authority < Authority.RETRIEVED:
+
+    ingest = _ingest_of(request, details)
+    if ingest is None or verdict(scan(text, ingest), ingest) is Verdict.PASS:
         return "", tuple(warnings)
-    ingest = _INGEST.get(source.kind.name, Ingest.DOCUMENT)
-    if verdict(scan(content.text, ingest), ingest) is Verdict.QUARANTINE:
-        if policy.injection is InjectionPolicy.REJECT:
-            raise InvalidInput(
-                "the text looks like an injected instruction and the policy rejects such text",
-                code="injection_rejected",
-            )
-        return "injection_suspected", tuple(warnings)
-    return "", tuple(warnings)
+    if ingest is Ingest.USER:
+        # Somebody may well quote an attack, or test one: it is kept, and never guidance.
+        return "", (*warnings, INJECTION)
+    if policy.injection is InjectionPolicy.REJECT:
+        raise InvalidInput(
+            "the text looks like an injected instruction and the policy rejects such text",
+            code="injection_rejected",
+        )
+    return INJECTION, tuple(warnings)
+
+
+def _ingest_of(request: WriteRequest, details: Details) -> Ingest | None:
+    """The channel whose threshold holds: that of the weakest source; None for operators."""
+    if details.authority_level <= Authority.DEVELOPER:
+        return None
+    if details.authority_level == Authority.USER:
+        return Ingest.USER
+    if details.authority_level == Authority.INFERRED_MEMORY:
+        return Ingest.AGENT
+    kinds = [details.source_kind, *(s.details.source_kind for s in request.references.sources)]
+    return next((_INGEST[kind] for kind in kinds if kind in _INGEST), Ingest.DOCUMENT)
+
+
+def _texts(write: Write, content: Content, value: Value | None) -> Iterator[str]:
+    """Every text that a write brings, each once."""
+    yield content.text
+    for text in (content.normalized_claim, content.why_it_matters, content.behavioral_implication):
+        if text and text != content.text:
+            yield text
+    if content.enforcement:
+        yield content.enforcement
+
+    for named in (write.subject, write.value):
+        if isinstance(named, EntityRef):
+            yield from (*named.aliases, *named.external_ids.keys(), *named.external_ids.values())
+        elif isinstance(named, Mapping):
+            yield from _strings(cast("object", named))
+    if value is not None and not isinstance(value.plain, str | int | float | bool | None):
+        yield from _strings(value.plain)
+
+    yield write.source_origin
+    if write.update_path:
+        yield write.update_path
+
+
+def _strings(plain: object) -> Iterator[str]:
+    """The texts inside of a JSON value, keys among them."""
+    if isinstance(plain, str):
+        yield plain
+    elif isinstance(plain, Mapping):
+        for key, value in cast("Mapping[str, object]", plain).items():
+            yield str(key)
+            yield from _strings(value)
+    elif isinstance(plain, list | tuple):
+        for item in cast("Sequence[object]", plain):
+            yield from _strings(item)

@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
+from ...schema.principal import TENANT_SCOPE, Scope
 from ...schema.values import moment
 from ...schema.write import Draft, Moment, Receipt, Write
 from ..backend.caller import Caller
+from ..backend.parsing import entity_ref
 from ..backend.times import instant
 from ..extraction.choice import extraction
 from ..extraction.claims import (
@@ -28,7 +31,8 @@ from ..extraction.claims import (
 )
 from ..reading.mentions import MentionFinder, Stated
 from ..reading.view import Who
-from .write import Writer
+from .trust import may_direct
+from .write import Writer, by_author
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,41 +65,62 @@ class Observer(Caller):
         if not observation.text.strip():
             raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
         extracted = self._extraction(observation)
+        scope = self._scope()
         writer = Writer(self.backend, self.principal)
-        passage, claims, refusals = self._drafts(writer, observation, extracted)
 
-        finder = MentionFinder(self.backend, self.principal)
-        scope_id = passage.details.scope.scope_id
-        spans = finder.spans(observation.text, scope_id, observation.mentions)
-        receipts = list(writer.submit([replace(passage, mentions=spans), *claims]))
+        passage = self._passage_draft(writer, observation, scope)
+        claims: list[Draft] = []
+        refusals: list[str] = []
+        if not passage.quarantine:  # what is set apart teaches nothing until it is accepted
+            writes = [
+                self._claim(claim, observation, scope, passage.object_id)
+                for claim in extracted.claims
+            ]
+            claims, refusals = _claim_drafts(writer, writes, passage)
+        if not self._is_own_word(observation):
+            passage, *claims = [by_author(draft, UNKNOWN_AUTHOR) for draft in (passage, *claims)]
+        receipts = list(writer.submit([passage, *claims]))
 
         account = replace(extracted, dropped=(*extracted.dropped, *refusals))
         receipts[0] = _with_account(receipts[0], account)
         return receipts
 
-    def _drafts(
-        self, writer: Writer, observation: Observation, extracted: Extraction
-    ) -> tuple[Draft, list[Draft], list[str]]:
-        """The drafts of the passage and of its claims, and why claims were refused."""
-        ids = [self.backend.ids() for _ in range(len(extracted.claims) + 1)]
-        passage = self._passage(observation)
-        writes = [self._claim(claim, observation, ids[0]) for claim in extracted.claims]
+    def _passage_draft(self, writer: Writer, observation: Observation, scope: Scope) -> Draft:
+        """The draft of the text itself, linked to whom its names mean."""
+        (passage,) = writer.drafts([self._passage(observation, scope)])
+        finder = MentionFinder(self.backend, self.principal)
+        scope_id = passage.details.scope.scope_id
+        spans = finder.spans(observation.text, scope_id, observation.mentions)
+        return replace(passage, mentions=spans)
 
-        try:
-            first, *claims = writer.drafts([passage, *writes], ids)
-        except TenureError:
-            first = writer.drafts([passage], ids[:1])[0]
-        else:
-            return first, claims, []
+    def _is_own_word(self, observation: Observation) -> bool:
+        """Whether the caller's own user said it: what others say is data, whoever passes it on."""
+        speaker = observation.speaker
+        if speaker is None:
+            return observation.source_origin.partition("://")[0] in _OWN_WORDS
+        if isinstance(speaker, Mapping):
+            speaker = entity_ref(speaker)
+        if not isinstance(speaker, EntityRef) or self.principal.user is None:
+            return False
+        return speaker.external_ids.get("user") == self.principal.user
 
-        # What a model proposed may be refused; it takes none of the others along.
-        claims, refusals = [], []
-        for write, object_id in zip(writes, ids[1:], strict=True):
-            try:
-                claims.append(writer.drafts([passage, write], [ids[0], object_id])[1])
-            except TenureError as refusal:
-                refusals.append(f"{write.slot}: {refusal.code}")
-        return first, claims, refusals
+    def _scope(self) -> Scope:
+        """Where a text and its claims stand: one scope, so that no claim is wider than its text.
+
+        Raises:
+            InvalidInput: `scope_missing`, for a caller without user and session who may not
+                speak to the whole tenant.
+        """
+        if self.principal.user:
+            return Scope(user=self.principal.user)
+        if self.principal.session:
+            return Scope(session=self.principal.session)
+        if may_direct(self.principal, self.backend.policy):
+            return TENANT_SCOPE
+        raise InvalidInput(
+            "what is observed belongs to a user or a session; bind a principal that has one",
+            code="scope_missing",
+        )
 
     def _utterance_time(self, stated_time: Moment) -> datetime:
         utterance_time = moment(
@@ -130,14 +155,14 @@ class Observer(Caller):
         )
         return extraction(extractor, observation.text, context)
 
-    def _passage(self, observation: Observation) -> Write:
+    def _passage(self, observation: Observation, scope: Scope) -> Write:
         speaker = observation.speaker if isinstance(observation.speaker, str) else "the speaker"
-        layer = "session" if self.principal.session else "user"
         return Write(
             subject=observation.speaker,
             content=observation.text,
             object_type="retrieved_passage",
-            layer=layer,
+            layer="user",
+            scope=scope,
             source_origin=observation.source_origin,
             valid_from=observation.at,
             why_it_matters=observation.why_it_matters
@@ -146,7 +171,9 @@ class Observer(Caller):
             decay_rule=observation.decay_rule,
         )
 
-    def _claim(self, claim: ExtractedClaim, observation: Observation, passage: str) -> Write:
+    def _claim(
+        self, claim: ExtractedClaim, observation: Observation, scope: Scope, passage: str
+    ) -> Write:
         valid_from: Moment = claim.valid_from or observation.at
         if claim.valid_until is not None and claim.valid_from is None:
             valid_from = "-infinity"  # it held before; nobody said since when
@@ -160,6 +187,7 @@ class Observer(Caller):
             valid_until=claim.valid_until,
             planned=claim.planned,
             content=observation.text[claim.start : claim.end],
+            scope=scope,
             source_origin=observation.source_origin,
             confidence=claim.confidence,
             why_it_matters=observation.why_it_matters or "",
@@ -191,3 +219,22 @@ def _with_account(receipt: Receipt, extracted: Extraction) -> Receipt:
         warnings = (*warnings, "extractor_unavailable")
     detail = "; ".join(part for part in (receipt.detail, account) if part)
     return replace(receipt, detail=detail, warnings=warnings)
+
+
+def _claim_drafts(
+    writer: Writer, writes: Sequence[Write], passage: Draft
+) -> tuple[list[Draft], list[str]]:
+    """The drafts of claims that rest on a passage, and why claims were refused."""
+    try:
+        return writer.drafts(writes, earlier=[passage]), []
+    except TenureError:
+        pass  # what a model proposed may be refused; it takes none of the others along
+
+    claims: list[Draft] = []
+    refusals: list[str] = []
+    for write in writes:
+        try:
+            claims += writer.drafts([write], earlier=[passage])
+        except TenureError as refusal:
+            refusals.append(f"{write.slot}: {refusal.code}")
+    return claims, refusals

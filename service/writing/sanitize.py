@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from typing import Any, cast
 
-from ...schema.claim import Details, milli
+from ...schema.claim import UNKNOWN_AUTHOR, Details, milli
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.interval import INF_US, Interval
 from ...schema.layers import LAYERS, OBJECT_TYPES, DecayRule, object_type_of
-from ...schema.principal import Scope, only_project, write_scope
+from ...schema.principal import TENANT_SCOPE, Scope, only_project, write_scope
 from ...schema.slots import Slot
 from ...schema.sources import Channel, channel
 from ...schema.values import NOTHING, Value, canonical_json, canonical_value
@@ -37,7 +37,8 @@ from ...schema.vocabulary import (
 from ...schema.write import Draft, Write
 from ..backend.parsing import decay, entity_ref, mention, share
 from ..backend.times import optional
-from .content import content_of, inspect
+from .content import INJECTION, content_of, inspect
+from .standing import check_narrow, check_standing, derived_scope
 from .trust import (
     References,
     WriteContext,
@@ -56,7 +57,7 @@ def sanitize(
 
     Raises:
         InvalidInput: for whatever is malformed, unknown, too large or missing.
-        Forbidden: `authority_above_ceiling`, `scope_not_yours`.
+        Forbidden: `authority_above_ceiling`, `scope_not_yours`, `directive_role_required`.
     """
     return _DraftBuilder(WriteRequest(write, context, object_id, references)).draft()
 
@@ -113,8 +114,12 @@ class _DraftBuilder:
         valid_from, valid_until = self._times()
         value, mention = self._value(op, slot)
         details = self._details(source, level, slot)
+        check_standing(self.request, details, slot)
         content = content_of(self.request, slot, value, details)
-        quarantine, warnings = inspect(self.request, content, source, value)
+        quarantine, warnings = inspect(self.request, content, details, value)
+        if INJECTION in warnings:
+            # It is kept, since somebody may quote an attack, and it never directs anybody.
+            details = replace(details, authorship=UNKNOWN_AUTHOR)
         return Draft(
             object_id=self.request.object_id,
             op=op,
@@ -251,12 +256,15 @@ class _DraftBuilder:
         stated_types = tuple(write.applicable_task_types) or (
             slot.applicable_task_types if slot else ()
         )
-        origins = {
-            write.source_origin,
-            *(o for s in self.references.sources for o in s.details.origins),
-        }
+        sources = self.references.sources
+        origins = {write.source_origin}
+        for origin_source in sources:
+            origins.update(origin_source.details.origins)
+        scope = target.details.scope if target else self._scope(layer, object_type)
+        if sources and not self.context.widens:
+            check_narrow(scope, sources)
         return Details(
-            scope=target.details.scope if target else self._scope(layer, object_type),
+            scope=scope,
             slot=slot.name if slot else None,
             subject_id=target.details.subject_id if target else None,
             value_entity_id=target.details.value_entity_id if target else None,
@@ -270,7 +278,7 @@ class _DraftBuilder:
             decay_rule=decay,
             retirement_rule=retirement,
             update_path=write.update_path or write.source_origin,
-            derived_from=tuple(s.claim.object_id for s in self.references.sources),
+            derived_from=tuple(s.claim.object_id for s in sources),
             origins=tuple(sorted(origins)),
             planned=bool(write.planned),
             actor=self.context.principal.user or "service",
@@ -306,6 +314,11 @@ class _DraftBuilder:
                     code="bad_scope",
                 )
             scope = Scope(**scope)
+
+        if scope is None and self.references.sources:
+            least = derived_scope(self.references.sources)
+            if least != TENANT_SCOPE:
+                return least
         return write_scope(
             self.context.principal, layer, stated_scope=scope, object_type=object_type
         )

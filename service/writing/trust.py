@@ -38,6 +38,8 @@ class WriteContext:
     principal: Principal
     vocabulary: Vocabulary
     policy: Policy
+    widens: bool = False
+    """Whether this is a promotion, which may leave the scope of its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +95,16 @@ def permissions_of(request: WriteRequest, sensitivity: Iterable[Sensitivity]) ->
     )
 
 
+def may_direct(principal: Principal, policy: Policy) -> bool:
+    """Whether what this caller writes may instruct others."""
+    if principal.authority_level <= Authority.DEVELOPER:
+        return True
+    return not principal.roles.isdisjoint(policy.write.directive_roles)
+
+
 def authorship_of(principal: Principal, policy: Policy) -> Authorship:
     """Who writes, and whether that writer may direct others."""
-    directs = principal.authority_level <= Authority.DEVELOPER
-    directs = directs or not principal.roles.isdisjoint(policy.write.directive_roles)
-    return Authorship(principal.user, principal.session, directs)
+    return Authorship(principal.user, principal.session, may_direct(principal, policy))
 
 
 def recorded_authorship(details: Details, recorded: object) -> Authorship:

@@ -63,6 +63,6 @@ class Words(Caller):
         """Return the slots by name."""
         return self._words_now().slots
 
-    def values(self, kind: str) -> tuple[str, ...]:
+    def values(self, what: str) -> tuple[str, ...]:
         """Return the words of a list: `task_type`, `role`, `entity_type`, `source_kind`."""
-        return self._words_now().values(kind)
+        return self._words_now().values(what)

@@ -12,35 +12,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...schema.claim import Assertion, Authorship, Claim, Version
-from ...schema.errors import InvalidInput, NotFound, TenureError
-from ...schema.interval import ALWAYS, INF_US
+from ...schema.errors import InvalidInput, TenureError
+from ...schema.interval import ALWAYS
 from ...schema.principal import OPERATE, visible_scopes
 from ...schema.values import canonical_json
-from ...schema.vocabulary import Outcome
+from ...schema.vocabulary import Outcome, Status
 from ...schema.write import Draft, Receipt, Write
 from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
-from ...store.port.store import Ask, Point, WriteTx
-from ..backend.caller import Caller
+from ...store.port.store import WriteTx
+from ..backend.caller import Caller, unknown_object
 from ..backend.ids import event_id, key_id
 from .sanitize import sanitize
 from .trust import References, WriteContext, recorded_authorship
-
-_FAR = INF_US - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Writer(Caller):
     """The write use-case of one caller."""
 
-    def write(self, write: Write, *, dry_run: bool) -> Receipt:
-        """Return the receipt of one write."""
-        return self.write_many([write], dry_run=dry_run)[0]
-
     def write_for(self, write: Write, authorship: Authorship) -> Receipt:
         """The receipt of a write that repeats what another has said, and stays theirs."""
         (draft,) = self.drafts([write])
-        return self.submit([_by(draft, authorship)])[0]
+        return self.submit([by_author(draft, authorship)])[0]
 
     def write_many(
         self, writes: Sequence[Write], *, dry_run: bool = False, ids: Sequence[str] = ()
@@ -71,7 +65,7 @@ class Writer(Caller):
             for number, event in enumerate(events)
         ]
         drafts = [
-            _by(draft, recorded_authorship(draft.details, event.get("writer")))
+            by_author(draft, recorded_authorship(draft.details, event.get("writer")))
             for draft, event in zip(self.drafts(writes, ids), events, strict=True)
         ]
         return self.submit(drafts, stated_tx=recorded_us)
@@ -146,61 +140,70 @@ class Writer(Caller):
             raise InvalidInput("an idempotency key has 1 to 256 characters", code="bad_key")
         return key_id(self._tenant, write.idempotency_key)
 
-    def drafts(self, writes: Sequence[Write], ids: Sequence[str] = ()) -> list[Draft]:
+    def drafts(
+        self,
+        writes: Sequence[Write],
+        ids: Sequence[str] = (),
+        *,
+        earlier: Sequence[Draft] = (),
+        widens: bool = False,
+    ) -> list[Draft]:
         """Return the checked drafts of writes; what they refer to is read once.
+
+        `earlier` are drafts of the same submission, to which the writes may refer too; only a
+        promotion `widens`.
 
         Raises:
             TenureError: what the first write that cannot be taken raises.
         """
         ids = ids or [self.object_id(write) for write in writes]
-        tenant = self._tenant
-        context = WriteContext(self.principal, self.backend.vocabulary(tenant), self.backend.policy)
+        context = WriteContext(self.principal, self._words_now(), self.backend.policy, widens)
         targets = self._known_references(writes)
+        by_id = {draft.object_id: draft for draft in earlier}
+
         drafts: list[Draft] = []
-        earlier_drafts: dict[str, Draft] = {}
         for write, object_id in zip(writes, ids, strict=True):
-            draft = sanitize(
-                write,
-                context,
-                object_id=object_id,
-                references=self._refer(write, targets, earlier_drafts),
-            )
-            earlier_drafts[object_id] = draft
+            references = _references(write, targets, by_id)
+            draft = sanitize(write, context, object_id=object_id, references=references)
+            by_id[object_id] = draft
             drafts.append(draft)
         return drafts
 
     def _known_references(self, writes: Sequence[Write]) -> dict[str, Version]:
         """Return what the writes refer to, as the caller may see it, by object id."""
-        object_ids = {str(i) for w in writes for i in (w.object_id, *w.derived_from) if i}
+        object_ids: set[str] = set()
+        for write in writes:
+            object_ids.update(str(i) for i in (write.object_id, *write.derived_from) if i)
         if not object_ids:
             return {}
         with self._reading() as reader:
-            ask = Ask(objects=tuple(sorted(object_ids)), heads=False, at_valid=False, at_tx=False)
-            point = Point(_FAR, reader.clock().last_us)
-            page = reader.versions(ask, sight=self.principal.sight(), point=point)
-        return {v.row.claim.object_id: v for v in page.versions if v.visible and v.content}
+            rows = self._rows_of(reader, sorted(object_ids))
+        return {v.row.claim.object_id: v for v in rows if v.visible and v.content}
 
-    def _refer(
-        self, write: Write, versions: Mapping[str, Version], earlier_drafts: Mapping[str, Draft]
-    ) -> References:
-        target = _assertion(versions, write.object_id) if write.object_id else None
-        sources = [
-            _of_draft(earlier_drafts[str(i)])
-            if str(i) in earlier_drafts
-            else _assertion(versions, str(i))
-            for i in write.derived_from
-        ]
-        return References(target, tuple(sources))
+
+def _references(
+    write: Write, versions: Mapping[str, Version], drafts: Mapping[str, Draft]
+) -> References:
+    target = _assertion(versions, write.object_id) if write.object_id else None
+    sources: list[Assertion] = []
+    for object_id in map(str, write.derived_from):
+        draft, version = drafts.get(object_id), versions.get(object_id)
+        status = version.row.look.status if version else None
+        if (draft and draft.quarantine) or status is Status.QUARANTINED:
+            raise InvalidInput(
+                f"object {object_id} is set apart, and nothing is derived from it until somebody "
+                "accepts it; see memory.actions()",
+                code="source_quarantined",
+                object_id=object_id,
+            )
+        sources.append(_of_draft(draft) if draft else _assertion(versions, object_id))
+    return References(target, tuple(sources))
 
 
 def _assertion(versions: Mapping[str, Version], object_id: str) -> Assertion:
     version = versions.get(object_id)
     if version is None or version.content is None:
-        raise NotFound(
-            f"there is no object {object_id}; take the id from a receipt or a search",
-            code="unknown_object",
-            object_id=object_id,
-        )
+        raise unknown_object(object_id)
     return Assertion(
         claim=version.row.claim,
         details=version.details,
@@ -209,7 +212,8 @@ def _assertion(versions: Mapping[str, Version], object_id: str) -> Assertion:
     )
 
 
-def _by(draft: Draft, authorship: Authorship) -> Draft:
+def by_author(draft: Draft, authorship: Authorship) -> Draft:
+    """A draft that counts as another's word."""
     return replace(draft, details=replace(draft.details, authorship=authorship))
 
 

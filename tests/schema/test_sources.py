@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tenure.schema.errors import Forbidden
 from tenure.schema.sources import (
     BUILT_IN_KINDS,
-    OTHER,
+    UNPROVEN,
     Channel,
     channel,
     effective_level,
@@ -59,9 +59,10 @@ def sent(
         ("https://example.org", "web", 0.4, 5),
         ("HTTP://example.org", "web", 0.4, 5),
         ("model://m", "model", 0.3, 6),
-        ("ftp://x", "other", 0.5, 3),
-        ("no scheme", "other", 0.5, 3),
-        ("https:example.org", "other", 0.5, 3),
+        ("ftp://x", "web", 0.4, 5),
+        ("gopher://x", "other", 0.5, 5),
+        ("no scheme", "other", 0.5, 5),
+        ("https:example.org", "other", 0.5, 5),
     ],
 )
 def test_the_scheme_names_the_kind(origin: str, name: str, trust: float, rank: int) -> None:
@@ -91,7 +92,7 @@ def test_exactly_the_raising_kinds_must_be_granted() -> None:
         ("tool://t", 2, 4),
         ("https://w", 2, 4),
         ("model://m", 0, 4),
-        ("odd://o", 0, 2),
+        ("odd://o", 0, 4),
     ],
 )
 def test_a_write_that_states_no_level_gets_the_weaker(
@@ -103,7 +104,7 @@ def test_a_write_that_states_no_level_gets_the_weaker(
 @pytest.mark.parametrize("origin", ["system://s", "policy://p", "workspace://w", "record://r"])
 def test_an_ungranted_origin_counts_as_other(origin: str) -> None:
     found = sent(origin, ceiling=0, trust=1.0)
-    assert found == Channel(OTHER, Authority.USER, 0.5, ("origin_unproven",))
+    assert found == Channel(UNPROVEN, Authority.USER, 0.5, ("origin_unproven",))
     assert sent(origin, trust=0.2).source_authority == 0.2
 
 
@@ -173,7 +174,7 @@ def test_no_origin_ever_raises_authority(
 @pytest.mark.parametrize(
     ("kind", "level"),
     [("system_of_record", 2), ("workspace", 3), ("platform", 3), ("policy", 3),
-     ("user_statement", 4), ("agent", 5), ("other", 5), ("derived", 5), ("document", 6),
+     ("user_statement", 4), ("agent", 5), ("other", 7), ("derived", 5), ("document", 6),
      ("tool", 6), ("web", 7), ("model", 8)],
 )  # fmt: skip
 def test_source_rank_reorders_levels_2_to_4_only(kind: str, level: int) -> None:

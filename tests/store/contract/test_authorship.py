@@ -53,10 +53,12 @@ def test_a_write_states_its_writer(
 def test_a_role_of_the_policy_directs(open_memory: Open) -> None:
     memory = open_memory()
     directs: dict[str, bool] = {}
-    for role in ("owner", "admin", "steward", "lead", "viewer"):
+    for role in ("owner", "admin", "steward", "lead", "engineer"):
         receipt = caller(memory, user="u", roles={role}).write(subject=role, value="x", **OFFICE)
         directs[role] = authorship(memory, receipt.object_id).directs
-    assert directs == dict.fromkeys(("owner", "admin", "steward", "lead"), True) | {"viewer": False}
+    assert directs == dict.fromkeys(("owner", "admin", "steward", "lead"), True) | {
+        "engineer": False
+    }
 
 
 def test_whoever_settles_a_tie_does_not_become_the_writer(open_memory: Open) -> None:

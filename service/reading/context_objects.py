@@ -1,74 +1,158 @@
-"""From a version to the context object that a caller sees.
+"""From versions to the context objects that a caller sees.
 
-Source: source 003, "Context Object schema". Checklist: C-013, C-028.
+What stands beside a version is read once for all versions of an answer: the canonical ids, the
+names and identifiers of its entities in the caller's scopes, when it was last used and last
+confirmed, and which object took its place. Nothing here names what the caller may not see.
+Checklist: C-013, C-016, C-023, C-028.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 
-from ...schema.claim import EMPTIED, Version
+from ...resolution.known import Known
+from ...resolution.register import Register
+from ...schema.claim import EMPTIED, Edge, Version
 from ...schema.context_object import ContextObject
-from ...schema.principal import EVERYONE
+from ...schema.layers import DecayRule
+from ...schema.principal import EVERYONE, Sight
 from ...schema.values import moment, stamped
+from ...schema.vocabulary import EdgeKind
+from ...store.port.store import Ask, Point, Reader
+
+_WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
 
 
-def context_object(
-    version: Version,
-    *,
-    tenant: str,
-    entities: Sequence[str],
-    aliases: Sequence[str] = (),
-    external_ids: Mapping[str, str] | None = None,
-    superseded_by: str | None = None,
-) -> ContextObject:
-    """Return a version as a context object; `entities` are canonical ids."""
-    row, details, content = version.row, version.details, version.content or EMPTIED
-    decay = details.decay_rule
-    allow = [] if EVERYONE in version.permissions.allow else list(version.permissions.allow)
-    confirmed_us = version.last_confirmed_us
-    return ContextObject(
-        object_id=row.claim.object_id,
-        content=content.text,
-        normalized_claim=content.normalized_claim,
-        object_type=details.object_type,
-        canonical_entity_ids=tuple(entities),
-        aliases=tuple(aliases),
-        source_origin=details.source_origin,
-        source_authority=row.claim.source_authority / 1000,
-        confidence_score=row.claim.confidence / 1000,
-        security_classification=version.permissions.classification,
-        permission_scope={"allow_roles": allow, "deny_roles": list(version.permissions.deny)},
-        tenant_id=tenant,
-        user_id=details.scope.user,
-        project_id=details.scope.project,
-        session_id=details.scope.session,
-        valid_from=moment(row.interval.start_us),
-        valid_until=moment(row.interval.end_us),
-        tx_start=stamped(row.tx_start),
-        tx_end=moment(row.tx_end),
-        last_confirmed=None if confirmed_us is None else moment(confirmed_us),
-        why_it_matters=content.why_it_matters,
-        applicable_task_types=details.applicable_task_types,
-        behavioral_implication=content.behavioral_implication,
-        contradiction_status=row.look.status,
-        supersession_link=superseded_by,
-        decay_rule=None
-        if decay is None
-        else {
-            "half_life_days": decay.half_life_days,
-            "minimum_threshold": decay.minimum_threshold,
-        },
-        update_path=details.update_path,
-        retirement_rule=details.retirement_rule,
-        authority_level=details.authority_level,
-        state_layer=details.layer,
-        sensitivity=details.sensitivity,
-        slot=details.slot,
-        value=json.loads(content.value_json),
-        external_ids=dict(external_ids or {}),
-        derived_from=details.derived_from,
-        status_reason=row.look.reason,
-        source_kind=details.source_kind,
-    )
+class ObjectShaper:
+    """Turns the versions of one answer into context objects."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        versions: Iterable[Version],
+        *,
+        tenant: str,
+        access: Sight,
+        point: Point,
+    ) -> None:
+        self._tenant = tenant
+        rows = tuple(versions)
+        object_ids = sorted({version.row.claim.object_id for version in rows})
+        entity_ids = sorted({entity for version in rows for entity in _entities(version)})
+
+        known = reader.entities(entity_ids, tx_us=point.tx_us) if entity_ids else Known()
+        self._register = Register(known)
+        self._names = _visible_names(known, self._register, frozenset(access.scopes))
+
+        edges = reader.edges(object_ids, tx_us=point.tx_us) if object_ids else ()
+        self._confirmed = _confirmations(edges)
+        self._winners = _visible_winners(reader, edges, access, point)
+        self._usage = reader.usage(object_ids) if object_ids else {}
+
+    def __call__(self, version: Version) -> ContextObject:
+        """The version as a context object."""
+        row, details, content = version.row, version.details, version.content or EMPTIED
+        object_id = row.claim.object_id
+        roots = dict.fromkeys(self._register.root(entity) for entity in _entities(version))
+        aliases = dict.fromkeys(name for root in roots for name in self._names.get(root, ()))
+
+        # An identifier is as telling as a name: who may read no name gets no identifier.
+        external_ids: dict[str, str] = {}
+        for root in roots:
+            if root in self._names:
+                external_ids |= self._register.held(root)
+
+        allow = [] if EVERYONE in version.permissions.allow else list(version.permissions.allow)
+        confirmed_us = version.last_confirmed_us or self._confirmed.get(object_id)
+        usage = self._usage.get(object_id)
+        return ContextObject(
+            object_id=object_id,
+            content=content.text,
+            normalized_claim=content.normalized_claim,
+            object_type=details.object_type,
+            canonical_entity_ids=tuple(roots),
+            aliases=tuple(aliases),
+            source_origin=details.source_origin,
+            source_authority=row.claim.source_authority / 1000,
+            confidence_score=row.claim.confidence / 1000,
+            security_classification=version.permissions.classification,
+            permission_scope={"allow_roles": allow, "deny_roles": list(version.permissions.deny)},
+            tenant_id=self._tenant,
+            user_id=details.scope.user,
+            project_id=details.scope.project,
+            session_id=details.scope.session,
+            valid_from=moment(row.interval.start_us),
+            valid_until=moment(row.interval.end_us),
+            tx_start=stamped(row.tx_start),
+            tx_end=moment(row.tx_end),
+            last_confirmed=None if confirmed_us is None else moment(confirmed_us),
+            last_used=None if usage is None else moment(usage.last_us),
+            why_it_matters=content.why_it_matters,
+            applicable_task_types=details.applicable_task_types,
+            behavioral_implication=content.behavioral_implication,
+            contradiction_status=row.look.status,
+            supersession_link=self._winners.get(object_id),
+            decay_rule=_fields_of(details.decay_rule),
+            update_path=details.update_path,
+            retirement_rule=details.retirement_rule,
+            authority_level=details.authority_level,
+            state_layer=details.layer,
+            sensitivity=details.sensitivity,
+            slot=details.slot,
+            value=json.loads(content.value_json),
+            external_ids=dict(sorted(external_ids.items())),
+            derived_from=details.derived_from,
+            status_reason=row.look.reason,
+            source_kind=details.source_kind,
+        )
+
+
+def _fields_of(rule: DecayRule | None) -> dict[str, float] | None:
+    return None if rule is None else asdict(rule)
+
+
+def _entities(version: Version) -> Iterable[str]:
+    ends = (version.details.subject_id, version.details.value_entity_id)
+    return (entity for entity in ends if entity is not None)
+
+
+def _visible_names(
+    known: Known, register: Register, scopes: frozenset[str]
+) -> dict[str, tuple[str, ...]]:
+    """The names of each entity in some scopes, by canonical id; none for who has none there."""
+    names: dict[str, dict[str, None]] = {}
+    for alias in known.aliases:
+        if alias.scope_id in scopes:
+            names.setdefault(register.root(alias.entity_id), {})[alias.surface] = None
+    return {root: tuple(surfaces) for root, surfaces in names.items()}
+
+
+def _confirmations(edges: Sequence[Edge]) -> dict[str, int]:
+    """When each object was last confirmed, or itself repeated what was already shown."""
+    confirmed: dict[str, int] = {}
+    for edge in edges:
+        if edge.kind is EdgeKind.CONFIRMS:
+            for object_id in (edge.src, edge.dst):
+                confirmed[object_id] = max(edge.tx, confirmed.get(object_id, edge.tx))
+    return confirmed
+
+
+def _visible_winners(
+    reader: Reader, edges: Sequence[Edge], access: Sight, point: Point
+) -> dict[str, str]:
+    """The object that last took the place of each, where the caller may see that one."""
+    winners: dict[str, Edge] = {}
+    for edge in edges:
+        last = winners.get(edge.dst)
+        if edge.kind in _WINS and (last is None or (edge.tx, edge.src) > (last.tx, last.src)):
+            winners[edge.dst] = edge
+    if not winners:
+        return {}
+
+    objects = tuple(sorted({edge.src for edge in winners.values()}))
+    ask = Ask(objects=objects, heads=False, at_valid=False, at_tx=False)
+    versions = reader.versions(ask, sight=access, point=point).versions
+    visible = {version.row.claim.object_id for version in versions if version.visible}
+    return {loser: edge.src for loser, edge in winners.items() if edge.src in visible}

@@ -7,7 +7,7 @@ Checklist: C-076.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ...resolution.known import Lookup
 from ...resolution.register import Register
@@ -17,8 +17,8 @@ from ...schema.context_object import ContextObject
 from ...schema.principal import Sight
 from ...store.port.store import Point, Reader
 
-Shape = Callable[[Version, Mapping[str, str]], ContextObject]
-"""Turns a version into an object, given the canonical id of every raw id it names."""
+Shaper = Callable[[Sequence[Version]], Callable[[Version], ContextObject]]
+"""Makes, of all versions of an answer, the function that turns each into an object."""
 
 
 def walk(
@@ -29,7 +29,7 @@ def walk(
     point: Point,
     hops: int,
     limit: int,
-    shape: Shape,
+    shaper: Shaper,
 ) -> Neighbourhood:
     """Return the neighbourhood of entities, at most `limit` facts an entity."""
     ground = _Ground(reader, point.tx_us)
@@ -51,9 +51,10 @@ def walk(
         edges.update(dict.fromkeys(_edges(page.versions, ground.roots)))
         frontier = [e for e in dict.fromkeys(ground.roots[e] for e in ends) if e not in visited]
         visited.update(dict.fromkeys(frontier))
+    versions = tuple(facts.values())
     return Neighbourhood(
         entities=tuple(ground.views[root] for root in visited if root in ground.views),
-        facts=tuple(shape(v, ground.roots) for v in facts.values()),
+        facts=tuple(map(shaper(versions), versions)),
         edges=tuple(edges),
         truncated=cut,
         withheld=withheld,

@@ -34,7 +34,7 @@ from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.parsing import entity_ref
 from ..backend.times import instant
-from .context_objects import context_object
+from .context_objects import ObjectShaper
 from .neighbourhood import walk
 
 Who = str | EntityRef | Mapping[str, Any]
@@ -149,7 +149,7 @@ class View(Caller):
                 point=self.point,
                 hops=hops,
                 limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
-                shape=self._object_of,
+                shaper=lambda versions: self._shaper(reader, versions),
             )
 
     def search(
@@ -259,25 +259,10 @@ class View(Caller):
         return replace(state, valid_from=start, valid_until=end)
 
     def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Shape:
-        """Return a function from versions to objects that reads their entities once."""
-        raw = sorted(
-            {
-                e
-                for v in versions
-                for e in (v.details.subject_id, v.details.value_entity_id)
-                if e is not None
-            }
+        """Return a function from versions to objects that reads what stands beside them once."""
+        return ObjectShaper(
+            reader, versions, tenant=self._tenant, access=self._sight(None), point=self.point
         )
-        lookup = Lookup(entity_ids=tuple(raw))
-        register_rows = reader.known(lookup, scopes=(), tx_us=self.point.tx_us) if raw else Known()
-        known = Register(register_rows)
-        roots = {entity: known.root(entity) for entity in raw}
-        return lambda version: self._object_of(version, roots)
-
-    def _object_of(self, version: Version, roots: Mapping[str, str]) -> ContextObject:
-        ends = (version.details.subject_id, version.details.value_entity_id)
-        entities = tuple(dict.fromkeys(roots[e] for e in ends if e is not None))
-        return context_object(version, tenant=self._tenant, entities=entities)
 
 
 def pinned(

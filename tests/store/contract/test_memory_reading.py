@@ -173,3 +173,54 @@ def test_a_timeline_joins_neighbours_of_one_value(open_memory: Open) -> None:
     assert segment.valid_until is None
     state = memory.as_of(valid="2026-02-01T00:00:00Z").slot("Sam", "office")
     assert state.valid_until is None
+
+
+def test_an_object_says_its_names_identifiers_and_what_took_its_place(open_memory: Open) -> None:
+    memory = open_memory()
+    sam = {"name": "Sam Rivera", "type": "person", "external_ids": {"crm": "C-7"}}
+    first = memory.write(subject=sam, slot="office", value="NYC", valid_from=JAN)
+    second = memory.write(subject="Sam Rivera", slot="office", value="Chicago", valid_from=JAN,
+                          op="correct")  # fmt: skip
+    page = memory.as_of().object(first.object_id)
+    assert page.supersession_link == second.object_id
+    assert page.aliases == ("Sam Rivera",)
+    assert page.external_ids == {"crm": "C-7"}
+    assert memory.as_of().slot("Sam Rivera", "office").object.supersession_link is None
+    assert memory.as_of(tx=first.tx).object(first.object_id).supersession_link is None
+
+
+def test_a_hidden_winner_is_not_named(open_memory: Open) -> None:
+    memory = open_memory()
+    first = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)
+    second = memory.write(subject="Sam", slot="office", value="Bunker", valid_from=JAN,
+                          op="correct", allow_roles=["legal"])  # fmt: skip
+    member = caller(memory, user="x")
+    assert member.as_of().object(first.object_id).supersession_link is None
+    lawyer = caller(memory, user="y", roles={"legal"})
+    assert lawyer.as_of().object(first.object_id).supersession_link == second.object_id
+
+
+def test_names_and_identifiers_of_a_private_scope_stand_in_nobody_elses_objects(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    ann = caller(memory, user="ann")
+    secret = {"name": "Quokka Person", "type": "person", "external_ids": {"crm": "C-9"}}
+    receipt = ann.write(subject=secret, slot="office", value="NYC", scope={"user": "ann"})
+    entity = ann.as_of().object(receipt.object_id).canonical_entity_ids[0]
+    assert ann.as_of().object(receipt.object_id).external_ids == {"crm": "C-9"}
+    public = memory.write(subject=entity, slot="title", value="engineer")
+    seen = caller(memory, user="bob").as_of().object(public.object_id)
+    assert (seen.aliases, seen.external_ids) == ((), {})
+
+
+def test_an_object_says_when_it_was_last_used_and_confirmed(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="NYC")
+    again = memory.write(subject="Sam", slot="office", value="NYC")
+    shown = memory.as_of().slot("Sam", "office").object
+    assert shown.last_confirmed == again.tx
+    assert shown.last_used is None
+    memory.compile("analytical_reporting", "Where is Sam's office?")
+    memory.flush()
+    assert memory.as_of().slot("Sam", "office").object.last_used is not None

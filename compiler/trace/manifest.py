@@ -96,6 +96,9 @@ class Manifest:
     """Tokens of each section of the text, in the order of the names."""
     truncation_events: tuple[TruncationEvent, ...]
     artifact_uris: tuple[str, ...]
+    signature: str = ""
+    """HMAC of all the other fields by the tenant's key of the epoch, in hexadecimal digits; the
+    store adds it."""
 
     @property
     def pack_id(self) -> str:
@@ -202,8 +205,18 @@ def manifest_from_json(text: str) -> Manifest:
     Raises:
         InvalidInput: `bad_manifest`, for a text that is none, and for one of another compiler.
     """
+    return checked(stored_manifest(text))
+
+
+def stored_manifest(text: str) -> Manifest:
+    """Return a manifest from its stored form, also one that only an earlier compiler replays.
+
+    Raises:
+        InvalidInput: `bad_manifest`, for a text that is none.
+    """
     try:
         held = json.loads(text)
+        held.setdefault("signature", "")
         held = {name: held[name] for name in Manifest.__slots__}
         held["candidates"] = tuple(Recorded(*each) for each in held["candidates"])
         for name in ("named", "spoken"):
@@ -217,10 +230,9 @@ def manifest_from_json(text: str) -> Manifest:
         )
         for name in ("skip", "without", "expansion", "capped", "compiled", "artifact_uris"):
             held[name] = tuple(held[name])
-        manifest = Manifest(**held)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return Manifest(**held)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise bad_manifest(f"it cannot be read: {error}") from error
-    return checked(manifest)
 
 
 def checked(manifest: Manifest) -> Manifest:

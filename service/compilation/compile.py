@@ -26,8 +26,9 @@ from ...compiler.request.parse import parse_request
 from ...compiler.request.request import CompileRequest
 from ...compiler.trace.manifest import Manifest, manifest_from_json
 from ...schema.artifact import is_address
-from ...schema.errors import InvalidInput
+from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import Policy
+from ...schema.principal import AUDIT
 from ...schema.record_json import from_plain
 from ...schema.values import moment
 from ...schema.write import Moment
@@ -36,6 +37,7 @@ from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller
 from ..backend.times import instant
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
+from ..reading.signatures import may_open, signed, verify
 from ..reading.view import View, pinned
 from .originals import with_originals
 
@@ -118,14 +120,15 @@ class Compiler(Caller):
             view = pinned(
                 self.backend, self.principal, reader, parameters.get("valid"), parameters.get("tx")
             )
-            return compile_envelope(
+            keys = reader.keys()
+            envelope = compile_envelope(
                 request,
                 reader=reader,
                 principal=self.principal,
                 vocabulary=view.words,
                 policy=self.backend.policy,
                 point=view.point,
-                keys=reader.keys(),
+                keys=keys,
                 resolve_mentions=ExactBinder(
                     reader, frozenset(self.principal.sight().scopes), view.point.tx_us
                 ),
@@ -133,18 +136,23 @@ class Compiler(Caller):
                 index=self._vectors(reader, view, request),
                 reranker=self.backend.reranker,
             )
+        return replace(envelope, manifest=signed(envelope.manifest, keys))
 
     def replay(self, manifest: Replayable) -> Envelope:
         """Return the same bytes again from a manifest, an envelope, or an envelope id.
 
         Raises:
             NotFound: `unknown_object` for an envelope id that is not stored; `erased`.
-            InvalidInput: `bad_manifest`.
-            Forbidden: when the caller may not read today all that it holds.
+            InvalidInput: `bad_manifest`, also for one whose signature does not verify.
+            Forbidden: `privilege_required`, for an envelope of another user, or when the caller
+                may not read today all that it holds.
         """
         began = time.perf_counter()
         with self._reading() as reader:
+            keys = reader.keys()
             pinned_manifest = self._manifest(reader, manifest)
+            verify(pinned_manifest, keys)
+            self._check_owner(pinned_manifest)
             Artifacts(self.backend, self.principal).refuse_erased(pinned_manifest.artifact_uris)
             envelope = replay(
                 pinned_manifest,
@@ -154,9 +162,18 @@ class Compiler(Caller):
                     self._tenant, pinned_manifest.vocabulary_version
                 ),
                 policy=self._policy(reader, pinned_manifest.policy_hash),
-                keys=reader.keys(),
+                keys=keys,
             )
+            envelope = replace(envelope, manifest=signed(envelope.manifest, keys))
         return self._with_run_facts(envelope, began)
+
+    def _check_owner(self, manifest: Manifest) -> None:
+        if not may_open(self.principal, manifest):
+            raise Forbidden(
+                "the envelope was compiled for somebody else; replaying it needs one of the roles "
+                + ", ".join(sorted(AUDIT.roles)),
+                code="privilege_required",
+            )
 
     def _manifest(self, reader: Reader, reference: Replayable) -> Manifest:
         if isinstance(reference, Manifest):

@@ -8,14 +8,15 @@ Checklist: C-113.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...compiler.trace.manifest import stored_manifest
 from ...resolution.register import Register
 from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
 from ...schema.claim import Edge, Version
-from ...schema.principal import Sight
+from ...schema.principal import AUDIT, Sight
 from ...schema.values import moment, stamped
 from ...schema.vocabulary import EdgeKind
 from ...schema.write import Moment
@@ -23,6 +24,7 @@ from ...store.port.store import Ask, Reader
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller
 from ..backend.times import instant
+from .signatures import may_open
 from .view import View, Who, find
 
 
@@ -69,8 +71,8 @@ class Auditor(Caller):
             last_us = reader.clock().last_us
             rows = self._visible_rows(reader, object_id)
             edges = self._visible_edges(reader, reader.edges([object_id], tx_us=last_us), object_id)
-            receipts = reader.receipts([object_id])
-            envelopes = reader.envelopes_of(object_id)
+            verdicts = self._visible_verdicts(reader, object_id)
+            envelopes = self._openable(reader, reader.envelopes_of(object_id))
             mentions = _mentions(reader, rows[0], last_us)
         return Explanation(
             object=self.now.object(object_id),
@@ -81,10 +83,31 @@ class Auditor(Caller):
             confirmations=_links(edges, object_id, _CONFIRMS, out=None),
             sources=_links(edges, object_id, _DERIVES, out=True),
             derived=_links(edges, object_id, _DERIVES, out=False),
-            verdicts=tuple(verdict for receipt in receipts for verdict in _verdicts(receipt.body)),
+            verdicts=verdicts,
             envelopes=envelopes,
             mentions=mentions,
         )
+
+    def _visible_verdicts(self, reader: Reader, object_id: str) -> tuple[dict[str, Any], ...]:
+        """What the write met, without the claims that the caller may not see."""
+        verdicts: list[dict[str, Any]] = []
+        for receipt in reader.receipts([object_id]):
+            verdicts += _verdicts(receipt.body)
+        rows = self._rows_of(reader, sorted({verdict["object_id"] for verdict in verdicts}))
+        visible = {row.row.claim.object_id for row in rows if row.visible}
+        return tuple(verdict for verdict in verdicts if verdict["object_id"] in visible)
+
+    def _openable(self, reader: Reader, envelope_ids: Sequence[str]) -> tuple[str, ...]:
+        """The envelopes that the caller may open; of an erased one only an auditor learns."""
+        openable: list[str] = []
+        for envelope_id in envelope_ids:
+            text = reader.manifest(envelope_id)
+            if text:
+                if may_open(self.principal, stored_manifest(text)):
+                    openable.append(envelope_id)
+            elif not self.principal.roles.isdisjoint(AUDIT.roles):
+                openable.append(envelope_id)
+        return tuple(openable)
 
     def _visible_edges(
         self, reader: Reader, edges: Iterable[Edge], object_id: str

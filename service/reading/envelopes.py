@@ -14,15 +14,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from ...compiler.ir.context import COMPILER_VERSION
 from ...compiler.ir.request_items import RequestItem, items_of_request
 from ...compiler.request.parse import request_from_json
-from ...compiler.trace.manifest import Manifest, manifest_from_json, principal_of
+from ...compiler.trace.manifest import Manifest, principal_of, stored_manifest
 from ...schema.errors import NotFound
+from ...schema.principal import AUDIT
+from ...schema.terms import TERMS_VERSION
 from ...schema.values import moment
 from ...schema.write import Moment
 from ...store.port.store import Reader
 from ..backend.caller import Caller
 from ..backend.times import instant
+from .signatures import may_open
 
 _SCAN_LIMIT: Final = 10_000
 """The newest envelopes among which a filter looks."""
@@ -47,6 +51,8 @@ class StoredEnvelope:
     objects: int = 0
     digest: str = ""
     manifest: Manifest | None = None
+    replayable: bool = False
+    """Whether this version can replay it; one of an earlier compiler is listed and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +97,27 @@ class Envelopes(Caller):
             text = reader.manifest(envelope_id)
         if text is not None:
             manifest = manifest_of(envelope_id, text)
-            if self._mine(manifest):
+            if may_open(self.principal, manifest):
                 return manifest
         raise unknown_envelope(envelope_id)
 
     def _read(
         self, reader: Reader, object_id: str | None, narrowing: _Narrowing, limit: int
     ) -> Iterator[StoredEnvelope]:
+        sees_all = not self.principal.roles.isdisjoint(AUDIT.roles)
         if object_id is None:
-            read_limit = limit if self.principal.privileged and narrowing.anything else _SCAN_LIMIT
+            read_limit = limit if sees_all and narrowing.anything else _SCAN_LIMIT
             pairs = list(reader.manifests(limit=max(limit, read_limit)))
         else:
             ids = reversed(reader.envelopes_of(object_id))
             pairs = [(envelope_id, reader.manifest(envelope_id) or "") for envelope_id in ids]
         for envelope_id, text in pairs:
             if text:
-                manifest = manifest_from_json(text)
-                if self._mine(manifest):
+                manifest = stored_manifest(text)
+                if may_open(self.principal, manifest):
                     yield _stored(manifest)
-            elif self.principal.privileged:
+            elif sees_all:
                 yield StoredEnvelope(envelope_id=envelope_id, erased=True)
-
-    def _mine(self, manifest: Manifest) -> bool:
-        return self.principal.privileged or principal_of(manifest).user == self.principal.user
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,8 @@ def _stored(manifest: Manifest) -> StoredEnvelope:
         objects=len(manifest.compiled),
         digest=manifest.digest,
         manifest=manifest,
+        replayable=(manifest.compiler_version, manifest.terms_version)
+        == (COMPILER_VERSION, TERMS_VERSION),
     )
 
 
@@ -177,7 +183,7 @@ def manifest_of(envelope_id: str, text: str) -> Manifest:
             code="erased",
             envelope_id=envelope_id,
         )
-    return manifest_from_json(text)
+    return stored_manifest(text)
 
 
 def request_items(manifest: Manifest) -> Mapping[str, RequestItem]:

@@ -1,7 +1,8 @@
 """The fact-to-instruction ladder: how far an object climbs, and with which words.
 
 Levels 0 to 3 are data of rising purpose. Level 4 needs an object that is clean, active, of
-level 3 or stronger, about nobody pending, about or belonging to the caller, and a template.
+level 3 or stronger, about nobody pending, about or belonging to the caller, written by someone
+who may direct the caller (`direction`), and a template.
 Level 5 needs also authority 0 or 1, or a constraint that the user stated. Templates: the
 slot's own, else the object's stated implication, else the one of (slot kind, task type). A
 `{slot}` placeholder consumes that slot of the same subject; one that has no clean value drops
@@ -27,6 +28,7 @@ from ..ir.context import CompileContext
 from ..ir.piece import EnforcementRule
 from ..text.relevance import one_line
 from ..text.templates import built_in, parts_of, placeholders
+from .direction import may_direct, may_fill
 
 _KIND_OF_TYPE: Final = {
     ObjectType.PREFERENCE: SlotKind.PREFERENCE,
@@ -74,7 +76,7 @@ def climb(
         return Step(Ladder.RAW_OBSERVATION)
 
     data = Step(Ladder.SCOPED_MEMORY if candidate.by_task else Ladder.TASK_CONTEXT)
-    if candidate.level > 3 or candidate.pending or not candidate.ours:
+    if candidate.pending or not candidate.ours or not may_direct(version, context):
         return data
     words = _instruction(candidate, context, values=values, names=names)
     if words is None:
@@ -121,7 +123,7 @@ def _instruction(
     slot = context.vocabulary.slots.get(details.slot or "")
     template = slot.template(context.task_types) if slot else None
     if template is not None:
-        words = _filled(template, candidate, values=values, names=names)
+        words = _filled(template, candidate, context, values=values, names=names)
         if words is not None:
             return words
 
@@ -138,7 +140,12 @@ def _instruction(
 
 
 def _filled(
-    template: str, candidate: Candidate, *, values: Values, names: Mapping[str, str]
+    template: str,
+    candidate: Candidate,
+    context: CompileContext,
+    *,
+    values: Values,
+    names: Mapping[str, str],
 ) -> _Words | None:
     """Fill the placeholders of a slot's own template from clean slots of the same subject."""
     subject, own_slot = candidate.subject or "", version_of(candidate).details.slot or ""
@@ -153,7 +160,12 @@ def _filled(
         if not members or any(member.pending for member in members):
             return None
 
-        words[name] = ", ".join(shown_value(version_of(member), names) for member in members)
+        shown = [(member, shown_value(version_of(member), names)) for member in members]
+        for member, value in shown:
+            if member is not candidate and not may_fill(version_of(member), value, context):
+                return None
+
+        words[name] = ", ".join(value for _, value in shown)
         if name != "value":
             sources.update((m.object_id, m) for m in members if m is not candidate)
     return _Words(_substituted(template, words), tuple(sources.values()))

@@ -20,7 +20,7 @@ from ..ir.verdicts import Change, Verdict
 from ..text.relevance import one_line
 from .ladder import Step, Values, climb, enforcement_of, shown_value
 from .placement import block_level, kind_of_block, section_of, stored_key
-from .untrusted_tools import tool_pieces
+from .untrusted_tools import tool_line, tool_name, tool_pieces
 
 _S = SectionName
 
@@ -63,7 +63,9 @@ def memory_pieces(
 
     # Templates may take values from all that was selected, also from what a cap leaves out.
     values = _values(stored, masked_ids)
-    best, verdicts = _capped(stored, context.rules.section_items)
+    stored, verdicts = _newest_tools(stored)
+    best, cap_verdicts = _capped(stored, context.rules.section_items)
+    verdicts += cap_verdicts
     steps, merged_ids = _climbed(best, values, view, verdicts)
 
     pieces: list[Piece] = []
@@ -109,6 +111,33 @@ def _values(candidates: Iterable[Candidate], masked_ids: frozenset[str]) -> Valu
         key = subject, slot
         values[key] = (*values.get(key, ()), candidate)
     return values
+
+
+def _newest_tools(candidates: list[Candidate]) -> tuple[list[Candidate], list[Verdict]]:
+    """Leave out the tools of which a newer version is there, by name."""
+    newest: dict[str, Candidate] = {}
+    for candidate in candidates:
+        if version_of(candidate).details.object_type is ObjectType.TOOL_SCHEMA:
+            name = tool_name(candidate.text) or candidate.object_id
+            newest[name] = max(newest.get(name, candidate), candidate, key=_written)
+
+    remaining: list[Candidate] = []
+    verdicts: list[Verdict] = []
+    for candidate in candidates:
+        is_tool = version_of(candidate).details.object_type is ObjectType.TOOL_SCHEMA
+        successor = (
+            newest[tool_name(candidate.text) or candidate.object_id] if is_tool else candidate
+        )
+        if successor is candidate:
+            remaining.append(candidate)
+        else:
+            target = successor.object_id
+            verdicts.append(Verdict(Stage.CONVERT, candidate.object_id, Reason.SUPERSEDED, target))
+    return remaining, verdicts
+
+
+def _written(candidate: Candidate) -> tuple[int, str]:
+    return version_of(candidate).row.claim.tx, candidate.object_id
 
 
 def _capped(candidates: list[Candidate], most: int) -> tuple[list[Candidate], list[Verdict]]:
@@ -174,8 +203,10 @@ def _pieces_of(
     base = _base(candidate, section, level, step.ladder)
 
     if section is _S.TOOLS:
-        base = base._replace(ladder=Ladder.NORMALIZED_FACT)
+        base = base._replace(ladder=Ladder.NORMALIZED_FACT, required=False)
         yield from tool_pieces(base, candidate.level, verdicts)
+    elif version.details.object_type is ObjectType.TOOL_SCHEMA:
+        yield base._replace(text=tool_line(candidate.text), alone=True)
     elif section in _POLICIES:
         enforcement = enforcement_of(version)
         yield base._replace(ladder=Ladder.HARD_CONSTRAINT, enforcement=enforcement)

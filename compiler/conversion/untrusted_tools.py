@@ -16,6 +16,7 @@ from ...schema.compile_terms import SECTIONS, BlockKind, Reason, SectionName, St
 from ...schema.values import canonical_json, fields_of, items_of
 from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
+from ..text.relevance import one_line
 from .placement import block_level
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
@@ -94,3 +95,26 @@ def tool_pieces(piece: Piece, level: int, verdicts: list[Verdict]) -> Iterator[P
             required=SECTIONS[SectionName.EVIDENCE].required,
             key=(0, *piece.key[1:]),
         )
+
+
+def tool_name(text: str) -> str | None:
+    """Return the name of a stored tool; None for a text that is no tool with a plain name."""
+    try:
+        return checked_name(fields_of(json.loads(text)).get("name"))
+    except ValueError:
+        return None
+
+
+def tool_line(text: str) -> str:
+    """Return what may be said of a tool that is not offered: its name, and what it claims to do.
+
+    >>> tool_line('{"name": "search", "description": "Finds pages."}')
+    'tool search: Finds pages.'
+    """
+    name = tool_name(text)
+    if name is None:
+        return one_line(text)
+    description = fields_of(json.loads(text)).get("description")
+    return (
+        f"tool {name}: {one_line(description)}" if isinstance(description, str) else f"tool {name}"
+    )

@@ -38,7 +38,8 @@ from .shorten import excerpt, fold
 from .tabulate import may_be_cut, tabulated
 
 _S: Final = SectionName
-ZONE_THREE: Final = (_S.GUIDANCE, _S.MEMORY, _S.PINNED_KNOWLEDGE)
+STABLE: Final = (_S.TOOLS, _S.GUIDANCE, _S.MEMORY, _S.PINNED_KNOWLEDGE)
+"""Cached sections with items that may stay out."""
 TURN: Final = (_S.HISTORY, _S.EVIDENCE, _S.TURN_MEMORY, _S.ERRORS, _S.TURN_GUIDANCE)
 
 _STATING: Final = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.MEMORY, _S.TURN_MEMORY})
@@ -156,7 +157,7 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
             continue
         stable_slack, turn_slack = (slack, 0) if tight else (0, slack)
         rung.ledger.room -= stable_slack if last else 0
-        for section in ZONE_THREE:
+        for section in STABLE:
             _fit_stable(rung, section, loose.get(section, []), below)
         rung.ledger.room -= turn_slack if last else 0
         _fit_turn(rung, {name: loose[name] for name in TURN if name in loose}, below)

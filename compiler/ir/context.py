@@ -120,6 +120,8 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
         InvalidInput: `unknown_vocabulary` for a profile that does not exist.
     """
     shares = {name: SectionShare(0, round(1000 * share)) for name, share in rules.section_shares}
+    # Of stored tools alone: those of the request are required, and no cap applies to them.
+    shares.setdefault("tools", SectionShare(0, 100))
     if profile_name == "default":
         return shares
     stated = profile(profile_name)

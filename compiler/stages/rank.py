@@ -18,6 +18,7 @@ from ...schema.claim import Version
 from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ...schema.vocabulary import ObjectType, SlotKind
 from ...store.port.vectors import VectorScore
+from ..conversion.direction import may_offer_tools
 from ..gathering.redaction import masks, public_terms
 from ..gathering.rerank import blended
 from ..ir.candidate import Candidate, content_of, freshness_of
@@ -106,11 +107,17 @@ class _Activation:
 
         details = version.details
         stands = bool(via & _STANDING)
-        if details.authority_level <= 1:
+        if details.authority_level <= 1 and details.object_type is not _TOOL:
             return "", stands
         if details.applicable_task_types and self.tasks.isdisjoint(details.applicable_task_types):
             return "task_type", False
-        if details.object_type is _TOOL or self._stands_alone(version):
+        if details.object_type is _TOOL:
+            # A tool is offered for the task types it names; words alone lead to a line about it.
+            offered = bool(details.applicable_task_types) and may_offer_tools(version)
+            if offered or self._matches(version):
+                return "", offered
+            return "activation", False
+        if self._stands_alone(version):
             return "", stands
 
         rivals = (rival.version for rival in candidate.rivals if rival.version is not None)

@@ -23,6 +23,7 @@ from tenure.compiler.request.request import CompileRequest
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known, Lookup
 from tenure.schema.claim import (
+    Authorship,
     Claim,
     Content,
     Details,
@@ -356,6 +357,7 @@ def _version(name: str, *, vid: int, world: World, **s: Any) -> Version:
             planned=False,
             actor="test",
             resolved_via="exact",
+            authorship=s.get("author", Authorship(user="ann", directs=level <= 1)),
         ),
         content=None
         if s.get("erased")

@@ -316,7 +316,9 @@ def test_a_conversation_that_begins_with_the_assistant_gets_a_user_first() -> No
 
 def test_tools_that_are_no_plain_tools_stay_text() -> None:
     bench = Bench()
-    bench.world.add("odd", text="call us", object_type="tool_schema", level=1)
+    bench.world.add(
+        "odd", text="call us", object_type="tool_schema", level=1, tasks=["code_generation"]
+    )
     one = bench.compile(query="x", model="claude-opus-4-8")
     assert tools_of(one.blocks) is None
     assert "=== TOOLS" in one.render("anthropic")["system"][-1]["text"]
@@ -327,19 +329,18 @@ def test_tools_that_are_no_plain_tools_stay_text() -> None:
 @pytest.mark.parametrize("text", ['{"description":"no name"}', "[1]"])
 def test_a_tool_without_a_name_is_no_tool(text: str) -> None:
     bench = Bench()
-    bench.world.add("odd", text=text, object_type="tool_schema", level=1)
+    bench.world.add("odd", text=text, object_type="tool_schema", level=1, tasks=["code_generation"])
     assert tools_of(bench.compile(query="x").blocks) is None
 
 
 def test_a_level_four_tool_is_rendered_from_its_checked_part() -> None:
-    bench = Bench()
-    bench.world.add(
-        "remote",
-        object_type="tool_schema",
-        level=4,
-        origin="mcp://m",
-        text='{"name":"mail","description":"obey","input_schema":{"type":"object"}}',
-    )
-    tools = tools_of(bench.compile(query="x").blocks)
+    tool = {
+        "name": "mail",
+        "description": "obey",
+        "input_schema": {"type": "object"},
+        "origin": "mcp://m",
+        "authority_level": 4,
+    }
+    tools = tools_of(Bench().compile(query="x", tools=[tool]).blocks)
     assert tools is not None
     assert [(t.name, t.description) for t in tools] == [("mail", "")]

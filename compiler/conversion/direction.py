@@ -1,0 +1,73 @@
+"""Who may instruct whom: what a writer says may direct the writer's own, and who was granted more.
+
+An object of level 0 or 1 speaks for the platform or the tenant. One of level 2 or 3 becomes
+guidance or a rule only for the user who wrote it, in the session it was written in, or for
+everybody when its writer held a directive role. Whatever somebody else says about a user, a
+project or the tenant is data, whatever its slot, template or enforcement: it stands in a data
+block. What an agent concluded on its user's behalf (level 3) directs that user alone, and only
+from that user's own scope or session. Nobody never equals nobody: a caller without a user is
+directed by its session or by a directive role.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from ...schema.claim import Version
+from ...schema.vocabulary import Authority
+from ..ir.context import CompileContext
+from ..safety.detect import Channel, Verdict, scan, verdict
+
+_RECORD_KINDS: Final = frozenset({"system_of_record", "workspace", "policy", "platform"})
+"""Granted sources whose facts may stand in a template of somebody else."""
+
+_TOOL_KINDS: Final = frozenset({"workspace", "platform"})
+"""Granted sources that may bring callable tools."""
+
+_VALUE_CHARS: Final = 80
+
+
+def may_direct(version: Version, context: CompileContext) -> bool:
+    """Tell whether an object may become an instruction for the caller."""
+    details, author = version.details, version.details.authorship
+    if details.authority_level <= Authority.DEVELOPER:
+        return True
+    if details.authority_level > Authority.INFERRED_MEMORY:
+        return False
+    if author.directs:
+        return True
+
+    principal, scope = context.principal, details.scope
+    by_user = author.user is not None and author.user == principal.user
+    in_session = scope.session is not None and scope.session == principal.session
+    if details.authority_level is Authority.INFERRED_MEMORY and by_user:
+        return in_session or scope.user == principal.user
+    by_nobody_else = by_user or author.user is None
+    return by_user or (in_session and by_nobody_else)
+
+
+def may_fill(version: Version, value: str, context: CompileContext) -> bool:
+    """Tell whether a value may stand in the instruction of another object.
+
+    A record system may say what somebody's title is, and the title then shapes an answer: one
+    short line that no detector flags.
+    """
+    if may_direct(version, context):
+        return True
+    if version.details.source_kind not in _RECORD_KINDS:
+        return False
+    return len(value) <= _VALUE_CHARS and value.isprintable() and _is_unsuspected(value)
+
+
+@lru_cache(maxsize=4096)
+def _is_unsuspected(text: str) -> bool:
+    return verdict(scan(text, Channel.DOCUMENT), Channel.DOCUMENT) is Verdict.PASS
+
+
+def may_offer_tools(version: Version) -> bool:
+    """Tell whether the tool of a stored manifest may be called."""
+    details = version.details
+    if details.authority_level <= Authority.DEVELOPER or details.authorship.directs:
+        return True
+    return details.authority_level < Authority.RETRIEVED and details.source_kind in _TOOL_KINDS

@@ -158,6 +158,6 @@ def test_a_placeholder_without_a_clean_value_drops_the_template(memory: Memory) 
 
 def test_another_persons_specialty_is_no_guidance_for_us(memory: Memory) -> None:
     bob = memory.bind(Principal(user="bob"))
-    bob.write(subject="Carl", slot="specialty", value="tensor steering", layer="tenant")
+    bob.write(subject="Carl", slot="specialty", value="tensor steering")
     envelope = compiled(bob, "code_generation", query="tests for tensor steering")
     assert [o.section for o in envelope.trace.compiled_objects] == ["turn_memory", "user_request"]

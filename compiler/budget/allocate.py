@@ -15,10 +15,9 @@
 >>> dict(answer.tokens), round(answer.shadow_price, 6)
 ({'evidence': 20, 'memory': 50}, 0.016667)
 
-The answer does not depend on the order of the sections. A fixed set is solved by `waterfill`, a
-coarser grid than one token by `grid`, the choice between optional sections by
-`optional_sections`. Nothing here shortens a text. Source 000, 6.2 and 6.4.4; checklist C-115 to
-C-122, C-138, C-140, C-141; R12.
+The answer does not depend on the order of the sections. A fixed set is solved by `waterfill`, the
+choice between optional sections by a search over sets. Nothing here shortens a text. Checklist C-115 to
+C-122, C-138, C-140, C-141.
 
 Which optional sections take part: "nothing, or at least the floor".
 
@@ -48,10 +47,9 @@ from math import fsum
 from typing import Final
 
 from ...schema.errors import ContextBudgetExhausted, InvalidInput
-from .grid import fill_on_grid
 from .marginals import Marginal, floor_value, marginal
 from .section import Allocation, Section, allocation, read_sections, significant
-from .waterfill import fill, shadow_price
+from .waterfill import fill, fill_on_grid, shadow_price
 
 _SLACK: Final = 1e-9  # of the value: bounds are floats, and an equal optimum must not be cut off
 

@@ -111,10 +111,3 @@ def _say(messages: list[dict[str, Any]], role: str, parts: Iterable[dict[str, An
         messages[-1]["content"].extend(parts)
     else:
         messages.append({"role": role, "content": list(parts)})
-
-
-def marked_parts(request: dict[str, Any]) -> Sequence[dict[str, Any]]:
-    """Return the parts of a request that carry a cache mark, in the order of the prefix."""
-    said = (part for message in request["messages"] for part in message["content"])
-    parts = [*request.get("tools", ()), *request["system"], *said]
-    return [part for part in parts if "cache_control" in part]

@@ -147,9 +147,3 @@ def _native(part: NativePart) -> dict[str, Any]:
         return {"type": "input_audio", "input_audio": {"data": data, "format": part.word}}
     url = part.sent.url or f"data:{part.word};base64,{data}"
     return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
-
-
-def breakpoint_parts(request: dict[str, Any]) -> Sequence[dict[str, Any]]:
-    """Return the parts of a request that carry an explicit breakpoint, in order."""
-    listed = (m["content"] for m in request["messages"] if isinstance(m["content"], list))
-    return [part for content in listed for part in content if "prompt_cache_breakpoint" in part]

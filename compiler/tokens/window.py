@@ -55,11 +55,6 @@ class Budget:
     asked_tokens: int
     """The budget that was asked for."""
 
-    @property
-    def window_binds(self) -> bool:
-        """Whether the window allows less than was asked for."""
-        return self.window is not None and self.tokens < self.asked_tokens
-
     def elastic_tokens(self, *fixed: int) -> int:
         """Return what the given fixed tiers leave of B for evidence, memory and history.
 

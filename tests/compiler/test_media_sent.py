@@ -15,14 +15,13 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.media.cost import PICTURE
-from tenure.compiler.render.anthropic import marked_parts
 from tenure.compiler.render.media import SentMedia, native_parts, planned_size
-from tenure.compiler.render.openai import breakpoint_parts
 from tenure.compiler.tokens.capabilities import MEDIA_WIRES
 from tenure.compiler.tokens.modality import audio_tokens, image_tokens
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench
+from tenure.tests.compiler.request_marks import breakpoint_parts, marked_parts
 from tenure.tests.compiler.test_render_real_types import HISTORY, PADDING, fits
 from tenure.tests.media_samples import mp4, png, wav
 

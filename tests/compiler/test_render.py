@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.render.anthropic import marked_parts, render_anthropic
+from tenure.compiler.render.anthropic import render_anthropic
 from tenure.compiler.render.cache_plan import (
     added_blocks,
     expected_cached_tokens,
     marks,
     tokens_read,
 )
-from tenure.compiler.render.openai import breakpoint_parts
 from tenure.compiler.render.tools import tools_of
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench
+from tenure.tests.compiler.request_marks import breakpoint_parts, marked_parts
 
 NO_MINIMUM: dict[str, Any] = {"min_cacheable_tokens": 1}
 TURNS = [

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from tenure.compiler.budget import diversity
 from tenure.compiler.budget.allocate import allocate
 from tenure.compiler.budget.diversity import Similarity, facility_location, mmr
 from tenure.compiler.budget.items import Item, Selection
@@ -143,8 +142,9 @@ class TestKnapsack:
 
 
 class TestFacilityLocation:
-    def test_up_to_twelve_items_it_is_the_optimum(self) -> None:
+    def test_it_is_near_the_optimum_of_few_items(self) -> None:
         rng = random.Random(34)
+        shares: list[float] = []
         for seed in range(1_000):
             items = random_items(rng, rng.randrange(8))
             similarity = similarity_of(items, seed)
@@ -154,15 +154,15 @@ class TestFacilityLocation:
             fitting = subsets([item for item in items if item.value > 0], budget)
             alone = {i.id for i in items if i.value > 0 and i.tokens <= budget}
             known = [item for item in items if item.id in alone]
-            best = min(
-                (
-                    -covered(known, tuple(item.id for item in one), similarity, entries),
-                    sum(item.tokens for item in one),
-                    tuple(sorted(item.id for item in one)),
-                )
-                for one in fitting
+            best = max(
+                covered(known, tuple(item.id for item in subset), similarity, entries)
+                for subset in fitting
             )
-            assert (-found.value, found.tokens, tuple(sorted(found.ids))) == best
+            assert found.value <= best
+            assert found.tokens <= budget
+            shares.append(found.value / best if best else 1.0)
+        assert min(shares) >= 0.8
+        assert sum(shares) / len(shares) >= 0.998
 
     def test_greedy_from_every_start_is_near_the_optimum(self) -> None:
         rng = random.Random(35)
@@ -177,7 +177,7 @@ class TestFacilityLocation:
             assert 0.96 * best <= found.value <= best
             assert found.tokens <= 20
 
-    @pytest.mark.parametrize("count", [5, 30, 80])
+    @pytest.mark.parametrize("count", [5, 24])
     def test_value_tokens_and_trace_are_those_of_the_chosen(self, count: int) -> None:
         rng = random.Random(36)
         items = [Item(f"i{n:02}", rng.randrange(1, 30), rng.randrange(1, 99)) for n in range(count)]
@@ -189,7 +189,7 @@ class TestFacilityLocation:
         assert found.trace[-1] == (found.tokens, found.value)
         assert list(found.trace) == sorted(found.trace)
 
-    @pytest.mark.parametrize("count", [12, 25, 70])
+    @pytest.mark.parametrize("count", [12, 24])
     def test_the_order_of_the_items_changes_nothing(self, count: int) -> None:
         rng = random.Random(37)
         items = [Item(f"i{n:02}", rng.randrange(1, 30), rng.randrange(1, 4)) for n in range(count)]
@@ -208,13 +208,6 @@ class TestFacilityLocation:
         items = [Item(f"i{n:02}", 1, 5) for n in range(30)]
         assert facility_location(items, lambda x, y: 100, 20).ids == ("i00",)
 
-    def test_above_sixty_the_best_single_item_is_a_candidate(self) -> None:
-        items = [Item(f"i{n:02}", 1, 1) for n in range(70)] + [Item("whole", 100, 1)]
-        found = facility_location(
-            items, lambda x, y: 100 if x == y else 99 if "whole" in (x, y) else 0, 100
-        )
-        assert found.ids == ("whole",) or found.value >= 99 * 70 + 100
-
     def test_a_first_item_that_is_too_long_is_skipped(self) -> None:
         items = [Item("long", 500, 99), Item("short", 5, 1)]
         assert facility_location(items, lambda x, y: int(x == y), 10).ids == ("short",)
@@ -224,21 +217,7 @@ class TestFacilityLocation:
         assert facility_location([], lambda x, y: 1, 10) == empty
         assert mmr([], lambda x, y: 1, 10) == empty
 
-    def test_starts_in_step_choose_as_one_after_the_other(self) -> None:
-        rng = random.Random(39)
-        for _ in range(20):
-            count = rng.randrange(13, 40)
-            items = tuple(
-                Item(f"i{n:02}", rng.randrange(20), rng.randrange(1, 30)) for n in range(count)
-            )
-            rows = tuple(
-                tuple(rng.choice((0, 0, 5, rng.randrange(90))) for _ in items) for _ in items
-            )
-            field = diversity._Field(items, rows, 60)
-            one_by_one = [list(field.greedy((place,))) for place in range(count)]
-            assert [list(places) for places in field.from_every_start()] == one_by_one
-
-    def test_values_too_large_for_rows_of_64_bits_stay_exact(self) -> None:
+    def test_values_of_any_size_stay_exact(self) -> None:
         items = [Item(f"i{n:02}", 1 + n % 5, 2**60 + n) for n in range(20)]
         found = facility_location(items, lambda x, y: int(x == y), 7)
         assert found.value == sum(i.value for i in items if i.id in found.ids)

@@ -43,7 +43,7 @@ _FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and signs that are drawn as nothing."""
 
 
-def _is_visible(text: str) -> bool:
+def is_visible(text: str) -> bool:
     """Whether a reader sees anything: format and control characters, marks and fillers are not."""
     return any(map(_is_drawn, text))
 
@@ -70,7 +70,7 @@ class EntityRef:
         put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
         surfaces: tuple[object, ...] = (self.name, *self.aliases, *self.external_ids.values())
         for name in surfaces:
-            if not isinstance(name, str) or len(name) > MAX_NAME or not _is_visible(name):
+            if not isinstance(name, str) or len(name) > MAX_NAME or not is_visible(name):
                 raise InvalidInput(
                     f"a name or identifier has 1 to {MAX_NAME} visible characters: {name!r:.80}",
                     code="bad_name",

@@ -16,8 +16,8 @@
 ({'evidence': 20, 'memory': 50}, 0.016667)
 
 The answer does not depend on the order of the sections. A fixed set is solved by `waterfill`, the
-choice between optional sections by a search over sets. Nothing here shortens a text. Checklist C-115 to
-C-122, C-138, C-140, C-141.
+choice between optional sections by a search over sets. Nothing here shortens a text.
+Checklist C-115 to C-122, C-138, C-140, C-141.
 
 Which optional sections take part: "nothing, or at least the floor".
 

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 
 from ...resolution.known import Known
 from ...schema.compile_terms import SECTIONS, Conversion, Ladder, Reason, SectionName, Stage
+from ...schema.sources import kind_of
+from ...schema.values import iso
 from ...schema.vocabulary import ObjectType
+from ..format.lines import who_of
 from ..ir.candidate import Candidate, version_of
 from ..ir.context import CompileContext
 from ..ir.outputs import Snippet
 from ..ir.piece import Piece
 from ..ir.verdicts import Change, Verdict
+from ..safety.canonical_text import canonicalise
 from ..text.relevance import one_line
 from .ladder import Step, Values, climb, enforcement_of, shown_value
 from .placement import block_level, kind_of_block, section_of, stored_key
@@ -30,6 +34,9 @@ _RULES = frozenset(
     {ObjectType.POLICY_RULE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.TOOL_SCHEMA}
 )
 """What no cap leaves out."""
+
+_SPOKEN = frozenset({"user_statement", "agent"})
+"""Kinds of sources whose passages are what their subject said; elsewhere it is the topic."""
 
 _MASK = "[masked]"
 
@@ -75,7 +82,7 @@ def memory_pieces(
             pieces += _pieces_of(candidate, step, view, changes, verdicts)
 
     for snippet in snippets:
-        pieces.append(_snippet_piece(snippet))
+        pieces.append(_dated(_snippet_piece(snippet), snippet.candidate, view))
         changes.append(Change(pieces[-1].object_id, Conversion.TRUNCATED, snippet.beside))
     return pieces, changes, verdicts
 
@@ -253,7 +260,7 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[Change]
     if masked:
         changes.append(Change(piece.object_id, Conversion.MASKED))
     if slot is None or subject is None:
-        return piece._replace(text=_MASK) if masked else piece
+        return piece._replace(text=_MASK) if masked else _dated(piece, candidate, view)
 
     value = _MASK if masked else shown_value(version, view.names)
     label = view.names.get(subject, "")
@@ -264,6 +271,22 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[Change]
     if piece.alone or not label or not plain:
         return piece._replace(text=text)
     return piece._replace(text=text, label=one_line(label), cell=cell)
+
+
+def _dated(piece: Piece, candidate: Candidate, view: _View) -> Piece:
+    """Say of a passage whose words it holds, and of which day it is."""
+    if not candidate.is_passage:
+        return piece
+
+    version = version_of(candidate)
+    details = version.details
+    said = kind_of(details.source_origin, view.context.vocabulary.source_kinds).name in _SPOKEN
+    who = view.names.get(candidate.subject, "") if said and candidate.subject else ""
+    return piece._replace(
+        who=who_of(canonicalise(who).text),
+        when=(iso(version.row.interval.start_us) or "")[:10],
+        written=version.row.claim.tx,
+    )
 
 
 def _snippet_piece(snippet: Snippet) -> Piece:

@@ -12,11 +12,13 @@ block stands between keyed lines"); checklist C-085, C-136, C-207.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from ...schema.compile_terms import SectionName, wire_key
 from ..format.block import HEADINGS, Block
 from ..format.grammar import Seal, render_blocks
 from ..format.header import short_origin
+from ..format.lines import BlockPiece, body_of
 from ..format.rows import fact_rows
 from ..ir.context import CompileContext
 from ..ir.outputs import Assembled
@@ -27,7 +29,7 @@ from .entity_rows import row_text
 _UNNAMED = "unknown://"
 
 
-_SAMPLE = "5QXKABCD2EFGHIJ7KLMNOPQR3S"
+_SAMPLE = "5QXKABCD2E"
 
 
 def seal_of(context: CompileContext) -> Seal:
@@ -67,7 +69,7 @@ def spans_of(text: str, blocks: Sequence[Block]) -> tuple[tuple[int, int], ...]:
             at += len(f"=== {HEADINGS[section]}\n")
         line_end = text.index("\n", at)
         token = text[at:line_end].split(" ", 3)[2]
-        closing = f"\n=== {block.kind.value} {token} end\n"
+        closing = f" {token} end\n"
         at = text.index(closing, line_end) + len(closing)
         spans.append((start, at))
     return tuple(spans)
@@ -85,16 +87,44 @@ def _by_section(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 def _groups(section: Sequence[Piece]) -> list[tuple[Piece, ...]]:
     """Return the blocks of a section: our own text, then the shared rows, then the rest."""
-    rows = tuple(piece for piece in section if not piece.alone)
-    ours = [(piece,) for piece in section if piece.alone and piece.candidate is None]
-    alone = [(piece,) for piece in section if piece.alone and piece.candidate is not None]
-    return [*ours, *([rows] if rows else []), *alone]
+    ours: list[tuple[Piece, ...]] = []
+    rows: list[Piece] = []
+    others: list[tuple[Piece, ...]] = []
+    lines: dict[int, list[Piece]] = {}
+    for piece in section:
+        if piece.shared:
+            lines.setdefault(piece.level, []).append(piece)
+        elif not piece.alone:
+            rows.append(piece)
+        elif piece.candidate is None:
+            ours.append((piece,))
+        else:
+            others.append((piece,))
+
+    # A block stands where its last piece would: of evidence, which rises, the best comes last.
+    others += [_by_source(members) for members in lines.values()]
+    others.sort(key=lambda group: max(piece.key for piece in group))
+    return [*ours, *([tuple(rows)] if rows else []), *others]
+
+
+def _by_source(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Return lines with those of one source together, in their own order; its best piece counts."""
+    sources: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        sources.setdefault(piece.origin, []).append(piece)
+    for members in sources.values():
+        members.sort(key=lambda piece: (piece.when, piece.written, piece.key))
+    ordered = sorted(sources.values(), key=lambda members: max(piece.key for piece in members))
+    return tuple(chain.from_iterable(ordered))
 
 
 def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
     first = group[0]
     named = tuple(anchors[object_id] for piece in group for object_id in visible_ids(piece))
     level = max(piece.level for piece in group)
+    if first.shared:
+        lines = [_line(piece, anchors) for piece in group]
+        return Block.shared(first.section.value, first.kind, level, lines)
     return Block(
         section=first.section.value,
         kind=first.kind,
@@ -102,6 +132,16 @@ def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
         origin=_origin(group),
         authority=level,
         text=first.text if first.alone else _rows(group, anchors),
+    )
+
+
+def _line(piece: Piece, anchors: Mapping[str, str]) -> BlockPiece:
+    return BlockPiece(
+        anchor=anchors[piece.object_id],
+        text=piece.text,
+        who=piece.who,
+        when=piece.when,
+        origin=short_origin(piece.origin) or _UNNAMED,
     )
 
 
@@ -140,6 +180,9 @@ def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
     """Return about how many tokens a piece takes, its own frame included."""
     if piece.cell:
         return _counted(f" | {piece.cell} [100]", counter)
+    if piece.shared:
+        line = BlockPiece(anchor="100", text=piece.text, who=piece.who)
+        return _counted(f"{body_of([line])}\n", counter)
     if not piece.alone:
         return _counted(f"[100] {piece.text}\n", counter)
     return _counted(piece.text, counter) + frame_tokens(piece, counter)
@@ -148,6 +191,9 @@ def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
 def frame_tokens(piece: Piece, counter: TokenCounter) -> int:
     """Return about how many tokens the lines around a block take."""
     kind, origin = piece.kind.value, short_origin(piece.origin)
+    if piece.shared:
+        lines = f"=== {kind} {_SAMPLE} L4 10\n\n=== {kind} {_SAMPLE} end\n"
+        return _counted(lines, counter)
     return _counted(
         f"=== {kind} {_SAMPLE} [100] L4 {origin}\n\n=== {kind} {_SAMPLE} end\n", counter
     )

@@ -326,7 +326,9 @@ def _late_ids(rung: _Rung, pieces: Sequence[Piece]) -> frozenset[str]:
         common = len(words[left] & words[right])
         return FULL * common // union if union else FULL
 
-    room = max(0, rung.ledger.room)
+    # What the pieces share is paid before any of them: heading, boundary, days and sources.
+    frames = rung.ledger.total(pieces) - sum(item.tokens for item in items)
+    room = max(0, rung.ledger.room - frames)
     picks = mmr(best, alike, room, relevance_permille=round(1000 * rules.mmr_relevance))
     return frozenset(words).difference(picks.ids)
 
@@ -387,7 +389,7 @@ def _utility(rung: _Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tu
 
     trial = Ledger(rung.context, 0, rung.ledger.sizes)
     trial.headings |= rung.ledger.headings
-    trial.tables |= rung.ledger.tables
+    trial.frames |= rung.ledger.frames
     points: list[tuple[int, int]] = []
     total = 0
     for piece, value in ranked:

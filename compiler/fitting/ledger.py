@@ -1,7 +1,8 @@
 """The ledger of a fit: what is in, what it took, and what one more piece would take.
 
 A piece costs its own tokens and the frames that it would open: the heading of its section, the
-boundary of its section's rows, the head of its row. Costs are upper bounds of the parts.
+boundary of the block that it shares, the head of its row or its day and source. Costs are upper
+bounds of the parts.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ class Ledger:
     sizes: Sizes
     chosen: list[Piece] = field(default_factory=list[Piece])
     headings: set[SectionName] = field(default_factory=set[SectionName])
-    tables: set[SectionName] = field(default_factory=set[SectionName])
-    """Sections whose shared block of rows is open."""
-    labels: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
+    frames: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
+    """Shared blocks that are open: of rows, of lines."""
+    heads: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
     spending: dict[SectionName, int] = field(default_factory=dict[SectionName, int])
     """Tokens by section."""
 
@@ -48,10 +49,10 @@ class Ledger:
         tokens = self.size(piece)
         if piece.section not in self.headings:
             tokens += heading_tokens(piece.section, counter)
-        if not piece.alone and piece.section not in self.tables:
+        if piece.frame and (piece.section, piece.frame) not in self.frames:
             tokens += frame_tokens(piece, counter)
-        if piece.cell and (piece.section, piece.label) not in self.labels:
-            tokens += label_tokens(piece.label, counter)
+        if piece.head and (piece.section, piece.head) not in self.heads:
+            tokens += label_tokens(piece.head, counter)
         return tokens
 
     def take(self, piece: Piece) -> None:
@@ -61,10 +62,10 @@ class Ledger:
         self.spending[piece.section] = self.spending.get(piece.section, 0) + tokens
 
         self.headings.add(piece.section)
-        if not piece.alone:
-            self.tables.add(piece.section)
-        if piece.cell:
-            self.labels.add((piece.section, piece.label))
+        if piece.frame:
+            self.frames.add((piece.section, piece.frame))
+        if piece.head:
+            self.heads.add((piece.section, piece.head))
         self.chosen.append(piece)
 
     def total(self, pieces: Iterable[Piece]) -> int:
@@ -74,8 +75,8 @@ class Ledger:
             self.room,
             self.sizes,
             headings=set(self.headings),
-            tables=set(self.tables),
-            labels=set(self.labels),
+            frames=set(self.frames),
+            heads=set(self.heads),
         )
         for piece in pieces:
             trial.take(piece)

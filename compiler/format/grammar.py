@@ -1,18 +1,25 @@
 """The envelope grammar: every block stands between two keyed lines that name its kind.
 
     === EVIDENCE
-    === data 5QXK…26 characters [3] L4 web://example.org
-    the text of the block, escaped because it is data
-    === data 5QXK…26 characters end
+    === data 5QXKABCDEF L4 2
+    @ 2023-05-08 web://example.org
+    [3] the text of a piece, escaped because it is data
+    [4] Sam: the text of another
+    === data 5QXKABCDEF end
 
 A heading line stands before the first block of each run of one section. The opening line bears
-the boundary, the anchors, the authority level and the origin; uuids and hashes live in the
-trace. The boundary is an HMAC over the content itself (R1), with a counter as long as it occurs
-in any content, so no text can hold its own boundary, not even one that quotes an older envelope.
+the boundary and the authority level; then either how many pieces share the block, which `lines`
+writes, or the anchors and the origin of one text. Uuids and hashes live in the trace. The
+boundary is an HMAC over the content itself, with a counter as long as it occurs in any content,
+so no text can hold its own boundary, not even one that quotes an older envelope. Ten characters
+are 50 bits: whoever guesses has one try a compile.
+
+Texts of the first grammar (boundaries of 26 characters, no shared blocks) still parse and
+verify; the two are never mixed in one text.
 
 Invariants: `parse_envelope(render_blocks(blocks, seal)) == blocks` for every block list; a text
 has at most one reading, and that reading has exactly one text (only the boundaries need a key);
-changing one block leaves the other blocks' bytes alone; the format never varies (R2).
+changing one block leaves the other blocks' bytes alone; the format never varies.
 
 Not decided here: which blocks there are and in what order, what a level-4 text may become.
 Checklist C-044, C-084, C-165, C-168, C-207.
@@ -27,20 +34,29 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
 from ...schema.compile_terms import BlockKind
 from ...schema.errors import Fault, InvalidInput
-from .block import HEADINGS, Block
+from .block import HEADINGS, IMPLIED, Block
 from .escape import escape_data, unescape_data
-from .header import MAX_IDS, opening_line, read_opening
+from .header import (
+    LONG,
+    MAX_IDS,
+    NOT_IMPLIED,
+    SHORT,
+    Header,
+    opening_line,
+    read_opening,
+    shared_opening,
+)
+from .lines import body_of, read_lines
 
 _SECTIONS: Final = {f"=== {heading}": section for section, heading in HEADINGS.items()}
-_TOKEN_RUN: Final = re.compile(r"[A-Za-z2-7]{26,}")
-_TOKEN_LENGTH: Final = 26
 _TOKEN_BYTES: Final = 20
-"""Bytes of the code that are written out: whole groups of five that hold so many characters."""
+"""Bytes of the code that are encoded: whole groups of five that hold the longest boundary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,21 +90,61 @@ NO_IDS: Final[Mapping[str, str]] = MappingProxyType({})
 NO_POINTERS: Final[AbstractSet[str]] = frozenset()
 
 
-def boundary(seal: Seal, block: Block, *, ids: Mapping[str, str] = NO_IDS, counter: int = 0) -> str:
-    """Return the 26 characters that stand at both ends of `block` (R1).
+def boundary(
+    seal: Seal,
+    block: Block,
+    *,
+    ids: Mapping[str, str] = NO_IDS,
+    counter: int = 0,
+    length: int = SHORT,
+) -> str:
+    """The characters that stand at both ends of `block`.
 
-    Unpredictable without the key, the same for the same block on any machine. Kind, origin and
-    level are keyed too, so a header cannot be changed unseen; the visible anchors are not.
+    Unpredictable without the key, the same for the same block on any machine. Section, kind and
+    level are keyed, and of each piece the object, who, when, origin and text, so a header or a
+    line cannot be changed unseen; the visible anchors are not.
+
+    Args:
+        seal: The key.
+        block: What is framed.
+        ids: Object id by anchor.
+        counter: How many boundaries before this one occur in the content.
+        length: Of the boundary; `LONG` derives that of the first grammar.
     """
+    message = _first_message(seal, block, ids) if length == LONG else _message(seal, block, ids)
+    if counter:
+        message += _framed([str(counter).encode()])
+    code = hmac.digest(seal.key, message, "sha256")
+    return base64.b32encode(code[:_TOKEN_BYTES]).decode("ascii")[:length]
+
+
+def _message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
+    head = ["v2", str(seal.epoch), seal.policy_hash, block.section, block.kind.value]
+    fields = [field.encode() for field in (*head, f"L{block.authority}")]
+    if not block.pieces:
+        fields += [_named(block.object_ids, ids), block.origin.encode(), _sha256(block.text)]
+        return _framed(fields)
+
+    for piece in block.pieces:
+        stated = [ids.get(piece.anchor, piece.anchor), piece.who, piece.when, piece.origin]
+        fields.append(_framed([*(part.encode() for part in stated), _sha256(piece.text)]))
+    return _framed(fields)
+
+
+def _first_message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
+    """What the first grammar keyed; its texts still verify."""
     frame = f"{block.kind.value} L{block.authority} {block.origin}"
-    named = _framed([ids.get(each, each).encode() for each in block.object_ids])
     head = ["v1", str(seal.epoch), seal.policy_hash, block.section, frame]
     fields = [field.encode() for field in head]
-    fields += [named, hashlib.sha256(block.text.encode()).digest()]
-    if counter:
-        fields.append(str(counter).encode())
-    code = hmac.digest(seal.key, _framed(fields), "sha256")
-    return base64.b32encode(code[:_TOKEN_BYTES]).decode("ascii")[:_TOKEN_LENGTH]
+    return _framed([*fields, _named(block.object_ids, ids), _sha256(block.text)])
+
+
+def _named(object_ids: Sequence[str], ids: Mapping[str, str]) -> bytes:
+    return _framed([ids.get(anchor, anchor).encode() for anchor in object_ids])
+
+
+def _sha256(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _framed(fields: Iterable[bytes]) -> bytes:
@@ -103,15 +159,19 @@ def render_blocks(
     ids: Mapping[str, str] = NO_IDS,
     issued: AbstractSet[str] = NO_POINTERS,
 ) -> str:
-    """Return the text of an envelope.
+    """The text of an envelope, in the order of the blocks.
 
-    `ids` maps visible ids to object ids (see `anchored`); `issued` are the pointers that the
-    store made and that stay usable inside data. Order is the caller's.
+    Args:
+        blocks: What it holds.
+        seal: The key of the boundaries.
+        ids: Object id by visible id, so that boundaries do not depend on the numbering.
+        issued: The pointers that the store made and that stay usable inside data.
     """
     bodies = [_body(block, issued) for block in blocks]
+    tokens = _tokens(blocks, bodies, seal, ids)
     lines: list[str] = []
     section = ""
-    for block, body, token in zip(blocks, bodies, _tokens(blocks, bodies, seal, ids), strict=True):
+    for block, body, token in zip(blocks, bodies, tokens, strict=True):
         if block.section != section:
             section = block.section
             lines.append(f"=== {HEADINGS[section]}\n")
@@ -120,101 +180,152 @@ def render_blocks(
 
 
 def _body(block: Block, issued: AbstractSet[str]) -> str:
-    return escape_data(block.text, issued=issued) if block.kind is BlockKind.DATA else block.text
+    if block.kind is not BlockKind.DATA:
+        return block.text
+    if block.pieces:
+        return body_of(block.pieces, partial(escape_data, issued=issued))
+    return escape_data(block.text, issued=issued)
 
 
 def _opening(block: Block, token: str) -> str:
+    mark = block.kind.value, token
+    if block.pieces:
+        return shared_opening(mark, len(block.pieces), authority=block.authority)
+    implied = IMPLIED.get(block.section, NOT_IMPLIED) if len(token) == SHORT else NOT_IMPLIED
     return opening_line(
-        (block.kind.value, token), block.object_ids, authority=block.authority, origin=block.origin
+        mark,
+        block.object_ids,
+        authority=block.authority,
+        origin=block.origin,
+        implied=implied,
     )
 
 
 def _closing(kind: BlockKind, token: str) -> str:
+    if len(token) == SHORT and kind is not BlockKind.DATA:
+        return f"=== {token} end"
     return f"=== {kind.value} {token} end"
 
 
 def _tokens(
-    blocks: Sequence[Block], bodies: Sequence[str], seal: Seal, ids: Mapping[str, str]
+    blocks: Sequence[Block],
+    bodies: Sequence[str],
+    seal: Seal,
+    ids: Mapping[str, str],
+    length: int = SHORT,
 ) -> Iterator[str]:
     """Yield each block's boundary: the first counter whose boundary is in no content.
 
-    A boundary can only occur inside a run of 26 or more characters of its alphabet, and such
-    runs are rare: one pass collects them, instead of one search for each block.
+    A boundary can only occur inside a run of as many characters of its alphabet: one pass
+    collects these, instead of one search of the whole text for each block.
     """
     fields = [*bodies]
     for block in blocks:
         fields += (block.origin, *block.object_ids)
-    runs = {run.upper() for field in fields for run in _TOKEN_RUN.findall(field)}
+    pattern = re.compile(rf"[A-Za-z2-7]{{{length},}}")
+    runs = {run.upper() for field in fields for run in pattern.findall(field)}
     haystack = "\n".join(sorted(runs))
+
     for block in blocks:
         counter = 0
-        while (token := boundary(seal, block, ids=ids, counter=counter)) in haystack:
+        while True:
+            token = boundary(seal, block, ids=ids, counter=counter, length=length)
+            if token not in haystack:
+                break
             counter += 1
         yield token
 
 
 def parse_envelope(text: str) -> tuple[Block, ...]:
-    """Return the blocks of an envelope, from its text alone.
+    """The blocks of an envelope, from its text alone; of either grammar.
 
     Raises:
         InvalidInput: `bad_envelope`, when the text is no envelope or was not written by
             `render_blocks`; `data["offset"]` is the character where reading stopped.
     """
-    return tuple(block for block, _, _ in _read(text))
+    return tuple(reading.block for reading in _read(text))
 
 
-def _read(text: str) -> Iterator[tuple[Block, str, str]]:
-    """Yield (block, token, body as written) in order."""
-    at, section, named = 0, "", 0
-    while at < len(text):
-        line, after = _line(text, at)
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A block as it was read."""
+
+    block: Block
+    token: str
+    body: str
+    """As written."""
+    end: int
+    """Where the next one begins."""
+
+
+def _read(text: str) -> Iterator[_Reading]:
+    position, section, named, length = 0, "", 0, 0
+    while position < len(text):
+        line, after = _line(text, position)
         if line in _SECTIONS:
             if _SECTIONS[line] == section:
-                raise _bad("the heading repeats", at)
+                raise _bad("the heading repeats", position)
             section = _SECTIONS[line]
-            at = after
-            line, after = _line(text, at)
+            position = after
+            line, after = _line(text, position)
         if not section:
-            raise _bad("no heading stands before the first block", at)
-        block, token, body, end = _read_block(text, section, (at, line, after))
-        named += len(block.object_ids)
+            raise _bad("no heading stands before the first block", position)
+
+        reading = _read_block(text, section, (position, line, after))
+        named += len(reading.block.object_ids)
         if named > MAX_IDS:
-            raise _bad(f"more than {MAX_IDS} ids", at)
-        yield block, token, body
-        at = end
+            raise _bad(f"more than {MAX_IDS} ids", position)
+        if length not in (0, len(reading.token)):
+            raise _bad("two grammars in one text", position)
+        length = len(reading.token)
+
+        yield reading
+        position = reading.end
 
 
-def _read_block(
-    text: str, section: str, opening: tuple[int, str, int]
-) -> tuple[Block, str, str, int]:
-    at, line, after = opening
-    header = read_opening(line)
+def _read_block(text: str, section: str, opening: tuple[int, str, int]) -> _Reading:
+    position, line, after = opening
+    header = read_opening(line, IMPLIED.get(section, NOT_IMPLIED))
     if header is None:
-        raise _bad("expected a boundary line", at)
+        raise _bad("expected a boundary line", position)
+
     kind = BlockKind(header.kind)
     closing = f"\n{_closing(kind, header.token)}\n"
     end = text.find(closing, after)
     if end < 0:
-        raise _bad("a block is not closed", at)
+        raise _bad("a block is not closed", position)
+
     body = text[after:end]
-    content = unescape_data(body) if kind is BlockKind.DATA else body
     try:
-        block = Block(section, kind, header.object_ids, header.origin, header.authority, content)
+        block = _block(section, kind, header, body)
     except (InvalidInput, Fault) as error:
-        raise _bad(str(error), at) from error
-    return block, header.token, body, end + len(closing)
+        raise _bad(str(error), position) from error
+    return _Reading(block, header.token, body, end + len(closing))
 
 
-def _line(text: str, at: int) -> tuple[str, int]:
-    end = text.find("\n", at)
+def _block(section: str, kind: BlockKind, header: Header, body: str) -> Block:
+    if not header.pieces:
+        content = unescape_data(body) if kind is BlockKind.DATA else body
+        return Block(section, kind, header.object_ids, header.origin, header.authority, content)
+
+    if kind is not BlockKind.DATA:
+        raise InvalidInput("only data shares a block", code="bad_envelope")
+    pieces = read_lines(body, unescape_data)
+    if len(pieces) != header.pieces:
+        raise InvalidInput(f"{len(pieces)} pieces, not {header.pieces}", code="bad_envelope")
+    return Block.shared(section, kind, header.authority, pieces)
+
+
+def _line(text: str, start: int) -> tuple[str, int]:
+    end = text.find("\n", start)
     if end < 0:
-        raise _bad("the last line is not ended", at)
-    return text[at:end], end + 1
+        raise _bad("the last line is not ended", start)
+    return text[start:end], end + 1
 
 
-def _bad(why: str, offset: int) -> InvalidInput:
+def _bad(reason: str, offset: int) -> InvalidInput:
     return InvalidInput(
-        f"no envelope of this grammar: {why} (at character {offset}); "
+        f"no envelope of this grammar: {reason} (at character {offset}); "
         "give the text exactly as it was compiled",
         code="bad_envelope",
         offset=offset,
@@ -228,22 +339,25 @@ def verify_envelope(
     ids: Mapping[str, str] = NO_IDS,
     issued: AbstractSet[str] = NO_POINTERS,
 ) -> tuple[Broken, ...]:
-    """Derive every boundary again and return the blocks that do not match, in order.
+    """Derive every boundary again: the blocks that do not match, in order.
 
-    Empty means intact: text, kind, section, level, origin and ids are what was sealed.
+    Empty means intact: text, kind, section, level, ids, and of each piece who, when and origin
+    are what was sealed.
 
     Raises:
         InvalidInput: `bad_envelope`, when the text cannot be read at all.
     """
-    read = tuple(_read(text))
-    blocks = [block for block, _, _ in read]
-    expected = _tokens(blocks, [body for _, _, body in read], seal, ids)
+    readings = tuple(_read(text))
+    blocks = [reading.block for reading in readings]
+    length = len(readings[0].token) if readings else SHORT
+    tokens = _tokens(blocks, [reading.body for reading in readings], seal, ids, length)
+
     broken: list[Broken] = []
-    for index, ((block, token, body), right) in enumerate(zip(read, expected, strict=True)):
-        if token != right:
-            broken.append(Broken(index, block.section, "boundary"))
-        elif body != _body(block, issued):
-            broken.append(Broken(index, block.section, "escape"))
+    for index, (reading, token) in enumerate(zip(readings, tokens, strict=True)):
+        if reading.token != token:
+            broken.append(Broken(index, reading.block.section, "boundary"))
+        elif reading.body != _body(reading.block, issued):
+            broken.append(Broken(index, reading.block.section, "escape"))
     return tuple(broken)
 
 

@@ -1,11 +1,15 @@
 """The opening line of a block: boundary, anchors, authority level, origin, in few tokens.
 
-    === data 5QXKABCDEFGHIJKLMNOPQRSTUV [1:3 7] L4 web://example.org
+    === data 5QXKABCDEF [1:3 7] L4 web://example.org
+    === data 7MXKABCDEF L4 12
+
+The first stands before one text, the second before the lines of twelve pieces (`lines`), which
+bear their own anchors and origins.
 
 Ids stand between brackets, runs of three or more consecutive numbers as `first:last`; both ids
 and origin are percent-encoded, so neither can end the line, close the bracket or show a reader
 anything but plain ASCII without spaces. Reading is strict: the line a header came from is the
-only line it can be written as. Checklist C-207; style of the visible header: settled points 10.
+only line it can be written as. Checklist C-207.
 """
 
 from __future__ import annotations
@@ -18,11 +22,16 @@ from urllib.parse import quote, unquote
 
 from ...schema.artifact import is_address
 
+SHORT: Final = 10
+"""Characters of a boundary."""
+LONG: Final = 26
+"""Characters of a boundary of the first grammar."""
+
 MAX_IDS: Final = 100_000
 """The most ids one envelope may name: a bound for what a forged range can make a parser do."""
 
 _OPENING: Final = re.compile(
-    r"=== (instruction|data|dialogue) ([A-Z2-7]{26})(?: \[([^\]]*)\])? L([0-4])"
+    r"=== (instruction|data|dialogue) ([A-Z2-7]{10}|[A-Z2-7]{26})(?: \[([^\]]*)\])?(?: L([0-4]))?"
     r"(?: ([!-~]+))?",
     re.ASCII,
 )
@@ -32,6 +41,21 @@ _SHORTEST_RANGE: Final = 3
 _ORIGIN_SAFE: Final = "!#$&'()*+,/:;=?@~-._"
 
 
+_NO_ORIGIN: Final = "-"
+"""Written for an empty origin where a missing one means the section's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Implied:
+    """What an opening line need not say, because the section says it."""
+
+    authority: int | None = None
+    origin: str = ""
+
+
+NOT_IMPLIED: Final = Implied()
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """What an opening line says."""
@@ -39,46 +63,87 @@ class Header:
     kind: str
     """`instruction`, `data` or `dialogue`."""
     token: str
-    """The boundary, 26 characters of base32."""
+    """The boundary, characters of base32."""
     object_ids: tuple[str, ...]
     """The visible ids."""
     authority: int
     """Level 0 to 4."""
     origin: str
     """Origin, decoded; may be empty."""
+    pieces: int = 0
+    """How many pieces share the block; 0 for a block of one text."""
 
 
 def opening_line(
-    mark: tuple[str, str], object_ids: Sequence[str], *, authority: int, origin: str
+    mark: tuple[str, str],
+    object_ids: Sequence[str],
+    *,
+    authority: int,
+    origin: str,
+    implied: Implied = NOT_IMPLIED,
 ) -> str:
-    """Return the opening line of a block; `mark` is (kind, boundary).
+    """The opening line of a block of one text; `mark` is (kind, boundary).
 
-    >>> opening_line(("data", "A" * 26), ("1", "2", "3"), authority=4, origin="web://x y")
-    '=== data AAAAAAAAAAAAAAAAAAAAAAAAAA [1:3] L4 web://x%20y'
+    What the section says already is left out.
+
+    >>> opening_line(("data", "A" * 10), ("1", "2", "3"), authority=4, origin="web://x y")
+    '=== data AAAAAAAAAA [1:3] L4 web://x%20y'
     """
     kind, token = mark
-    ids = f" [{' '.join(_shortened(object_ids))}]" if object_ids else ""
-    return f"=== {kind} {token}{ids} L{authority}" + (
-        f" {quote(origin, safe=_ORIGIN_SAFE)}" if origin else ""
-    )
+    parts = ["===", kind, token]
+    if object_ids:
+        parts.append(f"[{' '.join(_ranges(object_ids))}]")
+    if authority != implied.authority:
+        parts.append(f"L{authority}")
+
+    if implied.origin and not origin:
+        parts.append(_NO_ORIGIN)
+    elif origin and origin != implied.origin:
+        source = quote(origin, safe=_ORIGIN_SAFE)
+        if len(token) == SHORT and (source.isdecimal() or source == _NO_ORIGIN):
+            source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would read as a count
+        parts.append(source)
+    return " ".join(parts)
 
 
-def read_opening(line: str) -> Header | None:
-    """Return what an opening line says; None when it is none, or not the one written for it."""
+def shared_opening(mark: tuple[str, str], count: int, *, authority: int) -> str:
+    """The opening line of a block that several pieces share; their lines bear the anchors.
+
+    >>> shared_opening(("data", "A" * 10), 3, authority=4)
+    '=== data AAAAAAAAAA L4 3'
+    """
+    kind, token = mark
+    return f"=== {kind} {token} L{authority} {count}"
+
+
+def read_opening(line: str, implied: Implied = NOT_IMPLIED) -> Header | None:
+    """What an opening line says; None when it is none, or not the one written for it."""
     match = _OPENING.fullmatch(line)
     if match is None:
         return None
-    kind, token, ids, level, origin = match.groups()
+
+    kind, token, ids, level, source = match.groups()
+    if len(token) == LONG:
+        implied = NOT_IMPLIED
+    elif level and ids is None and source and _NUMBER.fullmatch(source):
+        return Header(kind, token, (), int(level), "", int(source)) if source != "0" else None
+
+    authority = implied.authority if level is None else int(level)
     object_ids = _expanded(ids)
-    if object_ids is None:
+    if authority is None or object_ids is None:
         return None
     try:
-        where = unquote(origin or "", errors="strict")
+        origin = implied.origin if source is None else unquote(source, errors="strict")
     except UnicodeDecodeError:
         return None
-    header = Header(kind, token, object_ids, int(level), where)
-    again = opening_line((kind, token), object_ids, authority=header.authority, origin=where)
-    return header if again == line else None
+    if implied.origin and source == _NO_ORIGIN:
+        origin = ""
+
+    header = Header(kind, token, object_ids, authority, origin)
+    written = opening_line(
+        (kind, token), object_ids, authority=authority, origin=origin, implied=implied
+    )
+    return header if written == line else None
 
 
 def short_origin(origin: str, limit: int = 80) -> str:
@@ -96,7 +161,7 @@ def short_origin(origin: str, limit: int = 80) -> str:
     return bare if len(bare) <= limit else bare[: limit - 1] + "~"
 
 
-def _shortened(object_ids: Sequence[str]) -> Iterator[str]:
+def _ranges(object_ids: Sequence[str]) -> Iterator[str]:
     at = 0
     while at < len(object_ids):
         end = at + 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...resolution.bind import lookup_of
 from ...resolution.locate import locate
 from ...resolution.register import Register
-from ...schema.entity import MAX_NAME
+from ...schema.entity import MAX_NAME, is_visible
 from ...schema.vocabulary import EntityState
 from ...store.port.store import IdentityReads
 from ..ir.snapshot import Bound
@@ -20,7 +20,7 @@ from ..ir.snapshot import Bound
 
 def bindable(mentions: Sequence[str]) -> list[str]:
     """Return the mentions that can name anything."""
-    return [m for m in mentions if m.strip() and len(m) <= MAX_NAME]
+    return [m for m in mentions if len(m) <= MAX_NAME and is_visible(m)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,28 @@ class Piece(NamedTuple):
     candidate: Candidate | None = None
     """What it comes from; None for what the compiler itself writes."""
     relevance: int = 0
+    who: str = ""
+    """Of a passage: whose words it holds, in one line; empty: unknown."""
+    when: str = ""
+    """Of a passage: the day it is of, `2023-05-08`; empty: unknown."""
+    written: int = 0
+    """Of a passage: the stamp it was written at; tells the order of one day."""
+    shared: bool = False
+    """Whether its text may stand as a line among others, in a block that they share."""
+
+    @property
+    def frame(self) -> str:
+        """The kind of block that it shares with its neighbours; empty: a block of its own."""
+        if self.shared:
+            return "lines"
+        return "" if self.alone else "rows"
+
+    @property
+    def head(self) -> str:
+        """What it shares with its neighbours inside a block: a row's entity, a day and source."""
+        if self.cell:
+            return self.label
+        return f"@ {self.when} {self.origin}" if self.shared else ""
 
     @property
     def object_id(self) -> str:

@@ -12,6 +12,7 @@ to C-168.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ...schema.compile_terms import BlockKind, InjectionPolicy, Reason, SectionName, Stage
@@ -21,6 +22,7 @@ from ..ir.context import CompileContext
 from ..ir.outputs import Contained, Converted
 from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
+from ..request.request import Media
 from ..safety.canonical_text import canonicalise
 from ..safety.detect import Channel, scan, verdict
 from ..safety.detect import Verdict as Advice
@@ -32,6 +34,15 @@ _CHANNELS: Final = {
     "model": Channel.MODEL,
     "agent": Channel.AGENT,
 }
+
+_APART: Final = frozenset({SectionName.HISTORY, SectionName.TOOLS, SectionName.USER_REQUEST})
+"""Sections whose texts never share a block."""
+
+_SHARED_LINES: Final = 3
+"""A longer text stands alone."""
+
+_STRUCTURED: Final = re.compile(r"```|\t|[\[{]\s*[\[{\"]|^\s*\|", re.MULTILINE)
+"""Code, records and tables stand alone, as they are."""
 
 _KINDS: Final = {kind.name: kind for kind in BUILT_IN_KINDS}
 
@@ -58,8 +69,26 @@ def contain(converted: Converted, context: CompileContext) -> Contained:
             method = isolation_of(clean.origin, context)
             isolation[clean.object_id] = method
             clean = _with_words(clean, encode(clean.text, method), clean.label, clean.cell)
+            if method is Isolation.TYPED_SLOT and _may_share(clean):
+                clean = clean._replace(shared=True)
         pieces.append(clean)
     return Contained(tuple(pieces), tuple(sorted(isolation.items())), tuple(verdicts))
+
+
+def _may_share(piece: Piece) -> bool:
+    """Tell whether a text may be a line among others: short prose that stands for one object.
+
+    Turns keep blocks of their own, so that a new one leaves the bytes of the others alone, and
+    so do what tools gave back and media.
+    """
+    if piece.candidate is None or len(piece.object_ids) != 1 or piece.section in _APART:
+        return False
+    if kind_of(piece.origin, _KINDS).name == "tool":
+        return False
+    item = piece.candidate.request_item
+    if item is not None and isinstance(item.part, Media):
+        return False
+    return len(piece.text.splitlines()) <= _SHARED_LINES and not _STRUCTURED.search(piece.text)
 
 
 def _refuse_injection(fault: tuple[Reason, str], context: CompileContext) -> None:

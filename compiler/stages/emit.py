@@ -116,7 +116,7 @@ def _check(passes: Passes, context: CompileContext) -> None:
     broken = {
         "the text is above its budget": passes.ordered.tokens > context.budget,
         "a required piece is missing": lacking,
-        "a block has no origin": any(not block.origin for block in assembled.blocks),
+        "a block has no origin": not all(block.has_origin for block in assembled.blocks),
         "an object stands in the text twice": len(set(anchors.values())) != len(anchors),
     }
     for fault, holds in broken.items():

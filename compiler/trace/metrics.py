@@ -143,7 +143,7 @@ def quality(passes: Passes, context: CompileContext) -> Quality:
     metrics = {
         "budget_utilisation": _share(passes.ordered.tokens, context.budget),
         "signal_density": min(1.0, _share(sum(size for _, size in sizes), whole)),
-        "provenance_coverage": _share(sum(bool(b.origin) for b in blocks), len(blocks)),
+        "provenance_coverage": _share(sum(block.has_origin for block in blocks), len(blocks)),
         "constraint_density": _share(sum(size for p, size in sizes if _instructs(p)), whole),
         "duplication_rate": _repeated(passes, context),
         "staleness_index": _stale(sizes, context),

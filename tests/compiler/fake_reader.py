@@ -457,3 +457,12 @@ class Bench:
 def digest(text: str) -> str:
     """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def texts_of(envelope: Envelope, *sections: str) -> list[str]:
+    """The texts of an envelope, one a piece, of some sections or all."""
+    texts: list[str] = []
+    for block in envelope.blocks:
+        if not sections or block.section in sections:
+            texts += [piece.text for piece in block.pieces] or [block.text]
+    return texts

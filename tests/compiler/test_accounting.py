@@ -11,7 +11,7 @@ from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
 
 def test_what_enters_a_stage_is_what_the_one_before_let_through() -> None:
-    envelope = full_bench().compile(**{**REQUEST, "budget_tokens": 900})
+    envelope = full_bench().compile(**{**REQUEST, "budget_tokens": 500})
     accounts = envelope.stages
     assert [each.stage for each in accounts] == list(Stage)
     for before, after in pairwise(accounts):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tenure.tests.compiler.fake_reader import Bench, uid
+from tenure.tests.compiler.fake_reader import Bench, texts_of, uid
 
 FILLER = "Nothing else of note stands here at all. " * 20
 APT = "The alpha vault opens at noon."
@@ -28,7 +28,7 @@ def affinity(feature: int, **stated: Any) -> int | None:
     found = {o.object_id: o for o in envelope.trace.compiled_objects}
     if uid("page") not in found:
         return None
-    assert any(b.text == APT for b in envelope.blocks if b.section == "evidence")
+    assert APT in texts_of(envelope, "evidence")
     return found[uid("page")].score // 1000
 
 

@@ -17,7 +17,7 @@ def about(envelope: Envelope, cause: Cause) -> list[Suspicion]:
 
 
 def test_what_did_not_fit_and_what_nobody_knows_is_missing() -> None:
-    envelope = full_bench().compile(**{**REQUEST, "budget_tokens": 800, "entities": ["Nobody"]})
+    envelope = full_bench().compile(**{**REQUEST, "budget_tokens": 500, "entities": ["Nobody"]})
     retrieval, gaps, compilation = about(envelope, Cause.MISSING)
     assert retrieval.part is gaps.part is Part.RETRIEVAL
     assert "context_recall" in retrieval.why

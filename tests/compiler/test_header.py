@@ -2,18 +2,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.format.header import Header, opening_line, read_opening, short_origin
+from tenure.compiler.format.header import (
+    NOT_IMPLIED,
+    Header,
+    Implied,
+    opening_line,
+    read_opening,
+    shared_opening,
+    short_origin,
+)
 
 TOKEN = "A" * 26
 UNICODE = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
-@given(st.lists(st.one_of(st.integers(0, 12).map(str), UNICODE), max_size=8).map(tuple), UNICODE)
-def test_any_header_reads_back_from_one_ascii_line(ids: tuple[str, ...], origin: str) -> None:
-    line = opening_line(("data", TOKEN), ids, authority=4, origin=origin)
+LINE = st.sampled_from(["A" * 10, TOKEN])
+
+
+@given(
+    LINE,
+    st.lists(st.one_of(st.integers(0, 12).map(str), UNICODE), max_size=8).map(tuple),
+    st.one_of(UNICODE, st.sampled_from(["12", "-", "web://x", ""])),
+    st.sampled_from([NOT_IMPLIED, Implied(4, "web://x"), Implied(3, "web://x")]),
+)
+def test_any_header_reads_back_from_one_ascii_line(
+    token: str, ids: tuple[str, ...], origin: str, implied: Implied
+) -> None:
+    implied = implied if len(token) == 10 else NOT_IMPLIED
+    line = opening_line(("data", token), ids, authority=4, origin=origin, implied=implied)
     assert line.isascii()
     assert line.isprintable()
-    assert read_opening(line) == Header("data", TOKEN, ids, 4, origin)
+    assert read_opening(line, implied) == Header("data", token, ids, 4, origin)
+
+
+def test_a_shared_block_says_how_many_pieces_it_has() -> None:
+    line = shared_opening(("data", "A" * 10), 12, authority=4)
+    assert read_opening(line) == Header("data", "A" * 10, (), 4, "", 12)
+    assert read_opening(line.replace(" 12", " 0")) is None
+    assert read_opening(line.replace(" 12", " 012")) is None
+    assert read_opening(line.replace(" 12", " 1%32")) is None
 
 
 @pytest.mark.parametrize(

@@ -347,7 +347,7 @@ def test_what_did_not_get_into_the_text_is_not_sent() -> None:
 
 def test_what_the_text_has_no_room_to_name_is_left_out_and_says_so() -> None:
     wide = {**FILM, "width": 1920, "height": 1080, "seconds": 5}
-    one = compiled(wide, model="gemini-3-pro", budget_tokens=1_500)
+    one = compiled(wide, model="gemini-3-pro", budget_tokens=1_000)
     assert [each.get("left_out") for each in one.trace.budget["media"]] == [True]
     assert one.plan.media_tokens == 0
     assert "left_out" not in compiled(BOARD).trace.budget["media"][0]
@@ -360,7 +360,7 @@ def test_a_long_description_is_cut_and_the_name_stays() -> None:
         assert one.text.count("[image 280x140 board.png]") == 1
         assert one.trace.budget["compression"]
         assert one.render("anthropic", media={"board.png": png(280, 140)})
-    assert compiled({**BOARD, "description": words}, budget_tokens=500).plan.media_tokens == 0
+    assert compiled({**BOARD, "description": words}, budget_tokens=400).plan.media_tokens == 0
 
 
 def test_two_pictures_with_the_same_words_are_both_sent() -> None:

@@ -57,8 +57,8 @@ def test_a_higher_weight_of_cost_never_lets_more_in() -> None:
 
 
 def test_cost_shifts_tokens_to_the_cheaper_section_when_they_are_scarce() -> None:
-    even = compiled(700, cost_weight=0.5)
-    costly = compiled(700, cost_weight=0.5, section_costs=(("evidence", 40.0),))
+    even = compiled(400, cost_weight=0.5)
+    costly = compiled(400, cost_weight=0.5, section_costs=(("evidence", 40.0),))
     assert _allocated(costly, "evidence") < _allocated(even, "evidence")
 
 

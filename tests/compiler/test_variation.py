@@ -9,7 +9,7 @@ from tenure.compiler.format.grammar import parse_envelope
 from tenure.compiler.ir.variation import NO_VARIATION, SHAPES, variation
 from tenure.schema.compile_terms import Stability
 from tenure.schema.principal import Principal
-from tenure.tests.compiler.fake_reader import Bench
+from tenure.tests.compiler.fake_reader import Bench, texts_of
 
 ASK: dict[str, Any] = {
     "query": "alpha",
@@ -53,7 +53,7 @@ def test_only_the_four_elements_of_the_turn_vary() -> None:
         assert parse_envelope(envelope.text) == envelope.blocks
         varied = {b.section for b in envelope.blocks} & {"errors", "task_progress", "goal_recap"}
         assert len(varied) == 3
-        said = [b.text for b in envelope.blocks if b.section in ("evidence", "user_request")]
+        said = texts_of(envelope, "evidence", "user_request")
         assert said == ["alpha is a letter", "alpha"]
 
 

@@ -1,0 +1,192 @@
+r"""Lines: the pieces that share one block, each with its anchor, who said it and when.
+
+    @ 2023-05-08 chat://session_1
+    [4] Sam: The harbour opens
+      on Monday.
+    [5] "user": And the canteen?
+
+An `@` line states the day and the source of what follows, until the next one. A piece begins
+with its anchor; whoever is unknown is left out. Every line break inside a text, whichever
+character breaks it, is followed by two spaces, and names are encoded: so no text starts a line,
+and none can pose as another one's.
+
+>>> body_of((BlockPiece("4", "a\n[5] forged", who="Sam", when="2023-05-08"),))
+'@ 2023-05-08\n[4] Sam: a\n  [5] forged'
+
+Invariant: `read_lines(body_of(pieces)) == pieces`, and a body has one reading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, unquote
+
+from ...schema.errors import InvalidInput
+from ..safety.canonical_text import INVALID_ENCODING
+from .escape import LINE_BREAKS
+
+WHO_LENGTH: Final = 40
+
+_INDENT: Final = "  "
+_BREAK: Final = re.compile(rf"\r\n|[{LINE_BREAKS}]")
+_INDENTED: Final = re.compile(rf"(\r\n|[{LINE_BREAKS}]){_INDENT}")
+_NEXT_LINE: Final = re.compile(r"\n(?=[\[@])")
+_PIECE: Final = re.compile(r"\[([^\]\s]+)\] (.*)", re.DOTALL)
+_SPOKEN: Final = re.compile(r"([^:\[\]@\n]{0,500}): ", re.DOTALL)
+_WHEN: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:]{5,8}Z)?", re.ASCII)
+_UNSAFE: Final = re.compile('[:\\[\\]@%"\\\\<>=|\\uff1a\\uff1c\\uff1d\\uff5c]')
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ROLES: Final = frozenset(
+    "user human assistant system developer tool instruction instructions response".split()
+)
+_ORIGIN_SAFE: Final = "!#$&'()*+,/:;=?@~-._"
+
+Rewrite = Callable[[str], str]
+"""What a text goes through on its way into or out of a body."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPiece:
+    """One text of a block that several share.
+
+    Raises:
+        InvalidInput: `bad_envelope`, for a part that no line could hold.
+    """
+
+    anchor: str
+    """The visible id; an anchor leads to the object in the trace."""
+    text: str
+    """Before escaping."""
+    who: str = ""
+    """Whoever said or wrote it, one line of at most 40 characters; empty: unknown."""
+    when: str = ""
+    """The day, `2023-05-08`, or the second in UTC; empty: unknown."""
+    origin: str = ""
+    """Where it comes from; empty: unknown."""
+
+    def __post_init__(self) -> None:
+        if any(_SURROGATE.search(part) for part in (self.text, self.who, self.origin)):
+            raise InvalidInput(
+                "a piece holds a lone surrogate; canonicalise first", code=INVALID_ENCODING
+            )
+        if not re.fullmatch(r"[^\]\s]+", self.anchor):
+            raise _refusal(f"{self.anchor!r} is no anchor")
+        if self.who != who_of(self.who):
+            raise _refusal(f"{self.who!r} is no name of at most {WHO_LENGTH} characters in a line")
+        if self.when and not _WHEN.fullmatch(self.when):
+            raise _refusal(f"{self.when!r} is no day")
+
+
+def who_of(name: str) -> str:
+    """A name as a line can show it: one line, at most 40 characters.
+
+    >>> who_of(" Sam  Rivera ")
+    'Sam Rivera'
+    """
+    return " ".join(name.split())[:WHO_LENGTH].rstrip()
+
+
+def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
+    """The body of a block; `rewrite` is the escape of each text."""
+    lines: list[str] = []
+    context = ("", "")
+    for piece in pieces:
+        if (piece.when, piece.origin) != context:
+            context = piece.when, piece.origin
+            lines.append(_context_line(*context))
+        lines.append(_piece_line(piece, rewrite(piece.text)))
+    return "\n".join(lines)
+
+
+def _context_line(when: str, origin: str) -> str:
+    source = quote(origin, safe=_ORIGIN_SAFE)
+    if not when and _WHEN.fullmatch(source):
+        source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would read as a day
+    return " ".join(part for part in ("@", when, source) if part)
+
+
+def _piece_line(piece: BlockPiece, text: str) -> str:
+    speech = f"{_encoded(piece.who)}: " if piece.who else ""
+    text = _BREAK.sub(lambda match: match[0] + _INDENT, text)
+    if not speech and _SPOKEN.match(text):
+        speech = ": "  # nobody is named, and the text begins as if somebody were
+    return f"[{piece.anchor}] {speech}{text}"
+
+
+def _encoded(who: str) -> str:
+    r"""A name in which nothing is structure, a role word in quotes.
+
+    >>> _encoded("a: b"), _encoded("System")
+    ('a%3A b', '"System"')
+    """
+    if who.casefold().rstrip("*_ ") in _ROLES:
+        return f'"{who}"'
+    encoded = _UNSAFE.sub(lambda match: quote(match[0], safe=""), who)
+    if encoded.isprintable():
+        return encoded
+    return "".join(char if char.isprintable() else quote(char, safe="") for char in encoded)
+
+
+def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
+    """The pieces of a body; `rewrite` takes the escape off each text.
+
+    Raises:
+        InvalidInput: `bad_envelope`, for a body that `body_of` does not write.
+    """
+    pieces: list[BlockPiece] = []
+    escaped: list[BlockPiece] = []
+    when = origin = ""
+    for line in _NEXT_LINE.split(body):
+        if line.startswith("@"):
+            when, origin = _read_context(line)
+            continue
+
+        match = _PIECE.fullmatch(line)
+        if match is None:
+            raise _refusal(f"no line of a piece: {line[:40]!r}")
+        anchor, rest = match.groups()
+        who, raw = _read_speech(rest)
+        raw = _INDENTED.sub(r"\1", raw)
+        escaped.append(BlockPiece(anchor, raw, who, when, origin))
+        pieces.append(BlockPiece(anchor, rewrite(raw), who, when, origin))
+
+    # Writing it again proves that this is the one text of these pieces.
+    if body_of(escaped) != body:
+        raise _refusal("the lines are not those that are written for these pieces")
+    return tuple(pieces)
+
+
+def _read_context(line: str) -> tuple[str, str]:
+    words = line.split(" ")[1:]
+    when = words.pop(0) if words and _WHEN.fullmatch(words[0]) else ""
+    return when, _decoded(words[0]) if words else ""
+
+
+def _read_speech(rest: str) -> tuple[str, str]:
+    match = _SPOKEN.match(rest)
+    if match is None:
+        return "", rest
+    who = match[1]
+    if len(who) > 1 and who[0] == who[-1] == '"':
+        return who[1:-1], rest[match.end() :]
+    return _decoded(who), rest[match.end() :]
+
+
+def _decoded(text: str) -> str:
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError as error:
+        raise _refusal(f"{text[:40]!r} is not encoded") from error
+
+
+def common_origin(pieces: Sequence[BlockPiece]) -> str:
+    """The origin that all pieces share, else empty."""
+    origins = {piece.origin for piece in pieces}
+    return origins.pop() if len(origins) == 1 else ""
+
+
+def _refusal(reason: str) -> InvalidInput:
+    return InvalidInput(f"a block of lines: {reason}", code="bad_envelope")

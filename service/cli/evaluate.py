@@ -60,6 +60,9 @@ def recall(
         float | None,
         typer.Option(min=0.001, help="Of documents. [default: the 30 days of a passage]"),
     ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask the first so many questions only.")
+    ] = None,
     details: Annotated[
         Path | None, typer.Option(help="Write the score of every question into this file.")
     ] = None,
@@ -75,6 +78,7 @@ def recall(
         encoder=encoder or settings.encoder,
         half_life_days=half_life_days,
         policy=settings.policy,
+        limit=limit,
     )
     report = _measure(context, file, options, details)
     answer(context, report, lambda screen: _show_recall(screen, report))
@@ -161,11 +165,12 @@ def _show_recall(screen: Screen, report: RecallReport) -> None:
     if report.encoder is None:
         screen.line("no encoder: dense and hybrid are left out; try --encoder onnx")
 
-    if report.missed:
-        total = sum(report.missed.values())
-        screen.line(f"\nevidence that stayed out of tenure's contexts ({total}):")
-    for reason, count in [*report.missed.items()][:_MOST_LINES]:
-        screen.line(f"  {count:>6}  {reason}")
+    for budget, reasons in report.missed_by_budget.items():
+        total = sum(reasons.values())
+        if total:
+            screen.line(f"\nevidence that stayed out of tenure's contexts at {budget} ({total}):")
+        for reason, count in [*reasons.items()][:_MOST_LINES]:
+            screen.line(f"  {count:>6}  {reason}")
 
     for refusal in report.refused[:_MOST_LINES]:
         screen.line(
@@ -187,7 +192,10 @@ def convert(
         Path, typer.Argument(help="The published file; of Memora, a persona's folder too.")
     ],
     source: Annotated[
-        str, typer.Option("--from", help="locomo, longmemeval or memora.", metavar="BENCHMARK")
+        str,
+        typer.Option(
+            "--from", help="locomo, longmemeval, memora or meetings.", metavar="BENCHMARK"
+        ),
     ],
     output: Annotated[
         Path | None,

@@ -6,8 +6,8 @@ The best units are shown as numbered lines as long as they fit, counted by the s
 envelope; one that does not fit is passed over. A baseline knows no times, authority or
 supersession: only what was recorded after `known_at` is hidden from it.
 
-Sources: settled 8; ecosystem 13; G. Cormack et al., "Reciprocal rank fusion outperforms
-Condorcet and individual rank learning methods", 2009.
+G. Cormack et al., "Reciprocal rank fusion outperforms Condorcet and individual rank learning
+methods", 2009.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Selection:
     """What a method put into the budget."""
 
     ids: tuple[str, ...]
@@ -50,7 +50,7 @@ class Shown:
 
 
 def units(items: Iterable[tuple[str, str, int | None]], model: str) -> list[Unit]:
-    """Return the units of (id, text, time) triples, counted for a model."""
+    """The units of (id, text, time) triples, counted for a model."""
     counter = counter_for(model)
     return [
         Unit(name, text, at_us, term_text(text), counter.count(f"[1] {text}\n"))
@@ -58,44 +58,46 @@ def units(items: Iterable[tuple[str, str, int | None]], model: str) -> list[Unit
     ]
 
 
-def ranked_by_words(
+def rank_by_words(
     question: str, known: Sequence[Unit], policy: CompilePolicy
 ) -> list[tuple[str, int]]:
-    """Return the ids of units that share a term with a question, with their BM25, best first."""
-    scores = lexical(
-        content_terms(question), [(u.terms,) for u in known], k1=policy.bm25_k1, b=policy.bm25_b
-    )
-    return _best((u.id, score) for u, score in zip(known, scores, strict=True) if score > 0)
+    """The ids of units that share a term with a question, with their BM25, best first."""
+    documents = [(unit.terms,) for unit in known]
+    scores = lexical(content_terms(question), documents, k1=policy.bm25_k1, b=policy.bm25_b)
+    pairs = zip(known, scores, strict=True)
+    return _best_first((unit.id, score) for unit, score in pairs if score > 0)
 
 
-def ranked_by_meaning(known: Sequence[Unit], cosines: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the ids of units by the cosine of their best chunk, nearest first."""
-    return _best((u.id, cosines[u.id]) for u in known if cosines.get(u.id, 0) > 0)
+def rank_by_meaning(known: Sequence[Unit], cosines: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The ids of units by the cosine of their best chunk, nearest first."""
+    return _best_first((unit.id, cosines[unit.id]) for unit in known if cosines.get(unit.id, 0) > 0)
 
 
-def fused(*rankings: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the ids of several rankings by the sum of their reciprocal ranks.
+def fuse(*rankings: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The ids of several rankings by the sum of their reciprocal ranks.
 
-    >>> [name for name, _ in fused([("a", 9), ("b", 5)], [("b", 8), ("c", 7)])]
+    >>> [name for name, _ in fuse([("a", 9), ("b", 5)], [("b", 8), ("c", 7)])]
     ['b', 'a', 'c']
     """
     sums: dict[str, int] = {}
     for ranking in rankings:
-        for place, (name, _) in enumerate(ranking, start=1):
-            sums[name] = sums.get(name, 0) + 1_000_000_000 // (_RRF + place)
-    return _best(sums.items())
+        for rank, (name, _) in enumerate(ranking, start=1):
+            sums[name] = sums.get(name, 0) + 1_000_000_000 // (_RRF + rank)
+    return _best_first(sums.items())
 
 
-def filled(ranking: Sequence[tuple[str, int]], by_id: Mapping[str, Unit], budget: int) -> Shown:
-    """Return the best units that fit a budget in tokens."""
-    left, chosen = budget, list[str]()
+def fill(ranking: Sequence[tuple[str, int]], by_id: Mapping[str, Unit], budget: int) -> Selection:
+    """Take the best units that fit a budget in tokens."""
+    room = budget
+    names: list[str] = []
     for name, _ in ranking:
         size = by_id[name].tokens
-        if size <= left:
-            chosen.append(name)
-            left -= size
-    return Shown(tuple(chosen), budget - left)
+        # One that does not fit is passed over: a shorter one behind it may.
+        if size <= room:
+            names.append(name)
+            room -= size
+    return Selection(tuple(names), budget - room)
 
 
-def _best(scored: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+def _best_first(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))

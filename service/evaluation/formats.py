@@ -1,4 +1,4 @@
-"""Benchmark formats: LoCoMo, LongMemEval and Memora as question sets.
+"""Benchmark formats: LoCoMo, LongMemEval, Memora and meetings (QMSum) as question sets (C-102).
 
 Each reader takes a file exactly as its authors publish it and yields the lines of our own format
 (`question_sets`), one turn a document. What the source labels decides the evidence: a turn where
@@ -7,22 +7,22 @@ the source made unanswerable are marked so. Nothing is downloaded, and no answer
 
 What Memora calls forgotten is named by its value and the session that withdrew it: the turns
 before that session which carry memory and say the value are the stale ones.
-Sources: checklist C-102; snap-research/locomo, xiaowu0162/LongMemEval and geniesinc/Memora, the
-descriptions of their data.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, NotFound, Unavailable, unknown
 
-Out = dict[str, Any]
+Fields = dict[str, Any]
 """A line of our format."""
 
 _LOCOMO_SESSION: Final = re.compile(r"session_(\d+)")
@@ -34,12 +34,15 @@ _LOCOMO_KINDS: Final = {
     4: "single-hop",
     5: "adversarial",
 }
+_ADVERSARIAL: Final = 5
 _WEEKDAY: Final = re.compile(r"\s*\([A-Za-z]+\)\s*")
 _TIMES: Final = ("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y-%m-%d", "%d %B, %Y")
 _SPEAKERS: Final = {"user_agent": "user", "ai_agent": "assistant"}
+_MEETING_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Meetings state no day; a turn a second keeps them in order."""
 
 
-def convert(source: str, path: str | Path) -> Iterator[Out]:
+def convert(source: str, path: str | Path) -> Iterator[Fields]:
     """Yield the lines of our format from a published file; a Memora persona may be its folder.
 
     Raises:
@@ -52,202 +55,278 @@ def convert(source: str, path: str | Path) -> Iterator[Out]:
     return FORMATS[source](Path(path))
 
 
-def _locomo(path: Path) -> Iterator[Out]:
-    for number, sample in enumerate(_list(_loaded(path), str(path))):
-        held = _mapping(sample, f"sample {number}")
-        name = str(held.get("sample_id") or f"sample-{number}")
-        talk = _mapping(held.get("conversation"), f"{name}: conversation")
-        turns = list(_locomo_turns(name, talk))
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A value of a JSON file, and where it stands."""
+
+    value: Any
+    place: str
+
+    def __getitem__(self, name: str) -> _Node:
+        """A member of an object; null where it is missing."""
+        return _Node(self.mapping().get(name), f"{self.place}: {name}")
+
+    def mapping(self) -> Mapping[str, Any]:
+        if not isinstance(self.value, Mapping):
+            raise _bad(f"{self.place} is no object")
+        return cast("Mapping[str, Any]", self.value)
+
+    def members(self) -> list[_Node]:
+        """The members of a list."""
+        if not isinstance(self.value, list):
+            raise _bad(f"{self.place} is no list")
+        values = cast("list[Any]", self.value)
+        return [_Node(value, f"{self.place} {index}") for index, value in enumerate(values)]
+
+    def text(self, name: str) -> str:
+        """A member that must be a text."""
+        value = self.mapping().get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise _bad(f"{self.place} has no {name}")
+        return value
+
+    def words(self, name: str) -> str:
+        """A member as a text, empty where there is none."""
+        return str(self.mapping().get(name) or "").strip()
+
+    def time(self) -> str:
+        """A time as ISO 8601; the sources state no zone, so UTC is taken."""
+        text = _WEEKDAY.sub(" ", str(self.value or "")).strip()
+        for form in _TIMES:
+            try:
+                return datetime.strptime(text, form).replace(tzinfo=UTC).isoformat()
+            except ValueError:
+                continue
+        raise _bad(f"{self.place}: {self.value!r} is no time of this format")
+
+
+def _locomo(path: Path) -> Iterator[Fields]:
+    for number, sample in enumerate(_json_file(path).members()):
+        name = str(sample.mapping().get("sample_id") or f"sample-{number}")
+        turns = list(_locomo_turns(name, sample["conversation"]))
         yield from turns
-        ids = {str(turn["id"]) for turn in turns}
-        for place, asked in enumerate(_list(held.get("qa"), f"{name}: qa")):
-            yield _locomo_question(name, place, _mapping(asked, f"{name}: qa {place}"), ids)
+
+        ids = {turn["id"] for turn in turns}
+        for position, question in enumerate(sample["qa"].members()):
+            yield _locomo_question(name, position, question, ids)
 
 
-def _locomo_turns(name: str, talk: Mapping[str, Any]) -> Iterator[Out]:
-    found = (_LOCOMO_SESSION.fullmatch(key) for key in talk)
-    for number in sorted(int(match[1]) for match in found if match):
+def _locomo_turns(name: str, talk: _Node) -> Iterator[Fields]:
+    numbers: list[int] = []
+    for key in talk.mapping():
+        match = _LOCOMO_SESSION.fullmatch(key)
+        if match:
+            numbers.append(int(match[1]))
+
+    for number in sorted(numbers):
         session = f"session_{number}"
-        at = _moment(talk.get(f"{session}_date_time"), f"{name}: {session}_date_time")
-        for turn in _list(talk[session], f"{name}: {session}"):
-            held = _mapping(turn, f"{name}: {session}")
-            text = str(held.get("text") or "").strip()
-            caption = str(held.get("blip_caption") or "").strip()
-            shown = f"{text} [shares a picture: {caption}]".strip() if caption else text
-            if shown:
-                dia = _stated(held, "dia_id", f"{name}: {session}")
-                yield {"set": name, "id": dia, "text": shown, "at": at,
-                       "speaker": _stated(held, "speaker", f"{name}: {dia}"),
-                       "session": session}  # fmt: skip
+        moment = talk[f"{session}_date_time"].time()
+        for turn in talk[session].members():
+            text, caption = turn.words("text"), turn.words("blip_caption")
+            if caption:
+                text = f"{text} [shares a picture: {caption}]".strip()
+            if text:
+                turn_id, speaker = turn.text("dia_id"), turn.text("speaker")
+                yield _turn(name, turn_id, text, moment, speaker=speaker, session=session)
 
 
-def _locomo_question(name: str, place: int, asked: Mapping[str, Any], ids: set[str]) -> Out:
-    where = f"{name}: qa {place}"
-    category = asked.get("category")
-    labels = " ".join(map(str, _list(asked.get("evidence") or [], where)))
-    named = [f"D{int(m[1])}:{int(m[2])}" for m in _LOCOMO_TURN.finditer(labels)]
-    kind = _LOCOMO_KINDS.get(category, str(category or "")) if isinstance(category, int) else ""
-    adversarial = category == 5
+def _turn(name: str, turn_id: str, text: str, moment: str, *, speaker: str, session: str) -> Fields:
     return {
         "set": name,
-        "id": f"{name}-q{place}",
-        "question": _stated(asked, "question", where),
-        "evidence": [] if adversarial else [each for each in dict.fromkeys(named) if each in ids],
-        "answerable": not adversarial,
+        "id": turn_id,
+        "text": text,
+        "at": moment,
+        "speaker": speaker,
+        "session": session,
+    }
+
+
+def _locomo_question(name: str, position: int, question: _Node, ids: set[str]) -> Fields:
+    # Labels come as lists and as texts, with zeros and with colons too many.
+    labels = " ".join(map(str, _Node(question["evidence"].value or [], name).value))
+    evidence: list[str] = []
+    for match in _LOCOMO_TURN.finditer(labels):
+        turn_id = f"D{int(match[1])}:{int(match[2])}"
+        if turn_id in ids and turn_id not in evidence:
+            evidence.append(turn_id)
+
+    category = question.mapping().get("category")
+    kind = _LOCOMO_KINDS.get(category, str(category)) if isinstance(category, int) else ""
+    return {
+        "set": name,
+        "id": f"{name}-q{position}",
+        "question": question.text("question"),
+        "evidence": [] if category == _ADVERSARIAL else evidence,
+        "answerable": category != _ADVERSARIAL,
         "category": kind,
     }
 
 
-def _longmemeval(path: Path) -> Iterator[Out]:
-    for number, instance in enumerate(_list(_loaded(path), str(path))):
-        held = _mapping(instance, f"instance {number}")
-        name = _stated(held, "question_id", f"instance {number}")
-        turns = list(_longmemeval_turns(name, held))
-        labelled = [turn for turn in turns if turn.pop("labelled")]
+def _longmemeval(path: Path) -> Iterator[Fields]:
+    for instance in _json_file(path).members():
+        name = instance.text("question_id")
+        turns, labelled_ids = _longmemeval_turns(name, instance)
         yield from turns
-        answers = set(map(str, _list(held.get("answer_session_ids") or [], name)))
-        answerable = not name.endswith("_abs")
-        at = _moment(held.get("question_date"), f"{name}: question_date")
-        evidence = [turn["id"] for turn in labelled] or _sessions(turns, answers)
+
+        answer_sessions = {str(member) for member in instance["answer_session_ids"].value or []}
+        evidence: list[Any] = [*labelled_ids] or _by_session(turns, answer_sessions)
+        moment = instance["question_date"].time()
+        is_answerable = not name.endswith("_abs")
         yield {
             "set": name,
             "id": name,
-            "question": _stated(held, "question", name),
-            "evidence": evidence if answerable else [],
-            "as_of": at,
-            "known_at": at,
-            "answerable": answerable,
-            "category": str(held.get("question_type") or ""),
+            "question": instance.text("question"),
+            "evidence": evidence if is_answerable else [],
+            "as_of": moment,
+            "known_at": moment,
+            "answerable": is_answerable,
+            "category": instance.words("question_type"),
         }
 
 
-def _longmemeval_turns(name: str, held: Mapping[str, Any]) -> Iterator[Out]:
-    sessions = _list(held.get("haystack_sessions"), f"{name}: haystack_sessions")
-    dates = _list(held.get("haystack_dates"), f"{name}: haystack_dates")
-    ids = _list(held.get("haystack_session_ids"), f"{name}: haystack_session_ids")
-    if not len(sessions) == len(dates) == len(ids):
+def _longmemeval_turns(name: str, instance: _Node) -> tuple[list[Fields], list[str]]:
+    """The turns of an instance, and the ids of those that hold the answer."""
+    sessions = instance["haystack_sessions"].members()
+    dates = instance["haystack_dates"].members()
+    names = instance["haystack_session_ids"].members()
+    if not len(sessions) == len(dates) == len(names):
         raise _bad(f"{name}: haystack_sessions, _dates and _session_ids differ in length")
-    for place, (session, date, stated) in enumerate(zip(sessions, dates, ids, strict=True)):
-        at = _moment(date, f"{name}: haystack_dates")
-        for number, turn in enumerate(_list(session, f"{name}: session {stated}")):
-            said = _mapping(turn, f"{name}: session {stated}")
-            text = str(said.get("content") or "").strip()
-            if text:
-                # a session may stand in a haystack twice, so its place is part of the id
-                yield {"set": name, "id": f"{place}:{stated}:{number}", "text": text, "at": at,
-                       "speaker": str(said.get("role") or "user"), "session": str(stated),
-                       "labelled": said.get("has_answer") is True}  # fmt: skip
+
+    turns: list[Fields] = []
+    labelled_ids: list[str] = []
+    for position, (session, date, label) in enumerate(zip(sessions, dates, names, strict=True)):
+        moment = date.time()
+        for number, turn in enumerate(session.members()):
+            text = turn.words("content")
+            if not text:
+                continue
+
+            # A session may stand in a haystack twice, so its position is part of the id.
+            turn_id = f"{position}:{label.value}:{number}"
+            speaker, session_id = turn.words("role") or "user", str(label.value)
+            turns.append(_turn(name, turn_id, text, moment, speaker=speaker, session=session_id))
+            if turn.mapping().get("has_answer") is True:
+                labelled_ids.append(turn_id)
+    return turns, labelled_ids
 
 
-def _sessions(turns: list[Out], answers: set[str]) -> list[list[str]]:
-    """Return the turns of each answering session: any of them will do."""
-    of: dict[str, list[str]] = {}
+def _by_session(turns: list[Fields], sessions: set[str]) -> list[list[str]]:
+    """The turns of each answering session: any of them will do."""
+    groups: dict[str, list[str]] = {}
     for turn in turns:
-        if turn["session"] in answers:
-            of.setdefault(str(turn["session"]), []).append(str(turn["id"]))
-    return list(of.values())
+        if turn["session"] in sessions:
+            groups.setdefault(turn["session"], []).append(turn["id"])
+    return list(groups.values())
 
 
-def _memora(path: Path) -> Iterator[Out]:
-    asked = path
+def _memora(path: Path) -> Iterator[Fields]:
+    """A persona's folder or file of questions, or a file of several persons, a line each."""
+    if ".jsonl" in path.suffixes:
+        for person in _json_lines(path):
+            name = person.text("person")
+            sessions = [_Node(member.value, name) for member in person["sessions"].members()]
+            yield from _memora_lines(name, sessions, person["questions"].members()[0])
+        return
+
+    file = path
     if path.is_dir():
-        found = sorted(path.glob("evaluation_questions_*.json"))
-        if len(found) != 1:
-            raise _bad(f"{path} holds {len(found)} files evaluation_questions_*.json, not one")
-        asked = found[0]
-    held = _mapping(_loaded(asked), str(asked))
-    name = str(held.get("persona") or asked.parent.name)
-    folder = asked.parent / "conversations"
-    files = sorted(folder.glob("session_*.json"))
-    if not files:
+        files = sorted(path.glob("evaluation_questions_*.json"))
+        if len(files) != 1:
+            raise _bad(f"{path} holds {len(files)} files evaluation_questions_*.json, not one")
+        file = files[0]
+
+    questions = _json_file(file)
+    name = questions.words("persona") or file.parent.name
+    folder = file.parent / "conversations"
+    sessions = [_json_file(member) for member in sorted(folder.glob("session_*.json"))]
+    if not sessions:
         raise NotFound(f"there are no sessions in {folder}", code="unknown_file")
-    turns = [turn for file in files for turn in _memora_turns(name, file)]
-    told = [turn for turn in turns if turn.pop("told")]
-    yield from turns
-    for kind, question in _memora_questions(held, name):
-        yield _memora_question(name, kind, question, told)
+    yield from _memora_lines(name, sessions, questions)
 
 
-def _memora_turns(name: str, file: Path) -> Iterator[Out]:
-    held = _mapping(_loaded(file), file.name)
-    session = str(held.get("session_id"))
-    at = _moment(held.get("date"), f"{file.name}: date")
-    for turn in _list(held.get("conversation"), f"{file.name}: conversation"):
-        said = _mapping(turn, file.name)
-        text = str(said.get("message") or "").strip()
-        who = str(said.get("speaker") or "user")
-        if text:
-            yield {"set": name, "id": f"{session}:{said.get('turn')}", "text": text, "at": at,
-                   "speaker": _SPEAKERS.get(who, who), "session": session,
-                   "told": said.get("share_memory") is True}  # fmt: skip
+def _memora_lines(name: str, sessions: list[_Node], asked_by: _Node) -> Iterator[Fields]:
+    memory_turns: list[Fields] = []
+    for session in sessions:
+        session_id = str(session.mapping().get("session_id"))
+        moment = session["date"].time()
+        for turn in session["conversation"].members():
+            text, role = turn.words("message"), turn.words("speaker") or "user"
+            if not text:
+                continue
+            turn_id = f"{session_id}:{turn.mapping().get('turn')}"
+            speaker = _SPEAKERS.get(role, role)
+            fields = _turn(name, turn_id, text, moment, speaker=speaker, session=session_id)
+            if turn.mapping().get("share_memory") is True:
+                memory_turns.append(fields)
+            yield fields
+
+    groups = asked_by["questions"]
+    for group in groups.members() if isinstance(groups.value, list) else [groups]:
+        for kind in group.mapping():
+            for question in group[kind].members():
+                yield _memora_question(name, kind, question, memory_turns)
 
 
-def _memora_questions(
-    held: Mapping[str, Any], name: str
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    given = held.get("questions")
-    groups = cast("list[object]", given) if isinstance(given, list) else [given]
-    for group in groups:
-        for kind, questions in _mapping(group, f"{name}: questions").items():
-            for place, question in enumerate(_list(questions, f"{name}: {kind}")):
-                yield kind, _mapping(question, f"{name}: {kind} {place}")
+def _memora_question(name: str, kind: str, question: _Node, memory_turns: list[Fields]) -> Fields:
+    session_ids = dict.fromkeys(_session_ids(question["memory_evidence"].value))
+    turns_by_session = {
+        turns[0].partition(":")[0]: turns
+        for turns in _by_session(memory_turns, {turn["session"] for turn in memory_turns})
+    }
+    evidence = [turns_by_session[i] for i in session_ids if i in turns_by_session]
+    needed_ids = set().union(*evidence)
 
-
-def _memora_question(name: str, kind: str, asked: Mapping[str, Any], told: list[Out]) -> Out:
-    where = _stated(asked, "question_id", f"{name}: {kind}")
-    of: dict[str, list[str]] = {}
-    for turn in told:
-        of.setdefault(str(turn["session"]), []).append(str(turn["id"]))
-    named = dict.fromkeys(_session_ids(asked.get("memory_evidence")))
-    evidence = [of[session] for session in named if session in of]
-    kept = {each for group in evidence for each in group}
-    day = _stated(asked, "question_date", where)
-    at = _moment(day, f"{where}: question_date").replace("T00:00:00", "T23:59:59")
+    moment = question["question_date"].time().replace("T00:00:00", "T23:59:59")
     return {
         "set": name,
-        "id": where,
-        "question": _stated(asked, "question", where),
+        "id": question.text("question_id"),
+        "question": question.text("question"),
         "evidence": evidence,
-        "stale": [each for each in _forgotten(asked, told) if each not in kept],
-        "as_of": at,
-        "known_at": at,
+        "stale": [i for i in _stale_turns(question, memory_turns) if i not in needed_ids],
+        "as_of": moment,
+        "known_at": moment,
         "category": kind,
     }
 
 
-def _session_ids(held: Any) -> Iterator[str]:
+def _session_ids(evidence: Any) -> Iterator[str]:
     """Yield the sessions that an evidence names, however deep."""
-    if isinstance(held, Mapping):
-        for key, value in cast("Mapping[str, object]", held).items():
-            if key == "session_id" or (key == "session_history" and isinstance(value, list)):
-                ids = cast("list[object]", value if isinstance(value, list) else [value])
-                yield from (str(each) for each in ids if isinstance(each, int | str))
-            else:
-                yield from _session_ids(value)
-    elif isinstance(held, list):
-        for each in cast("list[object]", held):
-            yield from _session_ids(each)
+    if isinstance(evidence, list):
+        for member in cast("list[object]", evidence):
+            yield from _session_ids(member)
+    if not isinstance(evidence, Mapping):
+        return
+
+    for key, value in cast("Mapping[str, object]", evidence).items():
+        is_history = key == "session_history" and isinstance(value, list)
+        if key != "session_id" and not is_history:
+            yield from _session_ids(value)
+            continue
+        for session_id in cast("list[object]", value if isinstance(value, list) else [value]):
+            if isinstance(session_id, int | str):
+                yield str(session_id)
 
 
-def _forgotten(asked: Mapping[str, Any], told: list[Out]) -> Iterator[str]:
-    evidence: Any = asked.get("forgetting_evidence")
-    items: Any = evidence.get("forgotten_items") if isinstance(evidence, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    for item in cast("list[object]", items) if isinstance(items, list) else []:
-        held = _mapping(item, "forgotten_items")
-        value, withdrawn = _plain(str(held.get("value") or "")), _number(held.get("session_id"))
-        for turn in told:
-            if (
-                value
-                and _number(turn["session"]) < withdrawn
-                and value in _plain(str(turn["text"]))
-            ):
-                yield str(turn["id"])
+def _stale_turns(question: _Node, memory_turns: list[Fields]) -> Iterator[str]:
+    withdrawals = question["forgetting_evidence"]
+    if not isinstance(withdrawals.value, Mapping):
+        return
+    items = withdrawals["forgotten_items"]
+    if not isinstance(items.value, list):
+        return
+
+    for item in items.members():
+        value, session = _search_form(item.words("value")), _number(item["session_id"].value)
+        for turn in memory_turns:
+            is_before = _number(turn["session"]) < session
+            if value and is_before and value in _search_form(turn["text"]):
+                yield turn["id"]
 
 
-def _plain(text: str) -> str:
-    """Return a text to look for values in: one case, no digit grouping, one space."""
-    grouped = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
-    return " ".join(re.sub(r"[^\w\s]+", " ", grouped).split())
+def _search_form(text: str) -> str:
+    """A text to look for values in: one case, no digit grouping, one space."""
+    digits = re.sub(r"(?<=\d),(?=\d{3})", "", text.casefold())
+    return " ".join(re.sub(r"[^\w\s]+", " ", digits).split())
 
 
 def _number(value: Any) -> int:
@@ -255,58 +334,69 @@ def _number(value: Any) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _loaded(path: Path) -> Any:
+def _meetings(path: Path) -> Iterator[Fields]:
+    for meeting in _json_lines(path):
+        name = meeting.text("conversation")
+        ids: set[str] = set()
+        for number, turn in enumerate(meeting["turns"].members()):
+            text = turn.words("text")
+            if not text:
+                continue
+            turn_id = str(turn.mapping().get("id"))
+            moment = (_MEETING_DAY + timedelta(seconds=number)).isoformat()
+            ids.add(turn_id)
+            speaker = turn.text("speaker")
+            yield _turn(name, turn_id, text, moment, speaker=speaker, session=name)
+
+        for number, question in enumerate(meeting["questions"].members()):
+            turn_ids = [str(member.value) for member in question["evidence"].members()]
+            yield {
+                "set": name,
+                "id": f"{name}-q{number}",
+                "question": question.text("question"),
+                "evidence": [turn_id for turn_id in turn_ids if turn_id in ids],
+            }
+
+
+def _json_lines(path: Path) -> Iterator[_Node]:
+    for number, line in enumerate(_read(path).splitlines(), start=1):
+        if line.strip():
+            yield _parse(line, f"{path}, line {number}")
+
+
+def _json_file(path: Path) -> _Node:
+    return _parse(_read(path), str(path))
+
+
+def _parse(text: bytes, place: str) -> _Node:
     try:
-        return json.loads(path.read_bytes())
+        return _Node(json.loads(text), place)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInput(f"{place} is no JSON: {error}", code="bad_json") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
     except FileNotFoundError as error:
         raise NotFound(f"there is no file {path}", code="unknown_file") from error
     except OSError as error:
         raise Unavailable(
             f"{path} cannot be read: {error.strerror or error}", code="file_unreadable"
         ) from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{path} is no JSON: {error}", code="bad_json") from error
 
 
-def _list(held: Any, where: str) -> list[Any]:
-    if not isinstance(held, list):
-        raise _bad(f"{where} is no list")
-    return cast("list[object]", held)
-
-
-def _mapping(held: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(held, Mapping):
-        raise _bad(f"{where} is no object")
-    return cast("Mapping[str, object]", held)
-
-
-def _stated(held: Mapping[str, Any], name: str, where: str) -> str:
-    value = held.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise _bad(f"{where} has no {name}")
-    return value
-
-
-def _moment(given: Any, where: str) -> str:
-    """Return a time as ISO 8601; the sources state no zone, so UTC is taken."""
-    text = _WEEKDAY.sub(" ", str(given or "")).strip()
-    for form in _TIMES:
-        try:
-            return datetime.strptime(text, form).replace(tzinfo=UTC).isoformat()
-        except ValueError:
-            continue
-    raise _bad(f"{where}: {given!r} is no time of this format")
-
-
-def _bad(why: str) -> InvalidInput:
+def _bad(reason: str) -> InvalidInput:
     return InvalidInput(
-        f"{why}; is this the file of another benchmark? See docs/evaluation.md", code="bad_file"
+        f"{reason}; is this the file of another benchmark? See docs/evaluation.md",
+        code="bad_file",
     )
 
 
-FORMATS: Final[Mapping[str, Callable[[Path], Iterator[Out]]]] = {
+FORMATS: Final[Mapping[str, Callable[[Path], Iterator[Fields]]]] = {
     "locomo": _locomo,
     "longmemeval": _longmemeval,
     "memora": _memora,
+    "meetings": _meetings,
 }
 """The readers by the name of the benchmark."""

@@ -7,8 +7,7 @@ from its place on. Lines of one `set` stand together and share a memory of their
 any size is read set by set. Evidence is a list in which every entry must be found; an entry that
 is itself a list is found when one of its ids is.
 
-This module reads, checks and writes the format; `evaluating` does what it says.
-Source: checklist C-102; docs/evaluation.md.
+This module reads and checks the format (C-102, docs/evaluation.md); `recall` does what it says.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ..backend.times import instant
 from ..writing.event_lines import Line, at_line, checked_fields, json_object, opened
 
 _DOCUMENT: Final = frozenset({"id", "set", "at", "text", "speaker", "session"})
-_FACT: Final = frozenset(each.name for each in fields(Write))
+_FACT: Final = frozenset(item.name for item in fields(Write))
 _QUESTION: Final = frozenset(
     {"id", "set", "question", "evidence", "stale", "as_of", "known_at", "answerable"}
     | {"entities", "category"}
@@ -43,8 +42,8 @@ class Document:
     session: str | None = None
 
     @property
-    def shown(self) -> str:
-        """Return the text with who said it, as a plain retriever shows it."""
+    def line_text(self) -> str:
+        """The text with who said it, as a plain retriever shows it."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
 
@@ -58,17 +57,19 @@ class Fact:
     write: Write
 
     @property
-    def shown(self) -> str:
-        """Return the claim as a sentence, as a plain retriever shows it."""
+    def line_text(self) -> str:
+        """The claim as a sentence, as a plain retriever shows it."""
         write = self.write
         subject: object = write.subject
         if isinstance(subject, Mapping):
             subject = cast("Mapping[str, object]", subject).get("name")
-        name = str(subject or "")
-        held = "" if write.value is None else str(write.value)
-        period = f"{write.valid_from or '…'} to {write.valid_until or '…'}"
-        said = f"{name} {write.slot}: {held} ({period})" if write.slot else name
-        return " ".join(part for part in (said, write.content or "") if part)
+
+        sentence = str(subject or "")
+        if write.slot:
+            value = "" if write.value is None else str(write.value)
+            period = f"{write.valid_from or '…'} to {write.valid_until or '…'}"
+            sentence = f"{sentence} {write.slot}: {value} ({period})"
+        return " ".join(part for part in (sentence, write.content or "") if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,114 +118,144 @@ def question_sets(path: str | Path, *, own_ids: bool = True) -> Iterator[Questio
 
 
 def _sets(lines: Iterable[Line], own_ids: bool) -> Iterator[QuestionSet]:
-    held: QuestionSet | None = None
-    asked: dict[str, int] = {}
-    closed: set[str] = set()
-    words: list[Mapping[str, Any]] = []
+    reader = _SetReader(own_ids)
     for line in lines:
         try:
-            given = json_object(line.text)
-            if "define" in given:
-                words.append(given)
-                if held is not None:
-                    held.definitions.append(given)
-                continue
-            name = _text(given, "set") or ""
-            if held is None or held.name != name:
-                if held is not None:
-                    yield _whole(held, asked, own_ids)
-                    closed.add(held.name)
-                if name in closed:
-                    raise _bad("set", f"the lines of set {name!r} must stand together")
-                held, asked = QuestionSet(name, definitions=[*words]), {}
-            _take(held, given, line.number, asked)
+            finished_set = reader.take(line)
         except TenureError as error:
             raise at_line(error, line.number) from error
-    if held is not None:
-        yield _whole(held, asked, own_ids)
+        if finished_set is not None:
+            yield finished_set
+
+    last_set = reader.finish()
+    if last_set is not None:
+        yield last_set
 
 
-def _take(held: QuestionSet, given: Mapping[str, Any], line: int, asked: dict[str, int]) -> None:
-    if "question" in given:
-        question = _question(given)
-        _once(question.id, asked, "question")
-        asked[question.id] = line
-        held.questions.append(question)
-        return
-    item = _document(given) if "text" in given else _fact(given)
-    _once(item.id, held.lines, "item")
-    held.lines[item.id] = line
-    held.items.append(item)
+class _SetReader:
+    """Puts lines into sets; a set is whole when the next one begins."""
+
+    def __init__(self, own_ids: bool) -> None:
+        self._own_ids = own_ids
+        self._current: QuestionSet | None = None
+        self._question_lines: dict[str, int] = {}
+        self._closed_names: set[str] = set()
+        self._definitions: list[Mapping[str, Any]] = []
+
+    def take(self, line: Line) -> QuestionSet | None:
+        """Take a line; the set that it ends, where it begins another."""
+        fields = json_object(line.text)
+        if "define" in fields:
+            self._definitions.append(fields)
+            if self._current is not None:
+                self._current.definitions.append(fields)
+            return None
+
+        finished_set = None
+        name = _text(fields, "set") or ""
+        if self._current is None or self._current.name != name:
+            finished_set = self.finish()
+            self._begin(name)
+        self._add(fields, line.number)
+        return finished_set
+
+    def finish(self) -> QuestionSet | None:
+        """The set that was being read, whose questions name its own items only."""
+        question_set = self._current
+        if question_set is None or not self._own_ids:
+            return question_set
+
+        for question in question_set.questions:
+            ids = {item_id for entry in question.evidence for item_id in entry}
+            missing = sorted((ids | {*question.stale}) - question_set.lines.keys())
+            if missing:
+                error = _bad(
+                    "evidence",
+                    f"question {question.id!r} names {missing[0]!r}, which no document or fact "
+                    f"of its set has as id: {did_you_mean(missing[0], question_set.lines)}",
+                )
+                raise at_line(error, self._question_lines[question.id])
+        return question_set
+
+    def _begin(self, name: str) -> None:
+        if self._current is not None:
+            self._closed_names.add(self._current.name)
+        if name in self._closed_names:
+            raise _bad("set", f"the lines of set {name!r} must stand together")
+
+        self._current = QuestionSet(name, definitions=[*self._definitions])
+        self._question_lines = {}
+
+    def _add(self, fields: Mapping[str, Any], number: int) -> None:
+        question_set = self._current
+        assert question_set is not None  # `_begin` made it
+
+        if "question" in fields:
+            question = _question(fields)
+            _require_new(question.id, self._question_lines, "question")
+            self._question_lines[question.id] = number
+            question_set.questions.append(question)
+            return
+
+        item = _document(fields) if "text" in fields else _fact(fields)
+        _require_new(item.id, question_set.lines, "item")
+        question_set.lines[item.id] = number
+        question_set.items.append(item)
 
 
-def _whole(held: QuestionSet, asked: Mapping[str, int], own_ids: bool) -> QuestionSet:
-    """Return a set whose questions name its own items only."""
-    for question in held.questions:
-        named = {each for entry in question.evidence for each in entry} | {*question.stale}
-        missing = sorted(named - held.lines.keys()) if own_ids else []
-        if missing:
-            error = _bad(
-                "evidence",
-                f"question {question.id!r} names {missing[0]!r}, which no document or fact of "
-                f"its set has as id: {did_you_mean(missing[0], held.lines)}",
-            )
-            raise at_line(error, asked[question.id])
-    return held
-
-
-def _document(given: Mapping[str, Any]) -> Document:
-    _known(given, _DOCUMENT)
-    text = _required(given, "text")
+def _document(line: Mapping[str, Any]) -> Document:
+    _check_names(line, _DOCUMENT)
+    text = _required_text(line, "text")
     return Document(
-        id=_required(given, "id"),
+        id=_required_text(line, "id"),
         text=text,
-        at_us=_moment(given, "at"),
-        speaker=_text(given, "speaker"),
-        session=_text(given, "session"),
+        at_us=_moment(line, "at"),
+        speaker=_text(line, "speaker"),
+        session=_text(line, "session"),
     )
 
 
-def _fact(given: Mapping[str, Any]) -> Fact:
-    own = {"id", "at", "set"}
-    raw = {name: value for name, value in given.items() if name not in own}
+def _fact(line: Mapping[str, Any]) -> Fact:
+    frame = {"id", "at", "set"}
+    raw = {name: value for name, value in line.items() if name not in frame}
     if raw.keys().isdisjoint(_FACT):
-        _known(raw, _DOCUMENT | _QUESTION | _FACT)
-    stated = checked_fields(raw)
-    if not stated:
+        _check_names(raw, _DOCUMENT | _QUESTION | _FACT)
+    fields = checked_fields(raw)
+    if not fields:
         raise _bad("id", "a line is a document (text), a fact (subject, slot, …) or a question")
-    return Fact(id=_required(given, "id"), at_us=_moment(given, "at"), write=Write(**stated))
+    return Fact(id=_required_text(line, "id"), at_us=_moment(line, "at"), write=Write(**fields))
 
 
-def _question(given: Mapping[str, Any]) -> Question:
-    _known(given, _QUESTION)
-    answerable = given.get("answerable", True)
+def _question(line: Mapping[str, Any]) -> Question:
+    _check_names(line, _QUESTION)
+    answerable = line.get("answerable", True)
     if not isinstance(answerable, bool):
         raise _bad("answerable", "answerable must be true or false")
     return Question(
-        id=_required(given, "id"),
-        text=_required(given, "question"),
-        evidence=_evidence(given.get("evidence")),
-        stale=_texts(given, "stale"),
-        as_of_us=_moment(given, "as_of"),
-        known_at_us=_moment(given, "known_at"),
+        id=_required_text(line, "id"),
+        text=_required_text(line, "question"),
+        evidence=_evidence(line.get("evidence")),
+        stale=_texts(line, "stale"),
+        as_of_us=_moment(line, "as_of"),
+        known_at_us=_moment(line, "known_at"),
         answerable=answerable,
-        entities=_texts(given, "entities"),
-        category=_text(given, "category") or "",
+        entities=_texts(line, "entities"),
+        category=_text(line, "category") or "",
     )
 
 
-def _evidence(given: Any) -> tuple[tuple[str, ...], ...]:
-    if given is None:
+def _evidence(entries: Any) -> tuple[tuple[str, ...], ...]:
+    if entries is None:
         return ()
-    if not isinstance(given, list):
+    if not isinstance(entries, list):
         raise _no_evidence()
-    return tuple(dict.fromkeys(map(_entry, cast("list[object]", given))))
+    return tuple(dict.fromkeys(map(_entry, cast("list[object]", entries))))
 
 
-def _entry(given: object) -> tuple[str, ...]:
-    named = cast("list[object]", given) if isinstance(given, list) else [given]
-    ids = [each for each in named if isinstance(each, str) and each]
-    if not ids or len(ids) < len(named):
+def _entry(stated_ids: object) -> tuple[str, ...]:
+    names = cast("list[object]", stated_ids) if isinstance(stated_ids, list) else [stated_ids]
+    ids = [name for name in names if isinstance(name, str) and name]
+    if not ids or len(ids) < len(names):
         raise _no_evidence()
     return tuple(dict.fromkeys(ids))
 
@@ -233,60 +264,63 @@ def _no_evidence() -> InvalidInput:
     return _bad("evidence", "evidence is a list of ids, or of lists of which one will do")
 
 
-def _known(given: Mapping[str, Any], fields: Iterable[str]) -> None:
-    for name in given:
-        if name not in fields:
+def _check_names(line: Mapping[str, Any], names: Iterable[str]) -> None:
+    for name in line:
+        if name not in names:
             raise InvalidInput(
-                f"there is no field {name!r} here: {did_you_mean(name, fields)}",
+                f"there is no field {name!r} here: {did_you_mean(name, names)}",
                 code="unknown_field",
                 field=name,
             )
 
 
-def _once(name: str, held: Mapping[str, int], what: str) -> None:
-    if name in held:
-        raise _bad("id", f"{what} {name!r} stands on line {held[name]} of this set already")
+def _require_new(name: str, lines: Mapping[str, int], kind: str) -> None:
+    if name in lines:
+        raise _bad("id", f"{kind} {name!r} stands on line {lines[name]} of this set already")
 
 
-def _required(given: Mapping[str, Any], name: str) -> str:
-    text = _text(given, name)
+def _required_text(line: Mapping[str, Any], name: str) -> str:
+    text = _text(line, name)
     if text is None or not text.strip():
         raise _bad(name, f"{name} is missing or empty")
     return text
 
 
-def _text(given: Mapping[str, Any], name: str) -> str | None:
-    value = given.get(name)
+def _text(line: Mapping[str, Any], name: str) -> str | None:
+    value = line.get(name)
     if value is not None and not isinstance(value, str):
         raise _bad(name, f"{name} must be a text")
     return value
 
 
-def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value: object = given.get(name, [])
-    named = cast("list[object]", value) if isinstance(value, list) else [None]
-    texts = [each for each in named if isinstance(each, str)]
-    if len(texts) < len(named):
+def _texts(line: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value: object = line.get(name, [])
+    entries = cast("list[object]", value) if isinstance(value, list) else [None]
+    texts = [entry for entry in entries if isinstance(entry, str)]
+    if len(texts) < len(entries):
         raise _bad(name, f"{name} must be a list of texts")
     return tuple(dict.fromkeys(texts))
 
 
-def _moment(given: Mapping[str, Any], name: str) -> int | None:
-    text = _text(given, name)
+def _moment(line: Mapping[str, Any], name: str) -> int | None:
+    text = _text(line, name)
     if text in ("infinity", "-infinity"):
         raise InvalidInput(f"{name} is a moment, not an open end", code="bad_time")
     return None if text is None else instant(text, field=name)
 
 
-def _bad(name: str, why: str) -> InvalidInput:
-    return InvalidInput(why, code="bad_field", field=name)
+def _bad(name: str, reason: str) -> InvalidInput:
+    return InvalidInput(reason, code="bad_field", field=name)
 
 
 def in_order(items: Sequence[Item]) -> list[tuple[int | None, Item]]:
-    """Return items with their times, oldest first; a line without one has that before it."""
-    timed: list[tuple[int | None, Item]] = []
+    """Items with their times, oldest first; a line without one has that before it."""
+    timeline: list[tuple[int | None, Item]] = []
     last: int | None = None
+
     for item in items:
-        last = item.at_us if item.at_us is not None else last
-        timed.append((last, item))
-    return sorted(timed, key=lambda pair: (pair[0] is not None, pair[0] or 0))
+        if item.at_us is not None:
+            last = item.at_us
+        timeline.append((last, item))
+
+    return sorted(timeline, key=lambda pair: (pair[0] is not None, pair[0] or 0))

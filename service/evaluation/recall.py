@@ -7,8 +7,7 @@ model: an item counts as shown when its object, or a claim taken from it, stands
 Against a store of the user's own nothing is written; evidence is then named by object ids.
 
 What stayed out is attributed by the trace: never a candidate, or the stage and reason that
-left it out (C-113). The labelled form of the core metrics (D6) is what `recall` and `precision`
-say. Sources: checklist C-102, C-103, C-113, D6; ecosystem 13.
+left it out (C-102, C-103, C-113).
 """
 
 from __future__ import annotations
@@ -20,44 +19,39 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote
 
 from ...compiler.envelope.envelope import Envelope
-from ...schema.errors import InvalidInput, TenureError
+from ...schema.errors import InvalidInput
 from ...schema.interval import MIN_US
 from ...schema.policy import DEFAULT, Policy
-from ...schema.principal import OPERATE, OWNER
+from ...schema.principal import OWNER
 from ...schema.values import moment
 from ...store.port.vectors import to16
-from ..backend.ids import wall_clock
 from ..client.connect import connect
 from ..client.memory import Memory
 from ..encoders.choice import encoder_of
-from ..encoders.embedding import claims_of, encode_one
+from ..encoders.embedding import encode_one
 from ..encoders.encoder import Encoder
 from ..writing.event_lines import STDIN
-from ..writing.observe import Observation, Observer
 from .baselines import (
     BM25,
     DENSE,
     HYBRID,
-    Shown,
+    Selection,
     Unit,
-    filled,
-    fused,
-    ranked_by_meaning,
-    ranked_by_words,
-    units,
+    fill,
+    fuse,
+    rank_by_meaning,
+    rank_by_words,
 )
-from .question_sets import Document, Fact, Question, QuestionSet, in_order, question_sets
-from .scoring import Figures, Found, Score, figures
+from .corpus import Corpus, Loader, Refusal, SetClock
+from .question_sets import Question, QuestionSet, question_sets
+from .scoring import Figures, MethodAnswer, Score, figures
 
 TENURE: Final = "tenure"
 BUDGETS: Final = (1_000, 4_000)
 """Tokens; where the papers on conversations compare."""
-_DUE: Final = 0.30
-"""The strength at which a passage is due, as its type has it."""
-_DETAILED: Final = frozenset({"irrelevant_to_active_task", "below_floor"})
+_REASONS_WITH_DETAIL: Final = frozenset({"irrelevant_to_active_task", "below_floor"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +68,8 @@ class EvaluationOptions:
     half_life_days: float | None = None
     """Of documents; None keeps the half-life of a passage."""
     policy: Policy = DEFAULT
-
-
-class Refused(NamedTuple):
-    """An item that the store did not take."""
-
-    line: int
-    id: str
-    code: str
-    reason: str
+    limit: int | None = None
+    """Questions that are asked at most, the first of the file; None asks all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +86,9 @@ class RecallReport:
     """By budget, then tenure and the baselines."""
     missed: dict[str, int]
     """Why evidence stayed out of tenure's contexts: a stage and its reason, over all budgets."""
-    refused: tuple[Refused, ...]
+    missed_by_budget: dict[int, dict[str, int]]
+    """The same for each budget."""
+    refused: tuple[Refusal, ...]
     seconds: float
 
 
@@ -117,7 +106,7 @@ def evaluate_recall(
     progress: ShowProgress | None = None,
     watch: Watch | None = None,
 ) -> RecallReport:
-    """Return the recall of evidence for a file of question sets, baselines beside it.
+    """Measure the recall of evidence for a file of question sets, baselines beside it.
 
     Without `memory` each set is loaded into a temporary store. With one, the file holds
     questions alone, evidence is named by object ids, and nothing but manifests is written.
@@ -127,14 +116,21 @@ def evaluate_recall(
         InvalidInput: `out_of_range`, `empty_file`.
         Forbidden: when the caller may not operate the store that is named.
     """
-    chosen = options or EvaluationOptions()
-    if not chosen.budgets or min(chosen.budgets) < 1:
+    options = options or EvaluationOptions()
+    if not options.budgets or min(options.budgets) < 1:
         raise InvalidInput("a budget is at least 1 token", code="out_of_range")
-    began = time.perf_counter()
-    total = _checked(path, memory)
-    run = _Run(chosen, memory, encoder_of(chosen.encoder), total, progress, watch)
-    for held in question_sets(path, own_ids=memory is None):
-        run.take(held)
+
+    begin = time.perf_counter()
+    total = _count_questions(path, memory)
+    if options.limit is not None:
+        total = min(total, options.limit)
+
+    run = _Run(options, memory, encoder_of(options.encoder), total, progress, watch)
+    for question_set in question_sets(path, own_ids=memory is None):
+        if run.question_count < total:
+            run.take(question_set)
+
+    misses: Counter[str] = sum(run.misses.values(), Counter[str]())
     return RecallReport(
         file=str(path),
         sets=run.sets,
@@ -143,21 +139,28 @@ def evaluate_recall(
         unanswerable=run.unanswerable,
         encoder=run.encoder_id,
         figures=figures(run.scores),
-        missed=dict(sorted(run.missed.items(), key=lambda pair: (-pair[1], pair[0]))),
-        refused=tuple(run.refused),
-        seconds=round(time.perf_counter() - began, 3),
+        missed=_by_count(misses),
+        missed_by_budget={budget: _by_count(counts) for budget, counts in run.misses.items()},
+        refused=tuple(run.refusals),
+        seconds=round(time.perf_counter() - begin, 3),
     )
 
 
-def _checked(path: str | Path, memory: Memory | None) -> int:
-    """Read the whole file before anything is loaded, and return its count of questions."""
+def _by_count(counts: Counter[str]) -> dict[str, int]:
+    """Reasons with their counts, the most frequent first."""
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _count_questions(path: str | Path, memory: Memory | None) -> int:
+    """Read the whole file before anything is loaded, and count its questions."""
     if str(path) == STDIN:
         raise InvalidInput("the file is read twice: name one, not -", code="bad_file")
+
     total = 0
-    for held in question_sets(path, own_ids=memory is None):
-        total += len(held.questions)
-        if memory is not None and (held.items or held.definitions):
-            line = min(held.lines.values(), default=1)
+    for question_set in question_sets(path, own_ids=memory is None):
+        total += len(question_set.questions)
+        if memory is not None and (question_set.items or question_set.definitions):
+            line = min(question_set.lines.values(), default=1)
             raise InvalidInput(
                 f"line {line}: against a store of yours a file holds questions only, so that "
                 "nothing is written into it; leave --store out to load the items into a "
@@ -168,16 +171,6 @@ def _checked(path: str | Path, memory: Memory | None) -> int:
     if not total:
         raise InvalidInput(f"{path} holds no question", code="empty_file")
     return total
-
-
-@dataclass(slots=True)
-class _Clock:
-    """The time of a temporary store: that of the item that is loaded."""
-
-    now: int = field(default_factory=wall_clock)
-
-    def __call__(self) -> int:
-        return self.now
 
 
 @dataclass(slots=True)
@@ -192,206 +185,121 @@ class _Run:
     watch: Watch | None
     sets: int = 0
     items: int = 0
-    done: int = 0
+    question_count: int = 0
     unanswerable: int = 0
     encoder_id: str | None = None
     scores: list[Score] = field(default_factory=list[Score])
-    missed: Counter[str] = field(default_factory=Counter[str])
-    refused: list[Refused] = field(default_factory=list[Refused])
+    misses: dict[int, Counter[str]] = field(default_factory=dict[int, Counter[str]])
+    refusals: list[Refusal] = field(default_factory=list[Refusal])
 
-    def take(self, held: QuestionSet) -> None:
+    def take(self, question_set: QuestionSet) -> None:
         """Load a set and ask its questions."""
         self.sets += 1
+        options = self.options
         if self.memory is not None:
-            self._ask(held, _Corpus.of_store(self.memory, self.options.model))
+            self._ask(question_set, Corpus.of_store(self.memory, options.model))
             return
-        clock, options = _Clock(), self.options
+
+        clock = SetClock()
         memory = connect(
             ":memory:", encoder=self.encoder, clock=clock, policy=options.policy, principal=OWNER
         )
         with closing(memory):
-            corpus = _Loading(memory, clock, options, self.refused).load(held)
-            self.items += len(held.items)
-            self._ask(held, corpus)
+            loader = Loader(memory, clock, options.model, options.half_life_days, self.refusals)
+            corpus = loader.load(question_set)
+            self.items += len(question_set.items)
+            self._ask(question_set, corpus)
 
-    def _ask(self, held: QuestionSet, corpus: _Corpus) -> None:
+    def _ask(self, question_set: QuestionSet, corpus: Corpus) -> None:
         embedding = corpus.memory.backend.embedding
         self.encoder_id = embedding.encoder.id if embedding else None
-        for question in held.questions:
+
+        for question in question_set.questions[: self.total - self.question_count]:
             self.unanswerable += not question.answerable
-            for score in _Asking(corpus, self.options, question).scores(self.missed):
+            for score in _Trial(corpus, self.options, question).scores(self.misses):
                 self.scores.append(score)
                 if self.watch is not None:
                     self.watch(score)
-            self.done += 1
+
+            self.question_count += 1
             if self.progress is not None:
-                self.progress(self.done, self.total)
+                self.progress(self.question_count, self.total)
+
+
+class _Ranking(NamedTuple):
+    """What a baseline would show, best first."""
+
+    method: str
+    pairs: list[tuple[str, int]]
+    seconds: float
 
 
 @dataclass(slots=True)
-class _Corpus:
-    """What a question is asked of."""
-
-    memory: Memory
-    units: list[Unit]
-    objects: dict[str, tuple[str, ...]]
-    """The objects of each item, the whole one first."""
-    items: dict[str, str]
-    """The item of each object."""
-
-    @classmethod
-    def of_store(cls, memory: Memory, model: str) -> _Corpus:
-        """Return the claims of a store, each an item of its own; privileged."""
-        memory.principal.require(OPERATE)
-        tenant = memory.principal.tenant
-        memory.backend.open(tenant)
-        with memory.backend.store.reading(tenant) as reader:
-            held = [
-                (one.claim.object_id, one.content.normalized_claim or one.content.text,
-                 one.claim.tx)
-                for one in claims_of(reader)
-            ]  # fmt: skip
-        ids = [name for name, _, _ in held]
-        objects: dict[str, tuple[str, ...]] = {name: (name,) for name in ids}
-        return cls(memory, units(held, model), objects, dict(zip(ids, ids, strict=True)))
-
-
-@dataclass(slots=True)
-class _Loading:
-    """Loads a set into its temporary store."""
-
-    memory: Memory
-    clock: _Clock
-    options: EvaluationOptions
-    refused: list[Refused]
-
-    def load(self, held: QuestionSet) -> _Corpus:
-        """Write the items in the order of their times, and wait until all can be found."""
-        tenant = self.memory.principal.tenant
-        for definition in held.definitions:
-            self.memory.backend.define(tenant, dict(definition))
-        timed = in_order(held.items)
-        objects: dict[str, tuple[str, ...]] = {}
-        for at_us, group in _grouped(timed):
-            self.clock.now = at_us if at_us is not None else self.clock.now
-            for item_id, ids in self._written(group, held):
-                objects[item_id] = ids
-        self.memory.flush()
-        given = [(item.id, item.shown, at_us) for at_us, item in timed]
-        items = {each: name for name, ids in objects.items() for each in ids}
-        return _Corpus(self.memory, units(given, self.options.model), objects, items)
-
-    def _written(
-        self, group: Sequence[Document | Fact], held: QuestionSet
-    ) -> Iterator[tuple[str, tuple[str, ...]]]:
-        try:
-            first = group[0]
-            if isinstance(first, Document):
-                yield first.id, self._observed(first)
-                return
-            facts = [item for item in group if isinstance(item, Fact)]
-            receipts = self.memory.write_many([fact.write for fact in facts])
-            for fact, receipt in zip(facts, receipts, strict=True):
-                yield fact.id, (receipt.object_id,)
-        except TenureError as error:
-            if len(group) > 1:  # one of them was refused, and took the others along
-                for item in group:
-                    yield from self._written([item], held)
-                return
-            item = group[0]
-            self.refused.append(Refused(held.lines[item.id], item.id, error.code, str(error)))
-
-    def _observed(self, document: Document) -> tuple[str, ...]:
-        days = self.options.half_life_days
-        said = Observation(
-            text=document.text,
-            speaker=document.speaker,
-            source_origin=f"chat://{quote(document.session or 'evaluation', safe='')}",
-            at=moment(self.clock.now),
-            why_it_matters=None,
-            applicable_task_types=(),
-            decay_rule=(
-                None if days is None else {"half_life_days": days, "minimum_threshold": _DUE}
-            ),
-        )
-        receipts = Observer(self.memory.backend, self.memory.principal).observe(said)
-        return tuple(receipt.object_id for receipt in receipts)
-
-
-def _grouped(
-    timed: Sequence[tuple[int | None, Document | Fact]],
-) -> Iterator[tuple[int | None, list[Document | Fact]]]:
-    """Yield a document by itself, and neighbouring facts of one time together: one write."""
-    held: list[Document | Fact] = []
-    at: int | None = None
-    most = DEFAULT.write.max_batch
-    for at_us, item in timed:
-        together = isinstance(item, Fact) and at_us == at and len(held) < most
-        if held and not (together and isinstance(held[-1], Fact)):
-            yield at, held
-            held = []
-        held.append(item)
-        at = at_us
-    if held:
-        yield at, held
-
-
-@dataclass(slots=True)
-class _Asking:
+class _Trial:
     """One question, asked of tenure and of every baseline."""
 
-    corpus: _Corpus
+    corpus: Corpus
     options: EvaluationOptions
     question: Question
 
-    def scores(self, missed: Counter[str]) -> Iterator[Score]:
-        """Yield the scores of every method and budget."""
+    def scores(self, misses: dict[int, Counter[str]]) -> Iterator[Score]:
+        """Yield the scores of every method and budget; why evidence is missing is counted."""
         embedding = self.corpus.memory.backend.embedding
         vector = encode_one(embedding.encoder, self.question.text) if embedding else None
-        known_at = self.question.known_at_us
-        known = [
-            u for u in self.corpus.units
-            if known_at is None or u.at_us is None or u.at_us <= known_at
-        ]  # fmt: skip
+
+        known = self._known_units()
         by_id = {unit.id: unit for unit in known}
         rankings = self._rankings(known, vector)
-        for budget in self.options.budgets:
-            yield self._compiled(budget, vector, missed)
-            for name, ranking, seconds in rankings:
-                began = time.perf_counter()
-                shown = filled(ranking, by_id, budget)
-                spent = (seconds + time.perf_counter() - began) * 1000
-                yield self._score(name, budget, Found(shown, spent, gap=False))
 
-    def _rankings(
-        self, known: Sequence[Unit], vector: Sequence[float] | None
-    ) -> list[tuple[str, list[tuple[str, int]], float]]:
+        for budget in self.options.budgets:
+            yield self._compile(budget, vector, misses.setdefault(budget, Counter()))
+            for ranking in rankings:
+                begin = time.perf_counter()
+                selection = fill(ranking.pairs, by_id, budget)
+                spent_ms = (ranking.seconds + time.perf_counter() - begin) * 1000
+                answer = MethodAnswer(selection, spent_ms, gap=False)
+                yield Score.of(self.question, ranking.method, budget, answer)
+
+    def _known_units(self) -> list[Unit]:
+        """What was recorded when the question is asked."""
+        known_at = self.question.known_at_us
+        if known_at is None:
+            return self.corpus.units
+        return [unit for unit in self.corpus.units if unit.at_us is None or unit.at_us <= known_at]
+
+    def _rankings(self, known: Sequence[Unit], vector: Sequence[float] | None) -> list[_Ranking]:
         policy = self.options.policy.compile
-        began = time.perf_counter()
-        words = ranked_by_words(self.question.text, known, policy)
-        ended = time.perf_counter()
-        found = [(BM25, words, ended - began)]
+        begin = time.perf_counter()
+        by_words = rank_by_words(self.question.text, known, policy)
+        words_seconds = time.perf_counter() - begin
+        rankings = [_Ranking(BM25, by_words, words_seconds)]
+
         if vector is not None:
-            near = ranked_by_meaning(known, self._cosines(known, vector))
-            dense = time.perf_counter()
-            found.append((DENSE, near, dense - ended))
-            both = fused(words, near)
-            found.append((HYBRID, both, time.perf_counter() - began))
-        return found
+            begin = time.perf_counter()
+            by_meaning = rank_by_meaning(known, self._cosines(known, vector))
+            dense_seconds = time.perf_counter() - begin
+            rankings.append(_Ranking(DENSE, by_meaning, dense_seconds))
+
+            hybrid = fuse(by_words, by_meaning)
+            total_seconds = words_seconds + time.perf_counter() - begin
+            rankings.append(_Ranking(HYBRID, hybrid, total_seconds))
+        return rankings
 
     def _cosines(self, known: Sequence[Unit], vector: Sequence[float]) -> dict[str, int]:
         memory, objects = self.corpus.memory, self.corpus.objects
         embedding, tenant = memory.backend.embedding, memory.principal.tenant
         if embedding is None:
             return {}
-        of = {objects[unit.id][0]: unit.id for unit in known if unit.id in objects}
+
+        unit_ids = {objects[unit.id][0]: unit.id for unit in known if unit.id in objects}
         with memory.backend.store.reading(tenant) as reader:
             matrix = embedding.matrix(tenant, reader)
-        return {of[s.object_id]: s.content for s in matrix.scores(to16(vector), [*of])}
+        similarities = matrix.scores(to16(vector), [*unit_ids])
+        return {unit_ids[row.object_id]: row.content for row in similarities}
 
-    def _compiled(self, budget: int, vector: Sequence[float] | None, missed: Counter[str]) -> Score:
+    def _compile(self, budget: int, vector: Sequence[float] | None, misses: Counter[str]) -> Score:
         question, corpus = self.question, self.corpus
-        began = time.perf_counter()
+        begin = time.perf_counter()
         envelope = corpus.memory.compile(
             self.options.task,
             question.text,
@@ -402,48 +310,57 @@ class _Asking:
             valid=_time(question.as_of_us),
             tx=_time(question.known_at_us),
         )
-        spent = (time.perf_counter() - began) * 1000
-        carried = _carried(envelope)
-        # an object of the store that no item made counts as shown too
-        ids = tuple(dict.fromkeys(corpus.items.get(each, each) for each in carried))
+        spent_ms = (time.perf_counter() - begin) * 1000
+
+        # An object of the store that no item made counts as shown, too.
+        item_ids = [corpus.items.get(object_id, object_id) for object_id in _shown_ids(envelope)]
+        ids = tuple(dict.fromkeys(item_ids))
         if question.answerable:
-            missed.update(self._reasons(envelope, frozenset(ids)))
-        found = Found(Shown(ids, envelope.tokens), spent, gap=bool(envelope.gaps))
-        return self._score(TENURE, budget, found)
+            misses.update(self._reasons(envelope, frozenset(ids)))
 
-    def _reasons(self, envelope: Envelope, shown: frozenset[str]) -> Iterator[str]:
+        selection = Selection(ids, envelope.tokens)
+        answer = MethodAnswer(selection, spent_ms, gap=bool(envelope.gaps))
+        return Score.of(question, TENURE, budget, answer)
+
+    def _reasons(self, envelope: Envelope, ids: frozenset[str]) -> Iterator[str]:
         """Yield why each entry of the evidence that is not shown stayed out."""
-        left_out = envelope.trace.left_out
-        why = {o.object_id: _reason(o.stage, o.reason, o.detail) for o in left_out}
+        reasons = {row.object_id: _reason(row) for row in envelope.trace.left_out}
+
         for entry in self.question.evidence:
-            if shown.isdisjoint(entry):
-                objects = [each for one in entry for each in self.corpus.objects.get(one, ())]
-                told = [why[each] for each in objects if each in why]
-                yield told[0] if told else ("gather: not_found" if objects else "load: refused")
+            if not ids.isdisjoint(entry):
+                continue
+            objects: list[str] = []
+            for item_id in entry:
+                objects += self.corpus.objects.get(item_id, ())
 
-    def _score(self, method: str, budget: int, found: Found) -> Score:
-        return Score.of(self.question, method, budget, found)
+            known_reasons = [reasons[object_id] for object_id in objects if object_id in reasons]
+            if known_reasons:
+                yield known_reasons[0]
+            else:
+                yield "gather: not_found" if objects else "load: refused"
 
 
-def _reason(stage: str, reason: str, detail: str) -> str:
-    """Return a reason with the detail that tells two kinds of one reason apart."""
-    return f"{stage}: {reason} ({detail})" if reason in _DETAILED else f"{stage}: {reason}"
+def _reason(row: Any) -> str:
+    """A stage and its reason, with the detail where that tells two kinds of one reason apart."""
+    detail = f" ({row.detail})" if row.reason in _REASONS_WITH_DETAIL else ""
+    return f"{row.stage}: {row.reason}{detail}"
 
 
-def _carried(envelope: Envelope) -> list[str]:
-    """Return the stored objects whose content stands in the text, in order of their blocks."""
-    stored = {each.object_id for each in envelope.manifest.candidates if each.vid}
-    carried = [
-        each
-        for one in envelope.trace.compiled_objects
-        for each in (one.object_id, *one.merged)
-        if each in stored
-    ]
-    held = set(carried)
-    for omitted in envelope.trace.omitted_objects:
-        if omitted.reason == "duplicate_of" and omitted.detail in held:
-            carried.append(omitted.object_id)
-    return carried
+def _shown_ids(envelope: Envelope) -> list[str]:
+    """The stored objects whose content stands in the text, in order of their blocks."""
+    stored_ids = {entry.object_id for entry in envelope.manifest.candidates if entry.vid}
+
+    ids: list[str] = []
+    for entry in envelope.trace.compiled_objects:
+        candidates = (entry.object_id, *entry.merged)
+        ids += [object_id for object_id in candidates if object_id in stored_ids]
+
+    # What was left out as a duplicate stands there in the words of its twin.
+    twins = set(ids)
+    for omission in envelope.trace.omitted_objects:
+        if omission.reason == "duplicate_of" and omission.detail in twins:
+            ids.append(omission.object_id)
+    return ids
 
 
 def _time(at_us: int | None) -> Any:

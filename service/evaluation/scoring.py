@@ -4,7 +4,6 @@ Recall is the mean share of a question's evidence that was shown, over the answe
 that have some; precision the share of what was shown that is evidence, over the same questions
 pooled; stale exposure the share of questions with superseded items for which one was shown.
 A method abstains when it names a gap or shows nothing. Everything is counted, nothing judged.
-Sources: checklist D6; ecosystem 13.
 """
 
 from __future__ import annotations
@@ -12,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .baselines import Shown
+from .baselines import Selection
 from .question_sets import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MethodAnswer:
     """What a method answered a question with."""
 
-    shown: Shown
+    selection: Selection
     milliseconds: float
     gap: bool
     """Whether it named something that it should hold and does not."""
@@ -35,47 +34,48 @@ class Score:
     method: str
     budget: int
     answerable: bool
-    needed: int
+    entries: int
     """Entries of the evidence."""
-    met: int
+    matches: int
     """Of these, shown."""
-    shown: int
+    items: int
     """Items in the context."""
-    needed_shown: int
+    relevant_items: int
     """Of these, evidence."""
     stale: int
     """Superseded items that the question names."""
-    stale_shown: int
+    stale_items: int
     gap: bool
     tokens: int
     milliseconds: float
 
     @classmethod
-    def of(cls, question: Question, method: str, budget: int, found: Found) -> Score:
-        """Return the score of what was found."""
-        shown = frozenset(found.shown.ids)
-        wanted = {each for entry in question.evidence for each in entry}
+    def of(cls, question: Question, method: str, budget: int, answer: MethodAnswer) -> Score:
+        """Score what a method answered."""
+        ids = frozenset(answer.selection.ids)
+        evidence = {item_id for entry in question.evidence for item_id in entry}
+
         return cls(
             question=question.id,
             category=question.category,
             method=method,
             budget=budget,
             answerable=question.answerable,
-            needed=len(question.evidence) if question.answerable else 0,
-            met=sum(not shown.isdisjoint(entry) for entry in question.evidence),
-            shown=len(shown),
-            needed_shown=len(shown & wanted),
+            entries=len(question.evidence) if question.answerable else 0,
+            matches=sum(not ids.isdisjoint(entry) for entry in question.evidence),
+            items=len(ids),
+            relevant_items=len(ids & evidence),
             stale=len(question.stale),
-            stale_shown=len(shown.intersection(question.stale)),
-            gap=found.gap,
-            tokens=found.shown.tokens,
-            milliseconds=round(found.milliseconds, 3),
+            stale_items=len(ids.intersection(question.stale)),
+            gap=answer.gap,
+            tokens=answer.selection.tokens,
+            milliseconds=round(answer.milliseconds, 3),
         )
 
     @property
-    def abstained(self) -> bool:
-        """Tell whether it named a gap or showed nothing."""
-        return self.gap or not self.shown
+    def is_abstention(self) -> bool:
+        """Whether it named a gap or showed nothing."""
+        return self.gap or not self.items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,50 +103,56 @@ class Figures:
 
 
 def figures(scores: Iterable[Score]) -> tuple[Figures, ...]:
-    """Return the figures of each method and budget, in order of appearance by budget."""
+    """The figures of each method and budget, in order of appearance by budget."""
     groups: dict[tuple[int, str], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.budget, score.method), []).append(score)
-    budgets = dict.fromkeys(budget for budget, _ in groups)
-    return tuple(
-        _figures(method, budget, held)
-        for wanted in budgets
-        for (budget, method), held in groups.items()
-        if budget == wanted
-    )
+
+    # The groups stand by question; the table stands by budget, in the order of the methods.
+    order = [*dict.fromkeys(budget for budget, _ in groups)]
+    keys = sorted(groups, key=lambda key: order.index(key[0]))
+    return tuple(_figures(method, budget, groups[budget, method]) for budget, method in keys)
 
 
 def _figures(method: str, budget: int, scores: Sequence[Score]) -> Figures:
-    labelled = [s for s in scores if s.needed]
-    hopeless = [s for s in scores if not s.answerable]
-    dated = [s for s in scores if s.stale]
-    spent = sorted(s.milliseconds for s in scores)
-    kinds = sorted({s.category for s in labelled if s.category})
-    shown = sum(s.shown for s in labelled)
+    answerable = [score for score in scores if score.answerable]
+    unanswerable = [score for score in scores if not score.answerable]
+    with_evidence = [score for score in scores if score.entries]
+    with_stale = [score for score in scores if score.stale]
+    times_ms = sorted(score.milliseconds for score in scores)
+
+    items = sum(score.items for score in with_evidence)
+    relevant_items = sum(score.relevant_items for score in with_evidence)
     return Figures(
         method=method,
         budget=budget,
-        recall=_mean([s.met / s.needed for s in labelled]),
-        all_evidence=_mean([s.met == s.needed for s in labelled]),
-        precision=round(sum(s.needed_shown for s in labelled) / shown, 4) if shown else None,
-        stale_exposure=_mean([s.stale_shown > 0 for s in dated]),
-        abstention=_mean([s.abstained for s in hopeless]),
-        noise=_mean([s.shown for s in hopeless]),
-        false_gaps=_mean([s.abstained for s in scores if s.answerable]),
-        tokens=_mean([s.tokens for s in scores]) or 0.0,
-        p50_ms=_at(spent, 0.50),
-        p95_ms=_at(spent, 0.95),
-        by_category={
-            kind: _mean([s.met / s.needed for s in labelled if s.category == kind]) or 0.0
-            for kind in kinds
-        },
+        recall=_mean([score.matches / score.entries for score in with_evidence]),
+        all_evidence=_mean([score.matches == score.entries for score in with_evidence]),
+        precision=round(relevant_items / items, 4) if items else None,
+        stale_exposure=_mean([score.stale_items > 0 for score in with_stale]),
+        abstention=_mean([score.is_abstention for score in unanswerable]),
+        noise=_mean([score.items for score in unanswerable]),
+        false_gaps=_mean([score.is_abstention for score in answerable]),
+        tokens=_mean([score.tokens for score in scores]) or 0.0,
+        p50_ms=_percentile(times_ms, 0.50),
+        p95_ms=_percentile(times_ms, 0.95),
+        by_category=_recall_by_category(with_evidence),
     )
+
+
+def _recall_by_category(scores: Sequence[Score]) -> dict[str, float]:
+    shares: dict[str, list[float]] = {}
+    for score in sorted(scores, key=lambda score: score.category):
+        if score.category:
+            shares.setdefault(score.category, []).append(score.matches / score.entries)
+    return {category: _mean(values) or 0.0 for category, values in shares.items()}
 
 
 def _mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 4) if values else None
 
 
-def _at(ordered: Sequence[float], share: float) -> float:
-    """Return a percentile of sorted values, by the nearest rank."""
-    return round(ordered[max(0, -(-len(ordered) * round(share * 100) // 100) - 1)], 3)
+def _percentile(ascending: Sequence[float], share: float) -> float:
+    """A percentile of sorted values, by the nearest rank."""
+    rank = -(-len(ascending) * round(share * 100) // 100)
+    return round(ascending[max(0, rank - 1)], 3)

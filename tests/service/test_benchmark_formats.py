@@ -5,6 +5,7 @@ The small files are written by hand after the descriptions of the data; they hol
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -171,7 +172,7 @@ def converted(folder: Path, source: str, held: Any) -> list[QuestionSet]:
 def test_locomo_turns_come_in_order_of_sessions_with_captions(tmp_path: Path) -> None:
     (held,) = converted(tmp_path, "locomo", LOCOMO)
     assert held.name == "conv-1"
-    assert [(item.id, item.shown) for item in held.items] == [
+    assert [(item.id, item.line_text) for item in held.items] == [
         ("D1:1", "Ines: I adopted a dog yesterday!"),
         ("D1:2", "Tom: Congratulations!"),
         ("D2:1", "Tom: Which breed is it?"),
@@ -219,17 +220,49 @@ def test_a_list_of_question_groups_is_read_too(tmp_path: Path) -> None:
     assert len(converted(tmp_path, "memora", path)[0].questions) == 2
 
 
+def sets_of(folder: Path, source: str, path: Path) -> list[QuestionSet]:
+    lines = folder / "lines.jsonl"
+    lines.write_text("".join(json.dumps(line) + "\n" for line in convert(source, path)))
+    return list(question_sets(lines))
+
+
+def test_meetings_and_persons_are_read_line_by_line(tmp_path: Path) -> None:
+    meeting = {
+        "conversation": "m1",
+        "turns": [{"id": 0, "speaker": "Ann", "text": "We ship on Friday."},
+                  {"id": 1, "speaker": "Bo", "text": " "}],
+        "questions": [{"question": "When do we ship?", "evidence": [0, 1], "answer": "Friday"}],
+    }  # fmt: skip
+    path = tmp_path / "meetings.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(meeting).encode()))
+    (held,) = sets_of(tmp_path, "meetings", path)
+    assert [(item.id, item.line_text) for item in held.items] == [("0", "Ann: We ship on Friday.")]
+    assert held.questions[0].evidence == (("0",),)
+
+    folder = memora(tmp_path / "sales_manager")
+    questions = json.loads(folder.read_text())
+    sessions = sorted((folder.parent / "conversations").glob("session_*.json"))
+    person = {
+        "person": "sales_manager",
+        "sessions": [json.loads(session.read_text()) for session in sessions],
+        "questions": [questions],
+    }
+    lives = tmp_path / "lives.jsonl"
+    lives.write_text(json.dumps(person))
+    assert sets_of(tmp_path, "memora", lives) == sets_of(tmp_path, "memora", folder)
+
+
 @pytest.mark.parametrize(
     ("source", "held", "why"),
     [
         ("locomo", {}, "is no list"),
-        ("locomo", [[]], "sample 0 is no object"),
-        ("locomo", [{"sample_id": "c"}], "c: conversation is no object"),
-        ("locomo", [{"conversation": {}}], "sample-0: qa is no list"),
+        ("locomo", [[]], "x.json 0 is no object"),
+        ("locomo", [{"sample_id": "c"}], "x.json 0: conversation is no object"),
+        ("locomo", [{"conversation": {}}], "x.json 0: qa is no list"),
         ("locomo", [{"conversation": {"session_1": [{}]}}], "session_1_date_time: None is no time"),
         ("locomo", [{"conversation": {}, "qa": [{}]}], "qa 0 has no question"),
-        ("longmemeval", [{}], "instance 0 has no question_id"),
-        ("longmemeval", [{"question_id": "x"}], "x: haystack_sessions is no list"),
+        ("longmemeval", [{}], "x.json 0 has no question_id"),
+        ("longmemeval", [{"question_id": "x"}], "x.json 0: haystack_sessions is no list"),
         ("longmemeval", [{**LONGMEMEVAL[0], "haystack_dates": []}], "differ in length"),
         ("longmemeval", [{**LONGMEMEVAL[0], "question_date": "May"}], "'May' is no time"),
         ("memora", [], "is no object"),
@@ -264,4 +297,4 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         with pytest.raises(kind) as caught:
             list(convert(source, path))
         assert caught.value.code == code
-    assert sorted(FORMATS) == ["locomo", "longmemeval", "memora"]
+    assert sorted(FORMATS) == ["locomo", "longmemeval", "meetings", "memora"]

@@ -39,15 +39,15 @@ def test_a_set_holds_items_and_questions_in_order(tmp_path: Path) -> None:
     document, fact = held.items
     assert isinstance(document, Document)
     assert isinstance(fact, Fact)
-    assert (document.shown, held.lines) == ("Sam moved to Chicago.", {"d1": 1, "f1": 3})
-    assert fact.shown == "Sam office: Chicago (… to …)"
+    assert (document.line_text, held.lines) == ("Sam moved to Chicago.", {"d1": 1, "f1": 3})
+    assert fact.line_text == "Sam office: Chicago (… to …)"
     (question,) = held.questions
     assert (question.evidence, question.answerable) == ((("d1",), ("d1", "f1")), True)
 
 
 def test_what_a_plain_retriever_shows_names_who_said_it() -> None:
     said = Document(id="d", text="Hi.", at_us=None, speaker="Ann")
-    assert said.shown == "Ann: Hi."
+    assert said.line_text == "Ann: Hi."
 
 
 def test_a_fact_shows_its_subject_value_period_and_text(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_fact_shows_its_subject_value_period_and_text(tmp_path: Path) -> None:
             "valid_from": "2020-01-01T00:00:00Z", "content": "Ann sits in 3."}  # fmt: skip
     text = {"id": "g", "content": "The office closes at six."}
     (held,) = read(tmp_path, fact, text, {"id": "q", "question": "?"})
-    assert [item.shown for item in held.items] == [
+    assert [item.line_text for item in held.items] == [
         "Ann office: 3 (2020-01-01T00:00:00Z to …) Ann sits in 3.",
         "The office closes at six.",
     ]

@@ -43,7 +43,7 @@ def re_embed(
         if encoder is not None or choice is None:
             choice = encoder_of(encoder or "onnx")
 
-        total = run(memory.backend, memory.principal, choice, progress=progress).done
+        total = run(memory.backend, memory.principal, choice, progress=progress).embedded
 
     report = {"encoder": choice.id if choice else None, "claims": total}
     answer(context, report, f"{total} claims embedded")
@@ -56,7 +56,7 @@ def _counter() -> Generator[Callable[[Progress], None]]:
 
     def show(progress: Progress) -> None:
         if is_terminal:
-            print(f"\r{progress.done} of {progress.missing} claims", end="", file=sys.stderr)
+            print(f"\r{progress.embedded} of {progress.missing} claims", end="", file=sys.stderr)
 
     yield show
     if is_terminal:

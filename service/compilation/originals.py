@@ -70,7 +70,7 @@ def _evidence(fields: Mapping[str, Any], artifacts: Artifacts) -> list[dict[str,
     if "text" in fields:
         return [evidence]
     text = artifacts.text(address)
-    parts = chunked(text, most=_PART_CHARS, count=len)
+    parts = chunked(text, limit=_PART_CHARS, count=len)
     if len(parts) == 1:
         return [{**evidence, "text": text}]
     return [

@@ -3,7 +3,6 @@
 `"onnx"` is the model that the extra `[onnx]` brings, `"sentence-transformers:/folder"` a model
 folder on disk, and an object with the members of `Encoder` is taken as it is. Nothing is ever
 downloaded, and an extra that is not installed is named with the command that installs it.
-Source: ecosystem 12.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from .encoder import Encoder, bad_encoder
 _FOLDER: Final = "sentence-transformers:"
 
 
-def encoder_of(given: Encoder | str | None) -> Encoder | None:
-    """Return the encoder that a caller names or brings.
+def encoder_of(choice: Encoder | str | None) -> Encoder | None:
+    """The encoder that a caller names or brings.
 
     Raises:
         InvalidInput: `bad_encoder` for an unknown name or an object that is no encoder.
         Unavailable: `encoder_unavailable` when its extra or its model is not there.
     """
-    if given is None:
+    if choice is None:
         return None
-    if isinstance(given, str):
-        return _named(given)
-    _check(given)
-    return given
+    if isinstance(choice, str):
+        return _by_name(choice)
+    _check(choice)
+    return choice
 
 
-def _named(name: str) -> Encoder:
+def _by_name(name: str) -> Encoder:
     if name == "onnx":
         return _onnx()
     if name.startswith(_FOLDER):
@@ -73,15 +72,15 @@ def _not_installed(
     )
 
 
-def _check(given: Any) -> None:
-    if not isinstance(given, Encoder):
-        raise bad_encoder(f"a {type(given).__name__} lacks id, dimensions, max_tokens or encode")
+def _check(encoder: Any) -> None:
+    if not isinstance(encoder, Encoder):
+        raise bad_encoder(f"a {type(encoder).__name__} lacks id, dimensions, max_tokens or encode")
     limits: dict[str, Callable[[Any], bool]] = {
         "id": lambda x: isinstance(x, str) and 0 < len(x) <= 256,
         "dimensions": lambda x: isinstance(x, int) and 0 < x <= MOST_DIMENSIONS,
         "max_tokens": lambda x: isinstance(x, int) and x >= 16,
     }
     for name, fits in limits.items():
-        value = getattr(given, name)
+        value = getattr(encoder, name)
         if not fits(value):
             raise bad_encoder(f"its {name} cannot be {value!r}")

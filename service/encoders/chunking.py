@@ -6,7 +6,6 @@ order and verbatim. A single word above the limit is cut inside. The tokens of p
 taken to add up, which is so for every tokenizer that begins anew at a space.
 
 Pure; how many tokens a text has, the caller's encoder says.
-Sources: settled 8 (a claim's score is the best of its chunks); ecosystem 12.
 """
 
 from __future__ import annotations
@@ -25,46 +24,51 @@ _BREAKS: Final = (
 )
 
 
-def chunked(text: str, *, most: int, count: CountTokens) -> tuple[str, ...]:
-    """Return the pieces of a text, in order, each of at most `most` tokens; none when empty.
+def chunked(text: str, *, limit: int, count: CountTokens) -> tuple[str, ...]:
+    """The pieces of a text, in order, each of at most `limit` tokens; none when empty.
 
-    >>> chunked("one two three. four five", most=3, count=lambda text: len(text.split()))
+    >>> chunked("one two three. four five", limit=3, count=lambda text: len(text.split()))
     ('one two three.', 'four five')
     """
     bare = text.strip()
-    return tuple(_pieces(bare, most, count, 0)) if bare else ()
+    return tuple(_pieces(bare, limit, count, 0)) if bare else ()
 
 
-def _pieces(text: str, most: int, count: CountTokens, depth: int) -> list[str]:
-    if count(text) <= most:
+def _pieces(text: str, limit: int, count: CountTokens, depth: int) -> list[str]:
+    if count(text) <= limit:
         return [text]
     if depth == len(_BREAKS):
-        return _halves(text, most, count)
-    around = count("")
-    found: list[str] = []
+        return _halves(text, limit, count)
+
+    # What a tokenizer adds around a text is paid once a piece, not once a part.
+    overhead = count("")
+    pieces: list[str] = []
     first, last, size = 0, 0, 0
     for start, end in _parts(text, depth):
-        cost = count(text[start:end]) - around
-        if size and size + cost + around > most:
-            found.append(text[first:last])
+        cost = count(text[start:end]) - overhead
+        if size and size + cost + overhead > limit:
+            pieces.append(text[first:last])
             size = 0
-        if cost + around > most:
-            found += _pieces(text[start:end], most, count, depth + 1)
+        if cost + overhead > limit:
+            pieces += _pieces(text[start:end], limit, count, depth + 1)
         else:
             first = first if size else start
             last, size = end, size + cost
-    return [*found, text[first:last]] if size else found
+
+    if size:
+        pieces.append(text[first:last])
+    return pieces
 
 
 def _parts(text: str, depth: int) -> list[tuple[int, int]]:
-    found = list(_BREAKS[depth].finditer(text))
-    starts = [0, *(m.end() for m in found)]
-    ends = [*(m.start() for m in found), len(text)]
+    breaks = list(_BREAKS[depth].finditer(text))
+    starts = [0, *(match.end() for match in breaks)]
+    ends = [*(match.start() for match in breaks), len(text)]
     return [(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
 
 
-def _halves(word: str, most: int, count: CountTokens) -> list[str]:
-    if len(word) == 1 or count(word) <= most:
+def _halves(word: str, limit: int, count: CountTokens) -> list[str]:
+    if len(word) == 1 or count(word) <= limit:
         return [word]
     middle = len(word) // 2
-    return [*_halves(word[:middle], most, count), *_halves(word[middle:], most, count)]
+    return [*_halves(word[:middle], limit, count), *_halves(word[middle:], limit, count)]

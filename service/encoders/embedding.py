@@ -8,7 +8,6 @@ after a crash `re_embed` finds what is missing in the same way, so nothing is ev
 
 A claim has one vector for each chunk of its content and one for `why_it_matters`. Rows carry
 the encoder's id, and a search compares one id only.
-Sources: settled 8; ecosystem 12.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ Waiting = tuple[str, Content]
 class Progress(NamedTuple):
     """How far a re-embedding is, in claims."""
 
-    done: int
+    embedded: int
     missing: int
     """How many had no vector when it began."""
 
@@ -60,9 +59,9 @@ class _Queue:
 
     waiting: dict[str, list[Waiting]] = field(default_factory=dict[str, list[Waiting]])
     count: int = 0
-    behind: set[str] = field(default_factory=set[str])
+    overflow: set[str] = field(default_factory=set[str])
     """Tenants with claims that did not fit."""
-    failed: set[str] = field(default_factory=set[str])
+    failures: set[str] = field(default_factory=set[str])
     """Tenants with claims that could not be embedded; tried again by the next `flush`."""
     error: Exception | None = None
     """The first error that nobody was told yet."""
@@ -70,15 +69,15 @@ class _Queue:
 
     def take(self) -> tuple[str | None, list[Waiting]]:
         """Return a batch of one tenant, or a tenant that is behind with no batch."""
-        for tenant, held in self.waiting.items():
-            batch, rest = held[:BATCH], held[BATCH:]
+        for tenant, claims in self.waiting.items():
+            batch, remainder = claims[:BATCH], claims[BATCH:]
             self.count -= len(batch)
-            if rest:
-                self.waiting[tenant] = rest
+            if remainder:
+                self.waiting[tenant] = remainder
             else:
                 del self.waiting[tenant]
             return tenant, batch
-        return (self.behind.pop() if self.behind else None), []
+        return (self.overflow.pop() if self.overflow else None), []
 
 
 class _Attempt:
@@ -99,7 +98,7 @@ class _Attempt:
     ) -> bool:
         if error is None:
             return False
-        self._queue.failed.add(self._tenant)
+        self._queue.failures.add(self._tenant)
         if isinstance(error, Exception):
             self._queue.error = self._queue.error or error
         return isinstance(error, Exception)
@@ -124,26 +123,27 @@ class Embedding:
 
     def vectors(self, tenant: str, reader: Reader) -> Vectors:
         """Return what a search walks: the store's own index where it keeps one, else the matrix."""
-        near = reader.near(self.encoder.id)
-        return self.matrix(tenant, reader) if near is None else near
+        index = reader.near(self.encoder.id)
+        return self.matrix(tenant, reader) if index is None else index
 
     def matrix(self, tenant: str, reader: Reader) -> Matrix:
         """Return the vectors of a tenant, as new as the reader's snapshot at least."""
         return self._matrices.current(tenant, self.encoder.id, reader)
 
-    def later(self, tenant: str, claims: Iterable[Waiting]) -> None:
+    def enqueue(self, tenant: str, claims: Iterable[Waiting]) -> None:
         """Have vectors made for claims that were committed; never waits for the encoder."""
-        given = list(claims)
+        batch = list(claims)
         with self._changed:
-            if not given or self._closed:
+            if not batch or self._closed:
                 return
             queue = self._queue
-            taken = given[: max(0, self._most_waiting - queue.count)]
-            if len(taken) < len(given):
-                queue.behind.add(tenant)
-            if taken:
-                queue.waiting.setdefault(tenant, []).extend(taken)
-                queue.count += len(taken)
+            room = max(0, self._most_waiting - queue.count)
+            accepted_claims = batch[:room]
+            if len(accepted_claims) < len(batch):
+                queue.overflow.add(tenant)
+            if accepted_claims:
+                queue.waiting.setdefault(tenant, []).extend(accepted_claims)
+                queue.count += len(accepted_claims)
             self._start()
 
     def flush(self) -> None:
@@ -155,8 +155,8 @@ class Embedding:
         """
         with self._changed:
             queue = self._queue
-            queue.behind |= queue.failed
-            queue.failed.clear()
+            queue.overflow |= queue.failures
+            queue.failures.clear()
             self._start()
             while queue.running:
                 self._changed.wait()
@@ -175,21 +175,21 @@ class Embedding:
 
     def catch_up(self, tenant: str, progress: ShowProgress | None = None) -> Progress:
         """Make the vectors that claims of a tenant lack; can be stopped and run again."""
-        tried: set[str] = set()
+        attempted_ids: set[str] = set()
         missing = self._count_missing(tenant)
-        while page := self._page(tenant, tried):
+        while page := self._page(tenant, attempted_ids):
             for start in range(0, len(page), BATCH):
                 batch = page[start : start + BATCH]
                 self._embed(tenant, batch)
-                tried.update(object_id for object_id, _ in batch)
+                attempted_ids.update(object_id for object_id, _ in batch)
                 if progress is not None:
-                    progress(Progress(len(tried), max(missing, len(tried))))
-        return Progress(len(tried), max(missing, len(tried)))
+                    progress(Progress(len(attempted_ids), max(missing, len(attempted_ids))))
+        return Progress(len(attempted_ids), max(missing, len(attempted_ids)))
 
     def _start(self) -> None:
         """Begin a round unless one runs or nothing waits; the caller holds the lock."""
         queue = self._queue
-        if not queue.running and (queue.count or queue.behind):
+        if not queue.running and (queue.count or queue.overflow):
             queue.running = True
             self._worker.submit(self._work)
 
@@ -221,10 +221,12 @@ class Embedding:
         with self._store.reading(tenant) as reader:
             return sum(1 for _ in self._missing(tenant, reader))
 
-    def _page(self, tenant: str, tried: set[str]) -> list[Waiting]:
+    def _page(self, tenant: str, attempted_ids: set[str]) -> list[Waiting]:
         with self._store.reading(tenant) as reader:
             missing = self._missing(tenant, reader)
-            return list(islice((claim for claim in missing if claim[0] not in tried), _PAGE))
+            return list(
+                islice((claim for claim in missing if claim[0] not in attempted_ids), _PAGE)
+            )
 
     def _missing(self, tenant: str, reader: Reader) -> Iterator[Waiting]:
         matrix = self.matrix(tenant, reader)
@@ -246,10 +248,16 @@ def texts_of(content: Content) -> dict[str, str]:
 
     The content is the claim as a sentence and the text it was taken from.
     """
-    said = (content.normalized_claim.strip(), content.text.strip())
-    claim = "\n".join(dict.fromkeys(part for part in said if part))
-    both = {"content": claim, WHY: content.why_it_matters.strip()}
-    return {kind: text for kind, text in both.items() if text}
+    texts: dict[str, str] = {}
+    claim, source = content.normalized_claim.strip(), content.text.strip()
+    if claim or source:
+        parts = [claim] if claim == source else [claim, source]
+        texts["content"] = "\n".join(part for part in parts if part)
+
+    reason = content.why_it_matters.strip()
+    if reason:
+        texts[WHY] = reason
+    return texts
 
 
 def vector_rows(encoder: Encoder, claims: Sequence[Waiting]) -> list[VectorRow]:
@@ -265,7 +273,7 @@ def vector_rows(encoder: Encoder, claims: Sequence[Waiting]) -> list[VectorRow]:
         for part, text in _parts(encoder, content):
             places.append((object_id, part))
             texts.append(text)
-    vectors = _encoded(encoder, texts)
+    vectors = _encode(encoder, texts)
     return [
         VectorRow(object_id, encoder.id, part, quantise(vector, dimensions=encoder.dimensions))
         for (object_id, part), vector in zip(places, vectors, strict=True)
@@ -274,7 +282,7 @@ def vector_rows(encoder: Encoder, claims: Sequence[Waiting]) -> list[VectorRow]:
 
 def _parts(encoder: Encoder, content: Content) -> Iterator[tuple[str, str]]:
     texts = texts_of(content)
-    pieces = chunked(texts.get("content", ""), most=encoder.max_tokens, count=_counter(encoder))
+    pieces = chunked(texts.get("content", ""), limit=encoder.max_tokens, count=_counter(encoder))
     for number, piece in enumerate(pieces):
         yield str(number), piece
     if WHY in texts:
@@ -289,10 +297,10 @@ def _counter(encoder: Encoder) -> Callable[[str], int]:
 
 def encode_one(encoder: Encoder, text: str) -> Sequence[float]:
     """Return the vector of one text as the encoder makes it."""
-    return _encoded(encoder, [text])[0]
+    return _encode(encoder, [text])[0]
 
 
-def _encoded(encoder: Encoder, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+def _encode(encoder: Encoder, texts: Sequence[str]) -> Sequence[Sequence[float]]:
     if not texts:
         return []
     vectors = encoder.encode(texts)

@@ -5,7 +5,7 @@ an extra. Without an encoder search and compile are lexical.
 
 The id names the weights: vectors of two ids are never compared, and the id is part of an
 envelope's identity. Cosine proposes candidates; it decides no merge, no supersession and no
-contradiction. Source: ecosystem 12.
+contradiction.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ class Encoder(Protocol):
 
     @property
     def id(self) -> str:
-        """Return the name with the hash of the weights: equal exactly for comparable vectors."""
+        """The name with the hash of the weights: equal exactly for comparable vectors."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """Return the count of numbers of each vector."""
+        """The count of numbers of each vector."""
         ...
 
     @property
     def max_tokens(self) -> int:
-        """Return how many tokens of a text are read; longer texts are embedded in chunks."""
+        """How many tokens of a text are read; longer texts are embedded in chunks."""
         ...
 
     def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector of any length for each text, in order."""
+        """Make a vector of any length for each text, in order."""
         ...
 
 
@@ -45,14 +45,14 @@ class CountsTokens(Protocol):
     """An encoder that can say how much of its limit a text takes."""
 
     def count_tokens(self, text: str) -> int:
-        """Return the tokens of a text, those around it included."""
+        """Count the tokens of a text, those around it included."""
         ...
 
 
-def bad_encoder(why: str) -> InvalidInput:
-    """Return the error of an encoder that cannot be used."""
+def bad_encoder(reason: str) -> InvalidInput:
+    """The error of an encoder that cannot be used."""
     return InvalidInput(
-        f"{why}; give 'onnx', 'sentence-transformers:/folder', or an object with id, "
+        f"{reason}; give 'onnx', 'sentence-transformers:/folder', or an object with id, "
         "dimensions, max_tokens and encode(texts)",
         code="bad_encoder",
     )

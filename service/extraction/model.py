@@ -80,9 +80,9 @@ class ModelExtractor:
             .encode("utf-8", "surrogatepass")
         ).hexdigest()  # fmt: skip
 
-        cached = self._cached(key)
-        if cached is not None:
-            return cached
+        memo = self._recall(key)
+        if memo is not None:
+            return memo
 
         try:
             extraction = self._propose(text, instructions, context, slots)
@@ -101,7 +101,7 @@ class ModelExtractor:
                 self._cache.popitem(last=False)
         return extraction
 
-    def _cached(self, key: str) -> Extraction | None:
+    def _recall(self, key: str) -> Extraction | None:
         with self._lock:
             extraction = self._cache.get(key)
             if extraction is None:
@@ -117,7 +117,7 @@ class ModelExtractor:
         slots: Mapping[str, Slot],
     ) -> Extraction:
         claims: list[ExtractedClaim] = []
-        dropped: list[str] = []
+        refusals: list[str] = []
         tokens_in = tokens_out = 0
 
         for start in range(0, len(text), _PIECE):
@@ -129,11 +129,11 @@ class ModelExtractor:
             tokens_in += proposal.tokens_in
             tokens_out += proposal.tokens_out
 
-            for proposed in proposal.claims[:_MOST_CLAIMS]:
+            for candidate in proposal.claims[:_MOST_CLAIMS]:
                 try:
-                    claims.append(_checked(proposed, text, context, slots))
+                    claims.append(_check(candidate, text, context, slots))
                 except _Unfit as reason:
-                    dropped.append(str(reason))
+                    refusals.append(str(reason))
 
         cost = None
         if self._prices is not None:
@@ -145,7 +145,7 @@ class ModelExtractor:
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             cost=cost,
-            dropped=tuple(dropped),
+            dropped=tuple(refusals),
         )
 
 
@@ -217,17 +217,17 @@ def _schema(slots: Mapping[str, Slot]) -> dict[str, Any]:
     }
 
 
-def _checked(
-    proposed: object, text: str, context: ExtractionContext, slots: Mapping[str, Slot]
+def _check(
+    candidate: object, text: str, context: ExtractionContext, slots: Mapping[str, Slot]
 ) -> ExtractedClaim:
     """A proposed claim that fits the text and the slots.
 
     Raises:
         _Unfit: why it is not taken.
     """
-    if not isinstance(proposed, Mapping):
+    if not isinstance(candidate, Mapping):
         raise _Unfit("a claim is no object")
-    claim = cast("Mapping[str, Any]", proposed)
+    claim = cast("Mapping[str, Any]", candidate)
 
     name, quote = claim.get("slot"), claim.get("quote")
     if not isinstance(name, str) or name not in slots:
@@ -301,12 +301,12 @@ def _subject(subject: object, text: str, context: ExtractionContext, name: str) 
     return subject.strip()
 
 
-def _moment(stated: object) -> datetime | None:
+def _moment(value: object) -> datetime | None:
     """A stated day or moment in UTC; None for what is neither."""
-    if not isinstance(stated, str):
+    if not isinstance(value, str):
         return None
     try:
-        moment = datetime.fromisoformat(stated)
+        moment = datetime.fromisoformat(value)
     except ValueError:
         return None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -202,8 +202,8 @@ def _library(name: str) -> Any:
         ) from error
 
 
-def _unavailable(provider: str, why: str) -> Unavailable:
-    reason = " ".join(why.split())[:200]
+def _unavailable(provider: str, cause: str) -> Unavailable:
+    reason = " ".join(cause.split())[:200]
     return Unavailable(f"{provider}: {reason}", code="extractor_unavailable", reason=reason)
 
 

@@ -40,7 +40,7 @@ _ITEMS = (
 )
 _I = r"\bI(?: am|['\u2019]m)"
 _HAVE = r"\bI(?: have|['\u2019]ve)?"
-_NOT = r"(?:do not|don['\u2019]t|did not|didn['\u2019]t)"
+_DO_NOT = r"(?:do not|don['\u2019]t|did not|didn['\u2019]t)"
 _SURE = r"(?:(?:really|absolutely|just|truly|do|actually|also|especially|still|always) )*"
 _LEVELS = r"junior|mid-level|senior|staff|principal|lead"
 _TRADES = (
@@ -55,9 +55,9 @@ _KIN: Final = {
     "brother": "sibling", "sister": "sibling", "friend": "friend", "dog": "pet", "cat": "pet",
     "puppy": "pet", "kitten": "pet", "rabbit": "pet", "horse": "pet",
 }  # fmt: skip
-_KINDRED = "|".join(_KIN)
-_MY = rf"\b[Mm]y (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{_KINDRED})"
-_THEIR = rf"{_MY},? (?P<subject>{_NAME}),? (?:who )?"
+_KINS = "|".join(_KIN)
+_MY_KIN = rf"\b[Mm]y (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{_KINS})"
+_RELATIVE = rf"{_MY_KIN},? (?P<subject>{_NAME}),? (?:who )?"
 
 _HEDGE: Final = re.compile(
     r"\b(?:if|wish|would|might|maybe|perhaps|could|imagine|pretend|suppose|unless|hypothetically|"
@@ -118,7 +118,7 @@ RULES: Final = (
           rf"(?P<value>{_NAME})", is_former=True),
     _rule("employer", rf"\bI worked (?:for|at|with) (?P<value>{_NAME})(?![^.!?]*\bsince\b)",
           is_former=True),
-    _rule("employer", rf"\bI (?:no longer work|{_NOT} work) (?:for|at|with) (?P<value>{_NAME})",
+    _rule("employer", rf"\bI (?:no longer work|{_DO_NOT} work) (?:for|at|with) (?P<value>{_NAME})",
           "deny"),
     _rule("employer", rf"{_HAVE} (?:just |recently )?(?:left|quit) my job (?:at|with) "
           rf"(?P<value>{_NAME})", "deny"),
@@ -128,7 +128,7 @@ RULES: Final = (
     _rule("office", rf"{_HAVE} (?:just )?moved to the (?P<value>{_NAME}) office"),
     _rule("office", rf"\bI work (?:from|in|out of) the (?P<value>{_NAME}) office"),
     _rule("office", rf"{_I} (?:now )?(?:in|at|based in) the (?P<value>{_NAME}) office"),
-    _rule("office", rf"\bI (?:no longer|{_NOT}) work (?:from|in) the (?P<value>{_NAME}) office",
+    _rule("office", rf"\bI (?:no longer|{_DO_NOT}) work (?:from|in) the (?P<value>{_NAME}) office",
           "deny"),
     # where
     _rule("home", rf"\bI (?:now |currently |still )?live in (?P<value>{_PLACE})"),
@@ -136,16 +136,16 @@ RULES: Final = (
           r"(?! (?:office|team|plan|tier)\b)"),
     _rule("home", rf"{_I} (?:moving|relocating) to (?P<value>{_PLACE})(?! (?:office|team)\b)"),
     _rule("home", rf"\bI used to live in (?P<value>{_PLACE})", is_former=True),
-    _rule("home", rf"\bI (?:no longer|{_NOT}) live in (?P<value>{_PLACE})", "deny"),
+    _rule("home", rf"\bI (?:no longer|{_DO_NOT}) live in (?P<value>{_PLACE})", "deny"),
     # whom
-    _rule("kin", rf"{_MY}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
+    _rule("kin", rf"{_MY_KIN}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
           rf" ?(?P<value>{_NAME})(?!['\u2019]s\b)"),
-    _rule("kin", rf"\bI have an? (?:\w+ )?(?P<kin>{_KINDRED}) (?:called|named) (?P<value>{_NAME})"),
-    _rule("employer", rf"{_THEIR}works (?:for|at) (?P<value>{_NAME})"),
-    _rule("home", rf"{_THEIR}lives in (?P<value>{_PLACE})"),
-    _rule("allergy", rf"{_THEIR}is allergic to (?P<value>{_ITEMS})", is_list=True),
-    _rule("likes", rf"{_THEIR}{_SURE}(?:likes|loves|enjoys) (?P<value>{_ITEMS})", is_list=True),
-    _rule("dislikes", rf"{_THEIR}{_SURE}(?:hates|dislikes) (?P<value>{_ITEMS})", is_list=True),
+    _rule("kin", rf"\bI have an? (?:\w+ )?(?P<kin>{_KINS}) (?:called|named) (?P<value>{_NAME})"),
+    _rule("employer", rf"{_RELATIVE}works (?:for|at) (?P<value>{_NAME})"),
+    _rule("home", rf"{_RELATIVE}lives in (?P<value>{_PLACE})"),
+    _rule("allergy", rf"{_RELATIVE}is allergic to (?P<value>{_ITEMS})", is_list=True),
+    _rule("likes", rf"{_RELATIVE}{_SURE}(?:likes|loves|enjoys) (?P<value>{_ITEMS})", is_list=True),
+    _rule("dislikes", rf"{_RELATIVE}{_SURE}(?:hates|dislikes) (?P<value>{_ITEMS})", is_list=True),
     # body and taste
     _rule("allergy", rf"{_I} {_SURE}allergic to (?P<value>{_ITEMS})", is_list=True),
     _rule("allergy", r"\bI have an? (?:severe |mild )?(?P<value>\w+) allergy\b"),
@@ -162,11 +162,11 @@ RULES: Final = (
     _rule("likes", rf"\b[Mm]y (?:all-time )?favou?rite [\w -]{{2,24}}? is (?P<value>{_ITEM})"),
     _rule("likes", rf"\bI used to (?:like|love|enjoy) (?P<value>{_ITEMS})", "deny", is_list=True),
     _rule("likes", rf"\bI no longer (?:like|love|enjoy) (?P<value>{_ITEMS})", "deny", is_list=True),
-    _rule("likes", rf"\bI {_NOT} {_SURE}(?:like|love|enjoy) (?P<value>{_ITEMS}) any ?more\b",
+    _rule("likes", rf"\bI {_DO_NOT} {_SURE}(?:like|love|enjoy) (?P<value>{_ITEMS}) any ?more\b",
           "deny", is_list=True),
     _rule("dislikes", rf"\bI {_SURE}(?:hate|dislike|detest|can['\u2019]t stand|cannot stand) "
           rf"(?P<value>{_ITEMS})", is_list=True),
-    _rule("dislikes", rf"\bI {_NOT} {_SURE}(?:like|love|enjoy) (?P<value>{_ITEMS})"
+    _rule("dislikes", rf"\bI {_DO_NOT} {_SURE}(?:like|love|enjoy) (?P<value>{_ITEMS})"
           r"(?![^.!?]*\bany ?more\b)", is_list=True),
     _rule("dislikes", rf"{_I} not (?:really |exactly )?an? (?:big |huge )?fan of "
           rf"(?P<value>{_ITEMS})(?![^.!?]*\bany ?more\b)", is_list=True),
@@ -202,7 +202,7 @@ class RuleExtractor:
         return tuple(sorted(claims, key=lambda claim: (claim.start, claim.slot)))
 
 
-def _claims(sentence: str, offset: int, at: datetime) -> Iterator[ExtractedClaim]:
+def _claims(sentence: str, offset: int, moment: datetime) -> Iterator[ExtractedClaim]:
     if sentence.rstrip(" \"')").endswith("?"):
         return
 
@@ -213,15 +213,15 @@ def _claims(sentence: str, offset: int, at: datetime) -> Iterator[ExtractedClaim
 
     for rule in RULES:
         for match in rule.pattern.finditer(certain):
-            yield from _of_match(rule, match, offset, at)
+            yield from _of_match(rule, match, offset, moment)
 
 
 def _of_match(
-    rule: Rule, match: re.Match[str], offset: int, at: datetime
+    rule: Rule, match: re.Match[str], offset: int, moment: datetime
 ) -> Iterator[ExtractedClaim]:
     sentence = match.string
     is_ahead = rule.slot in _DATED_BY_VALUE
-    day = date_said(sentence, at, is_ahead=is_ahead)
+    day = date_said(sentence, moment, is_ahead=is_ahead)
     if rule.is_dated and day is None:
         return
 
@@ -232,8 +232,8 @@ def _of_match(
     valid_from = None if is_ahead else day
     valid_until = None
     if rule.is_former:
-        valid_until = date_after(sentence, "until", at) or at
-        valid_from = date_after(sentence, "from", at)
+        valid_until = date_after(sentence, "until", moment) or moment
+        valid_from = date_after(sentence, "from", moment)
 
     for value in _values(rule, match["value"]):
         if is_ahead and day is not None:
@@ -247,7 +247,7 @@ def _of_match(
             valid_from=valid_from,
             valid_until=valid_until,
             op=op,
-            planned=valid_from is not None and valid_from > at,
+            planned=valid_from is not None and valid_from > moment,
         )
 
 

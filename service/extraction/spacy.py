@@ -6,7 +6,7 @@ finds links to somebody known or waits, and never makes anybody.
 
 Nothing is ever downloaded. The pipeline is one that you have installed (a package or a folder),
 or one that you have built, such as a blank one with an `EntityRuler` over your own patterns.
-Sources: resolution 10; checklist C-046.
+Checklist: C-046.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ class SpacyMentions:
         """Take a loaded pipeline; a label that is an entity type in capitals needs no entry."""
         self._pipeline = pipeline
         self._labels = {kind.upper(): kind for kind in ENTITY_TYPES} | dict(labels)
-        told = pipeline.meta
-        self.version = "_".join(str(told.get(part, "")) for part in ("lang", "name", "version"))
+        meta = pipeline.meta
+        self.version = "_".join(str(meta.get(part, "")) for part in ("lang", "name", "version"))
 
     @classmethod
     def load(cls, model: str) -> SpacyMentions:
-        """Return the finder of an installed model, by package name or folder.
+        """The finder of an installed model, by package name or folder.
 
         Raises:
             Unavailable: `extractor_unavailable` when the extra or the model is not installed.
@@ -109,8 +109,8 @@ class SpacyMentions:
     def extract(
         self, text: str, *, scope: Scope | None = None, as_of: int = 0
     ) -> tuple[Mention, ...]:
-        """Return the names that the pipeline sees, in order; text beyond its limit is not read."""
-        found = self._pipeline(text[: self._pipeline.max_length]).ents
+        """The names that the pipeline sees, in order; text beyond its limit is not read."""
+        spans = self._pipeline(text[: self._pipeline.max_length]).ents
         return tuple(
             Mention(
                 start=span.start_char,
@@ -121,22 +121,22 @@ class SpacyMentions:
                 alias_id=None,
                 confidence=CONFIDENCE,
             )
-            for span in sorted(found, key=lambda span: span.start_char)
+            for span in sorted(spans, key=lambda span: span.start_char)
             if span.label_ in self._labels
         )
 
 
-def mentions_of(given: str) -> SpacyMentions:
-    """Return the finder that a setting names: `spacy:MODEL`.
+def mentions_of(choice: str) -> SpacyMentions:
+    """The finder that a setting names: `spacy:MODEL`.
 
     Raises:
         InvalidInput: `bad_extractor`.
         Unavailable: `extractor_unavailable`.
     """
-    kind, _, model = given.partition(":")
+    kind, _, model = choice.partition(":")
     if kind != "spacy" or not model:
         raise InvalidInput(
-            f"mentions={given!r}: give spacy:MODEL, such as spacy:en_core_web_sm, or an object "
+            f"mentions={choice!r}: give spacy:MODEL, such as spacy:en_core_web_sm, or an object "
             "with extract()",
             code="bad_extractor",
         )

@@ -106,7 +106,7 @@ class Writer(Caller):
             for draft, receipt in zip(drafts, receipts, strict=True)
             if receipt.outcome is not Outcome.REFUSED and not receipt.replayed
         )
-        embedding.later(self._tenant, contents)
+        embedding.enqueue(self._tenant, contents)
 
     def _rehearse(self, tx: WriteTx, submission: Submission) -> Any:
         receipts = commit(

@@ -265,7 +265,7 @@ def test_re_embedding_makes_what_is_missing_and_nothing_else(
     with connect(path, encoder=encoder) as memory:
         done = re_embed(memory.backend, memory.principal, progress=told.append)
         assert done == Progress(7, 7)
-        assert [p.done for p in told] == [2, 3, 5, 6, 7]
+        assert [p.embedded for p in told] == [2, 3, 5, 6, 7]
         read = len(encoder.read)
         assert re_embed(memory.backend, memory.principal, encoder) == Progress(0, 0)
         assert len(encoder.read) == read
@@ -293,7 +293,7 @@ def test_another_encoder_gets_an_index_of_its_own(memory: Memory) -> None:
     memory.flush()
     other = ToyEncoder("toy@2")
     other.dimensions = 32
-    assert re_embed(memory.backend, memory.principal, other).done == 1
+    assert re_embed(memory.backend, memory.principal, other).embedded == 1
     assert {len(r.vec16) for r in stored(memory)} == {128}
     assert {len(r.vec16) for r in stored(memory, "toy@2")} == {64}
     assert contents(memory, "lunch") == [CANTEEN]

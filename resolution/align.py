@@ -203,8 +203,8 @@ class _Pairing:
         )
 
 
-def _share(unmatched: int, matched_weight: int) -> int:
-    return 1000 * unmatched // (unmatched + matched_weight) if unmatched else 0
+def _share(remainder: int, matched_weight: int) -> int:
+    return 1000 * remainder // (remainder + matched_weight) if remainder else 0
 
 
 def _likeness(left_word: str, right_word: str, person: bool) -> tuple[int, str] | None:

@@ -200,16 +200,16 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
             entities=sorted(owners),
         )
 
-    raw = next(iter(owners.values()), None)
-    return _bound(raw, "same_identifier", known) if raw else None
+    owner = next(iter(owners.values()), None)
+    return _bound(owner, "same_identifier", known) if owner else None
 
 
 def excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
     """Whether an entity holds another value of a scheme that the mention states."""
     if not ref.external_ids:
         return False
-    stored = known.held(entity_id).items()
-    return any(ref.external_ids.get(scheme, value) != value for scheme, value in stored)
+    identifiers = known.held(entity_id).items()
+    return any(ref.external_ids.get(scheme, value) != value for scheme, value in identifiers)
 
 
 def _names(ref: EntityRef) -> list[tuple[str, CandidateSource]]:

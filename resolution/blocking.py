@@ -75,11 +75,11 @@ def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
     The qualifier is left out: a name in brackets must find its bare form, and the veto decides.
     """
     keys = {
-        _key(KeyKind.WHOLE, form.joined[:_WHOLE_MAX]),
+        _key(KeyKind.WHOLE, form.compact[:_WHOLE_MAX]),
         _key(KeyKind.WHOLE, form.ordered.replace(" ", "")[:_WHOLE_MAX]),
-        _key(KeyKind.FIRST, form.joined[:_FIRST]),
+        _key(KeyKind.FIRST, form.compact[:_FIRST]),
         *(_key(KeyKind.ACRONYM, short) for short in _acronyms(form)),
-        *(_key(KeyKind.DELETION, shorter) for shorter in _deletions(form.joined)),
+        *(_key(KeyKind.DELETION, shorter) for shorter in _deletions(form.compact)),
     }
 
     for word in form.core[:_TOKENS_MAX]:
@@ -115,7 +115,7 @@ def _acronyms(form: NameForm) -> tuple[str, ...]:
     if len(form.core) > 1:
         return tuple(short for short in form.acronyms if len(short) <= _ACRONYM_MAX)
     # A short single word may itself be the acronym that another name spells out.
-    return (form.joined,) if 2 <= len(form.joined) <= _ACRONYM_MAX else ()
+    return (form.compact,) if 2 <= len(form.compact) <= _ACRONYM_MAX else ()
 
 
 def _deletions(word: str) -> tuple[str, ...]:

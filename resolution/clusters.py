@@ -84,7 +84,7 @@ def pair(a: str, b: str) -> tuple[str, str]:
     return (a, b) if a < b else (b, a)
 
 
-def across(
+def non_matches_between(
     judgements: Iterable[Judgement], lefts: Collection[str], rights: Collection[str]
 ) -> tuple[Judgement, ...]:
     """The NON_MATCH rows between two sides, the strongest first, then by id."""

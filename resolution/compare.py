@@ -60,7 +60,7 @@ def measure(left: NameForm, right: NameForm, rarity: Rarity) -> Measures:
     left_core, right_core = left.core + qualifiers[0], right.core + qualifiers[1]
     words = align(left_core, right_core, rarity, person=left.entity_type == "person")
     same_joined = not qualifiers[0] and (
-        left.joined == right.joined or left.spelled == right.spelled
+        left.compact == right.compact or left.spelling == right.spelling
     )
     same_core = not qualifiers[0] and left.ordered == right.ordered
     low, high = sorted((words.left_extra, words.right_extra))
@@ -94,9 +94,9 @@ def levels_of(measures: Measures) -> tuple[int, ...]:
 
 
 def _is_acronym(short: NameForm, long: NameForm) -> bool:
-    if len(short.core) != 1 or not 2 <= len(short.joined) <= _ACRONYM_MAX:
+    if len(short.core) != 1 or not 2 <= len(short.compact) <= _ACRONYM_MAX:
         return False
-    return short.joined in long.acronyms
+    return short.compact in long.acronyms
 
 
 def _name_level(measures: Measures) -> int:
@@ -164,7 +164,7 @@ def same_numbers(measures: Measures) -> bool:
     if left.numbers == right.numbers:
         return True
     # "One Convergence" / "Oneconvergence": the word was never a number.
-    return left.spelled == right.spelled and left.digits == right.digits
+    return left.spelling == right.spelling and left.digits == right.digits
 
 
 COMPARISONS: tuple[Comparison, ...] = (

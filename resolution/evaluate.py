@@ -232,19 +232,19 @@ def refit_platt(pairs: Sequence[LabelledPair], model: Model) -> Refit:
     labels of one kind only, no held-out pair that would bind, or a held-out precision below
     0.99 at automatic merge. A new model never rewrites old judgements.
     """
-    unchecked = wilson(0, 0)
+    no_precision = wilson(0, 0)
     if len(pairs) < REFIT_MIN_LABELS:
-        return _refusal(f"{len(pairs)} labels; {REFIT_MIN_LABELS} are needed", unchecked)
+        return _refusal(f"{len(pairs)} labels; {REFIT_MIN_LABELS} are needed", no_precision)
 
     train, held_out = split(pairs, 0, 3)
     matches = sum(pair.is_match for pair in train)
     if matches in (0, len(train)):
-        return _refusal("the labels to fit are all of one kind", unchecked)
+        return _refusal("the labels to fit are all of one kind", no_precision)
 
     evidence = [_evidence(pair, model) for pair in train]
     slope, intercept = platt(evidence, matches / len(train))
     if slope <= 0:
-        return _refusal("more name evidence would mean less probability", unchecked)
+        return _refusal("more name evidence would mean less probability", no_precision)
 
     # The shift belonged to the old labels; the new ones carry their own share of matches.
     candidate = with_version(replace(model, slope=slope, intercept=intercept, shift=0.0))
@@ -288,7 +288,7 @@ def _judge(pair: LabelledPair, model: Model, assume_same_scope: bool) -> _Outcom
 def _report(name: str, outcomes: Sequence[_Outcome], bands: ResolutionPolicy) -> SetReport:
     bound: list[_Outcome] = []
     review: list[_Outcome] = []
-    suggestions = missed = 0
+    suggestions = losses = 0
     for outcome in outcomes:
         if outcome.score >= bands.bind_at:
             bound.append(outcome)
@@ -297,7 +297,7 @@ def _report(name: str, outcomes: Sequence[_Outcome], bands: ResolutionPolicy) ->
         elif outcome.score >= bands.suggest_from:
             suggestions += 1
         else:
-            missed += outcome.is_match
+            losses += outcome.is_match
 
     bind, matches = _truth(bound), _matches(outcomes)
     return SetReport(
@@ -309,7 +309,7 @@ def _report(name: str, outcomes: Sequence[_Outcome], bands: ResolutionPolicy) ->
         review=_truth(review),
         review_share=_ratio(len(review), len(outcomes)),
         suggested=suggestions,
-        missed=missed,
+        missed=losses,
         proven=bind.n >= PROVEN_FROM,
     )
 
@@ -326,14 +326,14 @@ def _ratio(part: float, total: int) -> float:
     return round(part / total, 6) if total else 0.0
 
 
-def _between(outcomes: Iterable[_Outcome], low: float, high: float) -> list[_Outcome]:
+def _in_bin(outcomes: Iterable[_Outcome], low: float, high: float) -> list[_Outcome]:
     return [outcome for outcome in outcomes if low <= outcome.uncapped < high]
 
 
 def _reliability(outcomes: Sequence[_Outcome]) -> tuple[Bin, ...]:
     bins: list[Bin] = []
     for low, high in pairwise(_EDGES):
-        bins.append(Bin(low, min(high, 1.0), _truth(_between(outcomes, low, high))))
+        bins.append(Bin(low, min(high, 1.0), _truth(_in_bin(outcomes, low, high))))
     return tuple(bins)
 
 
@@ -347,6 +347,6 @@ def _calibration_error(outcomes: Sequence[_Outcome], bins: Sequence[Bin]) -> flo
     # weighted by the pairs in the bin.
     error = 0.0
     for (low, high), row in zip(pairwise(_EDGES), bins, strict=True):
-        total = sum(outcome.uncapped for outcome in _between(outcomes, low, high))
+        total = sum(outcome.uncapped for outcome in _in_bin(outcomes, low, high))
         error += abs(total - row.truth.right)
     return _ratio(error, len(outcomes))

@@ -58,21 +58,25 @@ class ShapeExtractor:
         self, text: str, *, scope: Scope | None = None, as_of: int = 0
     ) -> tuple[Mention, ...]:
         """The mentions of a text, sorted, without overlaps."""
-        blocked = _Blocked(len(text))
+        mask = _Mask(len(text))
         for match in _URL.finditer(text):
-            blocked.add(match.start(), match.end())
+            mask.add(match.start(), match.end())
 
         for date in find_dates(text):
-            blocked.add(date.start, date.end)
+            mask.add(date.start, date.end)
 
-        shapes = [one for one in _shaped(text) if blocked.is_clear(one.start, one.end)]
+        shapes = [
+            mention
+            for mention in _shape_mentions(text)
+            if mask.is_clear(mention.start, mention.end)
+        ]
         if text.isupper() and len(text.split()) > _SHOUT_WORDS:
-            return compose(one for one in shapes if not one.surface.isalpha())
+            return compose(mention for mention in shapes if not mention.surface.isalpha())
 
-        return compose(shapes, _runs(text, blocked))
+        return compose(shapes, _runs(text, mask))
 
 
-class _Blocked:
+class _Mask:
     """Spans in which no name is looked for."""
 
     def __init__(self, length: int) -> None:
@@ -97,7 +101,7 @@ class _RuleWords:
     connectors: frozenset[str]
     system_parts: frozenset[str]
     plain_parts: frozenset[str]
-    numbered: dict[str, str]
+    counters: dict[str, str]
     last_words: dict[str, str]
     first_words: dict[str, str]
     kinds: dict[str, str]
@@ -117,7 +121,7 @@ def _rule_words() -> _RuleWords:
         connectors=frozenset(raw["connectors"]),
         system_parts=frozenset(raw["system_parts"]),
         plain_parts=frozenset(raw["plain_parts"]),
-        numbered=raw["numbered"],
+        counters=raw["numbered"],
         last_words=raw["last_words"],
         first_words=raw["first_words"],
         kinds=raw["kinds"],
@@ -185,7 +189,7 @@ _SHAPES: tuple[_Shape, ...] = (
 )
 
 
-def _shaped(text: str) -> Iterator[Mention]:
+def _shape_mentions(text: str) -> Iterator[Mention]:
     for shape in _SHAPES:
         for match in shape.pattern.finditer(text):
             type_hint = shape.type_hint(match[0])
@@ -206,7 +210,7 @@ def _mention(text: str, start: int, end: int, type_hint: str, confidence: float)
 
 
 @dataclass(frozen=True, slots=True)
-class _Cased:
+class _CasedWord:
     """A word of a text, with what surrounds it."""
 
     text: str
@@ -219,8 +223,8 @@ class _Cased:
     """Written with a possessive: a name ends here."""
 
 
-def _cased_words(text: str, blocked: _Blocked) -> list[_Cased]:
-    words: list[_Cased] = []
+def _cased_words(text: str, mask: _Mask) -> list[_CasedWord]:
+    words: list[_CasedWord] = []
     before = 0
     for match in _WORD.finditer(text):
         surface, start = match[0], match.start()
@@ -231,8 +235,8 @@ def _cased_words(text: str, blocked: _Blocked) -> list[_Cased]:
         capital = surface[:1].isupper() and _may_be_name(surface)
         capital = capital and not (surface == "I" or surface.startswith(_I_AM))
         end = start + len(surface)
-        capital = capital and blocked.is_clear(start, end)
-        words.append(_Cased(surface, start, end, text[before:start], capital, owns))
+        capital = capital and mask.is_clear(start, end)
+        words.append(_CasedWord(surface, start, end, text[before:start], capital, owns))
         before = match.end()
 
     return words
@@ -241,40 +245,47 @@ def _cased_words(text: str, blocked: _Blocked) -> list[_Cased]:
 def _may_be_name(word: str) -> bool:
     # "PR" alone is no name, "PR #260" is.
     rules = _rule_words()
-    return word not in rules.not_names or word.lower() in rules.numbered
+    return word not in rules.not_names or word.lower() in rules.counters
 
 
-def _runs(text: str, blocked: _Blocked) -> Iterator[Mention]:
+def _runs(text: str, mask: _Mask) -> Iterator[Mention]:
     """Yield the runs of capitalised words that look like names."""
-    words = _cased_words(text, blocked)
-    at = 0
-    while at < len(words):
-        if not words[at].capital:
-            at += 1
+    words = _cased_words(text, mask)
+    index = 0
+    while index < len(words):
+        if not words[index].capital:
+            index += 1
             continue
 
-        after = _run_end(words, at)
-        opens = _SENTENCE_END.search(text, max(0, words[at].start - _LOOK_BACK), words[at].start)
-        opens_sentence = words[at].start == 0 or opens is not None
-        run = _without_openers(words[at:after], opens_sentence)
+        after = _run_end(words, index)
+        opens = _SENTENCE_END.search(
+            text, max(0, words[index].start - _LOOK_BACK), words[index].start
+        )
+        opens_sentence = words[index].start == 0 or opens is not None
+        run = _without_openers(words[index:after], opens_sentence)
         following = words[after].text if after < len(words) else ""
-        if run and _is_name(run, opens_sentence and len(run) == after - at, following):
+        if run and _is_name(run, opens_sentence and len(run) == after - index, following):
             confidence = 0.8 if len(run) > 1 else 0.6
-            before = words[at - 1].text if at and words[at].gap == " " else ""
-            beside = (before, following if after < len(words) and words[after].gap == " " else "")
-            hint = _run_type(run) if _run_type(run) != UNKNOWN_TYPE else _kind_of(run, beside)
+            before = words[index - 1].text if index and words[index].gap == " " else ""
+            context_words = (
+                before,
+                following if after < len(words) and words[after].gap == " " else "",
+            )
+            hint = (
+                _run_type(run) if _run_type(run) != UNKNOWN_TYPE else _kind_of(run, context_words)
+            )
             yield _mention(text, run[0].start, run[-1].end, hint, confidence)
 
-        at = after
+        index = after
 
 
-def _run_end(words: list[_Cased], at: int) -> int:
+def _run_end(words: list[_CasedWord], index: int) -> int:
     """One past the last word of the run that starts at a capitalised word."""
     rules = _rule_words()
-    after = at + 1
-    while after < len(words) and after - at < _RUN_MAX and not words[after - 1].owns:
+    after = index + 1
+    while after < len(words) and after - index < _RUN_MAX and not words[after - 1].owns:
         last, word = words[after - 1], words[after]
-        if word.text[0].isdigit() and last.text.lower() in rules.numbered:
+        if word.text[0].isdigit() and last.text.lower() in rules.counters:
             return after + (word.gap in {" ", " #"})
         if not _joins(last, word):
             break
@@ -290,18 +301,22 @@ def _run_end(words: list[_Cased], at: int) -> int:
     return after
 
 
-def _continues(words: list[_Cased], at: int) -> bool:
-    return at + 1 < len(words) and words[at + 1].capital and _joins(words[at], words[at + 1])
+def _continues(words: list[_CasedWord], index: int) -> bool:
+    return (
+        index + 1 < len(words)
+        and words[index + 1].capital
+        and _joins(words[index], words[index + 1])
+    )
 
 
-def _joins(last: _Cased, word: _Cased) -> bool:
+def _joins(last: _CasedWord, word: _CasedWord) -> bool:
     if word.gap == ". ":
         # "Dr. Sam" and "S. Rivera" go on; other full stops end a sentence.
         return len(last.text) == 1 or last.text.lower() in lexicon().titles
     return word.gap in _GAP_JOINS
 
 
-def _without_openers(run: list[_Cased], opens_sentence: bool) -> list[_Cased]:
+def _without_openers(run: list[_CasedWord], opens_sentence: bool) -> list[_CasedWord]:
     openers = _rule_words().openers
     while opens_sentence and run and run[0].text.lower() in openers:
         if len(run) > 1 and run[1].capital and run[0].text.lower() in nicknames():
@@ -311,11 +326,11 @@ def _without_openers(run: list[_Cased], opens_sentence: bool) -> list[_Cased]:
     return run
 
 
-def _is_name(run: list[_Cased], opens_sentence: bool, following: str) -> bool:
+def _is_name(run: list[_CasedWord], opens_sentence: bool, following: str) -> bool:
     word = run[0]
 
     if len(run) > 1:
-        return len(run) <= _SHOUT_WORDS or not all(one.text.isupper() for one in run)
+        return len(run) <= _SHOUT_WORDS or not all(part.text.isupper() for part in run)
     if len(word.text) == 1 or word.text in _rule_words().not_names:
         return False
 
@@ -323,22 +338,24 @@ def _is_name(run: list[_Cased], opens_sentence: bool, following: str) -> bool:
     return known or not opens_sentence
 
 
-def _kind_of(run: list[_Cased], beside: tuple[str, str]) -> str:
+def _kind_of(run: list[_CasedWord], context_words: tuple[str, str]) -> str:
     """The type that a word of the name, or one right beside it, states."""
     kinds = _rule_words().kinds
     ends = (run[-1].text, run[0].text) if len(run) > 1 else ()
-    told = (kinds[word.lower()] for word in (*ends, *reversed(beside)) if word.lower() in kinds)
-    return next(told, UNKNOWN_TYPE)
+    kinds_stated = (
+        kinds[word.lower()] for word in (*ends, *reversed(context_words)) if word.lower() in kinds
+    )
+    return next(kinds_stated, UNKNOWN_TYPE)
 
 
-def _run_type(run: list[_Cased]) -> str:
+def _run_type(run: list[_CasedWord]) -> str:
     rules = _rule_words()
     first, last = run[0].text.lower(), run[-1].text.lower()
 
     if len(run) == 1:
         return "role" if run[0].text in rules.roles else "unknown"
     if last[0].isdigit():
-        return rules.numbered[run[-2].text.lower()]
+        return rules.counters[run[-2].text.lower()]
     if first in rules.role_heads or run[0].text in rules.roles:
         return "role"
 

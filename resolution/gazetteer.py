@@ -24,12 +24,14 @@ from .lexicon import lexicon
 from .mention import Mention, MentionSource
 from .normalize import fold
 
-_UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_CJK_AND_THAI = (
+    "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0670\u0900-\u0dff"
-_LETTER = rf"(?:(?![{_UNSPACED}_])[\w{_MARKS}])"
+_LETTER = rf"(?:(?![{_CJK_AND_THAI}_])[\w{_MARKS}])"
 _JOINER = r"\-\u2010\u2011_"
 _WORD = re.compile(
-    rf"(?P<one>[{_UNSPACED}])"
+    rf"(?P<one>[{_CJK_AND_THAI}])"
     rf"|@?{_LETTER}+(?:['\u2019]{_LETTER}+)*(?:[+#]+(?!{_LETTER}))?"
     rf"|(?P<mark>\n[ \t\r]*\n|[^\s{_JOINER}])"
 )

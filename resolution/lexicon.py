@@ -87,7 +87,8 @@ def lexicon() -> Lexicon:
     native = cast("dict[str, str]", raw["legal_native"])
     people = frozenset({*raw["titles"], *raw["postnominals"], *raw["generations"]})
     legal_words = frozenset(word for words in legal for word in words)
-    numbers = frozenset(raw["number_words"]) | frozenset(raw["roman_numerals"])
+    number_words = raw["number_words"] | raw["ordinals"]
+    numbers = frozenset(number_words) | frozenset(raw["roman_numerals"])
     particles = {Profile(name): frozenset(words) for name, words in raw["particles"].items()}
 
     word_lists = {
@@ -101,7 +102,7 @@ def lexicon() -> Lexicon:
         postnominals=frozenset(raw["postnominals"]),
         generations=raw["generations"],
         particles=particles,
-        number_words=raw["number_words"],
+        number_words=number_words,
         roman_numerals=raw["roman_numerals"],
         distinctions=frozenset(raw["distinctions"]),
         everyday=frozenset(raw["everyday"]),

@@ -26,16 +26,18 @@ from anyascii import anyascii
 from .keys import alias_key
 from .lexicon import Lexicon, Profile, lexicon, profile_of
 
-NORMALIZER_VERSION = "2"
+NORMALIZER_VERSION = "3"
 """Raised when the same name would give another form; part of the model's version."""
 
 _BRACKET = re.compile(r"(?:(?<=\s)|(?<=[^\x00-\x7f]))[(\[]([^()\[\]]*)[)\]]")
 _INITIALISM = re.compile(r"(?<![a-z0-9])(?:[a-z]\.){2,}[a-z]?(?![a-z0-9])")
 _POSSESSIVE = re.compile(r"(?<=[a-z0-9])'s(?![a-z0-9'])")
 _TOKEN = re.compile(r"@?[a-z]*[0-9]+(?:\.[0-9]+)+|@?[a-z0-9]+(?:[+#]+(?![a-z0-9]))?")
+_DOMAIN_END = re.compile(r"(?<=\w\w)\.(com|net|org|io)(?=\s|,|\Z)", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _WIDE_EDGE = re.compile(rf"(?<=[A-Za-z0-9])(?=[{_WIDE}])|(?<=[{_WIDE}])(?=[A-Za-z0-9])")
+_ALPHABETS = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "GEORGIAN", "HANGUL"})
 _COMMA_NAME_MAX_WORDS = 4
 """More words than this after a comma are a description, not given names."""
 
@@ -56,13 +58,13 @@ class NameForm:
     """All words in order, titles off, legal form and particles included; no qualifier."""
     core: tuple[str, ...]
     """The words that carry the identity: no legal form, no particles; numbers as digits."""
-    joined: str
+    compact: str
     """The core without spaces."""
-    spelled: str
+    spelling: str
     """The core without spaces, number words left as written."""
     ordered: str
     """The core, sorted."""
-    written: tuple[str, ...]
+    writing: tuple[str, ...]
     """The core in the order of writing; differs from `core` when a comma swapped the parts."""
     particles: tuple[str, ...]
     """The small words (`of`, `bin`) that the core leaves out, in order."""
@@ -115,6 +117,8 @@ def normalize(surface: str, entity_type: str) -> NameForm:
     text = surface if surface.isascii() else _visible(surface)
     text, native_legal = _split_native_legal(text, profile, words)
     body, qualifiers = _split_brackets(text, words)
+    if entity_type == "organization":
+        body = _split_domain(body, native_legal)
     parts = _Parts(profile, words, qualifiers, native_legal)
     parts.read(_plain(body, profile))
 
@@ -135,10 +139,10 @@ def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
         norm=text,
         tokens=tokens,
         core=tokens,
-        joined=word,
-        spelled=word,
+        compact=word,
+        spelling=word,
         ordered=" ".join(sorted(words)),
-        written=tokens,
+        writing=tokens,
         particles=(),
         legal=(),
         numbers=(),
@@ -166,10 +170,10 @@ class _Parts:
         self.honorific = ""
         self.comma = False
         self.tokens: list[str] = []
-        self.written: list[str] = []
+        self.writing: list[str] = []
         self.core: list[str] = []
         self.particles: tuple[str, ...] = ()
-        self.spelled: list[str] = []
+        self.spelling: list[str] = []
 
     def read(self, plain: str) -> None:
         if self.profile is Profile.PERSON:
@@ -177,12 +181,12 @@ class _Parts:
             pieces = [piece for piece in pieces if piece]
             self._order_person(pieces)
         else:
-            self.tokens = self.written = _TOKEN.findall(plain)
+            self.tokens = self.writing = _TOKEN.findall(plain)
 
-        kept = self._without_legal(self.tokens)
-        self.core = self._without_particles(kept)
-        self.particles = tuple(word for word in kept if word not in self.core)
-        self.spelled = self.core
+        words = self._without_legal(self.tokens)
+        self.core = self._without_particles(words)
+        self.particles = tuple(word for word in words if word not in self.core)
+        self.spelling = self.core
         if self.profile is not Profile.PERSON:
             self.core = [*self.core[:1], *map(self._roman, self.core[1:])]
             self.core = [self.words.number_words.get(word, word) for word in self.core]
@@ -207,7 +211,7 @@ class _Parts:
         return words
 
     def _order_person(self, pieces: list[list[str]]) -> None:
-        self.written = [word for piece in pieces for word in piece]
+        self.writing = [word for piece in pieces for word in piece]
         swaps = len(pieces) == 2 and len(pieces[1]) <= _COMMA_NAME_MAX_WORDS
         if swaps and "of" not in pieces[1]:
             self.comma = True
@@ -219,20 +223,20 @@ class _Parts:
         if self.profile is not Profile.ORGANIZATION:
             return tokens
 
-        remainder = list(tokens)
-        end = len(remainder)
+        words = list(tokens)
+        end = len(words)
         while end > 0:
-            size = self._legal_at(remainder, end)
+            size = self._legal_at(words, end)
             if size:
-                del remainder[end - size : end]
+                del words[end - size : end]
             end -= size or 1
 
-        form = self.words.legal.get((remainder[0],)) if len(remainder) > 1 else None
+        form = self.words.legal.get((words[0],)) if len(words) > 1 else None
         if form is not None and form.position == "start":
             self.legal.append(form.kind)
-            del remainder[0]
+            del words[0]
 
-        return remainder
+        return words
 
     def _legal_at(self, tokens: list[str], end: int) -> int:
         """How many words before `end` are a legal form, and note its class."""
@@ -261,7 +265,7 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
     fallback = [key] if key else []
     tokens = parts.tokens or fallback
     core = parts.core or fallback
-    spelling = parts.spelled or fallback
+    spelling = parts.spelling or fallback
     qualifier = _qualifier(parts.qualifiers, parts.generations, core)
     coded = parts.profile is not Profile.PERSON
     numbers = _numbers(core, coded=coded)
@@ -273,10 +277,10 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
         norm=" ".join(tokens) + (f" ({qualifier})" if qualifier else ""),
         tokens=tuple(tokens),
         core=tuple(core),
-        joined="".join(core),
-        spelled="".join(spelling),
+        compact="".join(core),
+        spelling="".join(spelling),
         ordered=" ".join(sorted(core)),
-        written=tuple(parts.written or fallback),
+        writing=tuple(parts.writing or fallback),
         particles=parts.particles,
         legal=tuple(sorted({kind for kind in parts.legal if kind})),
         numbers=numbers,
@@ -305,6 +309,16 @@ def _is_latin_letter(char: str) -> bool:
     return code < 0x250 or 0x1E00 <= code < 0x1F00 or 0x2C60 <= code < 0x2C80
 
 
+def is_one_alphabet(native: str) -> bool:
+    r"""Whether all letters are of one alphabet that transliterates letter for letter.
+
+    >>> is_one_alphabet("лада"), is_one_alphabet("美团"), is_one_alphabet("l\\u0430da")
+    (True, False, False)
+    """
+    names = {unicodedata.name(char, "").split(" ")[0] for char in native if char.isalpha()}
+    return len(names) == 1 and names <= _ALPHABETS
+
+
 def _split_native_legal(text: str, profile: Profile, words: Lexicon) -> tuple[str, list[str]]:
     if profile is not Profile.ORGANIZATION or text.isascii():
         return text, []
@@ -331,6 +345,18 @@ def _split_brackets(text: str, words: Lexicon) -> tuple[str, list[str]]:
         return " "
 
     return _BRACKET.sub(keep, text), qualifiers
+
+
+def _split_domain(text: str, legal: list[str]) -> str:
+    """The text without the end of a web domain, which is noted as a class like a legal form.
+
+    Companies alone: Socket.IO is no socket.
+    """
+    end = _DOMAIN_END.search(text)
+    if end is None:
+        return text
+    legal.append(end[1].lower())
+    return text[: end.start()] + text[end.end() :]
 
 
 def _plain(text: str, profile: Profile) -> str:

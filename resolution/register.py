@@ -134,8 +134,8 @@ class Register:
         """The open judgements between raw ids, stored ones first."""
         before = self._parent.rows_between(members) if self._parent else []
         rows = (*self.known_judgements, *self.judgements)
-        inside = [row for row in rows if row.left_id in members and row.right_id in members]
-        return before + inside
+        rows_inside = [row for row in rows if row.left_id in members and row.right_id in members]
+        return before + rows_inside
 
     def join(self, judgement: Judgement) -> None:
         """Make the two ends of a MATCH one entity."""

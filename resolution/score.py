@@ -96,11 +96,11 @@ def score_pair(
         InvalidInput: `unresolved_claim` when the candidate has no name.
     """
     return score_measured(
-        measured(mention, candidate_names, entity_type, model), entity_type, context, model
+        measure_names(mention, candidate_names, entity_type, model), entity_type, context, model
     )
 
 
-def measured(
+def measure_names(
     mention: NameForm, candidate_names: Iterable[NameForm], entity_type: str, model: Model
 ) -> tuple[Measures, ...]:
     """The raw facts about a mention and each of a candidate's names."""

@@ -58,7 +58,7 @@ from .score import (
     PairScore,
     Scored,
     decide,
-    measured,
+    measure_names,
     name_ceiling,
     probability,
     score_measured,
@@ -124,8 +124,8 @@ class NameScorer:
         candidates = self._promising(mention, candidates, known, rules)
         by_root = {candidate.root.entity_id: candidate for candidate in candidates}
 
-        settled = [c for c in candidates if c.root.state is not EntityState.PENDING]
-        scores = [self._score(mention, candidate, known, rules) for candidate in settled]
+        ready_candidates = [c for c in candidates if c.root.state is not EntityState.PENDING]
+        scores = [self._score(mention, candidate, known, rules) for candidate in ready_candidates]
 
         # A pending entity may turn out to be anyone, so it speaks only where nobody else fits,
         # and its margin veto keeps it from ever binding.
@@ -136,15 +136,17 @@ class NameScorer:
                     scores.append(replace(score, pair=_with_veto(score.pair, VetoCode.MARGIN)))
 
         verdict = decide(scores, rules.bands.of_type(_type_of(mention, scores, by_root)))
-        shown = verdict.ranked[:_CANDIDATES_SHOWN]
+        best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
 
         return Resolution(
             decision=verdict.decision,
             entity=verdict.winner.entity_id if verdict.winner and is_bound else None,
-            score=shown[0].pair.score if shown else 0.0,
+            score=best_scores[0].pair.score if best_scores else 0.0,
             reason=_reason(verdict.decision, suggested=verdict.suggestion is not None),
-            candidates=tuple([_shown(score, by_root[score.entity_id]) for score in shown]),
+            candidates=tuple(
+                [_as_candidate(score, by_root[score.entity_id]) for score in best_scores]
+            ),
             model_version=self._model.version,
         )
 
@@ -166,16 +168,16 @@ class NameScorer:
                 is_automatic = row.judged_by in _AUTOMATIC
                 if not is_automatic or row.verdict is not JudgementVerdict.MATCH:
                     continue
-                bound = _later(known.entity(row.left_id), known.entity(row.right_id))
+                bound = _last_end(known.entity(row.left_id), known.entity(row.right_id))
                 if bound is None or bound.scope_id not in rules.scopes:
                     continue
-                pair = self._between(bound, mention)
+                pair = self._pair_of(bound, mention)
                 if pair.score >= rules.bands.review_above:
-                    judged = _as_judged(row, known.entity(candidate.entity), candidate)
-                    doubts.append(Doubt(bound.entity_id, judged, _rival(raw, pair)))
+                    past_evidence = _as_judged(row, known.entity(candidate.entity), candidate)
+                    doubts.append(Doubt(bound.entity_id, past_evidence, _rival(raw, pair)))
         return tuple(doubts[:_CANDIDATES_SHOWN])
 
-    def _between(self, bound: Entity, mention: EntityRef) -> PairScore:
+    def _pair_of(self, bound: Entity, mention: EntityRef) -> PairScore:
         kind = _kind(mention, bound)
         context = PairContext(person_context=PersonContext.ASSUMED)
         names = [_form(mention.name, kind)]
@@ -205,11 +207,11 @@ class NameScorer:
                 roots_by_norm.setdefault(norm, set()).add(root)
                 sources.setdefault(root, _source(alias, root, rules))
 
-        near = self.near(mention)
+        is_near = self.near(mention)
         candidates: list[_Candidate] = []
         for root, aliases in aliases_of.items():
             entity = known.entity(root)
-            close = [alias for alias in aliases if near(alias.surface)]
+            close = [alias for alias in aliases if is_near(alias.surface)]
             if not close or entity is None or not _may_be(mention, entity, known):
                 continue
             is_generic = all(len(roots_by_norm[alias.norm]) >= GENERIC_FROM for alias in close)
@@ -223,7 +225,7 @@ class NameScorer:
     ) -> tuple[Measures, ...]:
         kind = _kind(mention, entity)
         forms = [_form(name, kind) for name in names]
-        return measured(_form(mention.name, mention.type), forms, kind, self._model)
+        return measure_names(_form(mention.name, mention.type), forms, kind, self._model)
 
     def _promising(
         self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
@@ -352,7 +354,7 @@ def _bound_beside(
     return frozenset(bound or members)
 
 
-def _later(left: Entity | None, right: Entity | None) -> Entity | None:
+def _last_end(left: Entity | None, right: Entity | None) -> Entity | None:
     """The end of an automatic row that was written last: the surface that it bound."""
     if left is None or right is None:
         return None
@@ -429,13 +431,13 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
 def _is_near(surface: str, entity_type: str, name: str) -> bool:
     """Whether two names are worth the whole comparison; a shared common word is not."""
     left, right = _form(surface, entity_type), _form(name, entity_type)
-    if left.joined == right.joined or not _short_forms(left).isdisjoint(_short_forms(right)):
+    if left.compact == right.compact or not _short_forms(left).isdisjoint(_short_forms(right)):
         return True
     return token_set_ratio(left.ordered, right.ordered, score_cutoff=_SHARED_WORDS_MIN) > 0
 
 
 def _short_forms(form: NameForm) -> set[str]:
-    return {form.joined, *form.acronyms}
+    return {form.compact, *form.acronyms}
 
 
 def _may_be(mention: EntityRef, entity: Entity, known: Register) -> bool:
@@ -465,7 +467,7 @@ def _reason(decision: Decision, *, suggested: bool) -> str:
     return "scored"
 
 
-def _shown(score: Scored, candidate: _Candidate) -> EntityCandidate:
+def _as_candidate(score: Scored, candidate: _Candidate) -> EntityCandidate:
     pair = score.pair
     authority = Feature("source", 1.0, 0.0, f"found by {candidate.source.value}: {pair.name!r}")
     return EntityCandidate(

@@ -86,12 +86,12 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """
     start = 0
     for match in _BREAK.finditer(text):
-        yield from _trimmed(text, start, match.start())
+        yield from _without_outer_spaces(text, start, match.start())
         start = match.end()
-    yield from _trimmed(text, start, len(text))
+    yield from _without_outer_spaces(text, start, len(text))
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _without_outer_spaces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     sentence = text[start:end]
     bare = sentence.strip()
     if bare:

@@ -23,6 +23,7 @@ from .compare import Measures, same_numbers
 from .context import PairContext, PersonContext
 from .lexicon import lexicon
 from .model import VetoLimits
+from .normalize import is_one_alphabet
 
 
 class VetoCode(StrEnum):
@@ -128,14 +129,14 @@ def _short_core(facts: PairFacts) -> bool:
     is_same = facts.measures.same_joined and left.qualifier == right.qualifier
     if (is_same and left.legal == right.legal) or facts.measures.acronym:
         return False
-    return min(len(left.joined), len(right.joined)) < facts.limits.short_core
+    return min(len(left.compact), len(right.compact)) < facts.limits.short_core
 
 
 def _distinction(facts: PairFacts) -> bool:
     # A short word weighs little beside a long name, and still makes another thing of it.
     words = facts.measures.words
-    unmatched = {*words.left_over, *words.right_over}
-    return facts.entity_type != "person" and not unmatched.isdisjoint(lexicon().distinctions)
+    unmatched_words = {*words.left_over, *words.right_over}
+    return facts.entity_type != "person" and not unmatched_words.isdisjoint(lexicon().distinctions)
 
 
 def differs_in_form_alone(measures: Measures) -> bool:
@@ -154,7 +155,7 @@ def _person_order(facts: PairFacts) -> bool:
     if facts.entity_type != "person" or left.core == right.core or left.ordered != right.ordered:
         return False
     # With a comma one order is known; written alike, the names were in the same order.
-    return not (left.comma or right.comma) or left.written != right.written
+    return not (left.comma or right.comma) or left.writing != right.writing
 
 
 def _legal_form(facts: PairFacts) -> bool:
@@ -164,7 +165,14 @@ def _legal_form(facts: PairFacts) -> bool:
 
 def _transliterated(facts: PairFacts) -> bool:
     left, right = facts.measures.left, facts.measures.right
-    return not (left.latin and right.latin) and left.native != right.native
+    if (left.latin and right.latin) or left.native == right.native:
+        return False
+
+    # Letter for letter, an alphabet says the same in two scripts (Kakao, the Hangul included).
+    # Ideographs do not: many are read alike. Nor do mixed scripts, which pose as another word.
+    foreign = right if left.latin else left
+    same_words = facts.measures.same_joined and len(left.core) == len(right.core)
+    return left.latin == right.latin or not same_words or not is_one_alphabet(foreign.native)
 
 
 def _acronym_only(facts: PairFacts) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ...resolution.clusters import WAITING, across, canonical_id
+from ...resolution.clusters import WAITING, canonical_id, non_matches_between
 from ...resolution.register import Register
 from ...resolution.vetoes import sentence_of
 from ...schema.answers import EntityView
@@ -406,7 +406,7 @@ class Reviews(Caller):
             members=len(members),
             standing=tuple(
                 f"{row.actor} ({row.judged_by.value}): {row.left_id} and {row.right_id} differ"
-                for row in across(known.judgements, subject.members, candidate.members)
+                for row in non_matches_between(known.judgements, subject.members, candidate.members)
                 if row.merge_id is None or row.merge_id != case.merge_id  # its own may be lifted
             ),
             common=tuple(sorted(self._neighbour_names(subject) & self._neighbour_names(candidate))),

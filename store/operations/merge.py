@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ...resolution.clusters import WAITING, Clusters, across, blocking, bridges, canonical_id, pair
+from ...resolution.clusters import (
+    WAITING,
+    Clusters,
+    blocking,
+    bridges,
+    canonical_id,
+    non_matches_between,
+    pair,
+)
 from ...resolution.keys import is_id
 from ...resolution.known import Known
 from ...schema.entity import Entity, Judgement
@@ -87,7 +95,7 @@ def merge_at(
             members=size,
         )
 
-    judgements = across(known.judgements, *sides)
+    judgements = non_matches_between(known.judgements, *sides)
     standing = [row for row in judgements if row.judgement_id not in overruled]
     obstacle = blocking(standing, judged_by)
     if obstacle:

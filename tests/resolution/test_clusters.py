@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tenure.resolution.clusters import (
     Clusters,
     Waited,
-    across,
     believed,
     blocking,
     bridges,
     canonical_id,
+    non_matches_between,
     open_at,
     pair,
 )
@@ -117,7 +117,7 @@ def test_what_stands_across_is_listed_strongest_first() -> None:
         judged("a", "b", NON_MATCH),
         judged("a", "y"),
     ]
-    found = across(rows, {"a", "b"}, {"x", "y"})
+    found = non_matches_between(rows, {"a", "b"}, {"x", "y"})
     assert [j.judged_by for j in found] == [JudgedBy.HUMAN, JudgedBy.MODEL]
 
 

@@ -40,7 +40,7 @@ def test_any_text_has_a_form_and_equal_text_an_equal_one(surface, entity_type):
     one = form(surface, entity_type)
     assert one == form(surface, entity_type)
     assert bool(one.core) == bool(alias_key(surface))
-    assert one.joined == "".join(one.core)
+    assert one.compact == "".join(one.core)
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_numbers_and_codes_are_found(name, entity_type, numbers):
 
 def test_number_words_stay_in_the_spelled_form():
     found = form("One Convergence", "organization")
-    assert (found.joined, found.spelled) == ("1convergence", "oneconvergence")
+    assert (found.compact, found.spelling) == ("1convergence", "oneconvergence")
     assert (found.numbers, found.digits) == (("1",), ())
 
 
 def test_scripts_are_transliterated_and_remembered():
     found = form("Москва", "location")
-    assert (found.joined, found.latin, found.native) == ("moskva", False, "москва")
+    assert (found.compact, found.latin, found.native) == ("moskva", False, "москва")
     assert form("Ölçer", "person").latin
     assert form("Acme中国", "organization").core == ("acme", "zhongguo")
 
@@ -172,7 +172,7 @@ def test_titles_state_a_gender_and_names_keep_their_writing():
     assert form("Mrs. Smith", "person").honorific == "f"
     assert form("Prof. Dr. Smith", "person").honorific == ""
     found = form("Rivera, Sam", "person")
-    assert (found.comma, found.written, found.tokens) == (
+    assert (found.comma, found.writing, found.tokens) == (
         True,
         ("rivera", "sam"),
         ("sam", "rivera"),

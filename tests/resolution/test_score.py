@@ -106,8 +106,34 @@ def test_no_context_binds_a_name_that_says_another(left, right, entity_type, cod
     assert pair.score <= MARGIN_SCORE
 
 
-def test_a_roman_numeral_counts_as_its_number():
-    assert outcome("Apollo II", "Apollo 2", "project") == "bind"
+SAID_OTHERWISE = [
+    ("Apollo II", "Apollo 2", "project"),
+    ("First National Trust", "1st National Trust", "organization"),
+    ("Alibaba.com Limited", "Alibaba", "organization"),
+    ("Alibaba Group", "Alibaba", "organization"),
+    ("Сбербанк", "Sberbank", "organization"),
+    ("Kakao", "카카오", "system"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "entity_type"), SAID_OTHERWISE)
+def test_a_name_said_otherwise_is_the_same_name(left, right, entity_type):
+    assert outcome(left, right, entity_type) == "bind"
+
+
+NOT_THE_SAME = [
+    ("First Republic", "Second Republic", "organization", "number_conflict"),
+    ("Alibaba.com", "Alibaba.org", "organization", "legal_form"),
+    ("Socket.IO", "Socket", "system", "single_vs_multi"),
+    ("Slаck", "Slack", "system", "transliterated"),  # noqa: RUF001
+    ("美团", "Meituan", "system", "transliterated"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "entity_type", "code"), NOT_THE_SAME)
+def test_what_only_looks_alike_is_asked_about(left, right, entity_type, code):
+    pair = score(left, right, entity_type)
+    assert code in pair.vetoes
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ...resolution.known import Known, merge_known
 from ...resolution.register import Register
 from ...schema.entity import Resolution
 from ...schema.principal import TENANT_SCOPE
-from ...store.commit.surroundings import Circle
+from ...store.commit.surroundings import Neighbourhood
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller
 from .view import Who, mention_of, sight_of
@@ -70,7 +70,7 @@ class Resolver(Caller):
             return resolution
         return replace(resolution, entity=register.root(resolution.entity))
 
-    def _circle(self, reader: Reader, scopes: frozenset[str]) -> Circle:
+    def _circle(self, reader: Reader, scopes: frozenset[str]) -> Neighbourhood:
         last, limit = reader.clock().last_us, self.backend.policy.read.neighbourhood_fanout
         point = Point(max(self.backend.now_us(), last), last)
-        return Circle(reader, self.principal.sight(scopes), point, limit)
+        return Neighbourhood(reader, self.principal.sight(scopes), point, limit)

@@ -3,29 +3,27 @@
 Mentions are bound against the register as it stands under the lock, so that sixteen writers
 naming one new entity make one. A claim without a resolved subject cannot be stated: only an
 `Admitted` reaches the planner. A write that cannot be admitted raises and leaves nothing.
-Sources: DESIGN 3 and 5; settled 1, 2, 6, 9; checklist C-050 to C-055.
+
+Checklist: C-050 to C-055.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from ...resolution.bind import SCORED, Named, Rules, Scorer, as_ref, bind
-from ...resolution.clusters import pair
 from ...resolution.keys import alias_key, entity_id, free_ordinal, is_description
 from ...resolution.register import Register
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import (
     AUDIT,
-    DOUBTED,
     SUGGESTION,
     Alias,
     Entity,
     EntityRef,
     Identifier,
-    Judgement,
     Resolution,
     Review,
 )
@@ -39,17 +37,16 @@ from ...schema.vocabulary import (
     Authority,
     Decision,
     EntityState,
-    JudgedBy,
-    JudgementVerdict,
     ReviewState,
     ValueType,
 )
 from ...schema.write import Draft, Span
 from ..port.store import SlotRecord
 from ..timeline.ledger import PlanningSlot
-from .namesakes import Line, Subject, namesakes, subject_of, torn
-from .naming import typed
-from .surroundings import Circle, Surroundings, neighbours_of
+from .cases import doubted_case, is_sampled, match_row
+from .namesakes import Line, Subject, namesake_review, namesakes, subject_of
+from .naming import of_slot_type
+from .surroundings import Neighbourhood, Neighbourhoods, neighbours_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class AdmittedClaim:
     """A draft with everything bound."""
 
     draft: Draft
@@ -84,13 +81,15 @@ class Admitted:
     """Cases that subject, entity value and mentions have opened, suggestions included."""
     mentions: tuple[MentionLink, ...] = ()
 
-    def settled(self, register: Register) -> Admitted:
+    def with_clusters(self, register: Register) -> AdmittedClaim:
         """Return it under the clusters that the whole write has made."""
         raw = self.slot.subject_id
         if raw is None or self.slot.slot is None:
             return self
+
         root, name, scope_id = register.root(raw), self.slot.slot, self.slot.scope_id
         keys = tuple(slot_key(m, name, scope_id) for m in register.members(raw))
+
         return replace(self, root=root, planning=(root, name, scope_id), slot_keys=keys)
 
 
@@ -109,18 +108,19 @@ def admit(
     tx: int,
     bands: ResolutionPolicy,
     scorer: Scorer | None,
-    circle: Circle | None = None,
-) -> tuple[Admitted, ...]:
+    neighbourhood: Neighbourhood | None = None,
+) -> tuple[AdmittedClaim, ...]:
     """Return the admitted claims of a submission, teaching the register what they create.
 
-    `circle` has what stands around its mentions, where some of them must be scored.
+    `neighbourhood` has what stands around its mentions, where some of them must be scored.
 
     Raises:
         TenureError: whatever the first draft that cannot be admitted raises.
     """
-    admitted: list[Admitted] = []
-    torn_apart = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
-    around = _surroundings(submission, register, bands, circle)
+    claims: list[AdmittedClaim] = []
+    namesake_lines = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
+    surroundings = _surroundings(submission, register, bands, neighbourhood)
+
     for ordinal, draft in enumerate(submission.drafts):
         rules = Rules(
             scopes=submission.scopes,
@@ -128,20 +128,26 @@ def admit(
             bands=bands,
             authority=draft.details.authority_level,
         )
-        one = _Admission(draft, register, rules, scorer, tx, torn_apart, around)
-        admitted.append(one.admit(ordinal))
+        claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, surroundings)
+        claims.append(claim.admit(ordinal))
+
     if register.moved:
-        return tuple(one.settled(register) for one in admitted)
-    return tuple(admitted)
+        return tuple(claim.with_clusters(register) for claim in claims)
+
+    return tuple(claims)
 
 
 def _surroundings(
-    submission: Submission, register: Register, bands: ResolutionPolicy, circle: Circle | None
-) -> Surroundings | None:
-    if circle is None:
+    submission: Submission,
+    register: Register,
+    bands: ResolutionPolicy,
+    neighbourhood: Neighbourhood | None,
+) -> Neighbourhoods | None:
+    if neighbourhood is None:
         return None
+
     rules = Rules(submission.scopes, TENANT_SCOPE.scope_id, bands)
-    return Surroundings(circle, neighbours_of(submission.drafts, register, rules))
+    return Neighbourhoods(neighbourhood, neighbours_of(submission.drafts, register, rules))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,49 +159,55 @@ class _Admission:
     rules: Rules
     scorer: Scorer | None
     tx: int
-    torn_apart: Mapping[Subject, tuple[Line, ...]]
-    around: Surroundings | None
+    namesake_lines: Mapping[Subject, tuple[Line, ...]]
+    surroundings: Neighbourhoods | None
 
-    def admit(self, ordinal: int) -> Admitted:
+    def admit(self, ordinal: int) -> AdmittedClaim:
         draft = self.draft
         subject = self._subject()
         value = self._value(subject)
-        value_id, value_key, value_json = self._stated(value)
-        raw = subject.raw if subject else draft.details.subject_id
-        details = replace(
-            draft.details,
-            subject_id=raw,
-            value_entity_id=value_id,
-            resolved_via=subject.resolution.reason if subject else draft.details.resolved_via,
-        )
-        record = self._slot(raw)
-        claim = self._claim(record.slot_key, value_key, ordinal)
-        content = draft.content if value_json is None else replace(
-            draft.content, value_json=value_json
-        )  # fmt: skip
         links, cases = self._links()
+
+        # A write that addresses a stored object has its subject already.
+        raw = subject.raw if subject else draft.details.subject_id
         root = self.register.root(raw) if raw else None
-        return Admitted(
+        record = self._slot(raw)
+
+        bindings = [binding for binding in (subject, value) if binding]
+        reviews = chain.from_iterable(binding.reviews for binding in bindings)
+        return AdmittedClaim(
             draft=draft,
-            assertion=Assertion(
-                claim=claim,
-                details=details,
-                content=content,
-                permissions=draft.permissions,
-                quarantine=draft.quarantine,
-            ),
+            assertion=self._assertion(record, subject, value, ordinal),
             slot=record,
             planning=self._planning(record, root),
             slot_keys=self._slot_keys(record, raw),
             resolution=subject.resolution if subject else None,
             root=root,
-            pending=any(one.pending for one in (subject, value) if one),
-            reviews=(
-                *(subject.reviews if subject else ()),
-                *(value.reviews if value else ()),
-                *cases,
-            ),
+            pending=any(binding.pending for binding in bindings),
+            reviews=(*reviews, *cases),
             mentions=links,
+        )
+
+    def _assertion(
+        self, record: SlotRecord, subject: _Binding | None, value: _Binding | None, ordinal: int
+    ) -> Assertion:
+        draft = self.draft
+        details, content = draft.details, draft.content
+        if subject:
+            via = subject.resolution.reason
+            details = replace(details, subject_id=subject.raw, resolved_via=via)
+
+        value_id, value_key, value_json = self._value_parts(value)
+        details = replace(details, value_entity_id=value_id)
+        if value_json is not None:
+            content = replace(content, value_json=value_json)
+
+        return Assertion(
+            claim=self._claim(record.slot_key, value_key, ordinal),
+            details=details,
+            content=content,
+            permissions=draft.permissions,
+            quarantine=draft.quarantine,
         )
 
     def _links(self) -> tuple[tuple[MentionLink, ...], tuple[Review, ...]]:
@@ -203,7 +215,7 @@ class _Admission:
         links: list[MentionLink] = []
         cases: list[Review] = []
         for span in self.draft.mentions:
-            bound = self._mentioned(span)
+            bound = self._mention_binding(span)
             if bound is None:
                 continue
             cases += bound.reviews
@@ -211,22 +223,26 @@ class _Admission:
             links.append(
                 MentionLink(object_id=object_id, entity_id=raw, start=span.start, end=span.end)
             )
+
         return tuple(links), tuple(cases)
 
-    def _mentioned(self, span: Span) -> _Binding | None:
+    def _mention_binding(self, span: Span) -> _Binding | None:
         """Bind a name inside the text; what was only found names nobody new and teaches none."""
-        found = bind(span.mention, self.register, self.rules, self.scorer)
-        if found.decision is Decision.NEW and not span.stated:
+        resolution = bind(span.mention, self.register, self.rules, self.scorer)
+        if resolution.decision is Decision.NEW and not span.stated:
             return None
-        if found.entity is None or found.reason == SCORED:
-            return self._create(as_ref(span.mention), f"mention/{span.start}", found)
-        self.register.named_now.add(found.entity)
-        return _Binding(found.entity, found, False)
+        if resolution.entity is None or resolution.reason == SCORED:
+            return self._create(as_ref(span.mention), f"mention/{span.start}", resolution)
+
+        self.register.named_now.add(resolution.entity)
+
+        return _Binding(resolution.entity, resolution, False)
 
     def _subject(self) -> _Binding | None:
         draft = self.draft
         if draft.slot_key is not None or draft.subject is None:
             return None
+
         types = draft.slot.subject_types if draft.slot else ()
         bound = self._bind(draft.subject, "subject", types)
         entity = self.register.entity(bound.raw)
@@ -237,22 +253,27 @@ class _Admission:
                 code="subject_type_mismatch",
                 entity=bound.raw,
             )
+
         return bound
 
     def _value(self, subject: _Binding | None) -> _Binding | None:
         mention = self.draft.value_mention
         if mention is None:
             return None
-        related = frozenset(self.register.members(subject.raw)) if subject else frozenset[str]()
-        return self._bind(mention, "value", (), related)
 
-    def _stated(self, value: _Binding | None) -> tuple[str | None, str, str | None]:
+        family = frozenset(self.register.members(subject.raw)) if subject else frozenset[str]()
+
+        return self._bind(mention, "value", (), family)
+
+    def _value_parts(self, value: _Binding | None) -> tuple[str | None, str, str | None]:
         """Return raw id, key and JSON of the value."""
         draft = self.draft
         if value is None:
             return draft.details.value_entity_id, draft.value_key, None
-        found = canonical_value(self.register.root(value.raw), ValueType.ENTITY)
-        return value.raw, found.key, found.json
+
+        value_of_root = canonical_value(self.register.root(value.raw), ValueType.ENTITY)
+
+        return value.raw, value_of_root.key, value_of_root.json
 
     def _bind(
         self,
@@ -261,32 +282,40 @@ class _Admission:
         types: Sequence[str],
         related: frozenset[str] = frozenset(),
     ) -> _Binding:
-        named = typed(mention, types)
+        mention_typed = of_slot_type(mention, types)
         rules = replace(self.rules, related=related) if related else self.rules
-        if self.around:
-            rules = self.around.rules(rules, named, self.register)
-        found = bind(named, self.register, rules, self.scorer)
-        story = self._story(role)
-        if story and found.decision is not Decision.REVIEW:
-            found = torn(as_ref(named), story, self.register, self.rules.scopes)
-        if found.entity is None or found.reason == SCORED:
-            return self._create(as_ref(named), role, found)
-        self.register.named_now.add(found.entity)
-        if isinstance(named, EntityRef):
-            self._teach(named, found.entity)
-        entity = self.register.entity(self.register.root(found.entity))
+        if self.surroundings:
+            rules = self.surroundings.rules(rules, mention_typed, self.register)
+
+        resolution = bind(mention_typed, self.register, rules, self.scorer)
+        lines = self._namesake_lines(role)
+        if lines and resolution.decision is not Decision.REVIEW:
+            resolution = namesake_review(
+                as_ref(mention_typed), lines, self.register, self.rules.scopes
+            )
+
+        if resolution.entity is None or resolution.reason == SCORED:
+            return self._create(as_ref(mention_typed), role, resolution)
+
+        self.register.named_now.add(resolution.entity)
+        if isinstance(mention_typed, EntityRef):
+            self._teach(mention_typed, resolution.entity)
+
+        entity = self.register.entity(self.register.root(resolution.entity))
         pending = entity is not None and entity.state is EntityState.PENDING
-        return _Binding(found.entity, found, pending)
 
-    def _story(self, role: str) -> tuple[Line, ...]:
+        return _Binding(resolution.entity, resolution, pending)
+
+    def _namesake_lines(self, role: str) -> tuple[Line, ...]:
         """Return the lines of a subject that this write says two things about at once."""
-        if role != "subject" or not self.torn_apart:
+        if role != "subject" or not self.namesake_lines:
             return ()
-        subject = subject_of(self.draft, self.register)
-        return self.torn_apart.get(subject, ()) if subject else ()
 
-    def _create(self, ref: EntityRef, role: str, found: Resolution) -> _Binding:
-        pending = found.decision is Decision.REVIEW
+        subject = subject_of(self.draft, self.register)
+        return self.namesake_lines.get(subject, ()) if subject else ()
+
+    def _create(self, ref: EntityRef, role: str, resolution: Resolution) -> _Binding:
+        pending = resolution.decision is Decision.REVIEW
         new = Entity(
             entity_id=entity_id(self.draft.object_id, role, ref.name),
             name=ref.name,
@@ -299,73 +328,47 @@ class _Admission:
         )
         self.register.learn(entities=[new])
         self.register.named_now.add(new.entity_id)
-        if found.decision is Decision.BIND:
-            self.register.join(self._match(new.entity_id, found))
+        if resolution.decision is Decision.BIND:
+            self.register.join(match_row(self.draft.object_id, new.entity_id, resolution, self.tx))
+
         self._learn_names(ref, new)
-        done = replace(found, entity=new.entity_id)
-        cases = (self._case(ref, new.entity_id, found), *self._doubts(ref, new.entity_id, found))
-        return _Binding(new.entity_id, done, pending, tuple(filter(None, cases)))
+        own_case = self._case(ref, new.entity_id, resolution)
+        cases = [own_case] if own_case else []
+        cases += self._doubts(ref, new.entity_id, resolution)
 
-    def _doubts(self, ref: EntityRef, raw: str, found: Resolution) -> Iterator[Review]:
+        resolution = replace(resolution, entity=new.entity_id)
+        return _Binding(new.entity_id, resolution, pending, tuple(cases))
+
+    def _doubts(self, ref: EntityRef, raw: str, resolution: Resolution) -> Iterator[Review]:
         """Yield a case for each automatic bind that a name under review has made ambiguous."""
-        if not self.scorer or found.reason != SCORED or found.decision is not Decision.REVIEW:
+        reviewed = resolution.reason == SCORED and resolution.decision is Decision.REVIEW
+        if not self.scorer or not reviewed:
             return
-        for doubt in self.scorer.doubts(ref, raw, found, self.register, self.rules):
-            bound = self.register.entity(doubt.entity_id)
-            if bound is None:
+
+        for doubt in self.scorer.doubts(ref, raw, resolution, self.register, self.rules):
+            entity = self.register.entity(doubt.entity_id)
+            if entity is None:
                 continue
-            # The id is the bind's own, so that a bind is doubted once, whoever comes later.
-            yield Review(
-                review_id=entity_id(bound.entity_id, DOUBTED, bound.name),
-                entity_id=bound.entity_id,
-                mention=bound.name,
-                type=bound.type,
-                scope_id=bound.scope_id,
-                candidates=(doubt.bound_to, doubt.rival),
-                reason=DOUBTED,
-                object_id=self.draft.object_id,
-                state=ReviewState.OPEN,
-                version=1,
-                opened_tx=self.tx,
-            )
+            yield doubted_case(entity, doubt, self.draft.object_id, self.tx)
 
-    def _match(self, raw: str, found: Resolution) -> Judgement:
-        """Return the row that ties a surface bound by score to its entity: a star."""
-        assert found.entity is not None  # the decision is to bind
-        best, (left, right) = found.candidates[0], pair(raw, found.entity)
-        return Judgement(
-            judgement_id=entity_id(self.draft.object_id, "judgement", raw),
-            merge_id=entity_id(self.draft.object_id, "merge", raw),
-            left_id=left,
-            right_id=right,
-            verdict=JudgementVerdict.MATCH,
-            judged_by=JudgedBy.RULE,
-            actor="resolution",
-            score=best.score,
-            log_odds=best.log_odds,
-            evidence=best.evidence,
-            model_version=found.model_version,
-            reason=found.reason,
-            tx_start=self.tx,
-        )
-
-    def _case(self, ref: EntityRef, raw: str, found: Resolution) -> Review | None:
+    def _case(self, ref: EntityRef, raw: str, resolution: Resolution) -> Review | None:
         """Return the case a person should see: one that waits, a suggestion, or an audit."""
-        reason = found.reason
-        if found.decision is not Decision.REVIEW:
-            if not found.candidates or reason not in (SCORED, SUGGESTION):
+        reason = resolution.reason
+        if resolution.decision is not Decision.REVIEW:
+            if not resolution.candidates or reason not in (SCORED, SUGGESTION):
                 return None
             if is_sampled(raw, self.rules.bands.audit_share):
                 reason = AUDIT
             elif reason == SCORED:
                 return None
+
         return Review(
             review_id=entity_id(self.draft.object_id, "review", raw),
             entity_id=raw,
             mention=ref.name,
             type=ref.type,
             scope_id=self.rules.scope_id,
-            candidates=found.candidates,
+            candidates=resolution.candidates,
             reason=reason,
             object_id=self.draft.object_id,
             state=ReviewState.OPEN,
@@ -381,41 +384,50 @@ class _Admission:
         entity = self.register.entity(raw)
         if entity is None or self.draft.details.authority_level > Authority.USER:
             return
+
         better_type = entity.type == UNKNOWN_TYPE and ref.type != UNKNOWN_TYPE
-        now_recorded = self._of_record(ref) and not entity.recorded
-        if better_type or now_recorded:
+        is_recorded = self._of_record(ref) and not entity.recorded
+        if better_type or is_recorded:
             entity = replace(
                 entity,
                 type=ref.type if better_type else entity.type,
-                recorded=entity.recorded or now_recorded,
+                recorded=entity.recorded or is_recorded,
             )
             self.register.learn(entities=[entity])
             self.register.settle(raw)
             entity = self.register.entity(raw) or entity
+
         self._learn_names(ref, entity)
 
     def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
         family = set(self.register.members(entity.entity_id))
         reach = {self.rules.scope_id, TENANT_SCOPE.scope_id}
-        for surface in dict.fromkeys((ref.name, *self._further(ref))):
+        for surface in dict.fromkeys((ref.name, *self._further_names(ref))):
             norm = alias_key(surface)
-            same = self.register.named(norm)
-            if not norm or any(a.entity_id in family and a.scope_id in reach for a in same):
+            namesakes_known = self.register.named(norm)
+            if not norm or any(
+                a.entity_id in family and a.scope_id in reach for a in namesakes_known
+            ):
                 continue
-            ordinal = free_ordinal(a.ordinal for a in same if a.scope_id == self.rules.scope_id)
-            if self.scorer and all(a.type != entity.type for a in same):
+
+            ordinal = free_ordinal(
+                a.ordinal for a in namesakes_known if a.scope_id == self.rules.scope_id
+            )
+            if self.scorer and all(a.type != entity.type for a in namesakes_known):
                 self.register.block(norm, self.scorer.stored_keys(surface, entity.type))
+
             self.register.learn(aliases=[self._alias(surface, norm, entity, ordinal)])
-        held = self.register.held(entity.entity_id)
+
+        schemes = self.register.held(entity.entity_id)
         self.register.learn(
             identifiers=[
                 Identifier(entity_id=entity.entity_id, scheme=s, value=v, tx_start=self.tx)
                 for s, v in sorted(ref.external_ids.items())
-                if s not in held
+                if s not in schemes
             ]
         )
 
-    def _further(self, ref: EntityRef) -> list[str]:
+    def _further_names(self, ref: EntityRef) -> list[str]:
         """Return the other names a write may teach: an alias is a way to hijack an entity.
 
         Retrieved text and tools teach none, and a description ("the boss") names nobody.
@@ -452,6 +464,7 @@ class _Admission:
         draft = self.draft
         since = self.tx if draft.valid_from is None else draft.valid_from
         interval = ALWAYS if draft.whole_extent else Interval(since, draft.valid_until)
+
         return Claim(
             object_id=draft.object_id,
             slot_key=key,
@@ -474,15 +487,6 @@ class _Admission:
     def _slot_keys(self, record: SlotRecord, raw: str | None) -> tuple[str, ...]:
         if record.slot is None or raw is None:
             return (record.slot_key,)
+
         members = self.register.members(raw)
         return tuple(slot_key(m, record.slot, record.scope_id) for m in members)
-
-
-def is_sampled(raw: str, share: float) -> bool:
-    """Tell whether an automatic decision is drawn for the audit: by its id, so always the same.
-
-    >>> is_sampled("x", 1.0), is_sampled("x", 0.0)
-    (True, False)
-    """
-    drawn = int.from_bytes(hashlib.sha256(raw.encode()).digest()[:4])
-    return drawn < round(share * 2**32)

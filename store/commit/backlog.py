@@ -5,8 +5,6 @@ So a source, which is a writer with an origin, may leave a fixed number of cases
 there on its doubtful names are refused, with the number and what to do; names that bind, names
 that are new and everybody else's doubts go on. A replay is exempt: it is privileged, and must
 tell a history as it was.
-
-Source: abuse case 24 (quotas, grouping by source, backpressure); resolution 9.
 """
 
 from __future__ import annotations
@@ -15,14 +13,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from ...schema.errors import Unavailable
-from .admission import Admitted
+from .admission import AdmittedClaim
 
 Waiting = Callable[[str, str], int]
 """How many cases of an actor and an origin are stored and wait, as far as the limit counts."""
 
 
 def check_backlog(
-    waiting: Waiting, fresh: Iterable[Admitted], earlier: Iterable[Admitted], *, limit: int
+    waiting: Waiting,
+    fresh: Iterable[AdmittedClaim],
+    earlier: Iterable[AdmittedClaim],
+    *,
+    limit: int,
 ) -> None:
     """Refuse claims that would leave more than `limit` cases of one source waiting.
 
@@ -31,26 +33,28 @@ def check_backlog(
     Raises:
         Unavailable: `review_backlog`.
     """
-    asked = _opened(fresh)
-    if not asked:
+    new_cases = _cases_by_source(fresh)
+    if not new_cases:
         return
-    beside = _opened(earlier)
-    for (actor, origin), more in sorted(asked.items()):
-        held = waiting(actor, origin) + beside[actor, origin]
-        if held + more > limit:
+
+    earlier_cases = _cases_by_source(earlier)
+
+    for (actor, origin), count in sorted(new_cases.items()):
+        waiting_cases = waiting(actor, origin) + earlier_cases[actor, origin]
+        if waiting_cases + count > limit:
             raise Unavailable(
-                f"{held} doubtful names that {actor} wrote from {origin} wait for a steward; "
-                "decide them (tenure review groups), state identifiers, or raise "
+                f"{waiting_cases} doubtful names that {actor} wrote from {origin} wait for a "
+                "steward; decide them (tenure review groups), state identifiers, or raise "
                 f"policy.resolution.source_backlog above {limit}",
                 code="review_backlog",
                 origin=origin,
-                waiting=held,
+                waiting=waiting_cases,
             )
 
 
-def _opened(claims: Iterable[Admitted]) -> Counter[tuple[str, str]]:
-    found: Counter[tuple[str, str]] = Counter()
-    for one in claims:
-        details = one.assertion.details
-        found[details.actor, details.source_origin] += sum(case.blocking for case in one.reviews)
-    return +found
+def _cases_by_source(claims: Iterable[AdmittedClaim]) -> Counter[tuple[str, str]]:
+    cases: Counter[tuple[str, str]] = Counter()
+    for claim in claims:
+        details = claim.assertion.details
+        cases[details.actor, details.source_origin] += sum(case.blocking for case in claim.reviews)
+    return +cases

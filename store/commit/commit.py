@@ -4,15 +4,14 @@ The visible order: lock, retries, look-ups, admission, slots, plans, batch. Ever
 this same code over its `WriteTx`; a store only reads what it is asked for and applies one
 batch. A write that cannot be admitted is taken out before anything is applied, so it never
 takes its neighbours down, and takes no stamp. A recorded refusal keeps its stamp.
-
-Sources: DESIGN 2, 3 and 6; settled 1, 5; bitemporal 5; neo4j 4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
+from itertools import islice
 
 from ...resolution.bind import Scorer
 from ...resolution.register import Register
@@ -39,11 +38,11 @@ from ..port.store import (
 )
 from ..timeline.ledger import Ledger, PlanningSlot
 from ..timeline.reconcile import Plan
-from .admission import Admitted, Submission, admit
+from .admission import AdmittedClaim, Submission, admit
 from .backlog import check_backlog
-from .declared import declared
+from .declared import with_corrections
 from .effects import derivations, hold_action, staleness, stands, tie_action
-from .lookups import Gathered, gather
+from .lookups import KnownMentions, gather
 
 Result = tuple[Receipt, ...] | TenureError
 """The receipts of a submission in the order of its drafts, or why it was refused."""
@@ -56,11 +55,11 @@ class _Work:
     """What a transaction has gathered so far; lives for one call."""
 
     clock: Clock
-    found: Gathered
+    mentions: KnownMentions
     ledger: Ledger
     results: list[Result | None]
-    admitted: list[tuple[int, int, tuple[Admitted, ...]]] = field(
-        default_factory=list[tuple[int, int, tuple[Admitted, ...]]]
+    admissions: list[tuple[int, int, tuple[AdmittedClaim, ...]]] = field(
+        default_factory=list[tuple[int, int, tuple[AdmittedClaim, ...]]]
     )
     """(place in the group, stamp, claims)."""
     plans: dict[str, Plan] = field(default_factory=dict[str, Plan])
@@ -75,12 +74,25 @@ class _Work:
     @property
     def register(self) -> Register:
         """Return what is known, and what the group has made so far."""
-        return self.found.register
+        return self.mentions.register
+
+    @property
+    def claims(self) -> Iterator[AdmittedClaim]:
+        """The claims of the group that were admitted so far, in order."""
+        for _, _, claims in self.admissions:
+            yield from claims
+
+    def replace_claims(self, claims: Iterator[AdmittedClaim]) -> None:
+        """Put claims in the places of those that were admitted, in the same order."""
+        self.admissions = [
+            (place, stamp, tuple(islice(claims, len(replaced))))
+            for place, stamp, replaced in self.admissions
+        ]
 
     @property
     def last(self) -> int:
         """Return the last stamp of the group."""
-        return self.admitted[-1][1]
+        return self.admissions[-1][1]
 
 
 def commit(
@@ -98,27 +110,37 @@ def commit(
     replay stamp must be later than the last one. With `dry_run` nothing is applied.
     """
     clock = tx.lock()
-    begun = max([one.stated_tx or now_us for one in group], default=now_us)
-    point = Point(max(begun, clock.last_us), clock.last_us)
-    found = gather(tx, group, scorer, point=point, policy=policy)
-    work = _Work(clock, found, Ledger(clock.next_vid), [None] * len(group))
+
+    # One look-up serves the whole group, so it is asked as of its latest member.
+    begin_us = max((submission.stated_tx or now_us for submission in group), default=now_us)
+    point = Point(max(begin_us, clock.last_us), clock.last_us)
+    mentions = gather(tx, group, scorer, point=point, policy=policy)
+    work = _Work(clock, mentions, Ledger(clock.next_vid), [None] * len(group))
+
     _answer_retries(tx, group, work)
     _admit_all(tx, group, work, now_us=now_us, policy=policy, scorer=scorer)
     _drop_known_doubts(tx, work)
     if policy.write.same_origin_corrects:
         _declare(tx, work)
+
     _load_slots(tx, work)
-    for _, stamp, claims in work.admitted:
+
+    for _, stamp, claims in work.admissions:
         _plan_submission(claims, stamp, work)
+
     _settle_ties(tx, work)
     _flag_dependants(tx, work)
-    for place, stamp, claims in work.admitted:
+
+    for place, stamp, claims in work.admissions:
         work.results[place] = tuple(
-            _receipt(one, stamp, work, policy, dry_run=dry_run) for one in claims
+            _receipt(claim, stamp, work, policy, dry_run=dry_run) for claim in claims
         )
-    if work.admitted and not dry_run:
+
+    if work.admissions and not dry_run:
         tx.apply(_batch(group, work))
+
     _answer_twins(group, work)
+
     return [result for result in work.results if result is not None]
 
 
@@ -127,6 +149,7 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> No
     firsts: dict[str, int] = {}
     ids: set[str] = set()
     keys: set[str] = set()
+
     for place, submission in enumerate(group):
         for draft in submission.drafts:
             if draft.idempotency_key or submission.stated_tx is not None:
@@ -135,39 +158,52 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> No
                 first = firsts.setdefault(draft.object_id, place)
                 if first != place:
                     work.twins[place] = first
+
     if not ids:
         return
-    stored = {receipt.object_id: receipt for receipt in tx.receipts(sorted(keys), sorted(ids))}
+
+    stored_receipts = {
+        receipt.object_id: receipt for receipt in tx.receipts(sorted(keys), sorted(ids))
+    }
+
     for place, submission in enumerate(group):
-        found = [stored[d.object_id] for d in submission.drafts if d.object_id in stored]
-        if found:
-            work.results[place] = _retry(submission, found)
+        receipts = _receipts_of(submission, stored_receipts)
+        if receipts:
+            work.results[place] = _retry(submission, receipts)
 
 
 def _answer_twins(group: Sequence[Submission], work: _Work) -> None:
     """Answer a retry that stood in the same group as the write it repeats."""
-    written = {receipt.object_id: receipt for receipt in _stored_receipts(work)}
+    receipts_written = {receipt.object_id: receipt for receipt in _stored_receipts(work)}
     for place, first in work.twins.items():
-        refused = work.results[first]
-        if isinstance(refused, TenureError):
-            work.results[place] = refused
+        refusal = work.results[first]
+        if isinstance(refusal, TenureError):
+            work.results[place] = refusal
             continue
-        found = [written[d.object_id] for d in group[place].drafts if d.object_id in written]
+        receipts = _receipts_of(group[place], receipts_written)
         if work.results[place] is None:
-            work.results[place] = _retry(group[place], found)
+            work.results[place] = _retry(group[place], receipts)
 
 
-def _retry(submission: Submission, found: Sequence[StoredReceipt]) -> Result:
-    prints = {receipt.object_id: receipt.fingerprint for receipt in found}
+def _receipts_of(
+    submission: Submission, receipts: Mapping[str, StoredReceipt]
+) -> list[StoredReceipt]:
+    ids = (draft.object_id for draft in submission.drafts)
+    return [receipts[object_id] for object_id in ids if object_id in receipts]
+
+
+def _retry(submission: Submission, receipts: Sequence[StoredReceipt]) -> Result:
+    prints = {receipt.object_id: receipt.fingerprint for receipt in receipts}
     same = all(prints.get(d.object_id) == d.fingerprint for d in submission.drafts)
-    if not all(receipt.body for receipt in found):
+    if not all(receipt.body for receipt in receipts):
         return NotFound(
             "what this idempotency key wrote was erased; take a new key to write again",
             code="unknown_object",
             object_ids=sorted(prints),
         )
+
     if same:
-        return tuple(decode(receipt.body, replayed=True) for receipt in found)
+        return tuple(decode(receipt.body, replayed=True) for receipt in receipts)
     return Conflict(
         "this idempotency key was used for another request; retry the first body, or take a "
         "new key",
@@ -194,6 +230,7 @@ def _admit_all(
     for place, submission in enumerate(group):
         if work.results[place] is not None or place in work.twins:
             continue
+
         attempt = work.register.child()
         try:
             stamp = _stamp(submission, last, now_us)
@@ -203,98 +240,99 @@ def _admit_all(
                 tx=stamp,
                 bands=policy.resolution,
                 scorer=scorer,
-                circle=work.found.circles.get(place),
+                neighbourhood=work.mentions.neighbourhoods.get(place),
             )
             if submission.stated_tx is None:
-                earlier = (one for _, _, more in work.admitted for one in more)
-                check_backlog(waiting, claims, earlier, limit=limit)
+                check_backlog(waiting, claims, work.claims, limit=limit)
         except TenureError as refusal:
             work.results[place] = refusal
             continue
+
         work.register.absorb(attempt)
-        work.found.hear(one.assertion for one in claims)
-        work.admitted.append((place, stamp, claims))
+        work.mentions.hear(claim.assertion for claim in claims)
+        work.admissions.append((place, stamp, claims))
         last = stamp
-    if work.register.moved:  # a later write may have joined the subject of an earlier one
-        work.admitted[:] = [
-            (place, stamp, tuple(one.settled(work.register) for one in claims))
-            for place, stamp, claims in work.admitted
-        ]
+
+    # A later write may have joined the subject of an earlier one.
+    if work.register.moved:
+        moved = map(partial(AdmittedClaim.with_clusters, register=work.register), work.claims)
+        work.replace_claims(moved)
 
 
 def _stamp(submission: Submission, last: int, now_us: int) -> int:
-    stated = submission.stated_tx
-    if stated is None:
+    stated_us = submission.stated_tx
+    if stated_us is None:
         return max(now_us, last + 1)
-    if stated <= last:
+
+    if stated_us <= last:
         raise InvalidInput(
-            f"recorded_at {iso(stated)} is not later than the last transaction {iso(last)}; "
+            f"recorded_at {iso(stated_us)} is not later than the last transaction {iso(last)}; "
             "a replay takes rising times, and lines of one time in one call",
             code="tx_backwards",
-            stated=stated,
+            stated=stated_us,
             last=last,
         )
-    return stated
+
+    return stated_us
 
 
 def _declare(tx: WriteTx, work: _Work) -> None:
-    everything = [one for _, _, claims in work.admitted for one in claims]
-    declared_ones = iter(declared(tx, everything))
-    work.admitted = [
-        (place, stamp, tuple(next(declared_ones) for _ in claims))
-        for place, stamp, claims in work.admitted
-    ]
+    work.replace_claims(iter(with_corrections(tx, list(work.claims))))
 
 
 def _load_slots(tx: WriteTx, work: _Work) -> None:
     """Read the open rows of every slot the group touches, once, over the hull of its spans."""
     reads: dict[PlanningSlot, SlotRead] = {}
-    for one in (one for _, _, claims in work.admitted for one in claims):
-        if one.assertion.quarantine:
+    for claim in work.claims:
+        if claim.assertion.quarantine:
             continue
-        span, full = one.assertion.claim.interval, one.assertion.claim.op.withdraws
-        known = reads.get(one.planning)
+        span, full = claim.assertion.claim.interval, claim.assertion.claim.op.withdraws
+        known = reads.get(claim.planning)
         if known:
             span = Interval(
                 min(span.start_us, known.span.start_us), max(span.end_us, known.span.end_us)
             )
             full = full or known.full
-        reads[one.planning] = SlotRead(one.slot_keys, span, full)
+        reads[claim.planning] = SlotRead(claim.slot_keys, span, full)
+
     for slot, rows in zip(reads, tx.open_rows(tuple(reads.values())), strict=True):
         work.ledger.load(slot, rows)
 
 
-def _plan_submission(claims: Sequence[Admitted], stamp: int, work: _Work) -> None:
-    for one in claims:
-        claim = one.assertion.claim
-        work.edges += derivations(one.assertion, stamp)
-        if one.assertion.quarantine:
-            look = Look(Status.QUARANTINED, one.assertion.quarantine, False)
+def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: _Work) -> None:
+    for admission in claims:
+        claim = admission.assertion.claim
+        work.edges += derivations(admission.assertion, stamp)
+        if admission.assertion.quarantine:
+            look = Look(Status.QUARANTINED, admission.assertion.quarantine, False)
             work.quarantined.append(Row(0, claim, claim.interval, look, stamp))
-            work.actions.append(hold_action(one, stamp))
+            work.actions.append(hold_action(admission, stamp))
             continue
-        done = work.ledger.write(one.planning, claim, many=one.slot.many)
-        work.plans[claim.object_id] = done
-        work.edges += done.edges
-        work.actions += [tie_action(one, tie, stamp) for tie in done.ties]
+
+        plan = work.ledger.write(admission.planning, claim, many=admission.slot.many)
+        work.plans[claim.object_id] = plan
+        work.edges += plan.edges
+        work.actions += [tie_action(admission, tie, stamp) for tie in plan.ties]
+
     work.ledger.settle(stamp)
 
 
 def _settle_ties(tx: WriteTx, work: _Work) -> None:
     """Close the actions of ties that the group has settled."""
     keys = {
-        one.planning: one.slot_keys
-        for _, _, claims in work.admitted
-        for one in claims
-        if one.planning in work.ledger.unsettled
+        claim.planning: claim.slot_keys
+        for claim in work.claims
+        if claim.planning in work.ledger.unsettled
     }
     if not keys:
         return
+
     # a tie may stand outside what the group has read
     reads = [SlotRead(slot_keys, ALWAYS, full=False) for _, slot_keys in sorted(keys.items())]
     waiting = tx.open_actions(slot_keys=sorted({key for read in reads for key in read.slot_keys}))
-    for (slot, slot_keys), stored in zip(sorted(keys.items()), tx.open_rows(reads), strict=True):
-        standing = work.ledger.ties(slot, stored)
+
+    for (slot, slot_keys), rows in zip(sorted(keys.items()), tx.open_rows(reads), strict=True):
+        standing = work.ledger.ties(slot, rows)
         for action in (*waiting, *work.actions):
             tied = action.kind is ActionKind.SETTLE_TIE and action.slot_key in slot_keys
             if tied and not stands(action, standing):
@@ -305,93 +343,102 @@ def _settle_ties(tx: WriteTx, work: _Work) -> None:
 
 def _flag_dependants(tx: WriteTx, work: _Work) -> None:
     """Flag what was derived from objects that lost what they showed, save by this group."""
-    changed = sorted(work.ledger.changed)
-    if not changed:
+    changed_ids = sorted(work.ledger.changed)
+    if not changed_ids:
         return
-    fresh = {one.draft.object_id for _, _, claims in work.admitted for one in claims}
-    stale = [found for found in tx.dependants(changed) if found not in fresh]
+
+    own_ids = {claim.draft.object_id for claim in work.claims}
+    stale = [dependant for dependant in tx.dependants(changed_ids) if dependant not in own_ids]
     if stale:
         flags, actions = staleness(stale, tx.assertions(stale), work.last)
         work.flags += flags
         work.actions += actions
 
 
-def _receipt(one: Admitted, stamp: int, work: _Work, policy: Policy, *, dry_run: bool) -> Receipt:
-    draft, done = one.draft, work.plans.get(one.draft.object_id)
-    outcome = _outcome(one, done)
-    at = moment(stamp)
-    assert at is not None  # a stamp lies inside the open ends
+def _receipt(
+    admission: AdmittedClaim, stamp: int, work: _Work, policy: Policy, *, dry_run: bool
+) -> Receipt:
+    draft, plan = admission.draft, work.plans.get(admission.draft.object_id)
+    outcome = _outcome(admission, plan)
+    instant = moment(stamp)
+    assert instant is not None  # a stamp lies inside the open ends
+
     return Receipt(
         object_id=draft.object_id,
-        tx=at,
+        tx=instant,
         outcome=outcome,
         dry_run=dry_run,
-        entity=one.root,
-        resolution=one.resolution,
-        relations=done.relations if done else (),
-        superseded=_superseded(done),
-        inserted=len(done.insert) if done else 1,
+        entity=admission.root,
+        resolution=admission.resolution,
+        relations=plan.relations if plan else (),
+        superseded=_superseded(plan),
+        inserted=len(plan.insert) if plan else 1,
         actions=tuple(a.action_id for a in work.actions if a.object_id == draft.object_id),
-        reviews=tuple(case.review_id for case in one.reviews if case.blocking),
-        warnings=_warnings(one, stamp, outcome, policy),
+        reviews=tuple(case.review_id for case in admission.reviews if case.blocking),
+        warnings=_warnings(admission, stamp, outcome, policy),
     )
 
 
-def _outcome(one: Admitted, done: Plan | None) -> Outcome:
-    found = {Outcome.QUARANTINED if done is None else done.outcome}
-    if one.pending:
-        found.add(Outcome.PENDING_REVIEW)
-    return min(found, key=lambda outcome: _RANK[outcome])
+def _outcome(admission: AdmittedClaim, plan: Plan | None) -> Outcome:
+    outcomes = {Outcome.QUARANTINED if plan is None else plan.outcome}
+    if admission.pending:
+        outcomes.add(Outcome.PENDING_REVIEW)
+    return min(outcomes, key=lambda outcome: _RANK[outcome])
 
 
 def _drop_known_doubts(tx: WriteTx, work: _Work) -> None:
     """Open the case of a doubted bind once; what was decided there is not asked again."""
     known: set[str] = set()
-    for index, (place, stamp, claims) in enumerate(work.admitted):
-        if not any(case.reason == DOUBTED for claim in claims for case in claim.reviews):
-            continue
-        fresh: list[Admitted] = []
-        for claim in claims:
-            reviews: list[Review] = []
-            for case in claim.reviews:
-                is_known = case.review_id in known or tx.review(case.review_id) is not None
-                if case.reason != DOUBTED or not is_known:
-                    reviews.append(case)
-                    known.add(case.review_id)
-            fresh.append(replace(claim, reviews=tuple(reviews)))
-        work.admitted[index] = place, stamp, tuple(fresh)
+
+    def is_new(case: Review) -> bool:
+        if case.reason != DOUBTED:
+            return True
+        if case.review_id in known or tx.review(case.review_id) is not None:
+            return False
+        known.add(case.review_id)
+        return True
+
+    def without_known(claim: AdmittedClaim) -> AdmittedClaim:
+        return replace(claim, reviews=tuple(filter(is_new, claim.reviews)))
+
+    if any(case.reason == DOUBTED for claim in work.claims for case in claim.reviews):
+        work.replace_claims(map(without_known, list(work.claims)))
 
 
-def _superseded(done: Plan | None) -> tuple[str, ...]:
-    edges = done.edges if done else ()
+def _superseded(plan: Plan | None) -> tuple[str, ...]:
+    edges = plan.edges if plan else ()
     return tuple(dict.fromkeys(e.dst for e in edges if e.kind is EdgeKind.SUPERSEDES))
 
 
-def _warnings(one: Admitted, stamp: int, outcome: Outcome, policy: Policy) -> tuple[str, ...]:
-    draft, found = one.draft, list(one.draft.warnings)
+def _warnings(
+    admission: AdmittedClaim, stamp: int, outcome: Outcome, policy: Policy
+) -> tuple[str, ...]:
+    draft, warnings = admission.draft, list(admission.draft.warnings)
     skew = policy.write.skew_limit_s * 1_000_000
     if draft.valid_from is not None and not draft.whole_extent:
         if draft.valid_from > stamp + skew and not draft.details.planned:
-            found.append("future_dated")
+            warnings.append("future_dated")
         elif draft.valid_from < stamp - skew:
-            found.append("backdated")
+            warnings.append("backdated")
+
     if outcome is Outcome.CLIPPED:
-        found.append("clipped")
+        warnings.append("clipped")
     if outcome is Outcome.OVERRIDDEN:
-        found.append("hidden_by_stronger")
-    if one.resolution and one.resolution.reason == SUGGESTION:
-        found.append(SUGGESTION)
-    return tuple(found)
+        warnings.append("hidden_by_stronger")
+    if admission.resolution and admission.resolution.reason == SUGGESTION:
+        warnings.append(SUGGESTION)
+    return tuple(warnings)
 
 
 def _batch(group: Sequence[Submission], work: _Work) -> Batch:
-    everything = [one for _, _, claims in work.admitted for one in claims]
-    reviews = tuple(case for one in everything for case in one.reviews)
-    held = tuple(
+    claims = list(work.claims)
+    reviews = tuple(case for claim in claims for case in claim.reviews)
+    quarantined_rows = tuple(
         replace(row, vid=vid) for vid, row in enumerate(work.quarantined, work.ledger.next_vid)
     )
-    next_vid = work.ledger.next_vid + len(held)
-    stamps = work.clock.seq + len(work.admitted)
+    next_vid = work.ledger.next_vid + len(quarantined_rows)
+    stamps = work.clock.seq + len(work.admissions)
+
     return Batch(
         clock=Clock(stamps, work.last, next_vid, work.clock.vec_seq),
         events=_events(group, work),
@@ -399,11 +446,11 @@ def _batch(group: Sequence[Submission], work: _Work) -> Batch:
         aliases=tuple(work.register.aliases),
         identifiers=tuple(work.register.identifiers),
         block_keys=work.register.keys,
-        slots=tuple({one.slot.slot_key: one.slot for one in everything}.values()),
-        claims=tuple(one.assertion for one in everything),
-        mentions=tuple(link for one in everything for link in one.mentions),
+        slots=tuple({claim.slot.slot_key: claim.slot for claim in claims}.values()),
+        claims=tuple(claim.assertion for claim in claims),
+        mentions=tuple(link for claim in claims for link in claim.mentions),
         close=work.ledger.closings,
-        rows=(*work.ledger.rows, *held),
+        rows=(*work.ledger.rows, *quarantined_rows),
         edges=tuple(dict.fromkeys(work.edges)),
         judgements=tuple(work.register.judgements),
         reviews=reviews,
@@ -422,25 +469,26 @@ def _events(group: Sequence[Submission], work: _Work) -> tuple[TxEvent, ...]:
             tx=stamp,
             actor=group[place].actor,
             op="replay" if group[place].stated_tx is not None else "write",
-            object_ids=tuple(one.draft.object_id for one in claims),
+            object_ids=tuple(claim.draft.object_id for claim in claims),
         )
-        for number, (place, stamp, claims) in enumerate(work.admitted, 1)
+        for number, (place, stamp, claims) in enumerate(work.admissions, 1)
     )
 
 
 def _stored_receipts(work: _Work) -> tuple[StoredReceipt, ...]:
-    found: list[StoredReceipt] = []
-    for place, stamp, claims in work.admitted:
+    stored_receipts: list[StoredReceipt] = []
+    for place, stamp, claims in work.admissions:
         receipts = work.results[place]
         assert isinstance(receipts, tuple)  # an admitted submission has receipts
-        for one, receipt in zip(claims, receipts, strict=True):
-            found.append(
+        for claim, receipt in zip(claims, receipts, strict=True):
+            stored_receipts.append(
                 StoredReceipt(
                     object_id=receipt.object_id,
                     tx=stamp,
                     body=encode(receipt),
-                    idempotency_key=one.draft.idempotency_key,
-                    fingerprint=one.draft.fingerprint,
+                    idempotency_key=claim.draft.idempotency_key,
+                    fingerprint=claim.draft.fingerprint,
                 )
             )
-    return tuple(found)
+
+    return tuple(stored_receipts)

@@ -2,7 +2,7 @@
 
 With it an assert counts as `correct` where everything that it meets of another value was said
 by the same origin at the same level, stored or earlier in the same transaction. Without it
-(the default) only a declared correction overrides. Source: bitemporal 4, row 1.
+(the default) only a declared correction overrides.
 """
 
 from __future__ import annotations
@@ -13,37 +13,48 @@ from dataclasses import replace
 from ...schema.claim import Assertion
 from ...schema.vocabulary import Op
 from ..port.store import SlotRead, WriteTx
-from .admission import Admitted
+from .admission import AdmittedClaim
 
 
-def declared(tx: WriteTx, claims: Sequence[Admitted]) -> list[Admitted]:
+def with_corrections(tx: WriteTx, claims: Sequence[AdmittedClaim]) -> list[AdmittedClaim]:
     """Return the claims of a transaction, asserts of a returning origin as corrections."""
     reads = [SlotRead(c.slot_keys, c.assertion.claim.interval, full=False) for c in claims]
-    held = tx.open_rows(reads)
-    stored = tx.assertions(sorted({r.claim.object_id for rows in held for r in rows}))
-    done: list[Admitted] = []
-    for one, rows in zip(claims, held, strict=True):
-        before = [stored[r.claim.object_id] for r in rows if r.claim.object_id in stored]
-        before += [c.assertion for c in done if c.planning == one.planning and _meets(c, one)]
-        done.append(_correcting(one) if _returns(one, before) else one)
-    return done
+    rows_met = tx.open_rows(reads)
+    assertions = tx.assertions(sorted({r.claim.object_id for rows in rows_met for r in rows}))
+    answers: list[AdmittedClaim] = []
+
+    for claim, rows in zip(claims, rows_met, strict=True):
+        before = [assertions[r.claim.object_id] for r in rows if r.claim.object_id in assertions]
+        before += [
+            c.assertion for c in answers if c.planning == claim.planning and _meets(c, claim)
+        ]
+        answers.append(_correcting(claim) if _returns(claim, before) else claim)
+
+    return answers
 
 
-def _meets(earlier: Admitted, later: Admitted) -> bool:
-    return earlier.assertion.claim.interval.overlaps(later.assertion.claim.interval)
+def _meets(earlier: AdmittedClaim, incoming: AdmittedClaim) -> bool:
+    return earlier.assertion.claim.interval.overlaps(incoming.assertion.claim.interval)
 
 
-def _returns(one: Admitted, before: Sequence[Assertion]) -> bool:
+def _returns(claim: AdmittedClaim, before: Sequence[Assertion]) -> bool:
     """Tell whether all that an assert contradicts came from its own origin at its level."""
-    mine = one.assertion
-    other = [a for a in before if a.claim.value_key != mine.claim.value_key]
-    same = all(
-        a.details.source_origin == mine.details.source_origin and a.claim.level == mine.claim.level
-        for a in other
+    assertion = claim.assertion
+    contradicted = [a for a in before if a.claim.value_key != assertion.claim.value_key]
+    own_origin = all(
+        a.details.source_origin == assertion.details.source_origin
+        and a.claim.level == assertion.claim.level
+        for a in contradicted
     )
-    return mine.claim.op is Op.ASSERT and not one.slot.many and bool(other) and same
+
+    return (
+        assertion.claim.op is Op.ASSERT
+        and not claim.slot.many
+        and bool(contradicted)
+        and own_origin
+    )
 
 
-def _correcting(one: Admitted) -> Admitted:
-    claim = replace(one.assertion.claim, op=Op.CORRECT)
-    return replace(one, assertion=replace(one.assertion, claim=claim))
+def _correcting(admission: AdmittedClaim) -> AdmittedClaim:
+    claim = replace(admission.assertion.claim, op=Op.CORRECT)
+    return replace(admission, assertion=replace(admission.assertion, claim=claim))

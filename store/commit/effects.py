@@ -3,7 +3,8 @@
 A tie opens an action and its end closes it. A quarantined claim waits for a review. When an
 object loses what it showed, all that was derived from it is flagged stale in the same
 transaction: beliefs are to be verified again, summaries to be made anew.
-Sources: DESIGN 3; vocabulary 3.5; checklist C-012, C-072, C-090, C-098.
+
+Checklist: C-012, C-072, C-090, C-098.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, EdgeKind, ObjectType
 from ..port.store import ActionRecord, Flag
 from ..timeline.reconcile import Tie
-from .admission import Admitted
+from .admission import AdmittedClaim
 
 
 def action_id(object_id: str, kind: ActionKind, interval: Interval) -> str:
@@ -26,33 +27,33 @@ def action_id(object_id: str, kind: ActionKind, interval: Interval) -> str:
     return str(uuid.uuid5(uuid.UUID(object_id), name))
 
 
-def tie_action(one: Admitted, tie: Tie, stamp: int) -> ActionRecord:
+def tie_action(claim: AdmittedClaim, tie: Tie, stamp: int) -> ActionRecord:
     """Return the action that asks a person to settle a tie (C-072)."""
-    object_id = one.draft.object_id
+    object_id = claim.draft.object_id
     return ActionRecord(
         action_id=action_id(object_id, ActionKind.SETTLE_TIE, tie.interval),
         kind=ActionKind.SETTLE_TIE,
         object_id=object_id,
-        slot_key=one.slot.slot_key,
+        slot_key=claim.slot.slot_key,
         interval=tie.interval,
         members=tie.members,
-        detail=canonical_json({"slot": one.slot.slot, "entity": one.root}),
+        detail=canonical_json({"slot": claim.slot.slot, "entity": claim.root}),
         tx_start=stamp,
         tx_end=INF_US,
     )
 
 
-def hold_action(one: Admitted, stamp: int) -> ActionRecord:
+def hold_action(claim: AdmittedClaim, stamp: int) -> ActionRecord:
     """Return the action that asks a person to accept or reject a quarantined claim."""
-    object_id, interval = one.draft.object_id, one.assertion.claim.interval
+    object_id, interval = claim.draft.object_id, claim.assertion.claim.interval
     return ActionRecord(
         action_id=action_id(object_id, ActionKind.REVIEW_QUARANTINE, interval),
         kind=ActionKind.REVIEW_QUARANTINE,
         object_id=object_id,
-        slot_key=one.slot.slot_key,
+        slot_key=claim.slot.slot_key,
         interval=interval,
         members=(object_id,),
-        detail=canonical_json({"reason": one.assertion.quarantine, "entity": one.root}),
+        detail=canonical_json({"reason": claim.assertion.quarantine, "entity": claim.root}),
         tx_start=stamp,
         tx_end=INF_US,
     )
@@ -83,19 +84,19 @@ def derivations(assertion: Assertion, stamp: int) -> list[Edge]:
 
 
 def staleness(
-    dependants: Sequence[str], held: Mapping[str, Assertion], stamp: int
+    dependants: Sequence[str], assertions: Mapping[str, Assertion], stamp: int
 ) -> tuple[list[Flag], list[ActionRecord]]:
     """Return the flags and actions for what was derived from changed objects (C-098)."""
     flags = [Flag(object_id, "stale", True, stamp) for object_id in dependants]
     actions = [
-        _anew(object_id, held[object_id].details.object_type, stamp)
+        _renewal(object_id, assertions[object_id].details.object_type, stamp)
         for object_id in dependants
-        if object_id in held
+        if object_id in assertions
     ]
     return flags, actions
 
 
-def _anew(object_id: str, object_type: ObjectType, stamp: int) -> ActionRecord:
+def _renewal(object_id: str, object_type: ObjectType, stamp: int) -> ActionRecord:
     belief = object_type is ObjectType.INFERRED_BELIEF
     kind = ActionKind.REVERIFY_BELIEF if belief else ActionKind.REGENERATE_SUMMARY
     return due_action(object_id, kind, stamp)

@@ -4,7 +4,9 @@ Exact keys are looked up first, and nothing else where they decide. What they le
 looked up by blocking keys; where it stands in one fact with a known entity, what stands around
 both is read too. Everything is asked for the whole group at once and held in one register.
 
-Decides nothing about identity. Sources: resolution 2 and 6; settled 9; checklist C-047.
+Decides nothing about identity.
+
+Checklist: C-047.
 """
 
 from __future__ import annotations
@@ -23,32 +25,34 @@ from ...schema.principal import TENANT_SCOPE, Sight
 from ..port.store import IdentityReads, Point
 from .admission import Submission
 from .naming import mentions_of
-from .surroundings import Circle, neighbours_of, related
+from .surroundings import Neighbourhood, neighbours_of, relation_of
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class KnownMentions:
     """What the mentions of a group may need."""
 
     register: Register
-    circles: Mapping[int, Circle] = field(default_factory=dict[int, Circle])
+    neighbourhoods: Mapping[int, Neighbourhood] = field(default_factory=dict[int, Neighbourhood])
     """What stands around the mentions of a submission, by its place in the group."""
 
     def hear(self, claims: Iterable[Assertion]) -> None:
         """Take in what a submission states: it stands around the mentions of later ones."""
-        stated = tuple(claims) if self.circles else ()
-        for circle in {id(one): one for one in self.circles.values()}.values():
-            circle.hear(stated)
+        assertions = tuple(claims) if self.neighbourhoods else ()
+        for neighbourhood in {
+            id(neighbourhood): neighbourhood for neighbourhood in self.neighbourhoods.values()
+        }.values():
+            neighbourhood.hear(assertions)
 
 
 @dataclass(slots=True)
-class _Near:
+class _Doubts:
     """What is around the doubtful mentions of all who see the same."""
 
     places: list[int] = field(default_factory=list[int])
     known: set[str] = field(default_factory=set[str])
     """Raw ids of what stands in one fact with a doubtful mention."""
-    asked: set[MentionKey] = field(default_factory=set[MentionKey])
+    mentions: set[MentionKey] = field(default_factory=set[MentionKey])
 
 
 def gather(
@@ -58,7 +62,7 @@ def gather(
     *,
     point: Point,
     policy: Policy,
-) -> Gathered:
+) -> KnownMentions:
     """Return what is known at a point of the mentions of a group."""
     mentions = mentions_of(draft for submission in group for draft in submission.drafts)
     scopes = sorted({scope for submission in group for scope in submission.scopes})
@@ -66,40 +70,51 @@ def gather(
     register = Register(exact)
     doubtful = _doubtful(group, register) if scorer else {}
     if not doubtful or not scorer:
-        return Gathered(register)
-    asked = [
-        (fuzzy_lookup(ref, scorer, policy.resolution), sorted(seen))
-        for (_, _, seen), ref in doubtful.items()
+        return KnownMentions(register)
+
+    lookups = [
+        (fuzzy_lookup(ref, scorer, policy.resolution), sorted(scopes_seen))
+        for (_, _, scopes_seen), ref in doubtful.items()
     ]
-    answers = reads.known_each(asked, tx_us=point.tx_us)
-    proposals = dict(zip(doubtful, (found.weights for found in answers), strict=True))
-    near = _near(group, register, proposals)
+    answers = reads.known_each(lookups, tx_us=point.tx_us)
+    proposals = dict(zip(doubtful, (answer.weights for answer in answers), strict=True))
+    doubts_by_sight = _doubts_of(group, register, proposals)
     limit = policy.read.neighbourhood_fanout
-    circles = {sight: Circle(reads, sight, point, limit) for sight in near}
-    beside = [
-        circles[sight].read_names(sorted(one.known), _near_any(one.asked, doubtful, scorer))
-        for sight, one in near.items()
+    neighbourhoods = {sight: Neighbourhood(reads, sight, point, limit) for sight in doubts_by_sight}
+    neighbours = [
+        neighbourhoods[sight].read_names(
+            sorted(doubts.known), _near_any(doubts.mentions, doubtful, scorer)
+        )
+        for sight, doubts in doubts_by_sight.items()
     ]
-    register = Register(merge_known([exact, *answers, *beside]))
+    register = Register(merge_known([exact, *answers, *neighbours]))
+
     for mention, weights in proposals.items():
         register.propose(mention, weights)
-    for sight, one in near.items():
-        found = {raw for mention in one.asked for raw, _ in proposals[mention]}
-        circles[sight].read_around(found, register)
-    places = {place: circles[sight] for sight, one in near.items() for place in one.places}
-    return Gathered(register, places)
+
+    for sight, doubts in doubts_by_sight.items():
+        answer = {raw for mention in doubts.mentions for raw, _ in proposals[mention]}
+        neighbourhoods[sight].read_around(answer, register)
+
+    places = {
+        place: neighbourhoods[sight]
+        for sight, doubts in doubts_by_sight.items()
+        for place in doubts.places
+    }
+
+    return KnownMentions(register, places)
 
 
 def _near_any(
-    asked: Iterable[MentionKey], doubtful: Mapping[MentionKey, EntityRef], scorer: Scorer
+    mentions: Iterable[MentionKey], doubtful: Mapping[MentionKey, EntityRef], scorer: Scorer
 ) -> Callable[[str], bool]:
-    tests = [scorer.near(doubtful[one]) for one in asked]
+    tests = [scorer.near(doubtful[mention]) for mention in mentions]
     return lambda surface: any(test(surface) for test in tests)
 
 
 def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKey, EntityRef]:
     """Return the mentions that no id, identifier or alias decides, each once, as first named."""
-    found: dict[MentionKey, EntityRef] = {}
+    refs: dict[MentionKey, EntityRef] = {}
     for submission in group:
         for draft in submission.drafts:
             rules = Rules(submission.scopes, draft.details.scope.scope_id)
@@ -107,34 +122,39 @@ def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKe
                 if isinstance(mention, str) and is_id(mention):
                     continue
                 ref = as_ref(mention)
-                asked = alias_key(ref.name), ref.type, submission.scopes
-                if asked not in found and needs_scoring(ref, register, rules):
-                    found[asked] = ref
-    return found
+                key = alias_key(ref.name), ref.type, submission.scopes
+                if key not in refs and needs_scoring(ref, register, rules):
+                    refs[key] = ref
+
+    return refs
 
 
-def _near(
+def _doubts_of(
     group: Sequence[Submission], register: Register, doubtful: Mapping[MentionKey, Proposals]
-) -> dict[Sight, _Near]:
+) -> dict[Sight, _Doubts]:
     """Return, by who sees it, what stands in one fact with a doubtful mention.
 
     A submission alone whose facts name nobody known has nothing around it; in a group an
     earlier submission may come to.
     """
-    found: dict[Sight, _Near] = {}
+    doubts_by_sight: dict[Sight, _Doubts] = {}
     for place, submission in enumerate(group):
-        ends = (end for draft in submission.drafts for end in related(draft) or ())
+        ends = (end for draft in submission.drafts for end in relation_of(draft) or ())
         refs = map(as_ref, ends)
-        asked = {(alias_key(ref.name), ref.type, submission.scopes) for ref in refs}
-        asked &= doubtful.keys()
-        if not asked or submission.writer is None:
+        keys = {(alias_key(ref.name), ref.type, submission.scopes) for ref in refs}
+        keys &= doubtful.keys()
+        if not keys or submission.writer is None:
             continue
+
         rules = Rules(submission.scopes, TENANT_SCOPE.scope_id)
         known = neighbours_of(submission.drafts, register, rules)
         if known or len(group) > 1:
-            one = found.setdefault(submission.writer.sight(submission.scopes), _Near())
-            one.places.append(place)
-            one.asked |= asked
-            roots = {root for some in known.values() for root in some}
-            one.known.update(raw for root in roots for raw in register.members(root))
-    return found
+            doubts = doubts_by_sight.setdefault(
+                submission.writer.sight(submission.scopes), _Doubts()
+            )
+            doubts.places.append(place)
+            doubts.mentions |= keys
+            roots = {root for ids in known.values() for root in ids}
+            doubts.known.update(raw for root in roots for raw in register.members(root))
+
+    return doubts_by_sight

@@ -6,7 +6,7 @@ of values would hide it. Every line of that name in that write then waits under 
 entity, whose review lists the groups of values. `groups` is the same rule for what is stored,
 so that a steward sees today's claims and splits by them.
 
-Pure; decides nothing about identity, only who must be asked. Source: settled 9.
+Pure; decides nothing about identity, only who must be asked.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Line:
     slot: str
     value: str
     """Equal for equal values only."""
-    shown: str
+    text: str
     """The value as a person reads it."""
     since_us: int | None
     """None: the stamp of the write."""
@@ -63,14 +63,15 @@ def groups(lines: Sequence[Line]) -> tuple[tuple[Line, ...], ...]:
     A line joins the newest group that it does not contradict, so that a source's run of lines
     about one person stays together.
     """
-    found: list[list[Line]] = []
+    parts: list[list[Line]] = []
     for line in lines:
-        fit = next((g for g in reversed(found) if not any(contradict(line, o) for o in g)), None)
+        fit = next((g for g in reversed(parts) if not any(contradict(line, o) for o in g)), None)
         if fit is None:
-            found.append([line])
+            parts.append([line])
         else:
             fit.append(line)
-    return tuple(tuple(group) for group in found)
+
+    return tuple(tuple(group) for group in parts)
 
 
 def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tuple[Line, ...]]:
@@ -80,13 +81,14 @@ def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tupl
         subject = subject_of(draft, register)
         if subject and draft.slot:
             by_subject.setdefault(subject, []).append(_line(draft))
-    return {s: tuple(lines) for s, lines in by_subject.items() if _is_torn(lines)}
+
+    return {s: tuple(lines) for s, lines in by_subject.items() if _contradicts(lines)}
 
 
-def _is_torn(lines: Sequence[Line]) -> bool:
-    seen: dict[tuple[str, str, int | None], str] = {}
+def _contradicts(lines: Sequence[Line]) -> bool:
+    values: dict[tuple[str, str, int | None], str] = {}
     for line in lines:
-        if line.plain and seen.setdefault(_place(line), line.value) != line.value:
+        if line.plain and values.setdefault(_place(line), line.value) != line.value:
             return True
     return False
 
@@ -102,10 +104,12 @@ def subject_of(draft: Draft, register: Register) -> Subject | None:
         return None
     if isinstance(mention, str) and is_id(mention):
         return None
+
     ref = as_ref(mention)
     types = draft.slot.subject_types if draft.slot else ()
     if ref.external_ids or not _is_person(ref, types, register):
         return None
+
     return Subject(alias_key(ref.name), draft.details.scope.scope_id)
 
 
@@ -115,20 +119,20 @@ def _is_person(ref: EntityRef, types: Sequence[str], register: Register) -> bool
 
 
 def _line(draft: Draft) -> Line:
-    one = draft.slot is not None and not draft.slot.many
+    single = draft.slot is not None and not draft.slot.many
     return Line(
         object_id=draft.object_id,
         slot=draft.slot.name if draft.slot else "",
-        value=draft.value_key or _named(draft.value_mention),
-        shown=draft.content.normalized_claim or draft.content.text,
+        value=draft.value_key or _value_name(draft.value_mention),
+        text=draft.content.normalized_claim or draft.content.text,
         since_us=draft.valid_from,
         until_us=draft.valid_until,
         source=draft.details.source_origin,
-        plain=draft.op is Op.ASSERT and one,
+        plain=draft.op is Op.ASSERT and single,
     )
 
 
-def _named(mention: Named | None) -> str:
+def _value_name(mention: Named | None) -> str:
     if mention is None:
         return ""
     return (
@@ -136,17 +140,18 @@ def _named(mention: Named | None) -> str:
     )
 
 
-def torn(
+def namesake_review(
     ref: EntityRef, lines: Sequence[Line], register: Register, scopes: frozenset[str]
 ) -> Resolution:
     """Return the decision on a name that seems to be several people: ask, with both stories."""
     stories = tuple(
-        Feature(f"group {number}", 1.0, 0.0, "; ".join(dict.fromkeys(line.shown for line in group)))
+        Feature(f"group {number}", 1.0, 0.0, "; ".join(dict.fromkeys(line.text for line in group)))
         for number, group in enumerate(groups(lines), 1)
     )
     hits = [a for a in register.named(alias_key(ref.name)) if a.scope_id in scopes]
     roots = sorted({register.root(a.entity_id) for a in hits})
-    found = (register.entity(root) for root in roots)
+    entities = (register.entity(root) for root in roots)
+
     return Resolution(
         decision=Decision.REVIEW,
         entity=None,
@@ -162,7 +167,7 @@ def torn(
                 features=stories,
                 vetoes=("single_valued_conflict",),
             )
-            for entity in found
+            for entity in entities
             if entity
         ),
     )

@@ -1,7 +1,7 @@
 """Naming: which mentions a draft makes, as resolution is asked about them.
 
 A name of unknown type takes the one type that its slot is about. A draft that addresses a
-stored object names its subject by id. Pure. Sources: DESIGN 5; settled 6.
+stored object names its subject by id. Pure.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...schema.slots import UNKNOWN_TYPE
 from ...schema.write import Draft
 
 
-def typed(mention: Named, types: Sequence[str]) -> Named:
+def of_slot_type(mention: Named, types: Sequence[str]) -> Named:
     """Let a name of unknown type take the one type its slot is about."""
     if len(types) != 1 or (isinstance(mention, EntityRef) and mention.type != UNKNOWN_TYPE):
         return mention
@@ -28,15 +28,16 @@ def typed(mention: Named, types: Sequence[str]) -> Named:
 def subject_mention(draft: Draft) -> Named | None:
     """Return the mention or the id that a draft is about; None for text about nobody."""
     if draft.subject is not None and draft.slot_key is None:
-        return typed(draft.subject, draft.slot.subject_types if draft.slot else ())
+        return of_slot_type(draft.subject, draft.slot.subject_types if draft.slot else ())
     return draft.details.subject_id
 
 
 def mentions_of(drafts: Iterable[Draft]) -> list[Named]:
     """Return every mention of drafts that binding must look up."""
-    found: list[Named] = []
+    mentions: list[Named] = []
     for draft in drafts:
         subject = subject_mention(draft)
-        found += [one for one in (subject, draft.value_mention) if one is not None]
-        found += [span.mention for span in draft.mentions]
-    return found
+        mentions += [mention for mention in (subject, draft.value_mention) if mention is not None]
+        mentions += [span.mention for span in draft.mentions]
+
+    return mentions

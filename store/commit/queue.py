@@ -12,8 +12,6 @@ Guarantees. Jobs run in the order of their arrival. An exclusive job runs alone.
 of a group that failed as a whole gets the error; a failing leader never strands the others. A
 job that is handed back an exception raises it in its own caller only. After `close` new jobs
 are refused, those that wait are still run. Pure threading: what a job is the store knows.
-
-Sources: DESIGN 2 and 6; settled 1.
 """
 
 from __future__ import annotations
@@ -68,15 +66,15 @@ class CommitQueue(Generic[Job, Result]):
         self._largest = largest
         self._waiting: deque[_Ticket[Job, Result]] = deque()
         self._guard = Lock()
-        self._arrived = Condition(self._guard)
-        self._led = False
-        self._hoped = 1
+        self._arrival = Condition(self._guard)
+        self._has_leader = False
+        self._company = 1
         """How many jobs the next group may have when all who were just answered come back."""
         self._until = 0.0
         """Until when the next leader waits for them."""
-        self._spent = 0.0
+        self._group_s = 0.0
         """Seconds that the last group took."""
-        self._closed = False
+        self._is_closed = False
 
     def submit(self, job: Job, *, exclusive: bool = False) -> Result:
         """Run a job in a group, or alone, and return its result.
@@ -87,25 +85,28 @@ class CommitQueue(Generic[Job, Result]):
         """
         ticket: _Ticket[Job, Result] = _Ticket(job, exclusive=exclusive)
         with self._guard:
-            if self._closed:
+            if self._is_closed:
                 raise Unavailable("the store was closed; connect again", code="store_closed")
             self._waiting.append(ticket)
-            self._arrived.notify()
-            if not self._led:
-                self._led = True
+            self._arrival.notify()
+            if not self._has_leader:
+                self._has_leader = True
                 self._hand_over(ticket)
+
         self._wait(ticket)
         if ticket.leads:
             self._lead(ticket)
         if ticket.error is not None:
-            raise _own(ticket.error)
+            raise _copied(ticket.error)
+
         (result,) = ticket.answer
+
         return result
 
     def close(self) -> None:
         """Refuse later jobs; those that wait are still run by their own callers."""
         with self._guard:
-            self._closed = True
+            self._is_closed = True
 
     def _wait(self, ticket: _Ticket[Job, Result]) -> None:
         woken = False
@@ -124,27 +125,28 @@ class CommitQueue(Generic[Job, Result]):
 
     def _lead(self, ticket: _Ticket[Job, Result]) -> None:
         """Run the group at the head of the queue; the leader itself is its first member."""
-        group = self._gathered(ticket)
-        began = perf_counter()
+        group = self._gather(ticket)
+        start_s = perf_counter()
         with _Settling(self, group) as settling:
             settling.settle(self._run([member.job for member in group]))
-            self._spent = perf_counter() - began
+            self._group_s = perf_counter() - start_s
 
-    def _gathered(self, ticket: _Ticket[Job, Result]) -> list[_Ticket[Job, Result]]:
+    def _gather(self, ticket: _Ticket[Job, Result]) -> list[_Ticket[Job, Result]]:
         group: list[_Ticket[Job, Result]] = []
         try:
-            with self._arrived:
+            with self._arrival:
                 if not ticket.exclusive:
                     patience = max(0.0, self._until - perf_counter())
-                    self._arrived.wait_for(self._complete, timeout=patience)
+                    self._arrival.wait_for(self._complete, timeout=patience)
                 group = self._take()
         finally:
             if not group:  # the leading thread was interrupted: another one must lead
                 self._leave(ticket)
+
         return group
 
     def _complete(self) -> bool:
-        return self._closed or len(self._waiting) >= min(self._hoped, self._largest)
+        return self._is_closed or len(self._waiting) >= min(self._company, self._largest)
 
     def _take(self) -> list[_Ticket[Job, Result]]:
         group = [self._waiting.popleft()]
@@ -154,6 +156,7 @@ class CommitQueue(Generic[Job, Result]):
             and not (group[0].exclusive or self._waiting[0].exclusive)
         ):
             group.append(self._waiting.popleft())
+
         return group
 
     def _pass_on(self) -> None:
@@ -161,7 +164,7 @@ class CommitQueue(Generic[Job, Result]):
         if self._waiting:
             self._hand_over(self._waiting[0])
         else:
-            self._led = False
+            self._has_leader = False
 
     def _hand_over(self, ticket: _Ticket[Job, Result]) -> None:
         ticket.leads = True
@@ -170,9 +173,10 @@ class CommitQueue(Generic[Job, Result]):
     def finished(self, group: Sequence[_Ticket[Job, Result]]) -> None:
         """Wake the members of a group, and let the next group begin."""
         with self._guard:
-            self._hoped = len(self._waiting) + len(group)
-            self._until = perf_counter() + _PATIENCE * self._spent
+            self._company = len(self._waiting) + len(group)
+            self._until = perf_counter() + _PATIENCE * self._group_s
             self._pass_on()
+
         for ticket in group[1:]:
             ticket.gate.release()
 
@@ -196,6 +200,7 @@ class _Settling(Generic[Job, Result]):
                 f"a group of {len(self._group)} writes got {len(answers)} answers",
                 code="invariant_broken",
             )
+
         for ticket, answer in zip(self._group, answers, strict=True):
             if isinstance(answer, Exception):
                 ticket.error = answer
@@ -211,6 +216,7 @@ class _Settling(Generic[Job, Result]):
         if error is not None:
             for ticket in self._group[1:]:
                 ticket.error = error if isinstance(error, Exception) else _interrupted()
+
         self._queue.finished(self._group)
 
 
@@ -221,10 +227,11 @@ def _interrupted() -> Unavailable:
     )
 
 
-def _own(error: BaseException) -> BaseException:
+def _copied(error: BaseException) -> BaseException:
     """Return an error of the caller's own, since one object raised in many threads is muddled."""
     if isinstance(error, TenureError):
         return type(error)(str(error), code=error.code, **error.data).with_traceback(
             error.__traceback__
         )
+
     return error

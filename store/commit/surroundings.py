@@ -6,7 +6,9 @@ candidates too, and what stands around both the mention and a candidate is evide
 evidence among others: names, vetoes and bands decide. A fact that relates a mention to an
 entity also says that the two are not one.
 
-Decides nothing about identity. Sources: resolution 2, 3.2, 4.1 and 5; checklist C-047.
+Decides nothing about identity.
+
+Checklist: C-047.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ _STATES = (Op.ASSERT, Op.CORRECT)
 
 
 @dataclass(slots=True)
-class Circle:
+class Neighbourhood:
     """The relations that one caller sees, as far as they have been read or written."""
 
     reads: IdentityReads
@@ -48,44 +50,50 @@ class Circle:
 
     def read(self, raw: Iterable[str]) -> None:
         """Read the relations of raw entities."""
-        asked = sorted(set(raw))
-        if not asked:
+        ids = sorted(set(raw))
+        if not ids:
             return
-        found = self.reads.relations(asked, sight=self.sight, point=self.point, limit=self.limit)
-        self._hubs.update(found.hubs)
-        for ends in found.ends:
+
+        relations = self.reads.relations(ids, sight=self.sight, point=self.point, limit=self.limit)
+        self._hubs.update(relations.hubs)
+
+        for ends in relations.ends:
             self._relate(*ends)
 
-    def read_names(self, raw: Collection[str], near: Callable[[str], bool]) -> Known:
+    def read_names(self, raw: Collection[str], is_near: Callable[[str], bool]) -> Known:
         """Return what is related to raw entities under a visible name that is near."""
         self.read(raw)
-        ends = {end for one in raw for end in self._ends.get(one, ())}.difference(raw)
+        ends = {end for entity_id in raw for end in self._ends.get(entity_id, ())}.difference(raw)
         if not ends:
             return Known()
+
         scopes, tx_us = self.sight.scopes, self.point.tx_us
-        named = self.reads.names_of(sorted(ends), scopes=scopes, tx_us=tx_us)
-        wanted = sorted({alias.entity_id for alias in named if near(alias.surface)})
-        if not wanted:
+        aliases = self.reads.names_of(sorted(ends), scopes=scopes, tx_us=tx_us)
+        entity_ids = sorted({alias.entity_id for alias in aliases if is_near(alias.surface)})
+        if not entity_ids:
             return Known()
-        found = self.reads.entities(wanted, tx_us=tx_us)
-        visible = tuple(a for a in found.aliases if a.scope_id in scopes)
+
+        known = self.reads.entities(entity_ids, tx_us=tx_us)
+        visible = tuple(a for a in known.aliases if a.scope_id in scopes)
+
         for alias in visible:
             self._names.setdefault(alias.entity_id, []).append(alias.norm)
-        return replace(found, aliases=visible)
+
+        return replace(known, aliases=visible)
 
     def hear(self, claims: Iterable[Assertion]) -> None:
         """Take in what an earlier write of the same transaction states."""
-        for one in claims:
-            ends = one.details.subject_id, one.details.value_entity_id
-            if ends[0] and ends[1] and not one.quarantine and self._shows(one):
+        for assertion in claims:
+            ends = assertion.details.subject_id, assertion.details.value_entity_id
+            if ends[0] and ends[1] and not assertion.quarantine and self._shows(assertion):
                 self._relate(ends[0], ends[1])
 
-    def _shows(self, one: Assertion) -> bool:
-        permissions = one.permissions
+    def _shows(self, assertion: Assertion) -> bool:
+        permissions = assertion.permissions
         return (
-            one.claim.op in _STATES
-            and one.claim.tx in one.claim.interval
-            and one.details.scope.scope_id in self.sight.scopes
+            assertion.claim.op in _STATES
+            and assertion.claim.tx in assertion.claim.interval
+            and assertion.details.scope.scope_id in self.sight.scopes
             and self.sight.may_see(
                 classification=permissions.classification.rank,
                 allow=permissions.allow,
@@ -95,25 +103,29 @@ class Circle:
 
     def read_around(self, raw: Iterable[str], register: Register) -> None:
         """Read the relations of candidates: of these, and of all whose names were read."""
-        self.read(member for one in {*raw, *self._names} for member in register.members(one))
+        self.read(member for root in {*raw, *self._names} for member in register.members(root))
 
     def rules(self, rules: Rules, neighbours: frozenset[str], register: Register) -> Rules:
         """Return the rules for a mention with these neighbours (canonical ids)."""
-        around = self._around(register)
-        neighbours = frozenset(one for one in neighbours if not self._is_hub(one, register))
-        ends = {end for root in neighbours for end in around(root)}
+        roots_around = self._related_roots(register)
+        neighbours = frozenset(root for root in neighbours if not self._is_hub(root, register))
+        ends = {end for root in neighbours for end in roots_around(root)}
         raw = {member for end in ends for member in register.members(end)}
-        beside = {(one, norm) for one in raw for norm in self._names.get(one, ())}
-        return replace(rules, neighbours=neighbours, around=around, beside=tuple(sorted(beside)))
+        nearby_names = {(root, norm) for root in raw for norm in self._names.get(root, ())}
 
-    def _around(self, register: Register) -> Callable[[str], frozenset[str]]:
-        def around(root: str) -> frozenset[str]:
+        return replace(
+            rules, neighbours=neighbours, around=roots_around, beside=tuple(sorted(nearby_names))
+        )
+
+    def _related_roots(self, register: Register) -> Callable[[str], frozenset[str]]:
+        def related_roots(root: str) -> frozenset[str]:
             if self._is_hub(root, register):
                 return frozenset()
+
             ends = (end for raw in register.members(root) for end in self._ends.get(raw, ()))
             return frozenset(map(register.root, ends))
 
-        return around
+        return related_roots
 
     def _is_hub(self, root: str, register: Register) -> bool:
         return not self._hubs.isdisjoint(register.members(root))
@@ -124,22 +136,24 @@ class Circle:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Neighbourhoods:
     """What stands around the mentions of one write."""
 
-    circle: Circle
+    neighbourhood: Neighbourhood
     neighbours: Neighbours
 
     def rules(self, rules: Rules, mention: Named, register: Register) -> Rules:
         """Return the rules under which a mention of the write is scored."""
-        mine = self.neighbours.get(local_of(mention, rules.scope_id))
-        if not mine:
+        roots = self.neighbours.get(local_of(mention, rules.scope_id))
+        if not roots:
             return rules
-        related = rules.related.union(*map(register.members, mine))
-        return self.circle.rules(replace(rules, related=related), mine, register)
+
+        family = rules.related.union(*map(register.members, roots))
+
+        return self.neighbourhood.rules(replace(rules, related=family), roots, register)
 
 
-def related(draft: Draft) -> tuple[Named, Named] | None:
+def relation_of(draft: Draft) -> tuple[Named, Named] | None:
     """Return the two ends of the relation that a draft states, None where it states none."""
     subject, value = subject_mention(draft), draft.value_mention
     if subject is None or value is None or draft.op not in _STATES:
@@ -152,18 +166,19 @@ def neighbours_of(drafts: Sequence[Draft], register: Register, rules: Rules) -> 
 
     `rules` are those of the write; each draft has its own scope.
     """
-    found: dict[Local, frozenset[str]] = {}
+    neighbours: dict[Local, frozenset[str]] = {}
     for draft in drafts:
-        ends = related(draft)
+        ends = relation_of(draft)
         if ends is None:
             continue
-        own = replace(rules, scope_id=draft.details.scope.scope_id)
-        roots = [_settled(end, register, own) for end in ends]
-        for mention, mine, other in zip(ends, roots, reversed(roots), strict=True):
-            if mine is None and other is not None:
-                local = local_of(mention, own.scope_id)
-                found[local] = found.get(local, frozenset()) | {other}
-    return found
+        draft_rules = replace(rules, scope_id=draft.details.scope.scope_id)
+        roots = [_exact_root(end, register, draft_rules) for end in ends]
+        for mention, root, other_root in zip(ends, roots, reversed(roots), strict=True):
+            if root is None and other_root is not None:
+                local = local_of(mention, draft_rules.scope_id)
+                neighbours[local] = neighbours.get(local, frozenset()) | {other_root}
+
+    return neighbours
 
 
 def local_of(mention: Named, scope_id: str) -> Local:
@@ -172,11 +187,12 @@ def local_of(mention: Named, scope_id: str) -> Local:
     return alias_key(ref.name), ref.type, scope_id
 
 
-def _settled(mention: Named, register: Register, rules: Rules) -> str | None:
+def _exact_root(mention: Named, register: Register, rules: Rules) -> str | None:
     """Return the canonical id of what an id, an identifier or an alias decides on."""
     try:
-        found = bind(mention, register, rules)
+        resolution = bind(mention, register, rules)
     except TenureError:
         return None
-    bound = found.entity if found.decision is Decision.BIND else None
-    return register.root(bound) if bound else None
+
+    entity_id = resolution.entity if resolution.decision is Decision.BIND else None
+    return register.root(entity_id) if entity_id else None

@@ -64,7 +64,7 @@ def line_of(assertion: Assertion, *, many: bool) -> Line:
         object_id=claim.object_id,
         slot=details.slot or "",
         value=claim.value_key,
-        shown=content.normalized_claim or content.text,
+        text=content.normalized_claim or content.text,
         since_us=claim.since_us,
         until_us=claim.interval.end_us,
         source=details.source_origin,

@@ -2,7 +2,9 @@
 
 A digest covers ids, stamps and actors, never contents, so the chain still verifies after an
 erasure. Changing, removing or reordering an event breaks every digest after it. Pure; both
-stores keep the digests and the doctor recomputes them. Sources: neo4j 2; checklist C-292.
+stores keep the digests and the doctor recomputes them.
+
+Checklist: C-292.
 """
 
 from __future__ import annotations

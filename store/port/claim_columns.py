@@ -163,7 +163,7 @@ PERMISSION_COLUMNS: Final = (
 )  # fmt: skip
 """Who may see it, today."""
 
-_JOINED: Final[Mapping[str, Callable[..., object]]] = {
+_JOINS: Final[Mapping[str, Callable[..., object]]] = {
     "claim.interval": Interval,
     "details.decay_rule": _decay_rule,
     "details.authorship": _authorship,
@@ -220,32 +220,37 @@ def decoder(
         raise TypeError(f"the columns of {root} do not make a {record.__name__}")
 
     plain: list[tuple[Callable[[T, Any], None], int]] = []
-    converted: list[tuple[Callable[[T, Any], None], int, Callable[[Any], Any]]] = []
-    joined: list[tuple[Callable[[T, Any], None], Callable[[Line], Any], Callable[..., Any]]] = []
+    conversions: list[tuple[Callable[[T, Any], None], int, Callable[[Any], Any]]] = []
+    joins: list[tuple[Callable[[T, Any], None], Callable[[Line], Any], Callable[..., Any]]] = []
     absent: list[tuple[Callable[[T, Any], None], Any]] = []
+
     for attribute, group in groupby(parts, key=attrgetter("attribute")):
         put = getattr(record, attribute.removeprefix(f"{root}.")).__set__
-        first, *others = group
+        first, *more_columns = group
         if first.name not in layout:
             absent.append((put, first.form.absent))
-        elif others:
-            positions = [layout.index(column.name) for column in (first, *others)]
-            joined.append((put, itemgetter(*positions), _JOINED[attribute]))
+        elif more_columns:
+            positions = [layout.index(column.name) for column in (first, *more_columns)]
+            joins.append((put, itemgetter(*positions), _JOINS[attribute]))
         elif first.form.decode is not None:
-            converted.append((put, layout.index(first.name), first.form.decode))
+            conversions.append((put, layout.index(first.name), first.form.decode))
         else:
             plain.append((put, layout.index(first.name)))
 
     def decode(line: Line) -> T:
-        made = record.__new__(record)
+        new_record = record.__new__(record)
         for put, position in plain:
-            put(made, line[position])
-        for put, position, convert in converted:
-            put(made, convert(line[position]))
-        for put, values_of, join in joined:
-            put(made, join(*values_of(line)))
+            put(new_record, line[position])
+
+        for put, position, convert in conversions:
+            put(new_record, convert(line[position]))
+
+        for put, values_of, join in joins:
+            put(new_record, join(*values_of(line)))
+
         for put, value in absent:
-            put(made, value)
-        return made
+            put(new_record, value)
+
+        return new_record
 
     return decode

@@ -27,6 +27,7 @@ def encode(receipt: Receipt) -> str:
     plain["relations"] = [_relation_array(relation) for relation in plain["relations"]]
     if plain["resolution"] is not None:
         _shorten_features(plain["resolution"]["candidates"])
+
     return canonical_json(plain)
 
 
@@ -43,6 +44,7 @@ def decode(body: str, *, replayed: bool = False) -> Receipt:
         _name_features(plain["resolution"]["candidates"])
 
     receipt: Receipt = from_plain(Receipt, {**plain, "replayed": replayed, "dry_run": False})
+
     return receipt
 
 
@@ -62,6 +64,7 @@ def candidates_of(text: str) -> tuple[EntityCandidate, ...]:
     plain = json.loads(text)
     _name_features(plain)
     candidates: tuple[EntityCandidate, ...] = from_plain(tuple[EntityCandidate, ...], plain)
+
     return candidates
 
 

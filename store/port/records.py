@@ -3,17 +3,6 @@
 A `Batch` is everything one transaction writes; an `Ask` says which versions to read; the
 kinds of `RecordKind` are what a lossless export is made of, so that a restore is an `apply`.
 Nothing here decides; the guarantees stand in `port`.
-
-Sources: DESIGN 6; settled 1, 6 and 8; bitemporal 8.
-
-What will be asked next: hints that change no answer.
-
-A caller that knows its next questions tells them before it asks them one by one. A store across
-a network answers all of them in one round trip and keeps the answers for the questions; an
-embedded store has nothing to gain and does nothing. Whoever asks something else, or asks
-otherwise than he said, gets the same answer, a round trip later.
-
-Sources: settled 8 (three round trips); DESIGN 10.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ commit order equals tx order. What `apply` is given becomes durable as a whole o
 A `Reader` is one consistent snapshot. Rows are never changed but for one closing of
 `tx_end`; content, permissions, usage, vectors and flags stand in tables of their own.
 Candidates are proposed generously, filtered by sight and time; scoring is the compiler's.
-
-Sources: DESIGN 6; settled 1 and 8; bitemporal 8; neo4j 2 to 6.
 """
 
 from __future__ import annotations

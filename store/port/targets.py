@@ -6,7 +6,6 @@ and refuses one that sends a tenant to two places. Whoever moves a tenant at run
 store a function of his own instead: it is asked at every transaction.
 
 Pure: no driver is imported, so that settings and the client can name targets without it.
-Source: neo4j 11.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ Resolve = Callable[[str], Target]
 """The target of a tenant."""
 
 
-def cell_map(cells: Sequence[Cell], otherwise: Target) -> Resolve:
+def cell_map(cells: Sequence[Cell], default: Target) -> Resolve:
     """Return the map of cells; a tenant of none of them lives at `otherwise`.
 
     >>> a, b = Target(uri="bolt://a:7687"), Target(uri="bolt://b:7687")
@@ -57,12 +56,13 @@ def cell_map(cells: Sequence[Cell], otherwise: Target) -> Resolve:
     """
     places: dict[str, Target] = {}
     for cell in cells:
-        twice = sorted(cell.tenants & places.keys())
-        if twice:
+        duplicates = sorted(cell.tenants & places.keys())
+        if duplicates:
             raise InvalidInput(
-                f"the tenant {twice[0]!r} stands in two cells; leave it in one",
+                f"the tenant {duplicates[0]!r} stands in two cells; leave it in one",
                 code="bad_settings",
-                tenant=twice[0],
+                tenant=duplicates[0],
             )
         places.update(dict.fromkeys(cell.tenants, cell.target))
-    return lambda tenant: places.get(tenant, otherwise)
+
+    return lambda tenant: places.get(tenant, default)

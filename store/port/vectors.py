@@ -6,15 +6,6 @@ shorter than 4096: so float32 adds them exactly, in any order, and a score is a 
 in units of 1 / 16,000,000. Floats are rounded to even here and nowhere else.
 
 It judges no meaning and knows no encoder but by its number of dimensions.
-Sources: settled 8 ("Vectors"); ecosystem 14.
-
-Near: how a vector search proposes claims, whoever holds the vectors.
-
-The matrix of a process holds all vectors of a tenant and is exact; a server may be told to keep
-an index of its own for tenants that outgrow memory. Both walk claims best first and give exact
-scores of the claims they are asked about, so a search is written once.
-
-Pure: no numbers are computed here. Sources: settled 8; neo4j 8.
 """
 
 from __future__ import annotations
@@ -94,11 +85,13 @@ def to16(vector: Sequence[float], *, dimensions: int | None = None) -> tuple[int
         raise bad_vector("it holds NaN or infinity")
     if not largest:
         raise bad_vector("all its numbers are zero, so it has no direction")
+
     # scaled by a power of two first, which changes no bit but keeps the squares in range
     _, power = math.frexp(largest)
-    near = [math.ldexp(x, -power) for x in vector]
-    length = math.sqrt(math.fsum(x * x for x in near))
-    return tuple(round(SCALE * x / length) for x in near)
+    scaled = [math.ldexp(x, -power) for x in vector]
+    length = math.sqrt(math.fsum(x * x for x in scaled))
+
+    return tuple(round(SCALE * x / length) for x in scaled)
 
 
 def quantise(vector: Sequence[float], *, dimensions: int | None = None) -> bytes:
@@ -136,12 +129,13 @@ def checked(numbers: Sequence[int], *, dimensions: int | None = None) -> tuple[i
         raise bad_vector(
             f"its whole numbers are no normalised vector times {SCALE}; give the floats instead"
         )
+
     return tuple(numbers)
 
 
-def bad_vector(why: str) -> InvalidInput:
+def bad_vector(reason: str) -> InvalidInput:
     """Return the error of a vector that cannot be taken."""
-    return InvalidInput(f"this vector cannot be used: {why}", code="bad_vector")
+    return InvalidInput(f"this vector cannot be used: {reason}", code="bad_vector")
 
 
 def _check_count(count: int, dimensions: int | None) -> None:
@@ -150,5 +144,6 @@ def _check_count(count: int, dimensions: int | None) -> None:
             f"it has {count} numbers, the encoder makes {dimensions}; "
             "vectors of different encoders are never mixed"
         )
+
     if not 0 < count <= MOST_DIMENSIONS:
         raise bad_vector(f"it has {count} numbers, allowed are 1 to {MOST_DIMENSIONS}")

@@ -4,7 +4,6 @@ A matrix is a cache of what the store holds, so dropping one costs a reload and 
 Memory is bounded over all tenants; the matrix in use always stays, whatever its size, because
 an answer that depends on free memory would not be the same on every machine. A tenant that has
 moved to another database is loaded anew, because its vectors are numbered anew there.
-Sources: settled 8; ecosystem 14.
 """
 
 from __future__ import annotations
@@ -41,13 +40,16 @@ class Matrices:
                 matrix = Matrix(encoder_id)
             self._held[key] = source.home, matrix
             self._held.move_to_end(key)
+
         matrix.sync(source)
+
         with self._lock:
             self._make_room()
+
         return matrix
 
     def _make_room(self) -> None:
-        taken = sum(matrix.nbytes for _, matrix in self._held.values())
-        while taken > self._most_bytes and len(self._held) > 1:
-            _, (_, dropped) = self._held.popitem(last=False)
-            taken -= dropped.nbytes
+        used = sum(matrix.nbytes for _, matrix in self._held.values())
+        while used > self._most_bytes and len(self._held) > 1:
+            _, (_, matrix) = self._held.popitem(last=False)
+            used -= matrix.nbytes

@@ -12,7 +12,6 @@ policy's count of claims a binary prefilter proposes, by the signs that differ, 
 growing distance; the rings depend on the vectors alone, and exact scores order each of them.
 
 It decides no visibility, reads no clock, and embeds nothing.
-Sources: settled 8; ecosystem 14; neo4j 8.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ WHY: Final = "why"
 """The part that holds `why_it_matters`; every other part is the number of a chunk."""
 
 RING: Final = 1_000
-"""Rows of the first ring of the prefilter; ecosystem 14 measured .958 of the ten best in it
+"""Rows of the first ring of the prefilter; measured: .958 of the ten best in it
 among a million, and .864 with 300."""
 RING_SHARE: Final = 64
 """Rows of a ring for each claim that is asked for."""
@@ -104,6 +103,7 @@ class Matrix:
         clock = source.clock()
         if clock.seq <= self._seq and clock.vec_seq <= self._vec_seq:
             return
+
         with self._lock:
             if clock.seq > self._seq:
                 self._drop(source.erased_since(self._seq))
@@ -131,14 +131,17 @@ class Matrix:
         """Return the scores of those of these claims that have vectors, in their order."""
         if not self.dimensions:
             return ()
-        asked = _floats(checked(query, dimensions=self.dimensions))
+
+        floats = _floats(checked(query, dimensions=self.dimensions))
         with self._lock:
             numbers = [self._numbers.get(object_id) for object_id in object_ids]
             content = [self._content.of(n) if n is not None else [] for n in numbers]
-            why = [self._why.of(n) if n is not None else [] for n in numbers]
+            conditions = [self._why.of(n) if n is not None else [] for n in numbers]
             scans = self._content.scan(), self._why.scan()
-        of_content = _best(scans[0], content, asked)
-        of_why = _best(scans[1], why, asked)
+
+        of_content = _best(scans[0], content, floats)
+        of_why = _best(scans[1], conditions, floats)
+
         return tuple(
             VectorScore(object_id, of_content[place] or 0, of_why[place] or 0)
             for place, object_id in enumerate(object_ids)
@@ -159,19 +162,23 @@ class Matrix:
         """
         if not self.dimensions:
             return iter(())
-        asked = _floats(checked(query, dimensions=self.dimensions))
+
+        floats = _floats(checked(query, dimensions=self.dimensions))
         with self._lock:
             scan = self._content.scan()
             exact = self._claims <= exact_rows
+
         if exact:
-            return self._by_score(scan, asked, first)
-        return self._by_ring(scan, asked, first)
+            return self._by_score(scan, floats, first)
+
+        return self._by_ring(scan, floats, first)
 
     def _by_score(self, scan: Scan, query: Floats, first: int) -> Iterator[tuple[Hit, ...]]:
         owner, scores = scan.owner(), scan.scores(query)
         live = owner != DEAD
         if not live.all():  # taking rows out copies both
             owner, scores = owner[live], scores[live]
+
         return self._in_order(owner, scores, set(), first)
 
     def _by_ring(self, scan: Scan, query: Floats, first: int) -> Iterator[tuple[Hit, ...]]:
@@ -179,34 +186,37 @@ class Matrix:
         rows = np.flatnonzero(owner != DEAD)
         nearness = -scan.distances(query)[rows]
         size = max(RING, RING_SHARE * first)
-        seen: set[int] = set()
+        visited: set[int] = set()
+
         while len(rows):
             here = nearness >= _cut(nearness, size)
-            chosen = _whole_claims(owner, rows[here])
-            yield from self._in_order(owner[chosen], scan.at(chosen, query), seen, first)
+            claims = _whole_claims(owner, rows[here])
+            yield from self._in_order(owner[claims], scan.at(claims, query), visited, first)
             rows, nearness = rows[~here], nearness[~here]
             size *= 4
 
     def _in_order(
-        self, claims: Ints, scores: Ints, seen: set[int], size: int
+        self, claims: Ints, scores: Ints, visited: set[int], size: int
     ) -> Iterator[tuple[Hit, ...]]:
         """Yield the claims that are not seen yet by their best score, `size` rows at first."""
         while len(scores):
             here = scores >= _cut(scores, size)
-            hits = self._hits(claims[here].tolist(), scores[here].tolist(), seen)
+            hits = self._hits(claims[here].tolist(), scores[here].tolist(), visited)
             if hits:
                 yield hits
             claims, scores = claims[~here], scores[~here]
             size *= 4
 
-    def _hits(self, claims: list[int], scores: list[int], seen: set[int]) -> tuple[Hit, ...]:
+    def _hits(self, claims: list[int], scores: list[int], visited: set[int]) -> tuple[Hit, ...]:
         """Return the best score of each claim that is new, best first."""
         best: dict[int, int] = {}
         for claim, score in zip(claims, scores, strict=True):
-            if claim not in seen and score > best.get(claim, -SQUARE_LIMIT):
+            if claim not in visited and score > best.get(claim, -SQUARE_LIMIT):
                 best[claim] = score
-        seen.update(best)
+
+        visited.update(best)
         hits = (Hit(self._ids[claim], score) for claim, score in best.items())
+
         return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.object_id)))
 
     def _add(self, rows: Sequence[VectorRow]) -> None:
@@ -216,13 +226,13 @@ class Matrix:
     def _add_some(self, rows: Sequence[VectorRow]) -> None:
         values = self._values(rows)
         numbers = [self._number(row.object_id) for row in rows]
-        why = [place for place, row in enumerate(rows) if row.part == WHY]
+        conditions = [place for place, row in enumerate(rows) if row.part == WHY]
         content = [place for place, row in enumerate(rows) if row.part != WHY]
-        before = self._counted(numbers)
-        self._why.put([numbers[p] for p in why], [0] * len(why), values[why])
+        before = self._count(numbers)
+        self._why.put([numbers[p] for p in conditions], [0] * len(conditions), values[conditions])
         parts = [int(rows[p].part) for p in content]
         self._content.put([numbers[p] for p in content], parts, values[content])
-        self._claims += self._counted(numbers) - before
+        self._claims += self._count(numbers) - before
         self._tidy()
 
     def _values(self, rows: Sequence[VectorRow]) -> Floats:
@@ -233,8 +243,10 @@ class Matrix:
                 "run: tenure doctor",
                 code="invariant_broken",
             )
+
         if not self.dimensions:
             self._content, self._why = VectorRows(size // 2), VectorRows(size // 2)
+
         flat = np.frombuffer(b"".join(row.vec16 for row in rows), "<i2")
         values = flat.reshape(len(rows), size // 2).astype(np.float32)
         squares = np.einsum("ij,ij->i", values, values, dtype=np.float64)
@@ -243,6 +255,7 @@ class Matrix:
                 f"a stored vector of {self.encoder_id} is not normalised; run: tenure doctor",
                 code="invariant_broken",
             )
+
         return values
 
     def _number(self, object_id: str) -> int:
@@ -251,7 +264,7 @@ class Matrix:
             self._ids.append(object_id)
         return number
 
-    def _counted(self, numbers: Iterable[int]) -> int:
+    def _count(self, numbers: Iterable[int]) -> int:
         return sum(map(self._has, set(numbers)))
 
     def _has(self, number: int) -> bool:
@@ -259,7 +272,7 @@ class Matrix:
 
     def _drop(self, object_ids: Iterable[str]) -> None:
         numbers = [self._numbers[i] for i in object_ids if i in self._numbers]
-        self._claims -= self._counted(numbers)
+        self._claims -= self._count(numbers)
         self._content.drop(numbers)
         self._why.drop(numbers)
         self._tidy()
@@ -279,25 +292,30 @@ def _cut(scores: Ints, size: int) -> int:
     """Return the score from which at least `size` rows are taken, ties included."""
     if len(scores) <= size:
         return int(scores.min())
+
     place = len(scores) - size
     return int(np.partition(scores, place)[place])
 
 
 def _whole_claims(owner: Ints, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return all rows of the claims of some rows: a claim's score is that of its best chunk."""
-    wanted = np.zeros(int(owner.max()) + 2, np.bool_)
-    wanted[owner[rows]] = True
+    marks = np.zeros(int(owner.max()) + 2, np.bool_)
+    marks[owner[rows]] = True
     # DEAD, as an index, means the last place, which no claim has
-    return np.flatnonzero(wanted[owner])
+    return np.flatnonzero(marks[owner])
 
 
 def _best(scan: Scan, rows: Sequence[Sequence[int]], query: Floats) -> list[int | None]:
     """Return the best score of each group of rows, None for an empty group."""
     flat: list[int] = scan.at([row for group in rows for row in group], query).tolist()
     best: list[int | None] = []
-    at = 0
+    position = 0
+
     for group in rows:
-        end = at + len(group)
-        best.append(flat[at] if end - at == 1 else max(flat[at:end], default=None))
-        at = end
+        end = position + len(group)
+        best.append(
+            flat[position] if end - position == 1 else max(flat[position:end], default=None)
+        )
+        position = end
+
     return best

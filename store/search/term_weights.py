@@ -3,7 +3,6 @@
 The fewer claims hold a word, the more it tells (Spärck Jones 1972): a word counts one, and one
 more for each time that twice as many claims could hold it before it is too common to propose.
 Whole numbers and powers of two alone, so that a server and a file propose in the same order.
-Sources: settled 8 ("Text"); decisions, "Stores".
 """
 
 from __future__ import annotations
@@ -12,19 +11,19 @@ from typing import Final
 
 HALVINGS: Final = tuple(1 << step for step in range(32))
 """Powers of two: a word's weight is how many of them its claims may be multiplied by."""
-_LEAST: Final = 1_024
+_FLOOR: Final = 1_024
 """Claims that may hold a word however few are wanted: a count and a sum over so many is cheap."""
 
 
 def common(limit: int) -> int:
     """Return how many claims may hold a word that proposes, where `limit` are wanted."""
-    return max(_LEAST, 2 * limit)
+    return max(_FLOOR, 2 * limit)
 
 
-def weight(held: int, most: int) -> int:
+def weight(count: int, common_count: int) -> int:
     """Return what a word counts that `held` claims hold, of at most `most`; 0 above that.
 
     >>> [weight(held, 1024) for held in (1, 2, 3, 512, 513, 1024, 1025)]
     [11, 10, 9, 2, 1, 1, 0]
     """
-    return (most // held).bit_length()
+    return (common_count // count).bit_length()

@@ -18,17 +18,17 @@ class Halves(Generic[K, V]):
 
     __slots__ = ("_most", "_old", "_young")
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, size: int) -> None:
+        self._most = size
         self._young: dict[K, V] = {}
         self._old: dict[K, V] = {}
 
     def get(self, key: K) -> V | None:
         """Return what is kept, and keep it longer."""
-        found = self._young.get(key)
-        if found is None and (found := self._old.get(key)) is not None:
-            self.put(key, found)
-        return found
+        entry = self._young.get(key)
+        if entry is None and (entry := self._old.get(key)) is not None:
+            self.put(key, entry)
+        return entry
 
     def clear(self) -> None:
         """Forget everything."""
@@ -40,4 +40,5 @@ class Halves(Generic[K, V]):
         if len(young) >= self._most:
             self._old, self._young = young, {}
             young = self._young
+
         young[key] = value

@@ -7,7 +7,6 @@ stays what it was: rows behind its count are not looked at, and a row that dies 
 erased in a copy. What an erasure drops is overwritten with zeros at once.
 
 Claims are numbers here; who they are, and what a caller may see, others know.
-Sources: settled 8; ecosystem 14.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ Bits = NDArray[np.uint64]
 _SHIFT: Final = 16
 BLOCK: Final = 1 << _SHIFT
 """Rows of a block: 100 MB at 384 dimensions, but memory is touched only as it is filled."""
-_INSIDE: Final = BLOCK - 1
-_NONE: Final = -1
+_OFFSET_BITS: Final = BLOCK - 1
+_NOWHERE: Final = -1
 
 DEAD: Final = -1
 """The owner of a row that no longer counts."""
@@ -44,35 +43,37 @@ class Scan:
     count: int
     """How many rows there are, dead ones included."""
 
-    def _filled(self, blocks: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    def _parts(self, blocks: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
         for number, block in enumerate(blocks):
             yield block[: self.count - (number << _SHIFT)]
 
     def owner(self) -> Ints:
         """Return the claim of each row, `DEAD` for dead ones."""
-        return _joined(self._filled(self.owners))
+        return _concatenation(self._parts(self.owners))
 
     def scores(self, query: Floats) -> Ints:
         """Return the exact score of each row."""
-        return _joined(_products(block, query) for block in self._filled(self.blocks))
+        return _concatenation(_products(block, query) for block in self._parts(self.blocks))
 
     def distances(self, query: Floats) -> Ints:
         """Return how many signs of each row differ from the query's."""
-        asked = sign_bits(query[np.newaxis, :])
-        return _joined(
-            np.bitwise_count(block ^ asked).sum(axis=1, dtype=np.int32)
-            for block in self._filled(self.signs)
+        bits = sign_bits(query[np.newaxis, :])
+        return _concatenation(
+            np.bitwise_count(block ^ bits).sum(axis=1, dtype=np.int32)
+            for block in self._parts(self.signs)
         )
 
     def at(self, rows: Sequence[int] | NDArray[np.intp], query: Floats) -> Ints:
         """Return the exact scores of some rows, in their order."""
-        chosen = np.asarray(rows, np.intp)
-        found = np.empty(len(chosen), np.int32)
-        blocks = chosen >> _SHIFT
+        positions = np.asarray(rows, np.intp)
+        scores = np.empty(len(positions), np.int32)
+        blocks = positions >> _SHIFT
+
         for number, block in enumerate(self.blocks):
-            here = np.flatnonzero(blocks == number)
-            found[here] = _products(block[chosen[here] & _INSIDE], query)
-        return found
+            in_block = np.flatnonzero(blocks == number)
+            scores[in_block] = _products(block[positions[in_block] & _OFFSET_BITS], query)
+
+        return scores
 
 
 class VectorRows:
@@ -107,20 +108,22 @@ class VectorRows:
             self._scan = Scan(
                 tuple(self._blocks), tuple(self._signs), tuple(self._owners), self._count
             )
+
         return self._scan
 
     def has(self, claim: int) -> bool:
         """Tell whether a claim has a live row."""
-        return claim < len(self._first) and self._first[claim] != _NONE
+        return claim < len(self._first) and self._first[claim] != _NOWHERE
 
     def of(self, claim: int) -> list[int]:
         """Return the live rows of a claim."""
-        found: list[int] = []
-        row = self._first[claim] if claim < len(self._first) else _NONE
-        while row != _NONE:
-            found.append(row)
+        rows: list[int] = []
+        row = self._first[claim] if claim < len(self._first) else _NOWHERE
+        while row != _NOWHERE:
+            rows.append(row)
             row = self._next[row]
-        return found
+
+        return rows
 
     def put(self, claims: Sequence[int], parts: Sequence[int], values: Floats) -> None:
         """Add rows; one of a claim and part that is there already takes its place.
@@ -129,18 +132,21 @@ class VectorRows:
         """
         if not claims:
             return
+
         self._scan = None
         self._grow(max(claims))
         start = self._count
         self._append(np.asarray(claims, np.int32), values)
-        replaced: list[int] = []
+        old_rows: list[int] = []
+
         for row, (claim, part) in enumerate(zip(claims, parts, strict=True), start):
-            if self._first[claim] != _NONE:
-                replaced += self._unlink(claim, part)
+            if self._first[claim] != _NOWHERE:
+                old_rows += self._unlink(claim, part)
             self._next.append(self._first[claim])
             self._part.append(part)
             self._first[claim] = row
-        self._kill(replaced)
+
+        self._kill(old_rows)
 
     def drop(self, claims: Iterable[int]) -> None:
         """Forget the rows of claims, and overwrite them."""
@@ -148,11 +154,13 @@ class VectorRows:
         for claim in claims:
             rows += self.of(claim)
             if claim < len(self._first):
-                self._first[claim] = _NONE
+                self._first[claim] = _NOWHERE
+
         self._kill(rows)
+
         for row in rows:
-            self._blocks[row >> _SHIFT][row & _INSIDE] = 0
-            self._signs[row >> _SHIFT][row & _INSIDE] = 0
+            self._blocks[row >> _SHIFT][row & _OFFSET_BITS] = 0
+            self._signs[row >> _SHIFT][row & _OFFSET_BITS] = 0
 
     def compacted(self) -> VectorRows:
         """Return the same rows without the dead ones."""
@@ -160,63 +168,70 @@ class VectorRows:
         part = np.asarray(self._part, np.int32)
         for number, (block, owners) in enumerate(zip(self._blocks, self._owners, strict=True)):
             start = number << _SHIFT
-            held = owners[: self._count - start]
-            live = np.flatnonzero(held != DEAD)
-            fresh.put(held[live].tolist(), part[start + live].tolist(), block[live])
+            owners_left = owners[: self._count - start]
+            live = np.flatnonzero(owners_left != DEAD)
+            fresh.put(owners_left[live].tolist(), part[start + live].tolist(), block[live])
+
         return fresh
 
     def _grow(self, claim: int) -> None:
         missing = claim + 1 - len(self._first)
         if missing > 0:
-            self._first.extend([_NONE] * missing)
+            self._first.extend([_NOWHERE] * missing)
 
     def _append(self, claims: Ints, values: Floats) -> None:
-        done = 0
-        while done < len(claims):
-            inside = self._count & _INSIDE
-            if not inside:
+        count = 0
+        while count < len(claims):
+            offset = self._count & _OFFSET_BITS
+            if not offset:
                 self._blocks.append(np.empty((BLOCK, self.dimensions), np.float32))
                 self._signs.append(np.empty((BLOCK, -(-self.dimensions // 64)), np.uint64))
                 self._owners.append(np.empty(BLOCK, np.int32))
-            size = min(len(claims) - done, BLOCK - inside)
-            piece = slice(done, done + size)
-            self._blocks[-1][inside : inside + size] = values[piece]
-            self._signs[-1][inside : inside + size] = sign_bits(values[piece])
-            self._owners[-1][inside : inside + size] = claims[piece]
+
+            size = min(len(claims) - count, BLOCK - offset)
+            piece = slice(count, count + size)
+            self._blocks[-1][offset : offset + size] = values[piece]
+            self._signs[-1][offset : offset + size] = sign_bits(values[piece])
+            self._owners[-1][offset : offset + size] = claims[piece]
             self._count += size
-            done += size
+            count += size
 
     def _unlink(self, claim: int, part: int) -> list[int]:
-        before = _NONE
+        before = _NOWHERE
         for row in self.of(claim):
             if self._part[row] == part:
-                if before == _NONE:
+                if before == _NOWHERE:
                     self._first[claim] = self._next[row]
                 else:
                     self._next[before] = self._next[row]
                 return [row]
             before = row
+
         return []
 
     def _kill(self, rows: Sequence[int]) -> None:
         if not rows:
             return
+
         self._scan = None
         self.dead += len(rows)
         by_block: dict[int, list[int]] = {}
+
         for row in rows:
-            by_block.setdefault(row >> _SHIFT, []).append(row & _INSIDE)
-        for number, inside in by_block.items():
+            by_block.setdefault(row >> _SHIFT, []).append(row & _OFFSET_BITS)
+
+        for number, offsets in by_block.items():
             # a copy, since scans that are being read hold the old one
             self._owners[number] = self._owners[number].copy()
-            self._owners[number][inside] = DEAD
+            self._owners[number][offsets] = DEAD
 
 
 def sign_bits(values: Floats) -> Bits:
     """Return which numbers of each row are above zero, 64 a word."""
-    packed = np.packbits(values > 0, axis=1)
-    short = -packed.shape[1] % 8
-    wide = np.pad(packed, ((0, 0), (0, short))) if short else packed
+    bits = np.packbits(values > 0, axis=1)
+    short = -bits.shape[1] % 8
+    wide = np.pad(bits, ((0, 0), (0, short))) if short else bits
+
     return np.ascontiguousarray(wide).view(np.uint64)
 
 
@@ -230,6 +245,6 @@ def _products(rows: Floats, query: Floats) -> Ints:
     return products.astype(np.int32)
 
 
-def _joined(pieces: Iterable[NDArray[Any]]) -> Ints:
-    found = list(pieces)
-    return np.concatenate(found) if found else np.empty(0, np.int32)
+def _concatenation(pieces: Iterable[NDArray[Any]]) -> Ints:
+    arrays = list(pieces)
+    return np.concatenate(arrays) if arrays else np.empty(0, np.int32)

@@ -6,8 +6,6 @@ trace. The text index of live claims follows the heads that a batch opens and cl
 
 An erasure empties tables in an order that lets the text indices read what they remove, then
 rewrites them, because FTS5 keeps deleted terms until segments are merged.
-
-Sources: port, `Batch` and `WriteTx.empty`; neo4j 4; settled 5; bitemporal 8.
 """
 
 from __future__ import annotations
@@ -30,52 +28,55 @@ from .sql import core as sql
 from .sql import register
 
 
-def batch(db: sqlite3.Connection, given: Batch) -> None:
+def batch(db: sqlite3.Connection, changes: Batch) -> None:
     """Write a batch inside the open transaction.
 
     Raises:
         Fault: `invariant_broken`.
     """
-    _counters(db, given)
-    _events(db, given.events)
-    _register(db, given)
-    _claims(db, given)
-    _mentions(db, given)
-    _versions(db, given)
-    _judgements(db, given)
-    _queue(db, given)
-    _restored(db, given)
+    _counters(db, changes)
+    _events(db, changes.events)
+    _register(db, changes)
+    _claims(db, changes)
+    _mentions(db, changes)
+    _versions(db, changes)
+    _judgements(db, changes)
+    _queue(db, changes)
+    _restore_rest(db, changes)
 
 
-def _require(held: bool, what: str) -> None:
-    if not held:
-        raise Fault(f"a batch does not fit the store: {what}", code="invariant_broken")
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise Fault(f"a batch does not fit the store: {sentence}", code="invariant_broken")
 
 
-def _sign(db: sqlite3.Connection, numbered: Sequence[tuple[int, Assertion]]) -> None:
+def _sign(db: sqlite3.Connection, claims: Sequence[tuple[int, Assertion]]) -> None:
     """Sign the scope of what belongs to a project (C-096)."""
-    scoped = [(n, stated) for n, stated in numbered if stated.details.scope.project is not None]
-    if not scoped:
+    in_projects = [
+        (n, assertion) for n, assertion in claims if assertion.details.scope.project is not None
+    ]
+    if not in_projects:
         return
+
     key: bytes = db.execute(sql.KEYS).fetchall()[-1][0]
-    _many(
+    _run_many(
         db,
         sql.PUT_SIGNATURE,
         (
-            (n, sign_scope(key, stated.claim.object_id, stated.details.scope.scope_id))
-            for n, stated in scoped
+            (n, sign_scope(key, assertion.claim.object_id, assertion.details.scope.scope_id))
+            for n, assertion in in_projects
         ),
     )
 
 
-def _many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> int:
+def _run_many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> int:
     """Run a statement for each line and return how many rows it changed."""
     return max(db.executemany(statement, lines).rowcount, 0)
 
 
-def _counters(db: sqlite3.Connection, given: Batch) -> None:
+def _counters(db: sqlite3.Connection, changes: Batch) -> None:
     seq, last_us, next_vid, *_ = db.execute(sql.COUNTERS).fetchone()
-    clock, events = given.clock, given.events
+    clock, events = changes.clock, changes.events
     stamps = [last_us, *(event.tx for event in events)]
     _require(
         [event.seq for event in events] == list(range(seq + 1, seq + 1 + len(events)))
@@ -87,7 +88,7 @@ def _counters(db: sqlite3.Connection, given: Batch) -> None:
         "its stamps do not rise",
     )
     _require(
-        all(row.vid < clock.next_vid for row in given.rows) and clock.next_vid >= next_vid,
+        all(row.vid < clock.next_vid for row in changes.rows) and clock.next_vid >= next_vid,
         "a version number is not below the next one",
     )
     db.execute(sql.SET_COUNTERS, clock)
@@ -96,44 +97,47 @@ def _counters(db: sqlite3.Connection, given: Batch) -> None:
 def _events(db: sqlite3.Connection, events: Sequence[TxEvent]) -> None:
     if not events:
         return
+
     last = db.execute(sql.LAST_DIGEST).fetchone()
     digest = GENESIS if last is None else last[0]
     lines: list[Line] = []
+
     for event in events:
         digest = chained(digest, event)
         ids = codec.listed(event.object_ids)
         lines.append((event.seq, event.tx, event.actor, event.op, ids, digest))
-    _many(db, sql.PUT_EVENT, lines)
+
+    _run_many(db, sql.PUT_EVENT, lines)
 
 
-def _register(db: sqlite3.Connection, given: Batch) -> None:
-    _many(
+def _register(db: sqlite3.Connection, changes: Batch) -> None:
+    _run_many(
         db,
         register.PUT_ENTITY,
         (
             (e.entity_id, e.name, e.type, e.state.value, e.scope_id, e.tx_start, e.created_by,
              int(e.recorded))
-            for e in given.entities
+            for e in changes.entities
         ),
     )  # fmt: skip
     # closings come first: a successor may take the same key in the same batch
-    closed = _many(
+    closed = _run_many(
         db,
         register.CLOSE_ALIAS,
         (
             (tx, a.entity_id, a.norm, a.scope_id, a.type, a.ordinal, a.valid_from)
-            for a, tx in given.closed_aliases
+            for a, tx in changes.closed_aliases
         ),
     )
-    _require(closed == len(given.closed_aliases), "a closed alias was not open")
-    _many(db, register.PUT_ALIAS, map(_alias_line, given.aliases))
-    _many(
+    _require(closed == len(changes.closed_aliases), "a closed alias was not open")
+    _run_many(db, register.PUT_ALIAS, map(_alias_line, changes.aliases))
+    _run_many(
         db,
         register.PUT_IDENTIFIER,
-        ((i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end) for i in given.identifiers),
+        ((i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end) for i in changes.identifiers),
     )
-    if given.block_keys:
-        _block(db, given.block_keys)
+    if changes.block_keys:
+        _block(db, changes.block_keys)
 
 
 def _block(db: sqlite3.Connection, block_keys: Mapping[str, tuple[tuple[str, str], ...]]) -> None:
@@ -141,19 +145,22 @@ def _block(db: sqlite3.Connection, block_keys: Mapping[str, tuple[tuple[str, str
     lines: list[tuple[str, int, str]] = []
     fresh = 0
     for norm, keys in block_keys.items():
-        held: set[str] = set()
+        stored_keys: set[str] = set()
         known = db.execute(register.NORM_ID, (norm,)).fetchone()
         if known is None:
             fresh += 1
             known = db.execute(register.PUT_NORM, (norm,)).fetchone()
         else:
-            held = {line[0] for line in db.execute(register.KEYS_OF_NORM, known)}
-        lines += [(key, known[0], kind) for key, kind in keys if key not in held]
+            stored_keys = {line[0] for line in db.execute(register.KEYS_OF_NORM, known)}
+        lines += [(key, known[0], kind) for key, kind in keys if key not in stored_keys]
+
     lines.sort()  # neighbours in the index are written together
-    _many(db, register.PUT_BLOCK_KEY, lines)
+    _run_many(db, register.PUT_BLOCK_KEY, lines)
     counts = Counter((key, kind) for key, _, kind in lines)
     counts[register.NORMS_COUNTED] += fresh
-    _many(db, register.COUNT_BLOCK_KEY, ((*one, count) for one, count in counts.items() if count))
+    _run_many(
+        db, register.COUNT_BLOCK_KEY, ((*key, count) for key, count in counts.items() if count)
+    )
 
 
 def _alias_line(a: Alias) -> Line:
@@ -174,57 +181,64 @@ class _Permits:
     def number(self, scope_id: str, permissions: Permissions) -> int:
         line = codec.permit_line(scope_id, permissions)
         if line not in self._known:
-            found = self._db.execute(sql.FIND_PERMIT, line).fetchone()
-            if found is None:
-                found = self._db.execute(sql.PUT_PERMIT, line).fetchone()
-            self._known[line] = found[0]
+            row = self._db.execute(sql.FIND_PERMIT, line).fetchone()
+            if row is None:
+                row = self._db.execute(sql.PUT_PERMIT, line).fetchone()
+            self._known[line] = row[0]
+
         return self._known[line]
 
 
-def _claims(db: sqlite3.Connection, given: Batch) -> None:
-    _many(
+def _claims(db: sqlite3.Connection, changes: Batch) -> None:
+    _run_many(
         db,
         sql.PUT_SLOT,
-        ((s.slot_key, s.subject_id, s.slot, s.scope_id, int(s.many)) for s in given.slots),
+        ((s.slot_key, s.subject_id, s.slot, s.scope_id, int(s.many)) for s in changes.slots),
     )
-    if not given.claims:
+    if not changes.claims:
         return
+
     first = db.execute(sql.LAST_CLAIM).fetchone()[0] + 1
-    numbered = list(enumerate(given.claims, start=first))
-    put = _many(db, sql.PUT_CLAIM, (codec.claim_line(n, stated) for n, stated in numbered))
-    _require(put == len(numbered), "a claim names an unknown slot")
-    kept = [(n, stated) for n, stated in numbered if not stated.erased]
-    _many(db, sql.PUT_CONTENT, (codec.content_line(n, stated) for n, stated in kept))
-    texts = ((n, stated.content.terms) for n, stated in kept if stated.content.terms)
-    _many(db, sql.PUT_TEXT, texts)
-    _sign(db, numbered)
+    claims = list(enumerate(changes.claims, start=first))
+    put = _run_many(db, sql.PUT_CLAIM, (codec.claim_line(n, assertion) for n, assertion in claims))
+    _require(put == len(claims), "a claim names an unknown slot")
+    with_content = [(n, assertion) for n, assertion in claims if not assertion.erased]
+    _run_many(
+        db, sql.PUT_CONTENT, (codec.content_line(n, assertion) for n, assertion in with_content)
+    )
+    texts = (
+        (n, assertion.content.terms) for n, assertion in with_content if assertion.content.terms
+    )
+    _run_many(db, sql.PUT_TEXT, texts)
+    _sign(db, claims)
     permits = _Permits(db)
-    _many(
+    _run_many(
         db,
         sql.PUT_OBJECT_PERMIT,
         (
-            (n, permits.number(stated.details.scope.scope_id, stated.permissions))
-            for n, stated in numbered
+            (n, permits.number(assertion.details.scope.scope_id, assertion.permissions))
+            for n, assertion in claims
         ),
     )
 
 
-def _mentions(db: sqlite3.Connection, given: Batch) -> None:
-    lines = ((m.start, m.end, m.entity_id, m.object_id) for m in given.mentions)
-    put = _many(db, sql.PUT_MENTION, lines)
-    _require(put == len(given.mentions), "a mention stands in an unknown claim")
+def _mentions(db: sqlite3.Connection, changes: Batch) -> None:
+    lines = ((m.start, m.end, m.entity_id, m.object_id) for m in changes.mentions)
+    put = _run_many(db, sql.PUT_MENTION, lines)
+    _require(put == len(changes.mentions), "a mention stands in an unknown claim")
 
 
-def _versions(db: sqlite3.Connection, given: Batch) -> None:
-    closed = _many(db, sql.CLOSE_VERSION, ((c.tx, c.vid) for c in given.close))
-    _require(closed == len(given.close), "a row to close was not open")
-    put = _many(db, sql.PUT_VERSION, map(_row_line, given.rows))
-    _require(put == len(given.rows), "a row belongs to an unknown claim")
-    touched = codec.listed(chain((c.vid for c in given.close), (r.vid for r in given.rows)))
-    claims = [line[0] for line in db.execute(sql.CLAIMS_OF_VIDS, (touched,))]
+def _versions(db: sqlite3.Connection, changes: Batch) -> None:
+    closed = _run_many(db, sql.CLOSE_VERSION, ((c.tx, c.vid) for c in changes.close))
+    _require(closed == len(changes.close), "a row to close was not open")
+    put = _run_many(db, sql.PUT_VERSION, map(_row_line, changes.rows))
+    _require(put == len(changes.rows), "a row belongs to an unknown claim")
+    vids = codec.listed(chain((c.vid for c in changes.close), (r.vid for r in changes.rows)))
+    claims = [line[0] for line in db.execute(sql.CLAIMS_OF_VIDS, (vids,))]
     if claims:
         _follow_live(db, codec.listed(claims))
-    _many(db, sql.PUT_EDGE, map(codec.edge_line, given.edges))
+
+    _run_many(db, sql.PUT_EDGE, map(codec.edge_line, changes.edges))
 
 
 def _row_line(row: Row) -> Line:
@@ -239,59 +253,63 @@ def _follow_live(db: sqlite3.Connection, claims: str) -> None:
     db.execute(sql.LEAVE_TEXT_LIVE, (claims,))
     db.execute(sql.LEAVE_LIVE, (claims,))
     fresh = db.execute(sql.NEW_LIVE, (claims,)).fetchall()
-    _many(db, sql.ENTER_LIVE, ((claim_id,) for claim_id, _ in fresh))
-    _many(db, sql.ENTER_TEXT_LIVE, fresh)
+    _run_many(db, sql.ENTER_LIVE, ((claim_id,) for claim_id, _ in fresh))
+    _run_many(db, sql.ENTER_TEXT_LIVE, fresh)
 
 
 # --- entities that are one, and what waits for people
 
 
-def _judgements(db: sqlite3.Connection, given: Batch) -> None:
-    closed = _many(db, register.CLOSE_JUDGEMENT, ((tx, i) for i, tx in given.closed_judgements))
-    _require(closed == len(given.closed_judgements), "a judgement to close was not open")
-    _many(db, register.PUT_JUDGEMENT, map(register_codec.judgement_line, given.judgements))
-    _many(db, register.PUT_REVIEW, map(register_codec.review_line, given.reviews))
-    _many(db, register.DROP_CANONICAL, ((raw,) for raw, _ in given.canonical))
+def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
+    closed = _run_many(
+        db, register.CLOSE_JUDGEMENT, ((tx, i) for i, tx in changes.closed_judgements)
+    )
+    _require(closed == len(changes.closed_judgements), "a judgement to close was not open")
+    _run_many(db, register.PUT_JUDGEMENT, map(register_codec.judgement_line, changes.judgements))
+    _run_many(db, register.PUT_REVIEW, map(register_codec.review_line, changes.reviews))
+    _run_many(db, register.DROP_CANONICAL, ((raw,) for raw, _ in changes.canonical))
     # an id that is its own canonical id needs no projection
-    _many(db, register.PUT_CANONICAL, (pair for pair in given.canonical if pair[0] != pair[1]))
+    _run_many(
+        db, register.PUT_CANONICAL, (pair for pair in changes.canonical if pair[0] != pair[1])
+    )
 
 
-def _queue(db: sqlite3.Connection, given: Batch) -> None:
-    _actions(db, given.actions)
-    closed = _many(
+def _queue(db: sqlite3.Connection, changes: Batch) -> None:
+    _actions(db, changes.actions)
+    closed = _run_many(
         db,
         register.CLOSE_ACTION,
-        ((c.tx, c.outcome, c.closed_by, c.action_id) for c in given.closed_actions),
+        ((c.tx, c.outcome, c.closed_by, c.action_id) for c in changes.closed_actions),
     )
-    _require(closed == len(given.closed_actions), "an action to close was not open")
-    _many(db, sql.PUT_FLAG, ((f.object_id, f.kind, int(f.on), f.tx) for f in given.flags))
-    _permissions(db, given)
-    _many(
+    _require(closed == len(changes.closed_actions), "an action to close was not open")
+    _run_many(db, sql.PUT_FLAG, ((f.object_id, f.kind, int(f.on), f.tx) for f in changes.flags))
+    _permissions(db, changes)
+    _run_many(
         db,
         sql.PUT_TOMBSTONE,
         (
             (t.erasure_id, t.tx, t.actor, t.reason, codec.listed(t.object_ids),
              codec.listed(t.entity_ids))
-            for t in given.tombstones
+            for t in changes.tombstones
         ),
     )  # fmt: skip
-    _many(
+    _run_many(
         db,
         register.PUT_RECEIPT,
-        ((r.object_id, r.tx, r.body, r.idempotency_key, r.fingerprint) for r in given.receipts),
+        ((r.object_id, r.tx, r.body, r.idempotency_key, r.fingerprint) for r in changes.receipts),
     )
 
 
 def _actions(db: sqlite3.Connection, actions: Sequence[ActionRecord]) -> None:
-    _many(db, register.PUT_ACTION, map(register_codec.action_line, actions))
+    _run_many(db, register.PUT_ACTION, map(register_codec.action_line, actions))
 
 
-def _permissions(db: sqlite3.Connection, given: Batch) -> None:
+def _permissions(db: sqlite3.Connection, changes: Batch) -> None:
     permits = _Permits(db)
-    for change in given.permissions:
-        found = db.execute(sql.SCOPE_OF_OBJECT, (change.object_id,)).fetchone()
-        _require(found is not None, "permissions of an unknown object")
-        claim_id, scope_id = found
+    for change in changes.permissions:
+        place = db.execute(sql.SCOPE_OF_OBJECT, (change.object_id,)).fetchone()
+        _require(place is not None, "permissions of an unknown object")
+        claim_id, scope_id = place
         number = permits.number(scope_id, change.permissions)
         db.execute(sql.PUT_OBJECT_PERMIT, (claim_id, number))
         db.execute(sql.PUT_PERMISSION_CHANGE, (claim_id, number, change.tx, change.actor))
@@ -300,18 +318,21 @@ def _permissions(db: sqlite3.Connection, given: Batch) -> None:
 # --- what has calls of its own, and what a restore brings
 
 
-def _restored(db: sqlite3.Connection, given: Batch) -> None:
-    for definition in given.definitions:
+def _restore_rest(db: sqlite3.Connection, changes: Batch) -> None:
+    for definition in changes.definitions:
         define(db, definition)
-    for pack in given.packs:
+
+    for pack in changes.packs:
         put_pack(db, pack)
-    for manifest in given.manifests:
+
+    for manifest in changes.manifests:
         put_manifest(db, manifest)
-    put_vectors(db, given.vectors)
-    _many(db, register.PUT_USAGE, ((u.object_id, u.uses, u.last_us) for u in given.usage))
-    if given.keys:
+
+    put_vectors(db, changes.vectors)
+    _run_many(db, register.PUT_USAGE, ((u.object_id, u.uses, u.last_us) for u in changes.usage))
+    if changes.keys:
         db.execute(sql.CLEAR_KEYS)
-        _many(db, sql.PUT_KEY, enumerate(given.keys))
+        _run_many(db, sql.PUT_KEY, enumerate(changes.keys))
 
 
 def define(db: sqlite3.Connection, definition: str) -> None:
@@ -330,19 +351,20 @@ def put_pack(db: sqlite3.Connection, pack: str) -> str:
 def put_manifest(db: sqlite3.Connection, manifest: ManifestRecord) -> None:
     """Store a manifest and what it compiled, unless it is there."""
     line = (manifest.envelope_id, manifest.manifest, manifest.pack)
-    made = db.execute(register.PUT_MANIFEST, line).fetchall()
-    for (number,) in made:
+    numbers = db.execute(register.PUT_MANIFEST, line).fetchall()
+    for (number,) in numbers:
         lines = ((number, place, oid) for place, oid in enumerate(manifest.object_ids))
-        _many(db, register.PUT_COMPILED, lines)
+        _run_many(db, register.PUT_COMPILED, lines)
 
 
 def put_vectors(db: sqlite3.Connection, rows: Sequence[VectorRow]) -> None:
     """Add or replace vectors under new numbers; those of erased objects are left out."""
     if not rows:
         return
-    _many(db, register.DROP_VECTOR, ((r.encoder_id, r.part, r.object_id) for r in rows))
+
+    _run_many(db, register.DROP_VECTOR, ((r.encoder_id, r.part, r.object_id) for r in rows))
     first = db.execute(sql.COUNTERS).fetchone()[3] + 1
-    _many(
+    _run_many(
         db,
         register.PUT_VECTOR,
         (
@@ -355,21 +377,23 @@ def put_vectors(db: sqlite3.Connection, rows: Sequence[VectorRow]) -> None:
 
 def use(db: sqlite3.Connection, object_ids: Iterable[str], at_us: int) -> None:
     """Record that objects were used."""
-    _many(db, register.PUT_USAGE, ((oid, 1, at_us) for oid in object_ids))
+    _run_many(db, register.PUT_USAGE, ((oid, 1, at_us) for oid in object_ids))
 
 
 def empty(db: sqlite3.Connection, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
     """Empty what repeats these objects and entities, and the indices over it."""
     claims = [line[0] for line in db.execute(sql.CLAIM_IDS, (codec.listed(object_ids),))]
-    _each(db, register.EMPTY_OBJECTS, claims)
-    _each(db, register.EMPTY_RECORDS, object_ids)
-    _each(db, register.EMPTY_ENTITIES, entity_ids)
+    _run_each(db, register.EMPTY_OBJECTS, claims)
+    _run_each(db, register.EMPTY_RECORDS, object_ids)
+    _run_each(db, register.EMPTY_ENTITIES, entity_ids)
+
     for statement in (*register.EMPTY_NORMS, *register.COMPACT_TEXT):
         db.execute(statement)
+
     db.execute(sql.RAISE_ERASURES)
 
 
-def _each(db: sqlite3.Connection, statements: Iterable[str], ids: Sequence[object]) -> None:
+def _run_each(db: sqlite3.Connection, statements: Iterable[str], ids: Sequence[object]) -> None:
     bound = (codec.listed(ids),)
     for statement in statements:
         db.execute(statement, bound)

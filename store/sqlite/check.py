@@ -4,8 +4,6 @@ It reads one snapshot and changes nothing. Times are checked by values: over all
 slot, on both axes, at most one clean value decides an instant, and the rows of a claim never
 overlap. The audit chain is recomputed from its first event, and what is derived (text
 indices, live marks, canonical ids, counts) is compared with what it derives from.
-
-Sources: bitemporal 9 (properties); neo4j 9 (invariants I2 to I8); settled 5 and 6.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from .sql import checks as sql
 from .sql import core as statements
 from .sql import register
 
-_SHOWN: Final = 5
+_EXAMPLES: Final = 5
 """Examples named in a sentence."""
 
 _LONGEST: Final = 32_768
@@ -36,9 +34,10 @@ def broken(db: sqlite3.Connection) -> Iterator[str]:
     """Yield one sentence for each broken invariant of a snapshot."""
     yield from _file(db)
     for sentence, statement in sql.MUST_BE_EMPTY.items():
-        found = [str(line[0]) for line in db.execute(f"{statement} LIMIT {_SHOWN}")]
-        if found:
-            yield f"{sentence}: {', '.join(found)}"
+        examples = [str(line[0]) for line in db.execute(f"{statement} LIMIT {_EXAMPLES}")]
+        if examples:
+            yield f"{sentence}: {', '.join(examples)}"
+
     yield from _overlaps(db, sql.CLEAN_HEADS, "two clean heads decide one point of slot")
     yield from _overlaps(db, sql.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
     yield from _log(db)
@@ -51,22 +50,23 @@ def _file(db: sqlite3.Connection) -> Iterator[str]:
     for (line,) in db.execute("PRAGMA integrity_check"):
         if line != "ok":
             yield f"the file is damaged: {line}"
+
     for table, _, parent, _ in db.execute("PRAGMA foreign_key_check"):
         yield f"a row of {table} points at a missing row of {parent}"
 
 
-def _overlaps(db: sqlite3.Connection, statement: str, what: str) -> Iterator[str]:
+def _overlaps(db: sqlite3.Connection, statement: str, sentence: str) -> Iterator[str]:
     for key, lines in groupby(db.execute(statement), key=lambda line: str(line[0])):
         if overlapping(line[1:] for line in lines):
-            yield f"{what} {key}"
+            yield f"{sentence} {key}"
 
 
 def _log(db: sqlite3.Connection) -> Iterator[str]:
-    digest, expected, last = GENESIS, 0, None
+    digest, number, last = GENESIS, 0, None
     for line in db.execute(statements.EVENTS):
-        event, expected = codec.event(line), expected + 1
+        event, number = codec.event(line), number + 1
         digest = chained(digest, event)
-        if event.seq != expected:
+        if event.seq != number:
             yield f"the log has a gap before event {event.seq}"
             return
         if digest != line[5]:
@@ -74,21 +74,26 @@ def _log(db: sqlite3.Connection) -> Iterator[str]:
             return
         if last is not None and event.tx <= last:
             yield f"the stamp of event {event.seq} does not rise"
+
         last = event.tx
+
     seq, last_us, *_ = db.execute(statements.COUNTERS).fetchone()
-    if seq != expected or (last is not None and last_us != last):
-        yield f"the counters say {seq} events until {last_us}, the log {expected} until {last}"
+    if seq != number or (last is not None and last_us != last):
+        yield f"the counters say {seq} events until {last_us}, the log {number} until {last}"
 
 
 def _identity(db: sqlite3.Connection) -> Iterator[str]:
     lines = db.execute(sql.OPEN_JUDGEMENTS)
-    judged: list[Judgement] = [register_codec.judgement(line) for line in lines]
-    expected = {frozenset(members) for members in clusters.components(judged)}
-    projected: dict[str, set[str]] = {}
+    judgements: list[Judgement] = [register_codec.judgement(line) for line in lines]
+    clusters_judged = {frozenset(members) for members in clusters.components(judgements)}
+    members_of: dict[str, set[str]] = {}
+
     for raw, canonical in db.execute(register.ALL_CANONICAL):
-        projected.setdefault(canonical, {canonical}).add(raw)
-    stored = {frozenset(members) for members in projected.values()}
-    for members in sorted(map(sorted, expected ^ stored)):
+        members_of.setdefault(canonical, {canonical}).add(raw)
+
+    clusters_stored = {frozenset(members) for members in members_of.values()}
+
+    for members in sorted(map(sorted, clusters_judged ^ clusters_stored)):
         yield f"canonical ids disagree with the judgements about {', '.join(members)}"
 
 
@@ -99,14 +104,16 @@ def _texts(db: sqlite3.Connection) -> Iterator[str]:
         db.execute(
             f"CREATE VIRTUAL TABLE temp.{vocabulary} USING fts5vocab(main, {index}, instance)"
         )
-        held = _checksum(db.execute(f"SELECT doc, CAST(term AS BLOB) FROM temp.{vocabulary}"))
-        meant = _checksum(
+        checksum_held = _checksum(
+            db.execute(f"SELECT doc, CAST(term AS BLOB) FROM temp.{vocabulary}")
+        )
+        checksum_meant = _checksum(
             (number, term)
             for number, terms in db.execute(statement)
             for term in {word.encode()[:_LONGEST] for word in terms.split()}
         )
         db.execute(f"DROP TABLE temp.{vocabulary}")
-        if held != meant:
+        if checksum_held != checksum_meant:
             yield f"the index {index} does not hold the terms of its claims"
 
 

@@ -80,22 +80,27 @@ def _as_text(form: Form) -> Form:
     if not form.listed or form.encode is None or form.decode is None:
         return form
     encode, decode = form.encode, form.decode
-    return Form(
-        lambda values: _encode(encode(values)),
-        lru_cache(maxsize=4096)(lambda text: decode(json.loads(text))),
-    )
+
+    def to_text(members: object) -> str:
+        return _encode(encode(members))
+
+    @lru_cache(maxsize=4096)
+    def of_text(text: str) -> Any:
+        return decode(json.loads(text))
+
+    return Form(to_text, of_text)
 
 
-def _stored(columns: Sequence[Column]) -> tuple[Column, ...]:
+def _in_file(columns: Sequence[Column]) -> tuple[Column, ...]:
     return tuple(replace(column, form=_as_text(column.form)) for column in columns)
 
 
-_OPEN: Final = _stored(CLAIM_COLUMNS)
-_SECRET: Final = _stored(SECRET_COLUMNS)
-_PERMISSION: Final = _stored(PERMISSION_COLUMNS)
-_ALL: Final = (*_OPEN, *_SECRET)
-IN_CLAIM: Final = tuple(column for column in _ALL if column.table == "c")
-IN_CONTENT: Final = tuple(column for column in _ALL if column.table == "d")
+_OPEN: Final = _in_file(CLAIM_COLUMNS)
+_SECRET: Final = _in_file(SECRET_COLUMNS)
+_PERMISSION: Final = _in_file(PERMISSION_COLUMNS)
+_COLUMNS: Final = (*_OPEN, *_SECRET)
+IN_CLAIM: Final = tuple(column for column in _COLUMNS if column.table == "c")
+IN_CONTENT: Final = tuple(column for column in _COLUMNS if column.table == "d")
 
 VEILED_LAYOUT: Final = ("claim_id", *names_of(_OPEN), "signature", "erased")
 LAYOUT: Final = (*VEILED_LAYOUT, *names_of(_SECRET))
@@ -103,11 +108,11 @@ _SIGNATURE: Final = LAYOUT.index("signature")
 _ERASED: Final = LAYOUT.index("erased")
 _QUARANTINE: Final = LAYOUT.index("quarantine")
 
-_claim: Final = decoder(Claim, "claim", _ALL, LAYOUT)
-_details: Final = decoder(Details, "details", _ALL, LAYOUT)
-_content: Final = decoder(Content, "content", _ALL, LAYOUT)
-_veiled_claim: Final = decoder(Claim, "claim", _ALL, VEILED_LAYOUT)
-_veiled_details: Final = decoder(Details, "details", _ALL, VEILED_LAYOUT)
+_claim: Final = decoder(Claim, "claim", _COLUMNS, LAYOUT)
+_details: Final = decoder(Details, "details", _COLUMNS, LAYOUT)
+_content: Final = decoder(Content, "content", _COLUMNS, LAYOUT)
+_veiled_claim: Final = decoder(Claim, "claim", _COLUMNS, VEILED_LAYOUT)
+_veiled_details: Final = decoder(Details, "details", _COLUMNS, VEILED_LAYOUT)
 _permissions: Final = decoder(Permissions, "permissions", _PERMISSION, names_of(PERMISSION_COLUMNS))
 _claim_values: Final = encoder(IN_CLAIM)
 _content_values: Final = encoder(IN_CONTENT)
@@ -151,25 +156,25 @@ def veiled_body(line: Line) -> Body:
 
 def assertion(line: Line) -> Assertion:
     """A claim with today's permissions, which stand after its other columns."""
-    stored = body(line)
+    whole_claim = body(line)
     return Assertion(
-        claim=stored.claim,
-        details=stored.details,
-        content=stored.content or EMPTIED,
+        claim=whole_claim.claim,
+        details=whole_claim.details,
+        content=whole_claim.content or EMPTIED,
         permissions=_permissions(line[len(LAYOUT) :]),
-        quarantine=stored.quarantine,
-        erased=stored.erased,
+        quarantine=whole_claim.quarantine,
+        erased=whole_claim.erased,
     )
 
 
-def claim_line(number: int, stated: Assertion) -> Line:
+def claim_line(number: int, assertion: Assertion) -> Line:
     """The columns of a claim, its slot's key last."""
-    return number, *_claim_values(stated), stated.claim.slot_key
+    return number, *_claim_values(assertion), assertion.claim.slot_key
 
 
-def content_line(number: int, stated: Assertion) -> Line:
+def content_line(number: int, assertion: Assertion) -> Line:
     """The columns of a claim's content."""
-    return number, *_content_values(stated)
+    return number, *_content_values(assertion)
 
 
 def edge(line: Line) -> Edge:
@@ -186,18 +191,18 @@ def edge(line: Line) -> Edge:
     )
 
 
-def edge_line(stated: Edge) -> Line:
+def edge_line(edge: Edge) -> Line:
     """Return the columns of an edge."""
     return (
-        stated.kind.value,
-        stated.src,
-        stated.dst,
-        stated.interval.start_us,
-        stated.interval.end_us,
-        stated.reason,
-        stated.relation,
-        stated.tx,
-        stated.merge_id,
+        edge.kind.value,
+        edge.src,
+        edge.dst,
+        edge.interval.start_us,
+        edge.interval.end_us,
+        edge.reason,
+        edge.relation,
+        edge.tx,
+        edge.merge_id,
     )
 
 

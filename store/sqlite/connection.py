@@ -4,8 +4,6 @@ Every connection runs with foreign keys, recursive triggers (without them an INS
 would pass the delete triggers), secure delete and a busy time-out. Files are in WAL mode with
 `synchronous=FULL`: an acknowledged commit survives a power loss. Transactions are begun and
 ended here by hand; Python's own are switched off.
-
-Sources: bitemporal 8; vocabulary 7.
 """
 
 from __future__ import annotations
@@ -50,6 +48,7 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
             f"{'.'.join(map(str, OLDEST))} or newer: use another build of Python",
             code="store_unreachable",
         )
+
     with translated(path):
         db = sqlite3.connect(
             path,
@@ -73,6 +72,7 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
         except sqlite3.Error:
             db.close()
             raise
+
     return db
 
 

@@ -3,8 +3,6 @@
 Each kind is one statement that streams, so an export of any size needs the memory of one
 record; only rows look up their claims, some hundreds at a time. What is derived (text
 indices, live marks, counts of blocking keys) is left out: applying the records rebuilds it.
-
-Sources: port, `RecordKind`; settled 6; DESIGN 6.
 """
 
 from __future__ import annotations
@@ -49,8 +47,8 @@ def row(line: Line, bodies: dict[int, codec.Body]) -> Row:
 
 def bodies_of(db: sqlite3.Connection, lines: list[Line]) -> dict[int, codec.Body]:
     """Return the claims of version lines by number."""
-    wanted = codec.listed(sorted({line[1] for line in lines}))
-    return {line[0]: codec.body(line) for line in db.execute(sql.BODIES, (wanted,))}
+    claim_ids = codec.listed(sorted({line[1] for line in lines}))
+    return {line[0]: codec.body(line) for line in db.execute(sql.BODIES, (claim_ids,))}
 
 
 def _rows(db: sqlite3.Connection) -> Iterator[Row]:
@@ -68,9 +66,9 @@ def _block_keys(db: sqlite3.Connection) -> Iterator[BlockKeys]:
 
 def _manifests(db: sqlite3.Connection) -> Iterator[ManifestRecord]:
     for number, envelope_id, manifest, pack in db.execute(register.ALL_MANIFESTS):
-        compiled = tuple(line[0] for line in db.execute(register.COMPILED, (number,)))
+        object_ids = tuple(line[0] for line in db.execute(register.COMPILED, (number,)))
         yield ManifestRecord(
-            envelope_id=envelope_id, manifest=manifest, object_ids=compiled, pack=pack
+            envelope_id=envelope_id, manifest=manifest, object_ids=object_ids, pack=pack
         )
 
 

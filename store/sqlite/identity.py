@@ -3,8 +3,6 @@
 At the last stamp clusters come from the projection of canonical ids; at an earlier tx they are
 computed from the judgements that were open then. Aliases are filtered by scope and tx before
 any cut. Blocking weights are integers computed outside SQL, so both stores agree.
-
-Sources: resolution 2 and 6; settled 9; DESIGN 5.
 """
 
 from __future__ import annotations
@@ -32,27 +30,30 @@ class Register:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known of a lookup as of a tx."""
-        named = self._identified(lookup.identifiers, tx_us)
-        aliases = self._named(lookup.norms, scopes, tx_us)
+        identifiers = self._identifiers_with(lookup.identifiers, tx_us)
+        aliases = self._aliases_with(lookup.norms, scopes, tx_us)
         weights: dict[tuple[str, str], int] = {}
         if lookup.block_keys:
-            for line, weight in self._blocked(lookup, scopes, tx_us):
+            for line, weight in self._hits_by_block(lookup, scopes, tx_us):
                 alias = register_codec.alias(line, tx_us)
                 aliases.append(alias)
                 key = alias.entity_id, alias.norm
                 weights[key] = max(weight, weights.get(key, 0))
+
         ids = {
-            *(identifier.entity_id for identifier in named),
+            *(identifier.entity_id for identifier in identifiers),
             *(alias.entity_id for alias in aliases),
             *lookup.entity_ids,
         }
         if not ids:
             return Known()
+
         canonical = self._clusters(ids, tx_us)
         bound: dict[str, object] = {"ids": _with_clusters(ids, canonical), "tx": tx_us}
         if lookup.names_only:
             return Known(entities=self._entities(bound, tx_us, canonical), canonical=canonical)
-        return self._whole(bound, tx_us, canonical=canonical, aliases=aliases, weights=weights)
+
+        return self._known_of(bound, tx_us, canonical=canonical, aliases=aliases, weights=weights)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters and all that names them."""
@@ -61,7 +62,8 @@ class Register:
         aliases = [
             register_codec.alias(line, tx_us) for line in self._db.execute(sql.ALIASES_OF, bound)
         ]
-        return self._whole(bound, tx_us, canonical=canonical, aliases=aliases, weights={})
+
+        return self._known_of(bound, tx_us, canonical=canonical, aliases=aliases, weights={})
 
     def names_of(
         self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
@@ -69,10 +71,11 @@ class Register:
         """Return the aliases that raw entities have in these scopes, in their order."""
         bound = {"ids": codec.listed(sorted(set(entity_ids))), "tx": tx_us}
         lines = [line for line in self._db.execute(sql.ALIASES_OF, bound) if line[4] in scopes]
-        found = [register_codec.alias(line, tx_us) for line in lines]
-        return tuple(sorted(found, key=alias_order))
+        aliases = [register_codec.alias(line, tx_us) for line in lines]
 
-    def _whole(
+        return tuple(sorted(aliases, key=alias_order))
+
+    def _known_of(
         self,
         bound: dict[str, object],
         tx_us: int,
@@ -82,10 +85,10 @@ class Register:
         weights: Mapping[tuple[str, str], int],
     ) -> Known:
         entities = self._entities(bound, tx_us, canonical)
-        named = {alias_order(alias): alias for alias in aliases}
+        aliases_by_order = {alias_order(alias): alias for alias in aliases}
         return Known(
             identifiers=self._identifiers_of(bound, tx_us),
-            aliases=tuple([named[place] for place in sorted(named)]),
+            aliases=tuple([aliases_by_order[place] for place in sorted(aliases_by_order)]),
             weights=weights,
             entities=entities,
             judgements=tuple(
@@ -99,13 +102,14 @@ class Register:
     def _entities(
         self, bound: dict[str, object], tx_us: int, canonical: Mapping[str, str]
     ) -> Mapping[str, Entity]:
-        found = map(register_codec.entity, self._db.execute(sql.ENTITIES, bound))
-        entities = {entity.entity_id: entity for entity in sorted(found, key=_by_id)}
+        entities = map(register_codec.entity, self._db.execute(sql.ENTITIES, bound))
+        entities = {entity.entity_id: entity for entity in sorted(entities, key=_by_id)}
         if tx_us < self._last_us:
             return clusters.believed(entities, canonical, self._cases(bound))
+
         return entities
 
-    def _identified(self, pairs: Iterable[tuple[str, str]], tx_us: int) -> list[Identifier]:
+    def _identifiers_with(self, pairs: Iterable[tuple[str, str]], tx_us: int) -> list[Identifier]:
         return [
             register_codec.identifier(line, tx_us)
             for scheme, value in pairs
@@ -116,69 +120,83 @@ class Register:
 
     def _identifiers_of(self, bound: dict[str, object], tx_us: int) -> tuple[Identifier, ...]:
         lines = set(self._db.execute(sql.IDENTIFIERS_OF, bound))
-        found = [register_codec.identifier(line, tx_us) for line in sorted(lines)]
-        return tuple(found)
+        identifiers = [register_codec.identifier(line, tx_us) for line in sorted(lines)]
+        return tuple(identifiers)
 
-    def _named(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Alias]:
+    def _aliases_with(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Alias]:
         lines = self._lines(norms, scopes, tx_us)
         return [register_codec.alias(line, tx_us) for line in lines]
 
     def _lines(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Line]:
         if not norms:
             return []
+
         bound = {"norms": codec.listed(norms), "scopes": codec.listed(scopes), "tx": tx_us}
         return self._db.execute(sql.ALIASES_BY_NORM, bound).fetchall()
 
-    def _blocked(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> list[tuple[Line, int]]:
+    def _hits_by_block(
+        self, lookup: Lookup, scopes: Sequence[str], tx_us: int
+    ) -> list[tuple[Line, int]]:
         """Return those worth it of the heaviest visible aliases, ties by alias key."""
-        found: list[tuple[Line, int]] = []
+        hits: list[tuple[Line, int]] = []
         for norms in self._heaviest(self._postings(lookup), lookup.limit):
-            found += ((line, norms[line[2]]) for line in self._lines(list(norms), scopes, tx_us))
-            if len(found) >= lookup.limit:
+            hits += ((line, norms[line[2]]) for line in self._lines(list(norms), scopes, tx_us))
+            if len(hits) >= lookup.limit:
                 break
-        cut = sorted(found, key=_by_weight)[: lookup.limit]
-        wanted = worth_it([(line[1], line[2]) for line, _ in cut], lookup)
-        return [pair for pair in cut if pair[0][2] in wanted]
+
+        cut = sorted(hits, key=_by_weight)[: lookup.limit]
+        claims_worth = worth_it([(line[1], line[2]) for line, _ in cut], lookup)
+
+        return [pair for pair in cut if pair[0][2] in claims_worth]
 
     def _postings(self, lookup: Lookup) -> list[Posting[int]]:
         """Return the keys that weigh anything with the norms that carry them, heaviest first."""
         total = self._db.execute(sql.COUNT_NORMS).fetchone()[0]
-        asked = dict(lookup.block_keys)
-        counts = self._db.execute(sql.BLOCK_COUNTS, (codec.listed(sorted(asked)),))
-        weighed = {
+        weights = dict(lookup.block_keys)
+        counts = self._db.execute(sql.BLOCK_COUNTS, (codec.listed(sorted(weights)),))
+        key_weights = {
             key: weight
             for key, kind, postings in counts
-            if (weight := hit_weight(kind, asked[key], postings=postings, total=total)) is not None
+            if (weight := hit_weight(kind, weights[key], postings=postings, total=total))
+            is not None
         }
-        found = self._db.execute(sql.POSTINGS, (codec.listed(weighed),))
-        postings = (Posting(weighed[key], json.loads(numbers)) for key, numbers in found)
+        postings_read = self._db.execute(sql.POSTINGS, (codec.listed(key_weights),))
+        postings = (
+            Posting(key_weights[key], json.loads(numbers)) for key, numbers in postings_read
+        )
+
         return sorted(postings, key=_lightest_last)
 
-    def _heaviest(self, postings: Sequence[Posting[int]], most: int) -> Iterator[dict[str, int]]:
+    def _heaviest(self, postings: Sequence[Posting[int]], limit: int) -> Iterator[dict[str, int]]:
         """Yield the weight by norm, the heaviest first and in groups, ties in order of the norm.
 
         Nearly always the first group is enough; the rest is read where aliases of many norms
         are closed or out of sight.
         """
-        shared = heaviest(postings, most)
-        bar = kth_largest(shared.values(), most)
-        heavy = {number: weight for number, weight in shared.items() if weight > bar}
-        tied = [number for number, weight in shared.items() if weight == bar]
-        first = self._ranked(heavy)
+        weights = heaviest(postings, limit)
+        bar = kth_largest(weights.values(), limit)
+        heavy = {number: weight for number, weight in weights.items() if weight > bar}
+        at_bar = [number for number, weight in weights.items() if weight == bar]
+        first = self._norms_by_weight(heavy)
         # nearly all that is tied lies beyond the cut, and is not read
-        asked = codec.listed(tied), max(most - len(first), 0)
-        first += ((norm, bar) for norm, _ in self._db.execute(sql.NORMS_IN_ORDER, asked))
+        bound = codec.listed(at_bar), max(limit - len(first), 0)
+        first += ((norm, bar) for norm, _ in self._db.execute(sql.NORMS_IN_ORDER, bound))
         yield dict(first)
-        taken = dict(first)
-        rest = [pair for pair in self._ranked(heaviest(postings, None)) if pair[0] not in taken]
-        for at in range(0, len(rest), most):
-            yield dict(rest[at : at + most])
+        weights_by_norm = dict(first)
+        lighter = [
+            pair
+            for pair in self._norms_by_weight(heaviest(postings, None))
+            if pair[0] not in weights_by_norm
+        ]
 
-    def _ranked(self, shared: Mapping[int, int]) -> list[tuple[str, int]]:
+        for position in range(0, len(lighter), limit):
+            yield dict(lighter[position : position + limit])
+
+    def _norms_by_weight(self, weights: Mapping[int, int]) -> list[tuple[str, int]]:
         """Return norms and their weights, the heaviest first, ties in order of the norm."""
         alike: dict[int, list[str]] = {}
-        for norm, number in self._db.execute(sql.NORMS, (codec.listed(shared),)):
-            alike.setdefault(shared[number], []).append(norm)
+        for norm, number in self._db.execute(sql.NORMS, (codec.listed(weights),)):
+            alike.setdefault(weights[number], []).append(norm)
         return [
             (norm, weight)
             for weight in sorted(alike, reverse=True)
@@ -186,10 +204,10 @@ class Register:
         ]
 
     def _cases(self, bound: dict[str, object]) -> dict[str, clusters.Waited]:
-        asked = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}
+        parameters = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}
         return {
             raw: clusters.Waited(ReviewState(state), target is not None)
-            for raw, state, target in self._db.execute(sql.CASES_THEN, asked)
+            for raw, state, target in self._db.execute(sql.CASES_THEN, parameters)
         }
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
@@ -201,36 +219,40 @@ class Register:
     def _clusters(self, ids: set[str], tx_us: int) -> dict[str, str]:
         """Return the canonical id of every member of the clusters of these, roots included."""
         if tx_us >= self._last_us:
-            found = self._db.execute(sql.CLUSTERS, (codec.listed(sorted(ids)),))
-            raw = dict(found)
+            members = self._db.execute(sql.CLUSTERS, (codec.listed(sorted(ids)),))
+            raw = dict(members)
             return dict(sorted({**raw, **{top: top for top in raw.values()}}.items()))
+
         return self._clusters_then(ids, tx_us)
 
     def _clusters_then(self, ids: set[str], tx_us: int) -> dict[str, str]:
-        seen: set[str] = set()
+        visited: set[str] = set()
         edge = set(ids)
         matches: dict[str, Judgement] = {}
+
         while edge:
-            seen |= edge
+            visited |= edge
             bound: dict[str, object] = {"ids": codec.listed(sorted(edge)), "tx": tx_us}
             for judgement in self._judgements(bound, tx_us):
                 if judgement.verdict is JudgementVerdict.MATCH:
                     matches[judgement.judgement_id] = judgement
-            edge = {end for j in matches.values() for end in (j.left_id, j.right_id)} - seen
-        bound = {"ids": codec.listed(sorted(seen)), "tx": tx_us}
-        found = {
+            edge = {end for j in matches.values() for end in (j.left_id, j.right_id)} - visited
+
+        bound = {"ids": codec.listed(sorted(visited)), "tx": tx_us}
+        judgements = {
             line[0]: register_codec.entity(line) for line in self._db.execute(sql.ENTITIES, bound)
         }
-        return dict(sorted(clusters.canonical_ids(matches.values(), found).items()))
+
+        return dict(sorted(clusters.canonical_ids(matches.values(), judgements).items()))
 
 
 def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:
     return codec.listed(sorted({*ids, *canonical}))
 
 
-def _by_weight(found: tuple[Line, int]) -> tuple[object, ...]:
+def _by_weight(hit: tuple[Line, int]) -> tuple[object, ...]:
     """Return the place among proposals: the weight, then as `alias_order` has it."""
-    (entity_id, _, norm, type, scope_id, ordinal, valid_from, *_), weight = found
+    (entity_id, _, norm, type, scope_id, ordinal, valid_from, *_), weight = hit
     return -weight, norm, entity_id, scope_id, type, ordinal, valid_from
 
 

@@ -4,8 +4,6 @@ The file records its tenant and refuses another, and a schema newer than this co
 in one transaction, so an interrupted creation leaves nothing that looks like a store. Writers
 of one process take turns at `turn`; those of other processes are held off by SQLite itself.
 Readers are handed out one per use and kept for the next, so no two threads share one.
-
-Sources: bitemporal 8; settled 4 and 6.
 """
 
 from __future__ import annotations
@@ -50,6 +48,7 @@ class Partition:
         self.checkpoint_due = False
         """An erasure is still to be flushed out of the write-ahead log."""
         self._writer = connect(path, tuning)
+
         try:
             _check_file(self._writer, path, tenant)
         except (Forbidden, InvalidInput, NotFound, Unavailable):
@@ -74,6 +73,7 @@ class Partition:
                 code="store_busy",
                 path=str(self.path),
             )
+
         try:
             self._require_open()
             with translated(self.path):
@@ -108,6 +108,7 @@ class Partition:
             self._require_open()
             if self._idle:
                 return self._idle.pop()
+
         return connect(self.path, self._tuning, reader=True)
 
     def _give(self, db: sqlite3.Connection) -> None:
@@ -115,6 +116,7 @@ class Partition:
             if not self._closed and len(self._idle) < _IDLE_READERS and not db.in_transaction:
                 self._idle.append(db)
                 return
+
         db.close()
 
     def _require_open(self) -> None:
@@ -125,11 +127,13 @@ class Partition:
         """Empty the write-ahead log after an erasure; readers in the way put it off."""
         if not self.checkpoint_due:
             return
+
         self._writer.execute("PRAGMA busy_timeout = 200")
         # what was committed stays committed: a checkpoint that fails is tried again later
         with suppress(sqlite3.OperationalError):
-            blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self.checkpoint_due = bool(blocked)
+            is_blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self.checkpoint_due = bool(is_blocked)
+
         self._writer.execute(f"PRAGMA busy_timeout = {round(self._tuning.busy_s * 1000)}")
 
     def close(self) -> None:
@@ -161,11 +165,13 @@ def create(path: Path, tenant: str, key: bytes | None, tuning: Tuning) -> None:
             code="missing_folder",
             path=str(path),
         )
+
     fresh = not path.exists()
     if fresh:
         # It will hold the tenant's secret key; what cannot be made here is told by the next line.
         with suppress(OSError):
             path.touch(mode=0o600)
+
     try:
         with closing(connect(path, tuning)) as db, translated(path):
             _prepare(db, path, tuning)
@@ -209,6 +215,7 @@ def _schema_of(db: sqlite3.Connection, path: Path) -> int:
                 path=str(path),
             )
         return 0
+
     if version > SCHEMA_VERSION:
         raise Unavailable(
             f"{path} was written by a newer tenure (schema {version}, this one knows "
@@ -216,6 +223,7 @@ def _schema_of(db: sqlite3.Connection, path: Path) -> int:
             code="newer_schema",
             schema=version,
         )
+
     return version
 
 
@@ -232,11 +240,12 @@ def migrate(path: Path, tenant: str, tuning: Tuning, *, dry_run: bool) -> Migrat
         _check_file(db, path, tenant)
         with transaction(db):  # a dry run does nothing in it
             version = _schema_of(db, path)
-            steps = [*_gone(db, version), *_between(version, SCHEMA_VERSION)]
+            steps = [*_lost_guards(db, version), *_steps_between(version, SCHEMA_VERSION)]
             if steps and not dry_run:
                 for step in steps:
                     db.execute(step)
                 _mark(db)
+
     return Migration(version, SCHEMA_VERSION, tuple(map(_step, steps)))
 
 
@@ -245,12 +254,15 @@ def _migrate(db: sqlite3.Connection, path: Path, tenant: str, key: bytes | None)
     version = _schema_of(db, path)
     if version == SCHEMA_VERSION:
         return
-    for statement in _between(version, SCHEMA_VERSION):
+
+    for statement in _steps_between(version, SCHEMA_VERSION):
         db.execute(statement)
+
     if version == 0:
         db.execute(sql.CREATE_META, (tenant,))
         db.execute(sql.CREATE_COUNTER, (MIN_US,))
         db.execute(sql.PUT_KEY, (0, key or os.urandom(KEY_BYTES)))
+
     _mark(db)
 
 
@@ -259,19 +271,19 @@ def _mark(db: sqlite3.Connection) -> None:
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-def _between(version: int, later: int) -> Iterator[str]:
+def _steps_between(version: int, target: int) -> Iterator[str]:
     """The statements that lead from a schema version to a later one."""
-    for parts in MIGRATIONS[version:later]:
+    for parts in MIGRATIONS[version:target]:
         for part in parts:
             yield from _statements(part)
 
 
-def _gone(db: sqlite3.Connection, version: int) -> Iterable[str]:
+def _lost_guards(db: sqlite3.Connection, version: int) -> Iterable[str]:
     """The statements whose index or trigger a file of this version lacks."""
     present = {str(name) for (name,) in db.execute("SELECT name FROM sqlite_master").fetchall()}
     missing: dict[str, str] = {}
 
-    for statement in _between(0, version):
+    for statement in _steps_between(0, version):
         kind, name = _step(statement).rsplit(" ", 1)
         made_once = kind.startswith("CREATE") and kind.endswith(("INDEX", "TRIGGER"))
         # A later version may drop a guard and make it anew: the last text of a name is its own.
@@ -285,7 +297,8 @@ def _step(statement: str) -> str:
     """Return what a statement makes, `CREATE INDEX alias_by_norm`."""
     words = statement.replace("(", " ").split()
     kinds = ("TABLE", "INDEX", "TRIGGER")
-    place = next((at for at, word in enumerate(words) if word in kinds), 0)
+    place = next((position for position, word in enumerate(words) if word in kinds), 0)
+
     return " ".join(words[: place + 2])
 
 
@@ -302,6 +315,7 @@ def _statements(script: str) -> Iterator[str]:
 def _check_key(db: sqlite3.Connection, key: bytes | None) -> None:
     if key is None:
         return
+
     first = db.execute(sql.KEYS).fetchone()[0]
     if not hmac.compare_digest(first, key):
         raise Conflict(
@@ -315,8 +329,9 @@ def _check_file(db: sqlite3.Connection, path: Path, tenant: str) -> None:
     with translated(path):
         if _schema_of(db, path) == 0:
             raise NotFound(f"{path} holds no tenant yet; call ensure first", code="unknown_tenant")
-        recorded = db.execute(sql.TENANT).fetchone()[0]
-    if recorded != tenant:
+        owner = db.execute(sql.TENANT).fetchone()[0]
+
+    if owner != tenant:
         raise Forbidden(
             "the file belongs to another tenant; open it with a principal of that tenant",
             code="tenant_mismatch",

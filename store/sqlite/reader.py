@@ -3,8 +3,6 @@
 The snapshot begins with the counters and lasts until the reader is given back; versions come
 from `versions`, mentions from `identity`, the export from `export`. The rest are plain
 look-ups, each one statement.
-
-Sources: DESIGN 4 and 6; settled 1, 4 and 8.
 """
 
 from __future__ import annotations
@@ -89,10 +87,10 @@ class SqliteReader:
         self, *, type: str | None = None, after: str = "", most: int | None = None
     ) -> tuple[str, ...]:
         """Return raw entity ids above another one, sorted; at most so many."""
-        least = -1 if most is None else most
+        limit = -1 if most is None else most
         if type is None:
-            return self._texts(register.ENTITY_IDS, after, least)
-        return self._texts(register.ENTITY_IDS_OF_TYPE, type, after, least)
+            return self._texts(register.ENTITY_IDS, after, limit)
+        return self._texts(register.ENTITY_IDS_OF_TYPE, type, after, limit)
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
@@ -154,8 +152,8 @@ class SqliteReader:
 
     def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
         """Return the names inside the texts of objects, by object id, then start."""
-        asked = codec.listed(dict.fromkeys(object_ids))
-        return tuple(map(codec.mention, self._db.execute(sql.MENTIONS, (asked,))))
+        ids = codec.listed(dict.fromkeys(object_ids))
+        return tuple(map(codec.mention, self._db.execute(sql.MENTIONS, (ids,))))
 
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
         """Return the receipts of objects."""
@@ -217,8 +215,8 @@ class SqliteReader:
         return export.records(self._db, kind)
 
     def _text(self, statement: str, key: str) -> str | None:
-        found = self._db.execute(statement, (key,)).fetchone()
-        return None if found is None else str(found[0])
+        row = self._db.execute(statement, (key,)).fetchone()
+        return None if row is None else str(row[0])
 
     def _texts(self, statement: str, *bound: object) -> tuple[str, ...]:
         return tuple(line[0] for line in self._db.execute(statement, bound))

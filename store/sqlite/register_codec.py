@@ -90,23 +90,23 @@ def judgement(line: Line, tx_us: int = INF_US) -> Judgement:
     )
 
 
-def judgement_line(stated: Judgement) -> Line:
+def judgement_line(judgement: Judgement) -> Line:
     """Return the columns of a judgement."""
     return (
-        stated.judgement_id,
-        stated.merge_id,
-        stated.left_id,
-        stated.right_id,
-        stated.verdict.value,
-        stated.judged_by.value,
-        stated.actor,
-        stated.score,
-        stated.log_odds,
-        stated.evidence,
-        stated.model_version,
-        stated.reason,
-        stated.tx_start,
-        stated.tx_end,
+        judgement.judgement_id,
+        judgement.merge_id,
+        judgement.left_id,
+        judgement.right_id,
+        judgement.verdict.value,
+        judgement.judged_by.value,
+        judgement.actor,
+        judgement.score,
+        judgement.log_odds,
+        judgement.evidence,
+        judgement.model_version,
+        judgement.reason,
+        judgement.tx_start,
+        judgement.tx_end,
     )
 
 
@@ -132,25 +132,25 @@ def review(line: Line) -> Review:
     )
 
 
-def review_line(stated: Review) -> Line:
+def review_line(review: Review) -> Line:
     """Return the columns of a review case."""
     return (
-        stated.review_id,
-        stated.entity_id,
-        stated.mention,
-        stated.type,
-        stated.scope_id,
-        candidates_json(stated.candidates),
-        stated.reason,
-        stated.object_id,
-        stated.state.value,
-        stated.version,
-        stated.opened_tx,
-        stated.decided_tx,
-        stated.decided_by,
-        stated.decided_entity,
-        stated.merge_id,
-        stated.note,
+        review.review_id,
+        review.entity_id,
+        review.mention,
+        review.type,
+        review.scope_id,
+        candidates_json(review.candidates),
+        review.reason,
+        review.object_id,
+        review.state.value,
+        review.version,
+        review.opened_tx,
+        review.decided_tx,
+        review.decided_by,
+        review.decided_entity,
+        review.merge_id,
+        review.note,
     )
 
 
@@ -172,21 +172,21 @@ def action(line: Line, tx_us: int = INF_US) -> ActionRecord:
     )
 
 
-def action_line(stated: ActionRecord) -> Line:
+def action_line(action: ActionRecord) -> Line:
     """Return the columns of an entry of the resolver queue."""
     return (
-        stated.action_id,
-        stated.kind.value,
-        stated.object_id,
-        stated.slot_key,
-        stated.interval.start_us,
-        stated.interval.end_us,
-        listed(stated.members),
-        stated.detail,
-        stated.tx_start,
-        stated.tx_end,
-        stated.outcome,
-        stated.closed_by,
+        action.action_id,
+        action.kind.value,
+        action.object_id,
+        action.slot_key,
+        action.interval.start_us,
+        action.interval.end_us,
+        listed(action.members),
+        action.detail,
+        action.tx_start,
+        action.tx_end,
+        action.outcome,
+        action.closed_by,
     )
 
 

@@ -5,8 +5,6 @@ a file for each tenant, named by the SHA-256 of its id; `:memory:` is a folder t
 when the store is closed or the process ends, so it behaves like any other across threads.
 Each tenant has one writer and a pool of readers; calls of different tenants do not wait for
 each other. Safe to share between threads and, through SQLite's own locks, processes.
-
-Sources: DESIGN 6; settled 4 and 6; bitemporal 8.
 """
 
 from __future__ import annotations
@@ -51,6 +49,7 @@ class SqliteStore:
             self._remove = weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
         else:
             self._root = Path(self._name).expanduser()
+
         self._folder = (
             self._remove is not None or self._name.endswith(("/", os.sep)) or self._root.is_dir()
         )
@@ -63,8 +62,8 @@ class SqliteStore:
     @property
     def artifacts(self) -> Path:
         """Return the folder that stands beside the files, for the artifacts of its tenants."""
-        beside = self._root.with_name(self._root.name + ".artifacts")
-        return self._root / "artifacts" if self._folder else beside
+        folder = self._root.with_name(self._root.name + ".artifacts")
+        return self._root / "artifacts" if self._folder else folder
 
     def path_of(self, tenant: str) -> Path:
         """Return the file of a tenant."""
@@ -85,6 +84,7 @@ class SqliteStore:
         self._require_open()
         if self._folder and self._root.parent.is_dir():
             self._root.mkdir(exist_ok=True)
+
         create(self.path_of(tenant), tenant, key, self._tuning)
         self._partition(tenant)
 
@@ -101,6 +101,7 @@ class SqliteStore:
         path = self.path_of(tenant)
         if not path.is_file():
             raise _unknown()
+
         return migrate(path, tenant, self._tuning, dry_run=dry_run)
 
     @contextmanager
@@ -168,8 +169,10 @@ class SqliteStore:
         with self._guard:
             self._closed = True
             partitions, self._partitions = self._partitions, {}
+
         for partition in partitions.values():
             partition.close()
+
         if self._remove is not None:
             self._remove()
 
@@ -178,9 +181,10 @@ class SqliteStore:
             raise Unavailable(f"{self._name} was closed; connect again", code="store_closed")
 
     def _partition(self, tenant: str) -> Partition:
-        found = self._partitions.get(tenant)
-        if found is not None:
-            return found
+        partition = self._partitions.get(tenant)
+        if partition is not None:
+            return partition
+
         with self._guard:
             self._require_open()
             if tenant not in self._partitions:

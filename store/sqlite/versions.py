@@ -9,8 +9,6 @@ window of the newest valid times, a window of the newest stamps, both again and 
 the plain range. It may stop at the first clean head, which excludes all others, unless the
 slot holds several values or the head is a tie or a denial; then the deciding set is read.
 At the last stamp the open heads alone are asked.
-
-Sources: bitemporal 8 (deep slots); settled 1, 3 and 4; DESIGN 10.
 """
 
 from __future__ import annotations
@@ -34,7 +32,9 @@ from .codec import Body, Line
 from .sql import core as sql
 
 _WINDOWS: Final = (32, 160)
-"""Rows looked at in one order before the other is tried: measured in bitemporal 8."""
+"""Rows looked at in one order before the other is tried, then more of both. No single order is
+fast on every deep slot: of 10,000 rows, newest valid time takes 2.5 µs on a stream of changes and
+617 µs on one interval rewritten each time; newest stamp takes 195 µs and 2.3 µs."""
 _CHUNK: Final = 512
 """Claims whose rows are looked up together while a search is cut."""
 _CLEAN: Final = Status.CLEAN.value
@@ -43,7 +43,7 @@ _CLEAN: Final = Status.CLEAN.value
 class _Slots(NamedTuple):
     """The slots an ask names, those of other scopes apart."""
 
-    own: list[tuple[int, bool]]
+    own_slots: list[tuple[int, bool]]
     foreign: list[int]
 
 
@@ -65,63 +65,76 @@ class Timelines:
         """Return the versions of an ask; those that permissions hide are veiled."""
         if ask.objects or ask.sources:
             return self._of_objects(ask, sight, point)
+
         slots = self._slots(ask, sight)
         bound = self._bound(sight, point)
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))
         if ask.heads and ask.at_valid and ask.at_tx and ask.subjects and ask.slots:
-            lines = self._deciding(slots.own, bound, point)
+            lines = self._deciding(slots.own_slots, bound, point)
         else:
-            own = codec.listed(slot_id for slot_id, _ in slots.own)
-            lines = self._db.execute(sql.OF_SLOTS[case], {**bound, "slots": own}).fetchall()
+            slot_ids = codec.listed(slot_id for slot_id, _ in slots.own_slots)
+            lines = self._db.execute(sql.OF_SLOTS[case], {**bound, "slots": slot_ids}).fetchall()
+
         foreign = 0
         if slots.foreign:
             bound["slots"] = codec.listed(slots.foreign)
             foreign = self._db.execute(sql.COUNT_OF_SLOTS[case], bound).fetchone()[0]
-        return self._all(lines, point.tx_us, foreign)
+
+        return self._every_line(lines, point.tx_us, foreign)
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
         """Return heads whose claim shares a term, the most telling first, then the newest."""
         now = self._now(point)
-        asked = self._telling(terms, limit, now=now)
-        hits = self._hits(asked, now=now)
+        weights = self._selective_terms(terms, limit, now=now)
+        hits = self._hits(weights, now=now)
         bound = self._bound(sight, point)
         lines: list[Line] = []
         withheld = 0
         # one more than the limit tells whether anything was cut
         size = min(limit + 1, _CHUNK)
+
         while len(lines) <= limit and (chunk := [hit[0] for hit in islice(hits, size)]):
             place = {claim_id: i for i, claim_id in enumerate(chunk)}
-            found = self._of_claims(chunk, bound, point)
-            for line in sorted(found, key=lambda line: (place[line[1]], line[0])):
+            lines_found = self._of_claims(chunk, bound, point)
+            for line in sorted(lines_found, key=lambda line: (place[line[1]], line[0])):
                 if line[11]:
                     lines.append(line)
                 elif len(lines) <= limit:
                     withheld += 1
+
         hits.close()
-        kept = lines[:limit]
-        return Found(tuple(self._built(kept, point.tx_us)), withheld, len(lines) > limit)
+        page = lines[:limit]
 
-    def _hits(self, asked: Mapping[str, int], *, now: bool) -> sqlite3.Cursor:
-        if len(asked) == 1:  # in the index's own order, so that a common term can stop early
-            return self._db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, tuple(asked))
+        return Found(tuple(self._versions_of(page, point.tx_us)), withheld, len(lines) > limit)
+
+    def _hits(self, weights: Mapping[str, int], *, now: bool) -> sqlite3.Cursor:
+        if len(weights) == 1:  # in the index's own order, so that a common term can stop early
+            return self._db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, tuple(weights))
+
         search = sql.MATCHES_LIVE if now else sql.MATCHES_ALL
-        return self._db.execute(search, (json.dumps(asked),))
+        return self._db.execute(search, (json.dumps(weights),))
 
-    def _telling(self, terms: Sequence[str], limit: int, *, now: bool) -> dict[str, int]:
+    def _selective_terms(self, terms: Sequence[str], limit: int, *, now: bool) -> dict[str, int]:
         """Return the terms that propose with their weights; the first where all are common."""
-        count, most = sql.COUNT_LIVE if now else sql.COUNT_ALL, common(limit)
+        count, limit_of_common = sql.COUNT_LIVE if now else sql.COUNT_ALL, common(limit)
         spread = {
-            term: self._db.execute(count, (term, most + 1)).fetchone()[0]
+            term: self._db.execute(count, (term, limit_of_common + 1)).fetchone()[0]
             for term in (f'"{t}"' for t in dict.fromkeys(terms) if _searchable(t))
         }
-        telling = {term: weight(held, most) for term, held in spread.items() if 0 < held <= most}
+        telling = {
+            term: weight(count_held, limit_of_common)
+            for term, count_held in spread.items()
+            if 0 < count_held <= limit_of_common
+        }
+
         return telling or dict.fromkeys(sorted(spread)[:1], 1)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
         """Return the heads a compile fetches with no query."""
-        within = [scope for scope in scopes if scope in sight.scopes]
-        asked = {"sight": codec.listed(sight.scopes), "scopes": codec.listed(within)}
-        claims = [line[0] for line in self._db.execute(sql.STANDING, asked)]
+        own_scopes = [scope for scope in scopes if scope in sight.scopes]
+        parameters = {"sight": codec.listed(sight.scopes), "scopes": codec.listed(own_scopes)}
+        claims = [line[0] for line in self._db.execute(sql.STANDING, parameters)]
+
         return self._visible(self._of_claims(claims, self._bound(sight, point), point), point.tx_us)
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
@@ -129,25 +142,29 @@ class Timelines:
         bound = self._bound(sight, point)
         now = self._now(point)
         statements = sql.NEAR_NOW if now else sql.NEAR
-        named = sql.NAMED_NOW if now else sql.NAMED
-        kept: set[int] = set()
-        hidden: set[int] = set()
+        naming = sql.NAMED_NOW if now else sql.NAMED
+        vids: set[int] = set()
+        hidden_vids: set[int] = set()
         cut = False
+
         for entity_id in dict.fromkeys(entity_ids):
             bound["entity"] = entity_id
-            near = {
+            nearness = {
                 line[0]: (line[4], (0, *line[1:4], line[0]))
                 for statement in statements
                 for line in self._db.execute(statement, bound)
             }
-            for line in self._db.execute(named, bound):
-                near.setdefault(line[0], (line[4], (1, *line[1:4], -line[0])))
-            visible = [(place, vid) for vid, (seen, place) in near.items() if seen]
-            hidden.update(vid for vid, (seen, _) in near.items() if not seen)
-            kept.update(vid for _, vid in heapq.nsmallest(limit, visible))
+            for line in self._db.execute(naming, bound):
+                nearness.setdefault(line[0], (line[4], (1, *line[1:4], -line[0])))
+
+            visible = [(place, vid) for vid, (is_visible, place) in nearness.items() if is_visible]
+            hidden_vids.update(vid for vid, (is_visible, _) in nearness.items() if not is_visible)
+            vids.update(vid for _, vid in heapq.nsmallest(limit, visible))
             cut = cut or len(visible) > limit
-        lines = self._of_vids(kept, bound)
-        return Found(tuple(self._built(lines, point.tx_us)), len(hidden), cut)
+
+        lines = self._of_vids(vids, bound)
+
+        return Found(tuple(self._versions_of(lines, point.tx_us)), len(hidden_vids), cut)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
@@ -155,8 +172,9 @@ class Timelines:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
         statements = sql.RELATED_NOW if self._now(point) else sql.RELATED
         bound = self._bound(sight, point) | {"most": limit + 1}
-        found: set[tuple[str, str]] = set()
+        pairs: set[tuple[str, str]] = set()
         hubs: set[str] = set()
+
         for entity_id in dict.fromkeys(entity_ids):
             bound["entity"] = entity_id
             ends = {
@@ -167,8 +185,9 @@ class Timelines:
             if len(ends) > limit:
                 hubs.add(entity_id)
             else:
-                found |= ends
-        return Related(tuple(sorted(found)), tuple(sorted(hubs)))
+                pairs |= ends
+
+        return Related(tuple(sorted(pairs)), tuple(sorted(hubs)))
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str]
@@ -179,9 +198,11 @@ class Timelines:
         if subjects:
             bound["subjects"] = codec.listed(subjects)
             statements = (sql.BEGAN_OF, sql.ENDED_OF)
+
         lines = {
             line[0]: line for statement in statements for line in self._db.execute(statement, bound)
         }
+
         return self._visible(lines.values(), until_us)
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
@@ -189,12 +210,13 @@ class Timelines:
         bound = self._bound(None, point)
         claims = [line[0] for line in self._db.execute(sql.DECAYING)]
         lines = (line for line in self._of_claims(claims, bound, point) if line[6] == _CLEAN)
-        return tuple(self._built(sorted(lines), point.tx_us))
+
+        return tuple(self._versions_of(sorted(lines), point.tx_us))
 
     # --- which lines
 
     def _now(self, point: Point) -> bool:
-        """Tell whether the pin is the last stamp, so that open rows answer (settled 1)."""
+        """Tell whether the pin is the last stamp, so that open rows answer."""
         return point.tx_us >= self._clock.last_us
 
     def _slots(self, ask: Ask, sight: Sight) -> _Slots:
@@ -210,10 +232,12 @@ class Timelines:
             statement = sql.SLOT_IDS_OF_PAIRS if ask.slots else sql.SLOT_IDS_OF_SUBJECTS
         else:
             statement = sql.SLOT_IDS_OF_NAMES if ask.slots else sql.SLOT_IDS
-        found = self._db.execute(statement, bound).fetchall()
+
+        slots = self._db.execute(statement, bound).fetchall()
+
         return _Slots(
-            [(slot_id, bool(many)) for slot_id, many, own in found if own],
-            [slot_id for slot_id, _, own in found if not own],
+            [(slot_id, bool(is_many)) for slot_id, is_many, is_own in slots if is_own],
+            [slot_id for slot_id, _, is_own in slots if not is_own],
         )
 
     def _scopes(self, sight: Sight) -> str:
@@ -226,55 +250,65 @@ class Timelines:
     ) -> list[Line]:
         now = self._now(point)
         lines: list[Line] = []
-        for slot_id, many in slots:
-            asked: dict[str, object] = {"slot": slot_id, "valid": point.valid_us, "tx": point.tx_us}
-            for vid in self._race(asked, many=many, now=now):
+        for slot_id, is_many in slots:
+            parameters: dict[str, object] = {
+                "slot": slot_id,
+                "valid": point.valid_us,
+                "tx": point.tx_us,
+            }
+            for vid in self._race(parameters, is_many=is_many, now=now):
                 bound["vid"] = vid
                 lines += self._db.execute(sql.OF_VID, bound)
+
         return lines
 
-    def _race(self, asked: dict[str, object], *, many: bool, now: bool) -> list[int]:
-        if not many:
+    def _race(self, parameters: dict[str, object], *, is_many: bool, now: bool) -> list[int]:
+        if not is_many:
             orders = (sql.WINDOW_OPEN,) if now else (sql.WINDOW_VALID, sql.WINDOW_TX)
             for rows in _WINDOWS:
-                asked["rows"] = rows
+                parameters["rows"] = rows
                 for order in orders:
-                    first = self._db.execute(order, asked).fetchone()
+                    first = self._db.execute(order, parameters).fetchone()
                     if first is not None:
                         vid, status, deny = first
                         if status == _CLEAN and not deny:
                             return [vid]
-                        return self._range(asked, now=now)
-        return self._range(asked, now=now)
+                        return self._range(parameters, now=now)
 
-    def _range(self, asked: dict[str, object], *, now: bool) -> list[int]:
+        return self._range(parameters, now=now)
+
+    def _range(self, parameters: dict[str, object], *, now: bool) -> list[int]:
         statement = sql.RANGE_OPEN if now else sql.RANGE
-        return [line[0] for line in self._db.execute(statement, asked)]
+        return [line[0] for line in self._db.execute(statement, parameters)]
 
     def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> Found:
-        which = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS
-        found = self._db.execute(which, (codec.listed(dict.fromkeys(ask.objects or ask.sources)),))
-        claims = [line[0] for line in found]
+        statement = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS
+        rows = self._db.execute(
+            statement, (codec.listed(dict.fromkeys(ask.objects or ask.sources)),)
+        )
+        claims = [line[0] for line in rows]
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))
         bound = self._bound(sight, point) | {"claims": codec.listed(claims)}
         lines = self._db.execute(sql.OF_CLAIMS[case], bound).fetchall()
-        hidden = dict.fromkeys(line[1] for line in lines if not line[11])
-        bodies = self._veiled(hidden) if hidden else {}
+        hidden_claims = dict.fromkeys(line[1] for line in lines if not line[11])
+        bodies = self._redacted_bodies(hidden_claims) if hidden_claims else {}
         # what may be seen is built below anyway, and kept
         bodies |= self._bodies_of(dict.fromkeys(line[1] for line in lines if line[11]))
-        asked, foreign = set(ask.slots), 0
-        own: list[Line] = []
+        names, foreign = set(ask.slots), 0
+        own_lines: list[Line] = []
+
         for line in lines:
             details = bodies[line[1]].details
             if ask.subjects and details.subject_id not in ask.subjects:
                 continue
-            if asked and details.slot not in asked:
+            if names and details.slot not in names:
                 continue
             if details.scope.scope_id in sight.scopes:
-                own.append(line)
+                own_lines.append(line)
             else:
                 foreign += 1
-        return self._all(own, point.tx_us, foreign)
+
+        return self._every_line(own_lines, point.tx_us, foreign)
 
     def _of_claims(
         self, claims: Sequence[int], bound: Mapping[str, object], point: Point
@@ -284,8 +318,8 @@ class Timelines:
         return self._db.execute(statement, {**bound, "claims": codec.listed(claims)}).fetchall()
 
     def _of_vids(self, vids: Iterable[int], bound: Mapping[str, object]) -> list[Line]:
-        asked = {**bound, "vids": codec.listed(sorted(vids))}
-        return self._db.execute(sql.OF_VIDS, asked).fetchall()
+        parameters = {**bound, "vids": codec.listed(sorted(vids))}
+        return self._db.execute(sql.OF_VIDS, parameters).fetchall()
 
     def _bound(self, sight: Sight | None, point: Point) -> dict[str, object]:
         return {
@@ -304,22 +338,25 @@ class Timelines:
 
         Sets are only ever added, so what an earlier snapshot found is extended.
         """
-        found = self._seen.get(sight)
-        if found is not None:
-            return found
-        after, kept = self._caches.sights.get(sight) or (0, "[]")
+        permits = self._seen.get(sight)
+        if permits is not None:
+            return permits
+
+        after, visible = self._caches.sights.get(sight) or (0, "[]")
         if after < self._permits:
-            asked = {
+            parameters = {
                 "scopes": codec.listed(sight.scopes),
                 "tags": codec.listed(sight.tags),
                 "clearance": sight.clearance,
                 "after": after,
             }
-            new = [line[0] for line in self._db.execute(sql.VISIBLE_PERMITS, asked)]
-            kept = codec.listed([*json.loads(kept), *new])
-            self._caches.sights.put(sight, (self._permits, kept))
-        self._seen[sight] = kept
-        return kept
+            new = [line[0] for line in self._db.execute(sql.VISIBLE_PERMITS, parameters)]
+            visible = codec.listed([*json.loads(visible), *new])
+            self._caches.sights.put(sight, (self._permits, visible))
+
+        self._seen[sight] = visible
+
+        return visible
 
     def _permissions(self, permit_id: int) -> Permissions:
         known = self._caches.permits
@@ -332,71 +369,78 @@ class Timelines:
 
     def _visible(self, lines: Iterable[Line], tx_us: int) -> Found:
         """Return what may be seen, and count the rest."""
-        found = sorted(lines)
-        shown = [line for line in found if line[11]]
-        return Found(tuple(self._built(shown, tx_us)), len(found) - len(shown))
+        ordered = sorted(lines)
+        visible = [line for line in ordered if line[11]]
+        return Found(tuple(self._versions_of(visible, tx_us)), len(ordered) - len(visible))
 
-    def _all(self, lines: Sequence[Line], tx_us: int, foreign: int) -> Found:
+    def _every_line(self, lines: Sequence[Line], tx_us: int, foreign: int) -> Found:
         """Return every line, what may not be seen veiled."""
-        hidden = [line for line in lines if not line[11]]
-        veiled = self._veiled(dict.fromkeys(line[1] for line in hidden)) if hidden else {}
-        shown = self._built((line for line in lines if line[11]), tx_us)
-        kept = [*shown, *(self._version(line, veiled[line[1]], tx_us) for line in hidden)]
-        if len(kept) > 1:
-            kept.sort(key=lambda version: version.row.vid)
-        return Found(tuple(kept), len(hidden) + foreign)
+        hidden_lines = [line for line in lines if not line[11]]
+        redacted = (
+            self._redacted_bodies(dict.fromkeys(line[1] for line in hidden_lines))
+            if hidden_lines
+            else {}
+        )
+        visible = self._versions_of((line for line in lines if line[11]), tx_us)
+        page = [*visible, *(self._version(line, redacted[line[1]], tx_us) for line in hidden_lines)]
+        if len(page) > 1:
+            page.sort(key=lambda version: version.row.vid)
 
-    def _built(self, lines: Iterable[Line], tx_us: int) -> Iterator[Version]:
+        return Found(tuple(page), len(hidden_lines) + foreign)
+
+    def _versions_of(self, lines: Iterable[Line], tx_us: int) -> Iterator[Version]:
         lines = list(lines)
         bodies = self._bodies_of(dict.fromkeys(line[1] for line in lines))
         return (self._version(line, bodies[line[1]], tx_us) for line in lines)
 
     def _bodies_of(self, claims: Iterable[int]) -> dict[int, Body]:
-        found: dict[int, Body] = {}
+        bodies: dict[int, Body] = {}
         missing: list[int] = []
         for claim_id in claims:
-            kept = self._bodies.get(claim_id)
-            if kept is None:
+            body = self._bodies.get(claim_id)
+            if body is None:
                 missing.append(claim_id)
             else:
-                found[claim_id] = kept
+                bodies[claim_id] = body
+
         if missing:
             one = len(missing) == 1
-            asked = missing[0] if one else codec.listed(missing)
-            for line in self._db.execute(sql.BODY if one else sql.BODIES, (asked,)):
-                whole = codec.body(line)
-                self._bodies.put(line[0], whole)
-                found[line[0]] = whole
-        return found
+            bound = missing[0] if one else codec.listed(missing)
+            for line in self._db.execute(sql.BODY if one else sql.BODIES, (bound,)):
+                body = codec.body(line)
+                self._bodies.put(line[0], body)
+                bodies[line[0]] = body
 
-    def _veiled(self, claims: Iterable[int]) -> dict[int, Body]:
+        return bodies
+
+    def _redacted_bodies(self, claims: Iterable[int]) -> dict[int, Body]:
         lines = self._db.execute(sql.VEILED_BODIES, (codec.listed(claims),))
         return {line[0]: codec.veiled_body(line) for line in lines}
 
-    def _version(self, line: Line, whole: Body, tx_us: int) -> Version:
-        (vid, _, start, until, tx_start, tx_end, status, reason, head, continues, permit_id, seen,
-         confirmed, flags) = line  # fmt: skip
+    def _version(self, line: Line, body: Body, tx_us: int) -> Version:
+        (vid, _, start, until, tx_start, tx_end, status, reason, head, continues, permit_id,
+         is_visible, confirmed_us, flags) = line  # fmt: skip
         marks = flags.split() if flags else ()
         return Version(
             row=Row(
                 vid,
-                whole.claim,
+                body.claim,
                 Interval(start, until),
                 codec.look(status, reason, head),
                 tx_start,
                 INF_US if tx_end > tx_us else tx_end,
                 continues,
             ),
-            details=whole.details,
-            content=whole.content,
+            details=body.details,
+            content=body.content,
             permissions=self._permissions(permit_id),
-            visible=bool(seen),
-            erased=whole.erased,
-            last_confirmed_us=confirmed,
+            visible=bool(is_visible),
+            erased=body.erased,
+            last_confirmed_us=confirmed_us,
             demoted="demoted" in marks,
             stale="stale" in marks,
             confirm_due="confirm_due" in marks,
-            signature=whole.signature,
+            signature=body.signature,
         )
 
 

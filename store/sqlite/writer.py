@@ -3,8 +3,6 @@
 `lock` takes this process's turn and SQLite's write lock, so commit order is tx order; reads
 under it see what earlier `apply` calls of the transaction wrote. `finish` commits, and
 whatever fails before leaves no trace. Nothing here decides: plans come from outside.
-
-Sources: port, `WriteTx`; bitemporal 2 ("What a write must read") and 8; settled 1 and 5.
 """
 
 from __future__ import annotations
@@ -60,6 +58,7 @@ class SqliteWriteTx:
             self._db.execute("COMMIT")
         if self._erased:
             self._partition.checkpoint_due = True
+
         self._partition.flush()
 
     def abandon(self) -> None:
@@ -69,7 +68,7 @@ class SqliteWriteTx:
     def _clock(self) -> Clock:
         return Clock(*self._db.execute(sql.COUNTERS).fetchone()[:4])
 
-    def _locked(self) -> sqlite3.Connection:
+    def _connection(self) -> sqlite3.Connection:
         if not self._db.in_transaction:
             raise Fault("a write transaction begins with lock()", code="invariant_broken")
         return self._db
@@ -103,23 +102,23 @@ class SqliteWriteTx:
         return self._timelines().relations(entity_ids, sight=sight, point=point, limit=limit)
 
     def _register(self) -> Register:
-        db = self._locked()
+        db = self._connection()
         return Register(db, self._clock().last_us)
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
-        line = self._locked().execute(register.REVIEW, (review_id,)).fetchone()
+        line = self._connection().execute(register.REVIEW, (review_id,)).fetchone()
         return None if line is None else register_codec.review(line)
 
     def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
         """Return the blocking cases of raw entities in their newest version, by review id."""
-        asked = _distinct(entity_ids), SUGGESTION, AUDIT
-        return tuple(map(register_codec.review, self._locked().execute(register.CASES, asked)))
+        bound = _distinct(entity_ids), SUGGESTION, AUDIT
+        return tuple(map(register_codec.review, self._connection().execute(register.CASES, bound)))
 
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """Return how many blocking cases that a source has opened still wait, `limit` at most."""
-        asked = (SUGGESTION, AUDIT, actor, origin, limit)
-        return int(self._locked().execute(register.WAITING, asked).fetchone()[0])
+        bound = (SUGGESTION, AUDIT, actor, origin, limit)
+        return int(self._connection().execute(register.WAITING, bound).fetchone()[0])
 
     # --- what a plan needs
 
@@ -128,14 +127,17 @@ class SqliteWriteTx:
     ) -> tuple[StoredReceipt, ...]:
         """Return the receipts of idempotency keys and of objects."""
         bound = {"objects": codec.listed(object_ids), "keys": codec.listed(keys)}
-        return tuple(map(register_codec.receipt, self._locked().execute(register.RECEIPTS, bound)))
+        return tuple(
+            map(register_codec.receipt, self._connection().execute(register.RECEIPTS, bound))
+        )
 
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
         """Return, for each read, the open rows that overlap its span, by vid."""
-        db = self._locked()
-        found = [self._open_lines(db, read) for read in reads]
-        bodies = export.bodies_of(db, [line for lines in found for line in lines])
-        return tuple(tuple(export.row(line, bodies) for line in lines) for lines in found)
+        db = self._connection()
+        lines_by_read = [self._open_lines(db, read) for read in reads]
+        bodies = export.bodies_of(db, [line for lines in lines_by_read for line in lines])
+
+        return tuple(tuple(export.row(line, bodies) for line in lines) for lines in lines_by_read)
 
     def _open_lines(self, db: sqlite3.Connection, read: SlotRead) -> list[Line]:
         bound = {
@@ -143,39 +145,42 @@ class SqliteWriteTx:
             "since": read.span.start_us,
             "until": read.span.end_us,
         }
-        rest = sql.OPEN_HIDDEN if read.full else sql.OPEN_DENIALS
-        return sorted((*db.execute(sql.OPEN_HEADS, bound), *db.execute(rest, bound)))
+        statement = sql.OPEN_HIDDEN if read.full else sql.OPEN_DENIALS
+        return sorted((*db.execute(sql.OPEN_HEADS, bound), *db.execute(statement, bound)))
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
         """Return the open rows of objects, quarantined ones included, by vid."""
-        db = self._locked()
-        asked = codec.listed(dict.fromkeys(object_ids))
-        lines = db.execute(sql.OPEN_OF_OBJECTS, (asked,)).fetchall()
+        db = self._connection()
+        bound = codec.listed(dict.fromkeys(object_ids))
+        lines = db.execute(sql.OPEN_OF_OBJECTS, (bound,)).fetchall()
         bodies = export.bodies_of(db, lines)
+
         return tuple(export.row(line, bodies) for line in lines)
 
     def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:
         """Return every claim of slots that is not quarantined or erased, in order of writing."""
-        lines = self._locked().execute(sql.CLAIMS_OF_SLOTS, (_distinct(slot_keys),))
+        lines = self._connection().execute(sql.CLAIMS_OF_SLOTS, (_distinct(slot_keys),))
         return tuple(codec.body(line).claim for line in lines)
 
     def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
         """Return the stored slots among the keys, by key."""
-        return tuple(map(codec.slot, self._locked().execute(sql.SLOTS, (_distinct(slot_keys),))))
+        return tuple(
+            map(codec.slot, self._connection().execute(sql.SLOTS, (_distinct(slot_keys),)))
+        )
 
     def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
         """Return the slots of subjects, by key."""
-        lines = self._locked().execute(sql.SLOTS_OF, (_distinct(entity_ids),))
+        lines = self._connection().execute(sql.SLOTS_OF, (_distinct(entity_ids),))
         return tuple(map(codec.slot, lines))
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Return every object that is about one of these, points at it or mentions it."""
-        lines = self._locked().execute(sql.OBJECTS_OF, {"ids": _distinct(entity_ids)})
+        lines = self._connection().execute(sql.OBJECTS_OF, {"ids": _distinct(entity_ids)})
         return tuple(line[0] for line in lines)
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """Return the objects with open rows whose scope has this id, sorted."""
-        lines = self._locked().execute(sql.LIVE_OBJECTS, (f",{kind}={value},",))
+        lines = self._connection().execute(sql.LIVE_OBJECTS, (f",{kind}={value},",))
         return tuple(line[0] for line in lines)
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
@@ -183,7 +188,7 @@ class SqliteWriteTx:
         return self._timelines().decaying(point=point)
 
     def _timelines(self) -> Timelines:
-        db = self._locked()
+        db = self._connection()
         *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
         # caches of its own: what an abandoned transaction saw must not outlive it
         return Timelines(
@@ -195,30 +200,30 @@ class SqliteWriteTx:
     ) -> tuple[Judgement, ...]:
         """Return the judgements, open and closed, of raw entities or of a merge, by id."""
         bound = {"ids": _distinct(entity_ids), "merge": merge_id}
-        lines = self._locked().execute(register.JUDGEMENTS_EVER, bound)
+        lines = self._connection().execute(register.JUDGEMENTS_EVER, bound)
         return tuple(map(register_codec.judgement, lines))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""
-        lines = self._locked().execute(sql.ASSERTIONS, (_distinct(object_ids),))
+        lines = self._connection().execute(sql.ASSERTIONS, (_distinct(object_ids),))
         return {line[1]: codec.assertion(line) for line in lines}
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""
         bound = {"objects": codec.listed(object_ids)}
-        return tuple(line[0] for line in self._locked().execute(sql.DEPENDANTS, bound))
+        return tuple(line[0] for line in self._connection().execute(sql.DEPENDANTS, bound))
 
     def open_actions(
         self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
     ) -> tuple[ActionRecord, ...]:
         """Return the open actions of slots or objects, by action id."""
         bound = {"slots": codec.listed(slot_keys), "objects": codec.listed(object_ids)}
-        lines = self._locked().execute(register.OPEN_ACTIONS_OF, bound)
+        lines = self._connection().execute(register.OPEN_ACTIONS_OF, bound)
         return tuple(map(register_codec.action, lines))
 
     def action(self, action_id: str) -> ActionRecord | None:
         """Return an entry of the resolver queue, open or closed."""
-        line = self._locked().execute(register.ACTION, (action_id,)).fetchone()
+        line = self._connection().execute(register.ACTION, (action_id,)).fetchone()
         return None if line is None else register_codec.action(line)
 
     # --- writing
@@ -229,11 +234,11 @@ class SqliteWriteTx:
         Raises:
             Fault: `invariant_broken` when the batch does not fit what is stored.
         """
-        apply.batch(self._locked(), batch)
+        apply.batch(self._connection(), batch)
 
     def empty(self, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
         """Empty what erasure must empty, in every table and index."""
-        apply.empty(self._locked(), object_ids, entity_ids)
+        apply.empty(self._connection(), object_ids, entity_ids)
         self._erased = True
 
 

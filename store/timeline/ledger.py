@@ -4,7 +4,6 @@ Writes of one transaction are folded in order over rows in memory. At the end of
 the ledger diffs once: a row that was opened and replaced under one stamp is never written,
 a row that an earlier stamp of the same transaction opened is born closed. Row numbers are
 given in order of writing, so the same history gives the same numbers on every store.
-Source: bitemporal 5 (netting); settled 1.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from ...schema.claim import Claim, Row
 from ...schema.vocabulary import Op
 from ..port.store import Closing
-from .reconcile import TIED, Plan, Reach, Tie, applied, net, plan, ties_of
+from .reconcile import TIED, Plan, Reach, Tie, net, plan, rows_after, ties_of
 
 PlanningSlot = tuple[str, str, str]
 """(canonical subject, slot, scope id): the unit of conflict across a merged cluster."""
@@ -32,9 +31,9 @@ class Ledger:
     _before: dict[PlanningSlot, tuple[Row, ...]] = field(
         default_factory=dict[PlanningSlot, tuple[Row, ...]]
     )
-    _born: dict[int, Row] = field(default_factory=dict[int, Row])
+    _new_rows: dict[int, Row] = field(default_factory=dict[int, Row])
     _closed: list[Closing] = field(default_factory=list[Closing])
-    _many: dict[PlanningSlot, bool] = field(default_factory=dict[PlanningSlot, bool])
+    _cardinality: dict[PlanningSlot, bool] = field(default_factory=dict[PlanningSlot, bool])
     changed: dict[str, int] = field(default_factory=dict[str, int])
     """Objects that lost what they showed, with the stamp that took it (first wins)."""
     unsettled: set[PlanningSlot] = field(default_factory=set[PlanningSlot])
@@ -50,15 +49,16 @@ class Ledger:
         """Plan a claim over the rows as they stand now, and take the result."""
         rows = self.slots.setdefault(slot, ())
         self._before.setdefault(slot, rows)
-        self._many[slot] = many
+        self._cardinality[slot] = many
         read = rows if claim.op.withdraws else [row for row in rows if _decides(row)]
-        done = plan(read, claim, many=many, **({"reach": reach} if reach else {}))
-        self.slots[slot] = applied(rows, done)
-        return done
+        outcome_plan = plan(read, claim, many=many, **({"reach": reach} if reach else {}))
+        self.slots[slot] = rows_after(rows, outcome_plan)
+
+        return outcome_plan
 
     def put(self, slot: PlanningSlot, rows: Sequence[Row], *, many: bool) -> None:
         """Replace a slot's rows, as a fold of its claims gives them."""
-        self._many[slot] = many
+        self._cardinality[slot] = many
         self._before.setdefault(slot, self.slots.setdefault(slot, ()))
         self.slots[slot] = tuple(rows)
 
@@ -66,23 +66,27 @@ class Ledger:
         """End a stamp: number what is new and close what is gone."""
         for slot, before in self._before.items():
             close, insert = net(before, self.slots[slot])
-            numbered = {row.row_key: self._number(row, tx) for row in insert}
-            known = {row.row_key: row for row in before} | numbered
+            new_rows = {row.row_key: self._number(row, tx) for row in insert}
+            known = {row.row_key: row for row in before} | new_rows
             self.slots[slot] = tuple(known[row.row_key] for row in self.slots[slot])
+
             for row in close:
                 self._close(row, tx)
+
             self._note(slot, close, insert, tx)
+
         self._before.clear()
 
     def _number(self, row: Row, tx: int) -> Row:
-        born = replace(row, vid=self.next_vid, tx_start=tx)
+        numbered_row = replace(row, vid=self.next_vid, tx_start=tx)
         self.next_vid += 1
-        self._born[born.vid] = born
-        return born
+        self._new_rows[numbered_row.vid] = numbered_row
+
+        return numbered_row
 
     def _close(self, row: Row, tx: int) -> None:
-        if row.vid in self._born:
-            self._born[row.vid] = replace(self._born[row.vid], tx_end=tx)
+        if row.vid in self._new_rows:
+            self._new_rows[row.vid] = replace(self._new_rows[row.vid], tx_end=tx)
         else:
             self._closed.append(Closing(row.vid, tx))
 
@@ -95,15 +99,16 @@ class Ledger:
             if row.look.head and not _still(row, insert):
                 self.changed.setdefault(row.claim.object_id, tx)
 
-    def ties(self, slot: PlanningSlot, stored: Iterable[Row] = ()) -> tuple[Tie, ...]:
+    def ties(self, slot: PlanningSlot, stored_rows: Iterable[Row] = ()) -> tuple[Tie, ...]:
         """Return the ties that stand in a slot now.
 
         `stored` are its open rows from before the transaction, where it may hold only some.
         """
-        gone = {closing.vid for closing in self._closed}
-        rows = {row.vid: row for row in stored if row.vid not in gone}
+        closed_vids = {closing.vid for closing in self._closed}
+        rows = {row.vid: row for row in stored_rows if row.vid not in closed_vids}
         rows |= {row.vid: row for row in self.slots[slot]}
-        return ties_of(rows.values(), many=self._many.get(slot, False))
+
+        return ties_of(rows.values(), many=self._cardinality.get(slot, False))
 
     @property
     def closings(self) -> tuple[Closing, ...]:
@@ -113,7 +118,7 @@ class Ledger:
     @property
     def rows(self) -> tuple[Row, ...]:
         """Return the new rows by number."""
-        return tuple(self._born[vid] for vid in sorted(self._born))
+        return tuple(self._new_rows[vid] for vid in sorted(self._new_rows))
 
 
 def _decides(row: Row) -> bool:
@@ -123,12 +128,13 @@ def _decides(row: Row) -> bool:
 
 def _still(row: Row, insert: Sequence[Row]) -> bool:
     """Tell whether a closed row's whole extent is shown again by rows of the same claim."""
-    same = sorted(
+    intervals = sorted(
         (r.interval for r in insert if r.claim.object_id == row.claim.object_id
          and r.look == row.look),
     )  # fmt: skip
-    at = row.interval.start_us
-    for interval in same:
-        if interval.start_us <= at:
-            at = max(at, interval.end_us)
-    return at >= row.interval.end_us
+    end_us = row.interval.start_us
+    for interval in intervals:
+        if interval.start_us <= end_us:
+            end_us = max(end_us, interval.end_us)
+
+    return end_us >= row.interval.end_us

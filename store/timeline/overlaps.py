@@ -1,7 +1,7 @@
 """Whether two rows share a point of both time axes: a sweep along transaction time. Pure.
 
 The doctors of both stores use it to prove that at most one clean value decides an instant, and
-that the rows of a claim never overlap. Source: bitemporal 9 (properties).
+that the rows of a claim never overlap.
 """
 
 from __future__ import annotations
@@ -22,18 +22,23 @@ def overlapping(spans: Iterable[Span]) -> bool:
     True
     """
     steps: list[tuple[int, int, int, int]] = []
-    for start, until, began, ended in spans:
-        if start >= until or began >= ended:
+    for start, until, tx_start, tx_end in spans:
+        if start >= until or tx_start >= tx_end:
             continue  # it holds no point; that it is there at all is another finding
-        steps.append((began, 1, start, until))
-        steps.append((ended, 0, start, until))
+        steps.append((tx_start, 1, start, until))
+        steps.append((tx_end, 0, start, until))
+
     active: list[tuple[int, int]] = []
+
     for _, opens, start, until in sorted(steps):
-        at = bisect_left(active, (start, until))
+        position = bisect_left(active, (start, until))
         if not opens:
-            active.pop(at)
-        elif (at < len(active) and active[at][0] < until) or (at and active[at - 1][1] > start):
+            active.pop(position)
+        elif (position < len(active) and active[position][0] < until) or (
+            position and active[position - 1][1] > start
+        ):
             return True
         else:
-            active.insert(at, (start, until))
+            active.insert(position, (start, until))
+
     return False

@@ -19,7 +19,7 @@ never overlap; an unchanged row is left alone; a stronger level is never withdra
 >>> [(r.claim.value_key, r.interval.start_us, r.look.status.value) for r in rows]
 [('standard', 10, 'clean'), ('standard', 15, 'overridden'), ('premium', 15, 'clean')]
 
-Sources: DESIGN 3; bitemporal 2 and 3; checklist C-060, C-066 to C-073; rules R7, R10.
+Checklist: C-060, C-066 to C-073.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ __all__ = [
     "Plan",
     "Reach",
     "Tie",
-    "applied",
     "fold",
     "net",
     "plan",
     "resolve",
+    "rows_after",
     "ties_of",
 ]
 
@@ -113,9 +113,9 @@ class _Cell(NamedTuple):
 class _Work(NamedTuple):
     """The timeline inside the written interval, and what it changes."""
 
-    met: list[Row]
+    incumbents: list[Row]
     """The rows that take part, by place."""
-    kept: list[Row]
+    survivors: list[Row]
     """Those of them that the write does not withdraw."""
     cells: list[_Cell]
     close: list[Row]
@@ -134,13 +134,13 @@ def plan(rows: Sequence[Row], new: Claim, *, many: bool = False, reach: Reach = 
     Raises:
         Fault: `invariant_broken` for a `delete` of a named value where a slot holds one.
     """
-    work = _worked(rows, new, many, reach)
-    met = [(row, _relation(row, new, work.cells, many, reach)) for row in work.met]
+    work = _work_of(rows, new, many, reach)
+    encounters = [(row, _relation(row, new, work.cells, many, reach)) for row in work.incumbents]
     return Plan(
         close=tuple(work.close),
         insert=tuple(row for row in work.insert if row.look != DOMINATED),
-        relations=tuple(found for _, found in met),
-        edges=tuple(_edges(met, new)),
+        relations=tuple(encounter for _, encounter in encounters),
+        edges=tuple(_edges(encounters, new)),
         ties=_new_ties(work, many),
         outcome=_outcome(work, new, many, reach),
     )
@@ -152,19 +152,19 @@ def fold(
     """Return the open rows that a slot has after its claims, planned in order of writing.
 
     The rows have no vid and the stamp of the claim that last shaped them. Erase, merge and
-    un-merge use this, because a dominated claim has no row to come back from (settled 5):
+    un-merge use this, because a dominated claim has no row to come back from:
     here it keeps its place, so that a withdrawal which reaches only the stronger claim shows it.
     """
     rows: tuple[Row, ...] = ()
     for claim in sorted(claims, key=lambda c: c.order):
-        work = _worked(rows, claim, many, reach)
+        work = _work_of(rows, claim, many, reach)
         rows = _after(rows, work.close, work.insert)
     return tuple(sorted((row for row in rows if row.look != DOMINATED), key=_place))
 
 
-def applied(rows: Sequence[Row], done: Plan) -> tuple[Row, ...]:
+def rows_after(rows: Sequence[Row], result: Plan) -> tuple[Row, ...]:
     """Return the open rows after a plan."""
-    return _after(rows, done.close, done.insert)
+    return _after(rows, result.close, result.insert)
 
 
 def _after(rows: Sequence[Row], close: Sequence[Row], insert: Sequence[Row]) -> tuple[Row, ...]:
@@ -181,114 +181,128 @@ def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], t
     had, has = {row.row_key for row in before}, {row.row_key for row in after}
     close = tuple(row for row in before if row.row_key not in has)
     insert = tuple(sorted((row for row in after if row.row_key not in had), key=_place))
+
     return close, insert
 
 
 def ties_of(rows: Iterable[Row], *, many: bool = False) -> tuple[Tie, ...]:
     """Return the ties that stand in a slot, in order of valid time."""
-    tied = [row for row in rows if row.look == TIED]
-    points = sorted({p for r in tied for p in (r.interval.start_us, r.interval.end_us)})
-    return _joined(
+    rows_tied = [row for row in rows if row.look == TIED]
+    points = sorted({p for r in rows_tied for p in (r.interval.start_us, r.interval.end_us)})
+    return _join_ties(
         Tie(Interval(start, end), members)
         for start, end in pairwise(points)
-        for members in _ties((row.claim for row in tied if start in row.interval), many)
+        for members in _ties((row.claim for row in rows_tied if start in row.interval), many)
     )
 
 
-def _ties(tied: Iterable[Claim], many: bool) -> Iterator[tuple[str, ...]]:
+def _ties(claims: Iterable[Claim], many: bool) -> Iterator[tuple[str, ...]]:
     """Yield the members of each tie at an instant: a `many` slot has one for each value."""
     groups: dict[str, list[str]] = {}
-    for c in tied:
+    for c in claims:
         groups.setdefault(c.value_key if many else "", []).append(c.object_id)
     return (tuple(sorted(groups[value])) for value in sorted(groups) if len(groups[value]) > 1)
 
 
-def _worked(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work:
+def _work_of(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work:
     if new.op is Op.DELETE and not (many or new.says_nothing):
         raise Fault(
             "a delete names a value only where a slot holds many; give it the key of no value",
             code="invariant_broken",
             object_id=new.object_id,
         )
-    met = [
+
+    incumbents = [
         row
         for row in rows
         if row.interval.overlaps(new.interval) and row.look.status is not Status.QUARANTINED
     ]
-    met.sort(key=_place)
-    kept = [row for row in met if not withdrawn(new, row.claim, many, reach)]
-    cells = _cells(kept, new, many)
-    return _Work(met, kept, cells, *_diff(met, cells, new))
+    incumbents.sort(key=_place)
+    survivors = [row for row in incumbents if not withdrawn(new, row.claim, many, reach)]
+    cells = _cells(survivors, new, many)
+
+    return _Work(incumbents, survivors, cells, *_diff(incumbents, cells, new))
 
 
-def _cells(kept: Sequence[Row], new: Claim, many: bool) -> list[_Cell]:
+def _cells(survivors: Sequence[Row], new: Claim, many: bool) -> list[_Cell]:
     """Cut the written interval at every end point and resolve each stretch."""
     first, last = new.interval.start_us, new.interval.end_us
     spans = [
         _Span(max(row.interval.start_us, first), min(row.interval.end_us, last), row.claim)
-        for row in kept
+        for row in survivors
     ]
     if adds(new, many):
         spans.append(_Span(first, last, new))
+
     waiting = sorted(spans, key=lambda span: span.start, reverse=True)
     points = {first, last, *(s.start for s in spans), *(s.end for s in spans)}
     alive: list[_Span] = []
     cells: list[_Cell] = []
+
     for start, end in pairwise(sorted(points)):
         alive = [span for span in alive if span.end > start]
         while waiting and waiting[-1].start == start:
             alive.append(waiting.pop())
         cells.append(_Cell(start, end, _cell_looks([span.claim for span in alive], many)))
+
     return cells
 
 
 def _cell_looks(alive: list[Claim], many: bool) -> list[tuple[Claim, Look]]:
     if not many:
         return looks(alive)
+
     by_value: dict[str, list[Claim]] = {}
     for c in alive:
         by_value.setdefault(c.value_key, []).append(c)
-    return [look for same in by_value.values() for look in looks(same)]
+
+    return [look for claims in by_value.values() for look in looks(claims)]
 
 
 def _pieces(cells: Iterable[_Cell]) -> dict[str, list[tuple[int, int, Look]]]:
     """Join neighbouring cells in which a claim looks the same."""
-    want: dict[str, list[tuple[int, int, Look]]] = {}
+    pieces_of: dict[str, list[tuple[int, int, Look]]] = {}
     for cell in cells:
         for claim, look in cell.looks:
-            mine = want.setdefault(claim.object_id, [])
-            if mine and mine[-1][1:] == (cell.start, look):
-                mine[-1] = (mine[-1][0], cell.end, look)
+            pieces = pieces_of.setdefault(claim.object_id, [])
+            if pieces and pieces[-1][1:] == (cell.start, look):
+                pieces[-1] = (pieces[-1][0], cell.end, look)
             else:
-                mine.append((cell.start, cell.end, look))
-    return want
+                pieces.append((cell.start, cell.end, look))
+
+    return pieces_of
 
 
-def _diff(met: Iterable[Row], cells: Iterable[_Cell], new: Claim) -> tuple[list[Row], list[Row]]:
-    want, span = _pieces(cells), new.interval
+def _diff(
+    incumbents: Iterable[Row], cells: Iterable[_Cell], new: Claim
+) -> tuple[list[Row], list[Row]]:
+    pieces_of, span = _pieces(cells), new.interval
     close: list[Row] = []
     insert = [
         Row(0, new, Interval(start, end), look, new.tx)
-        for start, end, look in want.get(new.object_id, ())
+        for start, end, look in pieces_of.get(new.object_id, ())
     ]
-    for row in met:
+
+    for row in incumbents:
         first, last = row.interval.start_us, row.interval.end_us
         inner = max(first, span.start_us), min(last, span.end_us)
-        mine = [
+        pieces = [
             (max(start, inner[0]), min(end, inner[1]), look)
-            for start, end, look in want.get(row.claim.object_id, ())
+            for start, end, look in pieces_of.get(row.claim.object_id, ())
             if start < inner[1] and inner[0] < end
         ]
-        if mine == [(*inner, row.look)]:
+        if pieces == [(*inner, row.look)]:
             continue
+
         close.append(row)
-        rest = [(first, inner[0], row.look), (inner[1], last, row.look)]
+        remnants = [(first, inner[0], row.look), (inner[1], last, row.look)]
         insert += [
             # a row that this stamp has cut before has no vid, but the row it came from has
             Row(0, row.claim, Interval(*cut), look, new.tx, continues=row.vid or row.continues)
-            for *cut, look in (*rest, *mine)
+            for *cut, look in (*remnants, *pieces)
             if cut[0] < cut[1]
         ]
+
     return close, sorted(insert, key=_place)
 
 
@@ -299,74 +313,81 @@ def _place(row: Row) -> tuple[int, int, int, str]:
 def _relation(
     row: Row, new: Claim, cells: Iterable[_Cell], many: bool, reach: Reach
 ) -> RelationMet:
-    both = row.interval.intersection(new.interval)
-    assert both is not None  # met rows overlap
+    overlap = row.interval.intersection(new.interval)
+    assert overlap is not None  # met rows overlap
     verdict, reason = _verdict(row.claim, new, many, reach)
     denial = row.claim if row.claim.op is Op.DENY else new
     contested = verdict not in (Verdict.APART, Verdict.CONFIRMS) and reason not in _REASONS
-    if contested and denial.op is Op.DENY and not _acts(denial, both, cells):
+    if contested and denial.op is Op.DENY and not _acts(denial, overlap, cells):
         verdict, reason = Verdict.APART, ""
+
     return RelationMet(
         object_id=row.claim.object_id,
         relation=relation(row.interval, new.interval).value,
         verdict=verdict,
         reason=reason,
-        interval=both,
+        interval=overlap,
     )
 
 
-def _acts(denial: Claim, within: Interval, cells: Iterable[_Cell]) -> bool:
+def _acts(denial: Claim, interval: Interval, cells: Iterable[_Cell]) -> bool:
     """Tell whether a denial meets its value as the one that leads, anywhere on an interval."""
     return any(
         c is denial and look not in (IDLE, DOMINATED)
         for cell in cells
-        if cell.start in within
+        if cell.start in interval
         for c, look in cell.looks
     )
 
 
-def _verdict(stored: Claim, new: Claim, many: bool, reach: Reach) -> tuple[Verdict, str]:
+def _verdict(incumbent: Claim, new: Claim, many: bool, reach: Reach) -> tuple[Verdict, str]:
     """Return how the incoming claim fares against one stored claim, and why."""
-    said = stored.says == new.says
-    if named(new, stored, many, reach):
-        if stored.level < new.level:
+    said = incumbent.says == new.says
+    if named(new, incumbent, many, reach):
+        if incumbent.level < new.level:
             return Verdict.LOSES, "weaker_authority"
-        restated = said and adds(new, many)
-        return (Verdict.CONFIRMS if restated else Verdict.WINS), _REASON_OF_VERB[new.op]
+        is_restated = said and adds(new, many)
+        return (Verdict.CONFIRMS if is_restated else Verdict.WINS), _REASON_OF_VERB[new.op]
+
     if not adds(new, many) or new.target is not None:
         return Verdict.APART, ""
     if said:
         return Verdict.CONFIRMS, ""
-    denial = Op.DENY in (stored.op, new.op)
-    if stored.value_key != new.value_key and (denial or many):
+
+    denial = Op.DENY in (incumbent.op, new.op)
+    if incumbent.value_key != new.value_key and (denial or many):
         return Verdict.APART, ""
-    return _contest(stored, new)
+
+    return _contest(incumbent, new)
 
 
-def _contest(stored: Claim, new: Claim) -> tuple[Verdict, str]:
-    if stored.key == new.key:
+def _contest(incumbent: Claim, new: Claim) -> tuple[Verdict, str]:
+    if incumbent.key == new.key:
         return Verdict.TIES, "unresolved_tie"
-    wins = new.key > stored.key
-    loser, winner = (stored, new) if wins else (new, stored)
+
+    wins = new.key > incumbent.key
+    loser, winner = (incumbent, new) if wins else (new, incumbent)
     reason = "denied" if winner.op is Op.DENY else loses(loser.key, winner.key).reason
+
     return (Verdict.WINS if wins else Verdict.LOSES), reason
 
 
-def _edges(met: Iterable[tuple[Row, RelationMet]], new: Claim) -> Iterator[Edge]:
-    for row, found in met:
-        taken = found.reason in _REASONS
-        kind = EdgeKind.SUPERSEDES if taken else _EDGE_OF.get(found.verdict)
+def _edges(encounters: Iterable[tuple[Row, RelationMet]], new: Claim) -> Iterator[Edge]:
+    for row, encounter in encounters:
+        taken = encounter.reason in _REASONS
+        kind = EdgeKind.SUPERSEDES if taken else _EDGE_OF.get(encounter.verdict)
         if kind is None or not (taken or row.look.head or row.look == IDLE):
             continue
-        mine, other = new.object_id, row.claim.object_id
-        src, dst = (other, mine) if kind is EdgeKind.OVERRIDES else (mine, other)
+
+        incoming, stored_id = new.object_id, row.claim.object_id
+        src, dst = (stored_id, incoming) if kind is EdgeKind.OVERRIDES else (incoming, stored_id)
         yield Edge(
             kind=kind,
             src=src,
             dst=dst,
-            interval=found.interval,
-            reason=found.reason,
-            relation=found.relation,
+            interval=encounter.interval,
+            reason=encounter.reason,
+            relation=encounter.relation,
             tx=new.tx,
         )
 
@@ -380,43 +401,46 @@ _EDGE_OF: Final = {
 
 
 def _new_ties(work: _Work, many: bool) -> tuple[Tie, ...]:
-    before = ties_of(work.met, many=many)
-    found = (
+    before = ties_of(work.incumbents, many=many)
+    ties_now = (
         Tie(Interval(cell.start, cell.end), members)
         for cell in work.cells
         for members in _ties((c for c, look in cell.looks if look == TIED), many)
     )
-    return _joined(
+    return _join_ties(
         tie
-        for tie in found
+        for tie in ties_now
         if not any(t.members == tie.members and t.interval.overlaps(tie.interval) for t in before)
     )
 
 
-def _joined(ties: Iterable[Tie]) -> tuple[Tie, ...]:
+def _join_ties(ties: Iterable[Tie]) -> tuple[Tie, ...]:
     """Join the neighbouring stretches of each tie."""
-    joined: list[Tie] = []
+    stretches: list[Tie] = []
     for tie in sorted(ties, key=lambda tie: (tie.members, tie.interval)):
-        last = joined[-1] if joined else None
+        last = stretches[-1] if stretches else None
         if last and last.members == tie.members and last.interval.end_us == tie.interval.start_us:
-            joined[-1] = Tie(Interval(last.interval.start_us, tie.interval.end_us), tie.members)
+            stretches[-1] = Tie(Interval(last.interval.start_us, tie.interval.end_us), tie.members)
         else:
-            joined.append(tie)
-    return tuple(sorted(joined))
+            stretches.append(tie)
+
+    return tuple(sorted(stretches))
 
 
 def _outcome(work: _Work, new: Claim, many: bool, reach: Reach) -> Outcome:
     if not adds(new, many):
-        if not any(named(new, row.claim, many, reach) for row in work.kept):
+        if not any(named(new, row.claim, many, reach) for row in work.survivors):
             return Outcome.ACCEPTED
-        return Outcome.REFUSED if len(work.kept) == len(work.met) else Outcome.CLIPPED
-    found = [_look_of(cell, new).status for cell in work.cells]
-    if Status.DISPUTED in found:
+        return Outcome.REFUSED if len(work.survivors) == len(work.incumbents) else Outcome.CLIPPED
+
+    statuses = [_look_of(cell, new).status for cell in work.cells]
+    if Status.DISPUTED in statuses:
         return Outcome.DISPUTED
-    hidden = [status is Status.OVERRIDDEN for status in found]
-    if all(hidden):
+
+    are_hidden = [status is Status.OVERRIDDEN for status in statuses]
+    if all(are_hidden):
         return Outcome.REFUSED if new.op.withdraws else Outcome.OVERRIDDEN
-    if any(hidden):
+    if any(are_hidden):
         return Outcome.CLIPPED
     return Outcome.CONFIRMED if _was_shown(work, new) else Outcome.ACCEPTED
 
@@ -428,9 +452,9 @@ def _look_of(cell: _Cell, new: Claim) -> Look:
 
 def _was_shown(work: _Work, new: Claim) -> bool:
     """Tell whether the same was in force before the write on its whole interval."""
-    same = [
+    stretches = [
         row.interval
-        for row in work.met
+        for row in work.incumbents
         if row.look.status is Status.CLEAN and row.claim.says == new.says
     ]
-    return all(any(cell.start in interval for interval in same) for cell in work.cells)
+    return all(any(cell.start in interval for interval in stretches) for cell in work.cells)

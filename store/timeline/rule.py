@@ -7,7 +7,6 @@ key is greater and ties with it when equal; it offers no other value, and is idl
 Then the verbs: which stored claims a withdrawal names, and whether a write adds a claim.
 
 Nothing here knows of intervals; `reconcile` cuts time into stretches and asks for each.
-Sources: bitemporal 2; settled 5; rules R7, R10.
 """
 
 from __future__ import annotations
@@ -45,12 +44,15 @@ def resolve(alive: Iterable[Claim]) -> tuple[tuple[Claim, Look], ...]:
 
 def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
     """Return the same with every claim in it, the dominated ones too."""
-    best, dominated = _strongest(alive)
+    best, hidden_by_twins = _strongest(alive)
     top = max((key for key, c in best.values() if c.op is not Op.DENY), default=None)
     lead = [c for key, c in best.values() if key == top and c.op is not Op.DENY]
     heads = _heads(lead, _foe(best, lead))
-    found = [(c, heads.get(c.object_id) or _hidden(c, key, lead, top)) for key, c in best.values()]
-    return found + [(c, DOMINATED) for c in dominated]
+    looks_of_all = [
+        (c, heads.get(c.object_id) or _hidden_look(c, key, lead, top)) for key, c in best.values()
+    ]
+
+    return looks_of_all + [(c, DOMINATED) for c in hidden_by_twins]
 
 
 _Best = dict[tuple[bool, str], tuple[Key, Claim]]
@@ -59,24 +61,26 @@ _Best = dict[tuple[bool, str], tuple[Key, Claim]]
 def _strongest(alive: Iterable[Claim]) -> tuple[_Best, list[Claim]]:
     """Return the strongest claim of each saying, equal keys by the smaller id, and the rest."""
     best: _Best = {}
-    dominated: list[Claim] = []
+    hidden_by_twins: list[Claim] = []
     for c in alive:
-        said, entry = c.says, (c.key, c)
-        held = best.setdefault(said, entry)
-        if held is entry:
+        saying, entry = c.says, (c.key, c)
+        strongest = best.setdefault(saying, entry)
+        if strongest is entry:
             continue
-        if (entry[0], held[1].object_id) > (held[0], c.object_id):
-            best[said] = entry
-            dominated.append(held[1])
+        if (entry[0], strongest[1].object_id) > (strongest[0], c.object_id):
+            best[saying] = entry
+            hidden_by_twins.append(strongest[1])
         else:
-            dominated.append(c)
-    return best, dominated
+            hidden_by_twins.append(c)
+
+    return best, hidden_by_twins
 
 
 def _foe(best: _Best, lead: list[Claim]) -> tuple[Key, Claim] | None:
     """Return the denial that reaches the one leading value, if there is one."""
     if len(lead) != 1 or lead[0].says_nothing:
         return None
+
     foe = best.get((True, lead[0].value_key))
     return foe if foe and foe[0] >= lead[0].key else None
 
@@ -89,9 +93,10 @@ def _heads(lead: list[Claim], foe: tuple[Key, Claim] | None) -> dict[str, Look]:
     return {c.object_id: TIED if len(lead) > 1 else SHOWN for c in lead}
 
 
-def _hidden(c: Claim, key: Key, lead: list[Claim], top: Key | None) -> Look:
+def _hidden_look(c: Claim, key: Key, lead: list[Claim], top: Key | None) -> Look:
     if c.op is Op.DENY and not (len(lead) == 1 and lead[0].value_key == c.value_key):
         return IDLE
+
     assert top is not None  # a claim that is no idle denial is hidden by a positive one
     return loses(key, top)
 
@@ -105,22 +110,22 @@ def loses(key: Key, top: Key) -> Look:
     return Look(Status.DISPUTED, "lower_trust", False)
 
 
-def named(new: Claim, stored: Claim, many: bool, reach: Reach) -> bool:
+def named(new: Claim, incumbent: Claim, many: bool, reach: Reach) -> bool:
     """Tell whether the verb of a withdrawal names a stored claim, level apart."""
-    if not new.op.withdraws or not reach(new, stored):
+    if not new.op.withdraws or not reach(new, incumbent):
         return False
     if new.target is not None:
-        return stored.object_id == new.target
+        return incumbent.object_id == new.target
     if new.op is Op.RETRACT or (many and not new.says_nothing):
-        return stored.value_key == new.value_key
+        return incumbent.value_key == new.value_key
     return True
 
 
-def withdrawn(new: Claim, stored: Claim, many: bool, reach: Reach) -> bool:
+def withdrawn(new: Claim, incumbent: Claim, many: bool, reach: Reach) -> bool:
     """Tell whether a write withdraws a stored claim: never one of a stronger level."""
-    return stored.level >= new.level and named(new, stored, many, reach)
+    return incumbent.level >= new.level and named(new, incumbent, many, reach)
 
 
 def adds(new: Claim, many: bool) -> bool:
-    """Tell whether the write adds a claim: no value takes no part among many (settled 5)."""
+    """Tell whether the write adds a claim: no value takes no part among many."""
     return new.op is not Op.RETRACT and not (many and new.op is Op.DELETE)

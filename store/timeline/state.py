@@ -5,7 +5,6 @@ The heads of all visible scopes at an instant compete by effective level, then s
 scopes. Whatever wins is the answer, be it a value, a denial, a gap or a tie. If the row that
 decides may not be seen the answer is `unknown`, `withheld`: never the next one.
 On a slot of cardinality `many` this goes value by value.
-Sources: DESIGN 4; settled 3, 4, 7; bitemporal 3 (statuses).
 """
 
 from __future__ import annotations
@@ -46,20 +45,24 @@ def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) 
     heads = [v for v in versions if v.row.look.head]
     if not many:
         return _state(_winning(heads), shape)
+
     by_value = sorted(heads, key=lambda v: (v.row.claim.value_key, v.row.vid))
     states = [
         (_winning(list(group)), key)
         for key, group in groupby(by_value, key=lambda v: v.row.claim.value_key)
     ]
-    return _many([_state(rows, shape) for rows, _ in states])
+
+    return _many_state([_state(rows, shape) for rows, _ in states])
 
 
 def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
     scopes: dict[str, list[Version]] = {}
     for head in heads:
         scopes.setdefault(head.details.scope.scope_id, []).append(head)
+
     standings = [_standing(rows) for _, rows in sorted(scopes.items())]
     best = max((s.strength for s in standings), default=None)
+
     return tuple(v for s in standings if s.strength == best for v in s.rows)
 
 
@@ -75,8 +78,9 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
         return UNKNOWN
     if any(not v.visible for v in rows):
         return replace(UNKNOWN, reason="withheld")
+
     bounds = _bounds(rows)
-    found = SlotState(
+    state = SlotState(
         status=SlotStatus.UNKNOWN,
         reason="no_value",
         candidates=tuple(candidate(v) for v in sorted(rows, key=_first)),
@@ -84,23 +88,27 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
         valid_until=bounds[1],
     )
     if any(v.erased for v in rows):
-        return replace(found, status=SlotStatus.ERASED, reason="erased")
+        return replace(state, status=SlotStatus.ERASED, reason="erased")
+
     looks = [v.row.look for v in rows]
     if any(look == TIED for look in looks) or _split(rows):
-        return replace(found, status=SlotStatus.DISPUTED, reason="unresolved_tie")
+        return replace(state, status=SlotStatus.DISPUTED, reason="unresolved_tie")
     if any(look in (DENIED, IN_FORCE) for look in looks):
-        return replace(found, status=SlotStatus.DENIED, reason="denied")
-    shown = min(rows, key=_first)
-    if shown.row.claim.says_nothing:
-        return found
-    value = plain_value(shown)
+        return replace(state, status=SlotStatus.DENIED, reason="denied")
+
+    version = min(rows, key=_first)
+    if version.row.claim.says_nothing:
+        return state
+
+    value = plain_value(version)
+
     return replace(
-        found,
+        state,
         status=SlotStatus.CLEAN,
         reason="",
         value=value,
         values=(value,),
-        object=shape(shown) if shape else None,
+        object=shape(version) if shape else None,
     )
 
 
@@ -111,25 +119,27 @@ def _split(rows: Sequence[Version]) -> bool:
     )
 
 
-def _many(states: Sequence[SlotState]) -> SlotState:
+def _many_state(states: Sequence[SlotState]) -> SlotState:
     """Join the states of the values of a `many` slot: any shown value makes it clean."""
-    shown = sorted(
+    clean = sorted(
         (s for s in states if s.status is SlotStatus.CLEAN),
         key=lambda s: (s.candidates[0].tx, s.candidates[0].object_id),
     )
     candidates = tuple(c for s in states for c in s.candidates)
-    if not shown:
+    if not clean:
         worst = _worst(states)
         return replace(worst, candidates=candidates) if worst else UNKNOWN
-    only = shown[0] if len(shown) == 1 else None
+
+    single = clean[0] if len(clean) == 1 else None
+
     return SlotState(
         status=SlotStatus.CLEAN,
-        value=only.value if only else tuple(s.value for s in shown),
-        values=tuple(s.value for s in shown),
+        value=single.value if single else tuple(s.value for s in clean),
+        values=tuple(s.value for s in clean),
         candidates=candidates,
-        valid_from=max((s.valid_from for s in shown if s.valid_from), default=None),
-        valid_until=min((s.valid_until for s in shown if s.valid_until), default=None),
-        object=only.object if only else None,
+        valid_from=max((s.valid_from for s in clean if s.valid_from), default=None),
+        valid_until=min((s.valid_until for s in clean if s.valid_until), default=None),
+        object=single.object if single else None,
     )
 
 
@@ -137,8 +147,8 @@ _ORDER = (SlotStatus.DISPUTED, SlotStatus.ERASED, SlotStatus.DENIED, SlotStatus.
 
 
 def _worst(states: Sequence[SlotState]) -> SlotState | None:
-    ranked = sorted(states, key=lambda s: (_ORDER.index(s.status), s.reason == "no_value"))
-    return ranked[0] if ranked else None
+    by_rank = sorted(states, key=lambda s: (_ORDER.index(s.status), s.reason == "no_value"))
+    return by_rank[0] if by_rank else None
 
 
 def _first(version: Version) -> tuple[int, str]:
@@ -202,18 +212,20 @@ def segments(versions: Iterable[Version], *, many: bool, shape: Shape) -> tuple[
     """
     heads = [v for v in versions if v.row.look.head]
     points = sorted({p for v in heads for p in (v.row.interval.start_us, v.row.interval.end_us)})
-    joined: list[Segment] = []
+    stretches: list[Segment] = []
+
     for start, end in pairwise(points):
-        inside = [v for v in heads if start in v.row.interval]
-        state = slot_state(inside, many=many, shape=shape)
+        heads_there = [v for v in heads if start in v.row.interval]
+        state = slot_state(heads_there, many=many, shape=shape)
         if state.status is SlotStatus.UNKNOWN and state.reason == "no_value":
             continue
         segment = _segment(start, end, state)
-        if joined and _continues(joined[-1], segment):
-            joined[-1] = _joined(joined[-1], segment)
+        if stretches and _continues(stretches[-1], segment):
+            stretches[-1] = _join_segments(stretches[-1], segment)
         else:
-            joined.append(segment)
-    return tuple(joined)
+            stretches.append(segment)
+
+    return tuple(stretches)
 
 
 def _segment(start: int, end: int, state: SlotState) -> Segment:
@@ -236,6 +248,6 @@ def _objects(segment: Segment) -> list[str]:
     return [c.object_id for c in segment.state.candidates]
 
 
-def _joined(before: Segment, after: Segment) -> Segment:
+def _join_segments(before: Segment, after: Segment) -> Segment:
     state = replace(before.state, valid_until=after.valid_until)
     return Segment(valid_from=before.valid_from, valid_until=after.valid_until, state=state)

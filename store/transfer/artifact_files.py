@@ -11,7 +11,8 @@ are checked against their digest whenever they are read. The grant is written la
 finds it finds the bytes. An erasure writes its tombstone first, and a put looks for one last, so
 that of the two at once the erasure holds. Nothing is remembered of a listing: other processes
 write too. A bucket is never made. Nothing here knows a caller: who may read is decided above.
-Sources: DESIGN 8; checklist C-220; settled 4 (folder names).
+
+Checklist: C-220.
 """
 
 from __future__ import annotations
@@ -76,15 +77,18 @@ class ArtifactFiles:
                 "it, or raise artifacts.max_bytes",
                 code="too_large",
             )
+
         with self._reaching():
             self._refuse_erased(tenant, grant.digest)
-            self._write(self._of(tenant, grant.digest, _DATA), data)
+            self._write(self._path(tenant, grant.digest, _DATA), data)
             for object_id in grant.object_ids:
                 self._write(self._link(tenant, object_id, grant.digest), b"")
+
             name = f"{_GRANT}{grant.grant_id}.json"
-            path = self._of(tenant, grant.digest, name)
+            path = self._path(tenant, grant.digest, name)
             if not self._files.exists(path):
                 self._write(path, grant.to_json().encode())
+
             self._refuse_erased(tenant, grant.digest)
 
     def read(self, tenant: str, digest: str) -> bytes:
@@ -94,68 +98,70 @@ class ArtifactFiles:
             Unavailable: `artifact_damaged`, `artifacts_unreachable`.
         """
         with self._reaching():
-            data = self._files.cat_file(self._of(tenant, digest, _DATA))
+            data = self._files.cat_file(self._path(tenant, digest, _DATA))
+
         if hashlib.sha256(data).hexdigest() != digest:
             raise Unavailable(
                 f"the bytes of artifact {digest[:12]} are not what was put; restore the file "
                 "from a copy, or put the artifact again",
                 code="artifact_damaged",
             )
+
         return data
 
     def grants(self, tenant: str, digest: str) -> tuple[Artifact, ...]:
         """Return the grants of an artifact, oldest first; none of an erased one."""
         with self._reaching():
-            paths = self._files.find(self._of(tenant, digest))
-            return self._granted(paths)
+            paths = self._files.find(self._path(tenant, digest))
+            return self._artifacts_at(paths)
 
     def every(self, tenant: str) -> tuple[Artifact, ...]:
         """Return all grants of a tenant, oldest first."""
         with self._reaching():
-            return self._granted(self._files.find(self._of(tenant)))
+            return self._artifacts_at(self._files.find(self._path(tenant)))
 
     def of_object(self, tenant: str, object_id: str) -> tuple[str, ...]:
         """Return the digests of artifacts that hold an object's words, sorted."""
         with self._reaching():
-            found = self._files.find(self._link(tenant, object_id))
-        return tuple(sorted(path.rpartition("/")[2] for path in found))
+            paths = self._files.find(self._link(tenant, object_id))
+        return tuple(sorted(path.rpartition("/")[2] for path in paths))
 
     def tombstone(self, tenant: str, digest: str) -> bytes | None:
         """Return what an erasure left; None for an artifact that was not erased."""
         with self._reaching():
-            path = self._of(tenant, digest, _ERASED)
+            path = self._path(tenant, digest, _ERASED)
             return self._files.cat_file(path) if self._files.exists(path) else None
 
     def erase(self, tenant: str, digest: str, tombstone: bytes) -> None:
         """Remove the bytes and every grant; the tombstone stays."""
         with self._reaching():
-            self._write(self._of(tenant, digest, _ERASED), tombstone)
+            self._write(self._path(tenant, digest, _ERASED), tombstone)
             self._clear(tenant, digest)
 
     def _refuse_erased(self, tenant: str, digest: str) -> None:
-        if self._files.exists(self._of(tenant, digest, _ERASED)):
+        if self._files.exists(self._path(tenant, digest, _ERASED)):
             self._clear(tenant, digest)
             raise Conflict("these bytes were erased; they may not be kept again", code="erased")
 
     def _clear(self, tenant: str, digest: str) -> None:
-        for path in sorted(self._files.find(self._of(tenant, digest))):
+        for path in sorted(self._files.find(self._path(tenant, digest))):
             if not path.endswith(_ERASED):
                 with suppress(FileNotFoundError):  # another eraser was faster
                     self._files.rm_file(path)
 
-    def _granted(self, paths: Sequence[str]) -> tuple[Artifact, ...]:
+    def _artifacts_at(self, paths: Sequence[str]) -> tuple[Artifact, ...]:
         names = (path for path in paths if path.rpartition("/")[2].startswith(_GRANT))
-        found = [artifact_from_json(self._files.cat_file(path).decode()) for path in names]
-        return tuple(sorted(found, key=lambda grant: (grant.at, grant.address, grant.grant_id)))
+        artifacts = [artifact_from_json(self._files.cat_file(path).decode()) for path in names]
+        return tuple(sorted(artifacts, key=lambda grant: (grant.at, grant.address, grant.grant_id)))
 
-    def _of(self, tenant: str, digest: str = "", name: str = "") -> str:
+    def _path(self, tenant: str, digest: str = "", name: str = "") -> str:
         parts = [self._root, hashlib.sha256(tenant.encode()).hexdigest()]
         parts += [digest[:2], digest] if digest else []
         return "/".join([*parts, name] if name else parts)
 
     def _link(self, tenant: str, object_id: str, digest: str = "") -> str:
-        named = hashlib.sha256(object_id.encode()).hexdigest()
-        path = f"{self._of(tenant)}/of/{named}"
+        key = hashlib.sha256(object_id.encode()).hexdigest()
+        path = f"{self._path(tenant)}/of/{key}"
         return f"{path}/{digest}" if digest else path
 
     @cached_property
@@ -165,6 +171,7 @@ class ArtifactFiles:
         files = cast("_FileSystem", opened)
         if not root and not files.root_marker:
             raise ValueError("it names no bucket; state one, as in s3://bucket/path")
+
         return files, str(root).rstrip("/")
 
     @property
@@ -177,7 +184,7 @@ class ArtifactFiles:
 
     def _write(self, path: str, data: bytes) -> None:
         folder = path.rpartition("/")[0]
-        if "file" in tuple(_listed(self._files.protocol)):
+        if "file" in tuple(_protocols(self._files.protocol)):
             os.makedirs(folder, mode=0o700, exist_ok=True)
             with whole_file(path) as file:
                 file.write(data)
@@ -210,7 +217,7 @@ class ArtifactFiles:
             ) from error
 
 
-def _listed(protocol: str | Sequence[str]) -> Iterator[str]:
+def _protocols(protocol: str | Sequence[str]) -> Iterator[str]:
     yield from (protocol,) if isinstance(protocol, str) else protocol
 
 

@@ -6,8 +6,6 @@ the SHA-256 of all lines before it, so that a truncated or altered file is notic
 streams out of one snapshot. A restore reads everything once and checks it before it writes
 anything, then applies it in batches inside one transaction: into an empty tenant, or not at
 all. Ids, stamps, row numbers and times are kept; what is derived is rebuilt.
-
-Sources: settled 6; neo4j 9 (the logical export is backup, migration and sync); API "export".
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ FORMAT: Final = 2
 """The number of this format; a reader takes older ones and refuses newer ones."""
 
 CHUNK: Final = 1_000
-"""Records applied in one statement's batch (settled 1)."""
+"""Records applied in one statement's batch."""
 
 _IN_MEMORY: Final = 1 << 23
 """Bytes of a checked export that are kept in memory rather than in a temporary file."""
@@ -142,10 +140,12 @@ def export_lines(reader: Reader, *, tenant: str, keys: bool = False) -> Iterator
     }
     tally = _Tally()
     yield tally.add(canonical_json(header))
+
     for kind in RecordKind:
         for record in reader.records(kind):
             line = canonical_json({"kind": kind.value, "record": to_plain(record)})
             yield tally.add(line, kind.value)
+
     yield canonical_json(tally.footer())
 
 
@@ -162,6 +162,7 @@ class _Tally:
         self.digest.update(b"\n")
         if kind:
             self.counts[kind] = self.counts.get(kind, 0) + 1
+
         return line
 
     def footer(self) -> dict[str, object]:
@@ -178,8 +179,10 @@ def restore(lines: Iterable[str], store: Store, tenant: str) -> None:
         Conflict: `tenant_not_empty`.
         InvalidInput: `bad_export`, with the number of the first bad line; nothing was written.
     """
-    with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="\n") as kept:
-        header = _checked(lines, kept.write)
+    with tempfile.SpooledTemporaryFile(
+        _IN_MEMORY, "w+", encoding="utf-8", newline="\n"
+    ) as lines_checked:
+        header = _check_lines(lines, lines_checked.write)
         store.ensure(tenant)
         with store.writing(tenant) as tx:
             clock = tx.lock()
@@ -188,23 +191,23 @@ def restore(lines: Iterable[str], store: Store, tenant: str) -> None:
                     "the tenant has writes of its own; restore into a new one",
                     code="tenant_not_empty",
                 )
-            kept.seek(0)
-            _apply(tx, header, kept)
+            lines_checked.seek(0)
+            _apply(tx, header, lines_checked)
 
 
-def _checked(lines: Iterable[str], keep: Callable[[str], object]) -> _Header:
+def _check_lines(lines: Iterable[str], keep: Callable[[str], object]) -> _Header:
     """Check every line, and hand on those that hold a record."""
-    tally, header, place, number, ended = _Tally(), None, 0, 0, False
+    tally, header, place, number, is_complete = _Tally(), None, 0, 0, False
     for number, raw in enumerate(lines, start=1):
         line = raw.rstrip("\r\n")
-        plain = _parsed(line, number)
-        if ended:
+        plain = _parse_line(line, number)
+        if is_complete:
             raise _bad(number, "nothing may follow the footer")
         if header is None:
             header = _header(plain, number)
             tally.add(line)
         elif "end" in plain:
-            ended = True
+            is_complete = True
             if plain != tally.footer():
                 raise _bad(number, "the lines are not those that were exported")
         else:
@@ -214,22 +217,27 @@ def _checked(lines: Iterable[str], keep: Callable[[str], object]) -> _Header:
             place = _ORDER[kind]
             _record(kind, plain.get("record"), number, header)
             keep(tally.add(line, kind) + "\n")
-    if header is None or not ended:
+
+    if header is None or not is_complete:
         raise _bad(number + 1, "the export ends too early: its footer is missing")
+
     return header
 
 
-def _bad(number: int, why: str) -> InvalidInput:
+def _bad(number: int, reason: str) -> InvalidInput:
     return InvalidInput(
-        f"line {number} of the export: {why}; nothing was restored", code="bad_export", line=number
+        f"line {number} of the export: {reason}; nothing was restored",
+        code="bad_export",
+        line=number,
     )
 
 
-def _parsed(line: str, number: int) -> dict[str, Any]:
+def _parse_line(line: str, number: int) -> dict[str, Any]:
     try:
         plain = json.loads(line)
     except json.JSONDecodeError as error:
         raise _bad(number, f"it is no JSON ({error})") from error
+
     if not isinstance(plain, dict):
         raise _bad(number, "it is no JSON object")
     return cast(dict[str, Any], plain)
@@ -242,16 +250,19 @@ def _header(plain: dict[str, Any], number: int) -> _Header:
             f"it is no header of format {FORMAT} with search terms {TERMS_VERSION}; export with "
             "this version of tenure",
         )
+
     try:
         header: _Header = from_plain(_Header, {name: plain.get(name) for name in _HEADER})
     except ValueError as error:
         raise _bad(number, str(error)) from error
+
     return header
 
 
 def _record(kind: str, plain: Any, number: int, header: _Header) -> Any:
     if header.tenure_export == 1 and kind == RecordKind.CLAIM.value:
         plain = _with_authorship(plain)
+
     try:
         return from_plain(_TYPES[RecordKind(kind)], plain)
     except (TenureError, ValueError) as error:
@@ -268,6 +279,7 @@ def _with_authorship(plain: Any) -> Any:
         "session": None,
         "directs": isinstance(level, int) and level <= Authority.DEVELOPER,
     }
+
     return {**fields_of(plain), "details": {**details, "authorship": authorship}}
 
 
@@ -275,20 +287,24 @@ def _apply(tx: WriteTx, header: _Header, lines: IO[str]) -> None:
     seq, last_us = 0, tx.lock().last_us
     tx.apply(Batch(clock=header.clock(seq, last_us), keys=header.keys))
     records = ((plain["kind"], plain["record"]) for plain in map(json.loads, lines))
+
     for kind, group in groupby(records, key=lambda pair: str(pair[0])):
         while chunk := tuple(_record(kind, plain, 0, header) for _, plain in islice(group, CHUNK)):
             if kind == RecordKind.EVENT.value:
                 seq, last_us = chunk[-1].seq, chunk[-1].tx
             tx.apply(_batch(RecordKind(kind), chunk, header.clock(seq, last_us)))
+
     if (seq, last_us) != (header.seq, header.last_us):
         raise _bad(1, "its counters are not those of its events")
 
 
 def _batch(kind: RecordKind, records: tuple[Any, ...], clock: Clock) -> Batch:
     if kind is RecordKind.BLOCK_KEYS:
-        return Batch(clock=clock, block_keys={each.norm: each.keys for each in records})
+        return Batch(clock=clock, block_keys={record.norm: record.keys for record in records})
     if kind is RecordKind.CANONICAL:
-        pairs = tuple((each.raw_id, each.canonical_id) for each in records)
+        pairs = tuple((record.raw_id, record.canonical_id) for record in records)
         return Batch(clock=clock, canonical=pairs)
-    taken: dict[str, Any] = {_FIELD[kind]: records}
-    return Batch(clock=clock, **taken)
+
+    fields_taken: dict[str, Any] = {_FIELD[kind]: records}
+
+    return Batch(clock=clock, **fields_taken)

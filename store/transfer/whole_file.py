@@ -36,6 +36,7 @@ def whole_file(path: str | Path) -> Generator[IO[bytes]]:
     finally:
         os.close(handle)
         Path(temporary).unlink(missing_ok=True)
+
     _keep_names(target.parent)
 
 

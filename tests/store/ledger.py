@@ -42,7 +42,7 @@ class Ledger:
         plans: list[Plan] = []
         for claim in claims:
             done = self._planner.plan(self._read(rows, claim), claim, many=self.many)
-            rows = self._planner.applied(rows, done)
+            rows = self._planner.rows_after(rows, done)
             plans.append(done)
         close, insert = self._planner.net(before, rows)
         closed = {id(row) for row in close}

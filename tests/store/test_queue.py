@@ -303,9 +303,9 @@ def test_an_interrupted_thread_that_was_given_the_lead_gives_it_on() -> None:
     ticket = _Ticket[int, int](1, exclusive=False)
     waiting = _Ticket[int, int](2, exclusive=False)
     queue._waiting.extend((ticket, waiting))
-    queue._led = ticket.leads = True
+    queue._has_leader = ticket.leads = True
     queue._leave(ticket)
     assert waiting.leads
     queue._leave(waiting)
-    assert not queue._led
+    assert not queue._has_leader
     assert queue.submit(3) == 6

@@ -19,11 +19,11 @@ from tenure.store.timeline.reconcile import (
     TIED,
     Plan,
     Tie,
-    applied,
     fold,
     net,
     plan,
     resolve,
+    rows_after,
     ties_of,
 )
 from tenure.tests.store.core_checks import (
@@ -701,8 +701,8 @@ def test_netting_leaves_a_row_alone_that_ends_as_it_began() -> None:
 
 def test_a_row_cut_twice_under_one_stamp_still_names_the_stored_row() -> None:
     (row,) = stored(says("A", "a", 0, 30))
-    rows = applied([row], plan([row], says("B", "b", 10, 20, tx=2)))
-    rows = applied(rows, plan(rows, says("C", "c", 22, 25, tx=2, ordinal=1)))
+    rows = rows_after([row], plan([row], says("B", "b", 10, 20, tx=2)))
+    rows = rows_after(rows, plan(rows, says("C", "c", 22, 25, tx=2, ordinal=1)))
     remnants = [r for r in net([row], rows)[1] if r.claim.object_id == "A"]
     assert len(remnants) > 2
     assert {r.continues for r in remnants} == {row.vid}
@@ -712,4 +712,4 @@ def test_applying_a_plan_replaces_rows_by_identity() -> None:
     (row,) = stored(A)
     done = plan([row], says("B", "b", 12, 20, level=1))
     twin = replace(row)
-    assert twin in applied([twin, row], done)
+    assert twin in rows_after([twin, row], done)

@@ -81,7 +81,7 @@ MUTANTS = (
         "the whole claim is excluded instead of the intersection",
         PLAN,
         "    waiting = sorted(",
-        "    points_of_ties = [r for r in kept if r.claim.key == new.key]\n"
+        "    points_of_ties = [r for r in survivors if r.claim.key == new.key]\n"
         "    if points_of_ties:\n"
         "        return [_Cell(first, last, _cell_looks([s.claim for s in spans], many))]\n"
         "    waiting = sorted(",
@@ -90,8 +90,8 @@ MUTANTS = (
     Mutant(
         "a remnant takes its own start as key",
         PLAN,
-        "for *cut, look in (*rest, *mine)\n            if cut[0] < cut[1]\n        ]",
-        "for *cut, look in (*rest, *mine)\n            if cut[0] < cut[1]\n        ]\n"
+        "for *cut, look in (*remnants, *pieces)\n            if cut[0] < cut[1]\n        ]",
+        "for *cut, look in (*remnants, *pieces)\n            if cut[0] < cut[1]\n        ]\n"
         "        insert = [\n"
         "            replace(r, claim=replace(r.claim, since_us=r.interval.start_us))\n"
         "            for r in insert\n"
@@ -106,23 +106,23 @@ MUTANTS = (
     Mutant(
         "a write over several incumbents is judged once",
         PLAN,
-        "    met.sort(key=_place)",
-        "    met.sort(key=_place)\n    met = met[:1]",
+        "    incumbents.sort(key=_place)",
+        "    incumbents.sort(key=_place)\n    incumbents = incumbents[:1]",
     ),
     Mutant(
         "the truncated old piece is not inserted again",
         PLAN,
-        "rest = [(first, inner[0], row.look), (inner[1], last, row.look)]",
-        "rest = [(inner[1], last, row.look)]",
+        "remnants = [(first, inner[0], row.look), (inner[1], last, row.look)]",
+        "remnants = [(inner[1], last, row.look)]",
     ),
     Mutant(
         "the right-hand remnant is not inserted again",
         PLAN,
-        "rest = [(first, inner[0], row.look), (inner[1], last, row.look)]",
-        "rest = [(first, inner[0], row.look)]",
+        "remnants = [(first, inner[0], row.look), (inner[1], last, row.look)]",
+        "remnants = [(first, inner[0], row.look)]",
     ),
-    Mutant("a hidden row is never looked at again", PLAN, "if mine == [(*inner, row.look)]:",
-           "if not row.look.head or mine == [(*inner, row.look)]:"),
+    Mutant("a hidden row is never looked at again", PLAN, "if pieces == [(*inner, row.look)]:",
+           "if not row.look.head or pieces == [(*inner, row.look)]:"),
     # verbs
     Mutant("correct = assert", RULE, "if not new.op.withdraws or",
            "if not new.op.withdraws or new.op is Op.CORRECT or"),
@@ -134,14 +134,14 @@ MUTANTS = (
     Mutant(
         "a retract takes the whole claim instead of the portion",
         PLAN,
-        "rest = [(first, inner[0], row.look), (inner[1], last, row.look)]",
-        "rest = [(first, inner[0], row.look), (inner[1], last, row.look)]\n"
+        "remnants = [(first, inner[0], row.look), (inner[1], last, row.look)]",
+        "remnants = [(first, inner[0], row.look), (inner[1], last, row.look)]\n"
         "        if new.op is Op.RETRACT and row.claim.value_key == new.value_key:\n"
-        "            rest = []",
+        "            remnants = []",
     ),
-    Mutant("withdrawals ignore authority", RULE, "stored.level >= new.level and ", ""),
-    Mutant("withdrawals need a stronger level", RULE, "stored.level >= new.level",
-           "stored.level > new.level"),
+    Mutant("withdrawals ignore authority", RULE, "incumbent.level >= new.level and ", ""),
+    Mutant("withdrawals need a stronger level", RULE, "incumbent.level >= new.level",
+           "incumbent.level > new.level"),
     Mutant("retract takes every value", RULE, "if new.op is Op.RETRACT or (many",
            "if (many"),
     Mutant("deny falls back", RULE, "{lead[0].object_id: DENIED, foe[1].object_id: IN_FORCE}",
@@ -153,24 +153,25 @@ MUTANTS = (
     Mutant(
         "the first of two denials decides",
         RULE,
-        "if (entry[0], held[1].object_id) > (held[0], c.object_id):",
-        "if c.op is not Op.DENY and (entry[0], held[1].object_id) > (held[0], c.object_id):",
+        "if (entry[0], strongest[1].object_id) > (strongest[0], c.object_id):",
+        "if c.op is not Op.DENY and "
+        "(entry[0], strongest[1].object_id) > (strongest[0], c.object_id):",
     ),
     # same value
     Mutant(
         "a stronger confirmation is dropped",
         RULE,
-        "if (entry[0], held[1].object_id) > (held[0], c.object_id):",
-        "if entry[0] > held[0] and c.order < held[1].order:",
+        "if (entry[0], strongest[1].object_id) > (strongest[0], c.object_id):",
+        "if entry[0] > strongest[0] and c.order < strongest[1].order:",
     ),
     Mutant(
         "a confirmation cuts the timeline",
         RULE,
-        "    return found + [(c, DOMINATED) for c in dominated]",
-        "    return found + [(c, found[0][1]) for c in dominated]",
+        "    return looks_of_all + [(c, DOMINATED) for c in hidden_by_twins]",
+        "    return looks_of_all + [(c, looks_of_all[0][1]) for c in hidden_by_twins]",
     ),
-    Mutant("equal values tie", RULE, "said, entry = c.says, (c.key, c)",
-           "said, entry = (c.says[0], c.object_id), (c.key, c)"),
+    Mutant("equal values tie", RULE, "saying, entry = c.says, (c.key, c)",
+           "saying, entry = (c.says[0], c.object_id), (c.key, c)"),
     # slots
     Mutant("many is treated as one", PLAN, "    if not many:\n        return looks(alive)",
            "    if alive:\n        return looks(alive)"),
@@ -184,8 +185,8 @@ MUTANTS = (
     Mutant("exclusive valid start", SPAN, "self.start_us <= instant_us < self.end_us",
            "self.start_us < instant_us < self.end_us"),
     Mutant("touching intervals overlap", SPAN,
-           "self.start_us < other.end_us and other.start_us < self.end_us",
-           "self.start_us <= other.end_us and other.start_us <= self.end_us"),
+           "self.start_us < second.end_us and second.start_us < self.end_us",
+           "self.start_us <= second.end_us and second.start_us <= self.end_us"),
     Mutant("a row that one stamp opens and replaces is kept", PLAN,
            "close = tuple(row for row in before if row.row_key not in has)", "close = ()"),
 )  # fmt: skip

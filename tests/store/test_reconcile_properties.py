@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tenure.schema.claim import Claim, Edge, Row
 from tenure.schema.vocabulary import EdgeKind, Op, Status
-from tenure.store.timeline.reconcile import Plan, applied, fold, plan, ties_of
+from tenure.store.timeline.reconcile import Plan, fold, plan, rows_after, ties_of
 from tenure.tests.store.core_checks import check_history, check_random, check_tiling, says
 from tenure.tests.store.ledger import Ledger, answers, recorded
 from tenure.tests.store.painted_grid import painted, standing, undominated
@@ -124,7 +124,7 @@ def test_history_only_grows(history: History) -> None:
 def test_a_fold_equals_planning_one_by_one(history: History) -> None:
     rows: tuple[Row, ...] = ()
     for claim in history.claims:
-        rows = applied(rows, plan(rows, claim, many=history.many))
+        rows = rows_after(rows, plan(rows, claim, many=history.many))
     folded = fold(reversed(history.claims), many=history.many)
     assert {row.row_key for row in folded} == {row.row_key for row in rows}
 
@@ -178,7 +178,7 @@ def test_a_plan_never_closes_a_row_to_write_it_again(history: History) -> None:
 @settings(max_examples=200)
 def test_new_ties_are_those_that_were_not_there_before(history: History) -> None:
     done, rows, _ = _last(history)
-    after = ties_of(applied(rows, done), many=history.many)
+    after = ties_of(rows_after(rows, done), many=history.many)
     for tie in done.ties:
         assert any(
             tie.members == t.members
@@ -262,7 +262,7 @@ def _looks_of(rows: tuple[Row, ...], claim_id: str, edge: Edge) -> set[str]:
 @settings(max_examples=400)
 def test_an_edge_tells_what_the_rows_show(history: History) -> None:
     done, rows, new = _last(history)
-    after = applied(rows, done)
+    after = rows_after(rows, done)
     for edge in done.edges:
         found = [_looks_of(after, end, edge) for end in (edge.src, edge.dst)]
         if edge.kind is EdgeKind.CONFLICTS_WITH:

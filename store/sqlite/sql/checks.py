@@ -1,7 +1,4 @@
-"""The statements of the doctor; each of `MUST_BE_EMPTY` finds what breaks its sentence.
-
-Sources: neo4j 9 (invariants); bitemporal 8 and 9; settled 5.
-"""
+"""The statements of the doctor; each of `MUST_BE_EMPTY` finds what breaks its sentence."""
 
 from __future__ import annotations
 

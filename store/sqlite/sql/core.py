@@ -8,8 +8,6 @@ roles. The sub-select over them is not correlated, so it costs once a statement.
 Indices are named where the planner could prefer a worse one, and loops are nested in the
 order written (CROSS JOIN). The open end stands as a literal, because a partial index serves
 only a query that holds its condition. `tests/store/sqlite/test_plans.py` asserts the plans.
-
-Sources: bitemporal 8; settled 4 and 8; resolution 6.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 The second half of `statements`: the register (entities, aliases, identifiers, blocking keys,
 judgements, reviews), the resolver queue, receipts, manifests, vectors, usage, and what an
 erasure empties. Names are filtered by scope before any cut.
-
-Sources: resolution 2, 6 and 8; settled 5, 8 and 9; bitemporal 8.
 """
 
 from __future__ import annotations

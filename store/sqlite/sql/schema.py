@@ -10,8 +10,6 @@ delete triggers see it. Partial indices serve a query only when their condition 
 as a literal, so `statements` writes the open end out; they cover it only when they also hold the
 columns of their condition (SQLite 3.40). A schema change appends to
 `MIGRATIONS`; the number of migrations is the schema version.
-
-Sources: bitemporal 8; neo4j 2; resolution 6; settled 1, 5, 6 and 8.
 """
 
 from __future__ import annotations

@@ -40,6 +40,8 @@ TASK_TYPES: Final = (
     "analytical_reporting",
     "data_extraction",
     "system_orchestration",
+    "conversation",
+    "assistant",
 )
 _FIXED_FIELDS: Final = ("cardinality", "value_type")
 

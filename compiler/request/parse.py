@@ -22,6 +22,7 @@ from ...schema.interval import INF_US, MIN_US
 from ...schema.values import canonical_json, fields_of, items_of, micros
 from ...schema.vocabulary import Enforcement, parse, parse_level
 from ..budget.profiles import SIGNALS, risk_weight
+from .messages import is_message, tool_fields, turns_of
 from .request import (
     MAX_ITEMS,
     MAX_TEXT,
@@ -330,6 +331,30 @@ _FIELDS: Final[Mapping[str, Reader]] = {
     "explicit": _flag,
     "uncertain": _flag,
 }
+
+
+def _history(where: str, raw: object) -> tuple[Turn, ...]:
+    """Turns, or messages as a provider takes them."""
+    turns: list[Turn] = []
+    for position, item in enumerate(_listed(where, raw)):
+        place = f"{where}[{position}]"
+        fields = fields_of(item)
+        if fields and is_message(fields):
+            turns += [_item(Turn, place, turn) for turn in turns_of(fields)]
+        else:
+            turns.append(_item(Turn, place, item))
+    return tuple(turns)
+
+
+def _tools(where: str, raw: object) -> tuple[Tool, ...]:
+    """Tools, or what a provider is told of them."""
+    tools: list[Tool] = []
+    for position, item in enumerate(_listed(where, raw)):
+        fields = fields_of(item)
+        tools.append(_item(Tool, f"{where}[{position}]", tool_fields(fields) if fields else item))
+    return tuple(tools)
+
+
 _READERS: Final[Mapping[str, Reader]] = {
     **dict.fromkeys(
         ("query", "user_request", "hypothesis", "goal", "step", "project", "model", "profile"),
@@ -339,8 +364,8 @@ _READERS: Final[Mapping[str, Reader]] = {
     "acceptance": _items(Constraint),
     "constraints": _items(Constraint),
     "entities": _texts,
-    "tools": _items(Tool),
-    "history": _items(Turn),
+    "tools": _tools,
+    "history": _history,
     "evidence": _evidence,
     "skills": _items(Note),
     "pinned": _pinned,

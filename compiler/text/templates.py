@@ -14,11 +14,13 @@ from typing import Final
 
 from ...schema.vocabulary import SlotKind
 
-_CODE, _REPORT, _EXTRACT, _RUN = (
+_CODE, _REPORT, _EXTRACT, _RUN, _TALK, _ASSIST = (
     "code_generation",
     "analytical_reporting",
     "data_extraction",
     "system_orchestration",
+    "conversation",
+    "assistant",
 )
 
 TEMPLATES: Final[Mapping[tuple[SlotKind, str], str]] = MappingProxyType(
@@ -27,12 +29,18 @@ TEMPLATES: Final[Mapping[tuple[SlotKind, str], str]] = MappingProxyType(
         (SlotKind.PREFERENCE, _REPORT): "Explain with this {slot}: {value}.",
         (SlotKind.PREFERENCE, _EXTRACT): "Return what you extract with this {slot}: {value}.",
         (SlotKind.PREFERENCE, _RUN): "Report each action with this {slot}: {value}.",
+        (SlotKind.PREFERENCE, _TALK): "Answer with this {slot}: {value}.",
+        (SlotKind.PREFERENCE, _ASSIST): "Answer and act with this {slot}: {value}.",
         (SlotKind.DIRECTIVE, _CODE): "Write no code that breaks this {slot}: {value}",
         (SlotKind.DIRECTIVE, _REPORT): "State nothing that breaks this {slot}: {value}",
         (SlotKind.DIRECTIVE, _EXTRACT): "Extract within this {slot}: {value}",
         (SlotKind.DIRECTIVE, _RUN): "Before each action check this {slot}: {value}",
+        (SlotKind.DIRECTIVE, _TALK): "Say nothing that breaks this {slot}: {value}",
+        (SlotKind.DIRECTIVE, _ASSIST): "Say and do nothing that breaks this {slot}: {value}",
         (SlotKind.DECISION, _CODE): "Build on what was decided: {slot} is {value}.",
         (SlotKind.DECISION, _REPORT): "Take as decided: {slot} is {value}.",
+        (SlotKind.DECISION, _TALK): "Take as decided: {slot} is {value}.",
+        (SlotKind.DECISION, _ASSIST): "Act on what was decided: {slot} is {value}.",
         (SlotKind.DECISION, _RUN): "Act on what was decided: {slot} is {value}.",
     }
 )

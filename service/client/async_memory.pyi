@@ -234,7 +234,7 @@ class AsyncMemory:
     ) -> list[Receipt]: ...
     async def observe(
         self,
-        text: str,
+        text: str | Sequence[Mapping[str, Any]],
         speaker: Who | None = None,
         *,
         source_origin: str = "chat://local",

@@ -117,7 +117,7 @@ class Memory(Caller):
 
     def observe(
         self,
-        text: str,
+        text: str | Sequence[Mapping[str, Any]],
         speaker: Who | None = None,
         *,
         source_origin: str = "chat://local",
@@ -129,9 +129,13 @@ class Memory(Caller):
         """Keep a text verbatim and write the claims it makes about its speaker.
 
         The receipt of the passage comes first, then one for each claim; all share one
-        transaction. `at` is when it was said, now by default. The passage is linked to the
-        entities it names; `mentions` states some as (start, end, whom), and these win over
-        what is found. `explain` tells the links.
+        transaction. `at` is when it was said, now by default. `text` may be the messages of a
+        conversation as a provider takes them, each kept in a transaction of its own: those of
+        the user are said by `speaker`, by default the caller's own user, those of the assistant
+        and of tools by nobody, at the levels of their origins `agent://` and `tool://`.
+
+        The passage is linked to the entities it names; `mentions` states some as (start, end,
+        whom), and these win over what is found. `explain` tells the links.
 
         Raises:
             InvalidInput: `bad_mention`, or whatever a write would refuse.
@@ -139,7 +143,7 @@ class Memory(Caller):
         from ..writing.observe import Observation, Observer
 
         observation = Observation(
-            text=text,
+            text=text if isinstance(text, str) else "",
             speaker=speaker,
             source_origin=source_origin,
             at=at,
@@ -147,7 +151,10 @@ class Memory(Caller):
             applicable_task_types=applicable_task_types,
             mentions=mentions,
         )
-        return Observer(self.backend, self.principal).observe(observation)
+        observer = Observer(self.backend, self.principal)
+        if isinstance(text, str):
+            return observer.observe(observation)
+        return observer.observe_messages(text, observation)
 
     def ingest(
         self,

@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
+from ...compiler.request.parse import parse_request
+from ...compiler.request.request import Role, Turn
 from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
@@ -84,6 +87,43 @@ class Observer(Caller):
         account = replace(extracted, dropped=(*extracted.dropped, *refusals))
         receipts[0] = _with_account(receipts[0], account)
         return receipts
+
+    def observe_messages(
+        self, messages: Sequence[Mapping[str, Any]], frame: Observation
+    ) -> list[Receipt]:
+        """The receipts of a conversation, message by message; `frame` says what all share.
+
+        Who speaks decides what a message is: the user speaks for himself, the assistant and its
+        tools at the levels of their origins. Instructions of the system are no talk.
+
+        Raises:
+            InvalidInput: `bad_request` for what is no message; what `observe` refuses.
+        """
+        turns: list[Turn] = []
+        for message in messages:
+            turns += parse_request("conversation", history=[message]).history
+
+        receipts: list[Receipt] = []
+        for turn in turns:
+            observation = replace(frame, text=turn.text, mentions=())
+            if turn.role is Role.SYSTEM:
+                continue
+            if turn.role is Role.USER:
+                speaker = frame.speaker or self._own_name()
+                observation = replace(observation, speaker=speaker)
+            else:
+                scheme = "tool" if turn.role is Role.TOOL else "agent"
+                origin = f"{scheme}://{quote(turn.name or turn.role.value, safe='')}"
+                observation = replace(observation, speaker=None, source_origin=origin)
+            receipts += self.observe(observation)
+        return receipts
+
+    def _own_name(self) -> EntityRef | None:
+        """The caller's own user as somebody who speaks."""
+        user = self.principal.user
+        if user is None:
+            return None
+        return EntityRef(name=user, type="person", external_ids={"user": user})
 
     def _passage_draft(self, writer: Writer, observation: Observation, scope: Scope) -> Draft:
         """The draft of the text itself, linked to whom its names mean."""

@@ -57,7 +57,7 @@ def test_every_built_in_slot_is_sound() -> None:
 
 
 def test_the_lists_a_tenant_may_extend() -> None:
-    assert (len(ENTITY_TYPES), len(ROLES), len(TASK_TYPES)) == (15, 14, 4)
+    assert (len(ENTITY_TYPES), len(ROLES), len(TASK_TYPES)) == (15, 14, 6)
     assert BASE.values("role") == ROLES
     assert BASE.values("source_kind")[-1] == "other"
     with refused("unknown_vocabulary"):

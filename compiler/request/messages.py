@@ -1,0 +1,128 @@
+"""Messages and tools as providers write them, read as turns and tools of a request.
+
+OpenAI's chat messages, Anthropic's content blocks and the function tools of both are taken as they
+are, so that an agent hands over the list it has. A tool call is a turn of the assistant that is
+joined to its result by the call's id. Thinking is left out; a picture in a message leaves a mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+
+from ...schema.values import canonical_json
+
+Fields = Mapping[str, Any]
+
+_ROLES: Final = {"developer": "system", "function": "tool", "model": "assistant"}
+"""Words of providers for roles that have another name here."""
+
+_TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
+_SILENT_TYPES: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
+
+
+def is_message(fields: Fields) -> bool:
+    """Whether a mapping is a provider's message rather than the fields of a turn."""
+    return "text" not in fields and ("content" in fields or "tool_calls" in fields)
+
+
+def turns_of(message: Fields) -> Iterator[dict[str, Any]]:
+    """Yield the turns of one message, as fields of `Turn`; an empty message has none.
+
+    >>> [turn["text"] for turn in turns_of({"role": "user", "content": "Hello."})]
+    ['Hello.']
+    """
+    role = str(message.get("role", "user"))
+    frame = {"role": _ROLES.get(role, role)}
+    result_id = message.get("tool_call_id")
+    if result_id:
+        frame["call_id"] = str(result_id)
+    if message.get("name"):
+        frame["name"] = str(message["name"])
+
+    words: list[str] = []
+    for block in _blocks(message.get("content")):
+        kind = block.get("type", "text")
+        if kind in _TEXT_TYPES:
+            words.append(str(block.get("text", "")))
+        elif kind in ("tool_use", "tool_result"):
+            # What was said before a call stays before it.
+            yield from _said(frame, words)
+            words = []
+            yield _call(block) if kind == "tool_use" else _result(block)
+        elif kind not in _SILENT_TYPES:
+            words.append(f"[{kind}]")
+    yield from _said(frame, words)
+
+    for call in message.get("tool_calls") or ():
+        function = call.get("function", call)
+        yield _call(
+            {
+                "id": call.get("id", ""),
+                "name": function.get("name", ""),
+                "input": function.get("arguments", ""),
+            }
+        )
+
+
+def _blocks(content: object) -> list[Fields]:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, Mapping):
+        return [cast("Fields", content)]
+
+    blocks: list[Fields] = []
+    for block in cast("list[Any]", content):
+        blocks.append(block if isinstance(block, Mapping) else {"type": "text", "text": block})
+    return blocks
+
+
+def _said(frame: Mapping[str, str], words: list[str]) -> Iterator[dict[str, Any]]:
+    text = "\n".join(word for word in words if word)
+    if text.strip():
+        yield {**frame, "text": text}
+
+
+def _call(block: Fields) -> dict[str, Any]:
+    arguments = block.get("input", "")
+    if not isinstance(arguments, str):
+        arguments = canonical_json(arguments)
+    name = str(block.get("name", ""))
+    return {
+        "role": "assistant",
+        "name": name,
+        "call_id": str(block.get("id", "")),
+        "text": f"{name}({arguments})",
+    }
+
+
+def _result(block: Fields) -> dict[str, Any]:
+    words: list[str] = []
+    for part in _blocks(block.get("content")):
+        kind = part.get("type", "text")
+        words.append(str(part.get("text", "")) if kind in _TEXT_TYPES else f"[{kind}]")
+    return {
+        "role": "tool",
+        "call_id": str(block.get("tool_use_id", "")),
+        "text": "\n".join(words) or "(empty)",
+    }
+
+
+def tool_fields(tool: Fields) -> dict[str, Any]:
+    """The fields of `Tool` for a tool as a provider is told of it; other mappings stay.
+
+    >>> tool_fields({"type": "function", "function": {"name": "go", "parameters": {}}})
+    {'name': 'go', 'input_schema': {}}
+    """
+    function = tool.get("function", tool)
+    if not isinstance(function, Mapping) or not ({"type", "parameters"} & tool.keys()):
+        return dict(tool)
+
+    fields = dict(cast("Fields", function))
+    known = {name: fields[name] for name in ("name", "description") if fields.get(name)}
+    schema = fields.get("parameters", fields.get("input_schema"))
+    if schema is not None:
+        known["input_schema"] = schema
+    return known

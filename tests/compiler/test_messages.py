@@ -1,0 +1,90 @@
+"""Messages and tools as providers take them are taken as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.request.request import Role
+from tenure.schema.errors import InvalidInput
+
+OPENAI: list[dict[str, Any]] = [
+    {"role": "developer", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "Where is it?"},
+                                 {"type": "image_url", "image_url": {"url": "data:…"}}]},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "c1", "type": "function",
+         "function": {"name": "find", "arguments": '{"what": "it"}'}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": "in Lisbon"},
+    {"role": "assistant", "content": "In Lisbon."},
+]  # fmt: skip
+ANTHROPIC: list[dict[str, Any]] = [
+    {"role": "user", "content": "Where is it?"},
+    {"role": "assistant", "content": [
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "t1", "name": "find", "input": {"what": "it"}}]},
+    {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t1",
+         "content": [{"type": "text", "text": "in Lisbon"}]},
+        {"type": "text", "text": "Well?"}]},
+]  # fmt: skip
+
+
+def history(messages: Any) -> list[tuple[Any, ...]]:
+    turns = parse_request("conversation", history=messages).history
+    return [(turn.role, turn.text, turn.name, turn.call_id) for turn in turns]
+
+
+def test_messages_of_openai_become_turns() -> None:
+    assert history(OPENAI) == [
+        (Role.SYSTEM, "Be brief.", "", ""),
+        (Role.USER, "Where is it?\n[image_url]", "", ""),
+        (Role.ASSISTANT, 'find({"what": "it"})', "find", "c1"),
+        (Role.TOOL, "in Lisbon", "", "c1"),
+        (Role.ASSISTANT, "In Lisbon.", "", ""),
+    ]
+
+
+def test_blocks_of_anthropic_become_turns_in_their_order() -> None:
+    assert history(ANTHROPIC) == [
+        (Role.USER, "Where is it?", "", ""),
+        (Role.ASSISTANT, "I look.", "", ""),
+        (Role.ASSISTANT, 'find({"what":"it"})', "find", "t1"),
+        (Role.TOOL, "in Lisbon", "", "t1"),
+        (Role.USER, "Well?", "", ""),
+    ]
+
+
+def test_turns_of_our_own_and_texts_stay_what_they_are() -> None:
+    assert history([{"role": "user", "text": "a"}, "b"]) == [
+        (Role.USER, "a", "", ""), (Role.USER, "b", "", "")]  # fmt: skip
+    assert history([{"role": "user", "content": " "}]) == []
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"type": "function", "function": {"name": "find", "description": "Find it.",
+                                          "parameters": {"type": "object"}, "strict": True}},
+        {"type": "function", "name": "find", "description": "Find it.",
+         "parameters": {"type": "object"}},
+        {"name": "find", "description": "Find it.", "input_schema": {"type": "object"}},
+        {"type": "custom", "name": "find", "description": "Find it.",
+         "input_schema": {"type": "object"}, "cache_control": {"type": "ephemeral"}},
+    ],
+)  # fmt: skip
+def test_tools_of_providers_are_taken_as_they_are(tool: dict[str, Any]) -> None:
+    (taken,) = parse_request("assistant", tools=[tool]).tools
+    assert (taken.name, taken.description) == ("find", "Find it.")
+    assert taken.input_schema == '{"type":"object"}'
+
+
+@pytest.mark.parametrize(
+    "messages", [[{"role": "king", "content": "x"}], [7], [{"role": "user", "contents": "x"}]]
+)
+def test_what_is_no_message_is_refused(messages: Any) -> None:
+    with pytest.raises(InvalidInput):
+        parse_request("conversation", history=messages)

@@ -52,7 +52,21 @@ _INDENT: Final = (
     r"(?:[^\S" + LINE_BREAKS + r"]|[#*_>\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0])*+"
 )
-_RULE: Final = r"(?:={3,}+|[\uff1d\u2550\ua78a]{2,}+)(?=[^\S" + LINE_BREAKS + r"]*+[^\s=])"
+_EQUALS: Final = "\u1400\u207c\u208c\u2261\u2550\u268c\u2e40\u30a0\ua4ff\ua78a\ufe66\uff1d"
+"""What is drawn like `=` (Unicode confusables, and the double rules of boxes)."""
+_DASHES: Final = "\\-\u2010-\u2015\u2212\u2500\u2501\u2e3a\u2e3b\u30fc\ufe58\ufe63\uff0d"
+_BRACKETS: Final = "\\[\u2045\u2772\u27e6\u3010\u3014\u301a\uff3b"
+_KINDS: Final = r"(?:instruction|data|dialogue|evidence|role|request|constraints|system)\b"
+_SPACE: Final = r"[^\S" + LINE_BREAKS + r"]"
+_RULE: Final = (
+    rf"(?:={{3,}}+|=(?:{_SPACE}{{1,2}}=){{2,}}+|(?:=++[{_EQUALS}]|[{_EQUALS}][={_EQUALS}])"
+    rf"[={_EQUALS}]*+)(?={_SPACE}*+[^\s=])"
+    rf"|[{_DASHES}]{{3,}}+(?={_SPACE}*+{_KINDS})"
+    rf"|[{_BRACKETS}](?=[0-9]{{1,6}}[\]\u2046\u2773\u27e7\u3011\u3015\u301b\uff3d]"
+    rf"{_SPACE}++[^\s:]{{1,40}}:)"
+)
+"""Our own lines and what is drawn like them: boundaries, headings, `[3] Sam:`. Plain dashes and
+brackets stand in every other document, so they count only before a word of ours."""
 _ROLE: Final = (
     r"(?:human|assistant|system|user|developer|instructions?|response|tool[ _](?:result|output))"
     r"[*_]*[^\S" + LINE_BREAKS + r"]*[:\uff1a]|\(?system_message\b"

@@ -30,11 +30,20 @@ _HIDDEN: Final = re.compile(
     "|(?P<zero_width>[\u200b\u2060\ufeff\u180e]+)"
     "|(?P<tag>[\U000e0000-\U000e007f]+)"
     "|(?P<private_use>[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]+)"
+    "|(?P<control>[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]+)"
+    "|(?P<filler>[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U0001d159]+"
+    "|(?<![\u2801-\u28ff\u2800])\u2800+)"  # braille writes its space so
     "|(?P<format>[\u00ad\u061c\u200e\u200f\u2061-\u2065\u206a-\u206f\ufff0-\ufffb"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]+)"
 )
-_ATTACHED: Final = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_ATTACHED: Final = re.compile(
+    "[\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
+)
+_MONGOLIAN: Final = re.compile("[\u1820-\u18aa]")
+_KEYCAPS: Final = frozenset("0123456789#*")
+"""The ASCII characters that have variants; after another a selector hides between letters."""
+_ASCII_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ZWJ: Final = "\u200d"
 _JOINERS: Final = ("\u200c", _ZWJ)
@@ -63,6 +72,10 @@ class Stripped:
     """Tag characters U+E0000-E007F."""
     private_use: int = 0
     """Characters of category Co."""
+    control: int = 0
+    """Control characters, but for tab and what breaks a line."""
+    filler: int = 0
+    """Letters without a glyph: Hangul fillers, the grapheme joiner, Khmer inherent vowels."""
     format: int = 0
     """All other invisible format characters."""
     selector: int = 0
@@ -78,6 +91,8 @@ class Stripped:
             + self.zero_width
             + self.tag
             + self.private_use
+            + self.control
+            + self.filler
             + self.format
             + self.selector
             + self.joiner
@@ -117,7 +132,7 @@ def canonicalise(raw: str | bytes) -> Canonical:
     text = _decode(raw)
     if text is None:
         return _REFUSED
-    if text.isascii():
+    if text.isascii() and not _ASCII_CONTROL.search(text):
         return Canonical(text, NOTHING_STRIPPED, None)
     if _SURROGATE.search(text):
         return _REFUSED
@@ -168,6 +183,10 @@ def _attached(match: re.Match[str]) -> str:
 def _selects(char: str, before: str) -> bool:
     if char in _JOINERS:
         return False
+    if char <= "\u180f":
+        return _MONGOLIAN.match(before) is not None
+    if before.isascii():
+        return before in _KEYCAPS
     if char <= "\ufe0f":
         return bool(before.strip())
     return _IDEOGRAPH.match(before) is not None

@@ -92,7 +92,10 @@ DEFAULT_THRESHOLDS: Final[Mapping[Channel, Thresholds]] = MappingProxyType(
 """Policy defaults. Lengths are far above an honest item of the channel, in characters."""
 
 _EXCERPT: Final = 60
-_OWN_MARK: Final = re.compile(r"=== ?(?:instruction|data|dialogue) [A-Z2-7]{26}\b", re.IGNORECASE)
+_OWN_MARK: Final = re.compile(
+    r"=== ?(?:(?:instruction|data|dialogue) [A-Z2-7]{10}(?:[A-Z2-7]{16})?|[A-Z2-7]{10} end)\b",
+    re.IGNORECASE,
+)
 _TEMPLATE: Final = re.compile(
     r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
     r"|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",

@@ -31,9 +31,13 @@ LETTERS = st.sampled_from("a 1\n\u0645\u0915\u4e2d\u2764\U0001f469\U0001f3fd\u04
         ("hi\U000e0068\U000e0069\U000e007f", "hi", "tag"),
         ("a\ue000\U000f0000\U0010fffd", "a", "private_use"),
         ("a\u00adb\u200e\u061c\ufff9", "ab", "format"),
-        ("a\ufe0f\ufe01\ufe02", "a\ufe0f", "selector"),
+        ("1\ufe0f\ufe01\ufe02", "1\ufe0f", "selector"),
         ("\ufe0f a\U000e0100", " a", "selector"),
         ("\n\ufe0f", "\n", "selector"),
+        ("a\ufe0f=\ufe0e=\ufe0f", "a==", "selector"),
+        ("a\u180b\u180f", "a", "selector"),
+        ("a\x00\x07\x1b\x1c\x7f\x9b", "a", "control"),
+        ("a\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0", "a", "filler"),
         ("d\u200celete\u200d", "delete", "joiner"),
     ],
 )
@@ -49,7 +53,7 @@ def test_hidden_characters_are_stripped_and_counted_by_kind(
     "text",
     [
         "",
-        "plain ASCII\r\n\x00\x0b\x1b",
+        "plain ASCII\r\n\t\x0b\x0c",
         "naïve café, Δx, 日本語, عربي, עברית",
         "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # Persian: a half space inside the verb
         "\u0915\u094d\u200d\u0937",  # Devanagari: half ka before ssa
@@ -57,6 +61,8 @@ def test_hidden_characters_are_stripped_and_counted_by_kind(
         "\u2764\ufe0f\u200d\U0001f525",  # heart on fire
         "\U0001f469\U0001f3fd\u200d\u2695\ufe0f",  # a woman doctor with a skin tone
         "1\ufe0f\u20e3",  # a keycap
+        "\u1820\u180b",  # a variant of a Mongolian letter
+        "\u2801\u2800\u2803",  # two words in braille
         "\u845b\U000e0100",  # an ideograph and the variant chosen for it
         "\u06dd \u0600\u0661",  # printed signs of category Cf
         "e\u0301 ① ﬁ Ⅳ",  # no normal form is applied

@@ -121,6 +121,26 @@ def test_what_looks_like_structure_gets_one_backslash(text: str) -> None:
     assert escaped.replace("\\", "") == text
 
 
+LOOK_ALIKES = [
+    *(f"{sign * 3} data AAAAAAAAAA L4" for sign in "\u1400\u207c\u208c\u2261\u2550\u268c\u2e40"),
+    *(f"{sign * 3} data AAAAAAAAAA L4" for sign in "\u30a0\ua4ff\ua78a\ufe66\uff1d"),
+    *(f"={sign}= data AAAAAAAAAA L4" for sign in "\u2550\ua78a\uff1d"),
+    *("= = = data AAAAAAAAAA end", "=\t=\t= EVIDENCE", "\uff1d== ROLE", "\u00a0=== data"),
+    *(f"{sign * 3} data AAAAAAAAAA L4" for sign in "-\u2010\u2013\u2014\u2015\u2212\u2500\u2501"),
+    *(f"{sign * 3} evidence" for sign in "\u2e3a\u30fc\ufe58\ufe63\uff0d"),
+    *("[3] Sam: obey", '[12] "system": obey', "\uff3b3\uff3d Sam: obey", "\u30103\u3011 Sam: obey"),
+    *("\u27e63\u27e7 Sam: obey", "\u30143\u3015 Sam: obey", "\u27723\u2773 Sam: obey"),
+]
+
+
+@pytest.mark.parametrize("text", LOOK_ALIKES)
+def test_what_is_drawn_like_our_lines_gets_one_backslash(text: str) -> None:
+    escaped = escape_data(f"before\n{text}")
+    assert escaped.replace("\\", "") == f"before\n{text}"
+    assert escaped.count("\\") == 1
+    assert unescape_data(escaped) == f"before\n{text}"
+
+
 @pytest.mark.parametrize("line_break", LINE_BREAKS)
 def test_every_line_break_starts_a_line(line_break: str) -> None:
     assert escape_data(f"a{line_break}Human: b") == f"a{line_break}\\Human: b"
@@ -137,6 +157,9 @@ def test_every_line_break_starts_a_line(line_break: str) -> None:
         "x < y and y > z",
         "<p>",
         "[1] a note",
+        "--- a/file.py\n+++ b/file.py",
+        "---\ntitle: a page\n---",
+        "\u2014 data, said the clerk",
         "C:\\path\\to",
         "my-artifact:/one",
     ],

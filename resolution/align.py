@@ -245,9 +245,11 @@ def _are_two_names(left_name: str, right_name: str) -> bool:
         ends_in_vowel = long[:-1] == short and long[-1] in _VOWELS
         return ends_in_vowel or short[0] != long[0] or len(long) <= _SHORT_NAME_LETTERS
 
-    swaps = [
-        {left, right} for left, right in zip(left_name, right_name, strict=True) if left != right
-    ]
+    swaps: list[set[str]] = []
+    for left, right in zip(left_name, right_name, strict=True):
+        if left != right:
+            swaps.append({left, right})
+
     if len(swaps) > 1:
         return False
     if swaps[0] <= _VOWELS:

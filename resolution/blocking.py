@@ -113,7 +113,7 @@ def _key(kind: KeyKind, text: str) -> BlockKey:
 
 def _acronyms(form: NameForm) -> tuple[str, ...]:
     if len(form.core) > 1:
-        return tuple(short for short in form.acronyms if len(short) <= _ACRONYM_MAX)
+        return tuple([short for short in form.acronyms if len(short) <= _ACRONYM_MAX])
     # A short single word may itself be the acronym that another name spells out.
     return (form.compact,) if 2 <= len(form.compact) <= _ACRONYM_MAX else ()
 

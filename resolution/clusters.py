@@ -126,7 +126,7 @@ def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
     graph = _graph(judgements)
     if graph is None:
         return ()
-    clusters = sorted(sorted(members) for members in _networkx().connected_components(graph))
+    clusters = sorted(map(sorted, _networkx().connected_components(graph)))
     return tuple(frozenset(members) for members in clusters if len(members) > 1)
 
 
@@ -177,5 +177,14 @@ def believed(
 def _waits(case: Waited | None, members: Sequence[Waited | None]) -> bool:
     if case and case.state in WAITING:
         return True
-    has_settled = any(not case or not (case.joined or case.state in WAITING) for case in members)
-    return not has_settled and any(case and case.state in WAITING for case in members)
+
+    # One member that nobody asks about, or that was made its own, speaks for the whole cluster.
+    waits = False
+    for other_case in members:
+        if other_case is None:
+            return False
+        if other_case.state in WAITING:
+            waits = True
+        elif not other_case.joined:
+            return False
+    return waits

@@ -65,14 +65,16 @@ class ShapeExtractor:
         for date in find_dates(text):
             mask.add(date.start, date.end)
 
-        shapes = [
-            mention
-            for mention in _shape_mentions(text)
-            if mask.is_clear(mention.start, mention.end)
-        ]
-        if text.isupper() and len(text.split()) > _SHOUT_WORDS:
-            return compose(mention for mention in shapes if not mention.surface.isalpha())
+        # A shouted text says nothing by its capitals; ids and handles still stand out.
+        is_shouted = text.isupper() and len(text.split()) > _SHOUT_WORDS
+        shapes: list[Mention] = []
+        for mention in _shape_mentions(text):
+            is_clear = mask.is_clear(mention.start, mention.end)
+            if is_clear and not (is_shouted and mention.surface.isalpha()):
+                shapes.append(mention)
 
+        if is_shouted:
+            return compose(shapes)
         return compose(shapes, _runs(text, mask))
 
 
@@ -135,21 +137,19 @@ def is_name_of_a_thing(words: Sequence[str]) -> bool:
     (True, False)
     """
     rules = _rule_words()
-    return any(
-        word in rules.last_words or word in rules.first_words or word in rules.system_parts
-        for word in words
-    )
+    kinds = rules.last_words.keys() | rules.first_words.keys() | rules.system_parts
+    return not kinds.isdisjoint(words)
 
 
 def _slug_type(surface: str) -> str | None:
     words = _rule_words()
     parts = re.split(r"[-_]", surface)
-    if "_" in surface or any(part in words.system_parts for part in parts):
+    if "_" in surface or not words.system_parts.isdisjoint(parts):
         return "system"
-    if any(part in words.plain_parts for part in parts):
+    if not words.plain_parts.isdisjoint(parts):
         return None
 
-    return "system" if any(char.isdigit() for char in surface) else "unknown"
+    return "system" if any(map(str.isdigit, surface)) else "unknown"
 
 
 def _capitals_type(surface: str) -> str | None:
@@ -342,10 +342,10 @@ def _kind_of(run: list[_CasedWord], context_words: tuple[str, str]) -> str:
     """The type that a word of the name, or one right beside it, states."""
     kinds = _rule_words().kinds
     ends = (run[-1].text, run[0].text) if len(run) > 1 else ()
-    kinds_stated = (
-        kinds[word.lower()] for word in (*ends, *reversed(context_words)) if word.lower() in kinds
-    )
-    return next(kinds_stated, UNKNOWN_TYPE)
+    for word in (*ends, *reversed(context_words)):
+        if word.lower() in kinds:
+            return kinds[word.lower()]
+    return UNKNOWN_TYPE
 
 
 def _run_type(run: list[_CasedWord]) -> str:

@@ -279,9 +279,8 @@ def _monotone(row: Comparison, counts: Mapping[tuple[int, bool], int]) -> tuple[
 
     matches = sum(pool[0] for pool in pools)
     non_matches = sum(pool[1] for pool in pools)
-    weights = [
-        round(math.log(match_count * non_matches / (non_match_count * matches)), 6)
-        for match_count, non_match_count, levels in pools
-        for _ in range(levels)
-    ]
+    weights: list[float] = []
+    for match_count, non_match_count, levels in pools:
+        weight = math.log(match_count * non_matches / (non_match_count * matches))
+        weights += [round(weight, 6)] * levels
     return (*weights, 0.0) if silent else tuple(weights)

@@ -170,7 +170,7 @@ class Gazetteer:
 
 def _path(surface: str) -> tuple[str, ...]:
     words = [word.folded for word in words_of(surface)]
-    while words and not any(char.isalnum() for char in words[-1]):
+    while words and not any(map(str.isalnum, words[-1])):
         words.pop()
     return tuple(words) if len(words) <= _MAX_WORDS else ()
 

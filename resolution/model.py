@@ -129,18 +129,14 @@ def with_version(model: Model) -> Model:
 
 def _content(model: Model) -> dict[str, object]:
     # Level names are padded by position: JSON sorts its keys, the order of levels must survive.
-    comparisons = {
-        row.name: {
-            "status": model.status[row.name],
-            "levels": {
-                f"{index:02d} {level}": weight
-                for index, (level, weight) in enumerate(
-                    zip(row.levels, model.weights[row.name], strict=True)
-                )
-            },
-        }
-        for row in COMPARISONS
-    }
+    comparisons: dict[str, object] = {}
+    for row in COMPARISONS:
+        levels: dict[str, float] = {}
+        for index, (level, weight) in enumerate(
+            zip(row.levels, model.weights[row.name], strict=True)
+        ):
+            levels[f"{index:02d} {level}"] = weight
+        comparisons[row.name] = {"status": model.status[row.name], "levels": levels}
 
     return {
         "format": FORMAT,

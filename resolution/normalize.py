@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import chain
 
 from anyascii import anyascii
 
@@ -147,7 +148,7 @@ def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
         legal=(),
         numbers=(),
         digits=(),
-        acronyms=("".join([word[0] for word in words]),) if len(words) > 1 else (),
+        acronyms=(_initials(words),) if len(words) > 1 else (),
         qualifier="",
         honorific="",
         latin=True,
@@ -177,9 +178,8 @@ class _Parts:
 
     def read(self, plain: str) -> None:
         if self.profile is Profile.PERSON:
-            pieces = [self._person_words(piece) for piece in plain.split(",")]
-            pieces = [piece for piece in pieces if piece]
-            self._order_person(pieces)
+            pieces = map(self._person_words, plain.split(","))
+            self._order_person(list(filter(None, pieces)))
         else:
             self.tokens = self.writing = _TOKEN.findall(plain)
 
@@ -211,13 +211,13 @@ class _Parts:
         return words
 
     def _order_person(self, pieces: list[list[str]]) -> None:
-        self.writing = [word for piece in pieces for word in piece]
+        self.writing = list(chain.from_iterable(pieces))
         swaps = len(pieces) == 2 and len(pieces[1]) <= _COMMA_NAME_MAX_WORDS
         if swaps and "of" not in pieces[1]:
             self.comma = True
             pieces = [pieces[1], pieces[0]]
 
-        self.tokens = [word for piece in pieces for word in piece]
+        self.tokens = list(chain.from_iterable(pieces))
 
     def _without_legal(self, tokens: list[str]) -> list[str]:
         if self.profile is not Profile.ORGANIZATION:
@@ -282,7 +282,7 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
         ordered=" ".join(sorted(core)),
         writing=tuple(parts.writing or fallback),
         particles=parts.particles,
-        legal=tuple(sorted({kind for kind in parts.legal if kind})),
+        legal=tuple(sorted(set(parts.legal) - {""})),
         numbers=numbers,
         digits=numbers if spelling == core else _numbers(spelling, coded=coded),
         acronyms=_acronyms(core, tokens),
@@ -312,7 +312,7 @@ def _is_latin_letter(char: str) -> bool:
 def is_one_alphabet(native: str) -> bool:
     r"""Whether all letters are of one alphabet that transliterates letter for letter.
 
-    >>> is_one_alphabet("лада"), is_one_alphabet("美团"), is_one_alphabet("l\\u0430da")
+    >>> is_one_alphabet("лада"), is_one_alphabet("美团"), is_one_alphabet("l\u0430da")
     (True, False, False)
     """
     names = {unicodedata.name(char, "").split(" ")[0] for char in native if char.isalpha()}
@@ -339,7 +339,7 @@ def _split_brackets(text: str, words: Lexicon) -> tuple[str, list[str]]:
 
     def keep(match: re.Match[str]) -> str:
         words_inside = _TOKEN.findall(fold(match[1]))
-        if all(word in words.legal_words for word in words_inside):
+        if words.legal_words.issuperset(words_inside):
             return f" {match[1]} "
         qualifiers.extend(words_inside)
         return " "
@@ -388,9 +388,12 @@ def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:
     return tuple(sorted(numbers))
 
 
+def _initials(words: list[str]) -> str:
+    return "".join([word[0] for word in words])
+
+
 def _acronyms(core: list[str], tokens: list[str]) -> tuple[str, ...]:
     if len(core) < 2:
         return ()
-    short = "".join(word[0] for word in core)
-    full = "".join(word[0] for word in tokens)
+    short, full = _initials(core), _initials(tokens)
     return (short,) if short == full else (short, full)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from ..schema.entity import Feature
 from ..schema.errors import InvalidInput
@@ -234,21 +235,19 @@ def name_log_odds(measures: Measures, model: Model) -> float:
 
 def context_log_odds(facts: PairFacts, model: Model) -> float:
     """What the context adds to the calibrated log-odds."""
-    return sum(weight for _, _, weight, _ in _context_lines(facts, model))
+    return sum(map(attrgetter("weight"), _context_lines(facts, model)))
 
 
-def _context_lines(facts: PairFacts, model: Model) -> list[tuple[str, int, float, str]]:
-    """Return (name, raw thousandths, weight, detail) of the context evidence that is there."""
+def _context_lines(facts: PairFacts, model: Model) -> list[Feature]:
+    """The context evidence that is there, each with its weight in the model."""
     context, measures = facts.context, facts.measures
-    conflicts = [
-        detail
-        for present, detail in (
-            (context.attribute_conflict, "an identifying attribute differs"),
-            (numbers_conflict(measures), "numbers inside the names differ"),
-            (qualifiers_conflict(measures), "qualifiers differ"),
-        )
-        if present
-    ]
+    conflicts: list[str] = []
+    if context.attribute_conflict:
+        conflicts.append("an identifying attribute differs")
+    if numbers_conflict(measures):
+        conflicts.append("numbers inside the names differ")
+    if qualifiers_conflict(measures):
+        conflicts.append("qualifiers differ")
 
     overlap = context.neighbour_overlap
     lines = [
@@ -279,11 +278,12 @@ def _context_lines(facts: PairFacts, model: Model) -> list[tuple[str, int, float
         ),
     ]
 
-    return [
-        (name, raw, _context_weight(name, raw, model), detail)
-        for name, present, raw, detail in lines
-        if present
-    ]
+    evidence: list[Feature] = []
+    for name, present, raw, detail in lines:
+        if present:
+            weight = _context_weight(name, raw, model)
+            evidence.append(Feature(name, raw / 1000, weight, detail))
+    return evidence
 
 
 def _context_weight(name: str, raw: int, model: Model) -> float:
@@ -298,21 +298,12 @@ def _features(facts: PairFacts, model: Model) -> tuple[Feature, ...]:
     if facts.context.same_identifier:
         return (Feature("same_identifier", 1.0, CERTAIN_LOG_ODDS, f"decides: {pair}"),)
 
-    names = [
-        Feature(
-            row.name,
-            row.score_of(measures) / 1000,
-            model.weights[row.name][level],
-            f"{row.levels[level]}: {pair}",
-        )
-        for row, level in zip(COMPARISONS, levels_of(measures), strict=True)
-    ]
-
-    context = [
-        Feature(name, raw / 1000, weight, detail)
-        for name, raw, weight, detail in _context_lines(facts, model)
-    ]
-    return (*names, *context)
+    names: list[Feature] = []
+    for row, level in zip(COMPARISONS, levels_of(measures), strict=True):
+        weight = model.weights[row.name][level]
+        detail = f"{row.levels[level]}: {pair}"
+        names.append(Feature(row.name, row.score_of(measures) / 1000, weight, detail))
+    return (*names, *_context_lines(facts, model))
 
 
 def _made_for(entity_type: str, form: NameForm) -> NameForm:
@@ -330,11 +321,18 @@ def _telling(measures: Sequence[Measures]) -> Sequence[Measures]:
     if not mention.qualifier:
         return measures
 
-    alike = [m for m in measures if m.right.ordered == mention.ordered and m.right.qualifier]
-    if not alike or any(m.right.qualifier == mention.qualifier for m in alike):
-        return measures
+    bare: list[Measures] = []
+    qualifiers: set[str] = set()
+    for one_name in measures:
+        if one_name.right.ordered == mention.ordered:
+            qualifiers.add(one_name.right.qualifier)
+            if not one_name.right.qualifier:
+                bare.append(one_name)
 
-    return [m for m in measures if m.right.qualifier or m.right.ordered != mention.ordered]
+    # No other qualifier under the same words, or the mention's own among them: nothing hides.
+    if not qualifiers - {""} or mention.qualifier in qualifiers:
+        return measures
+    return [one_name for one_name in measures if one_name not in bare]
 
 
 def _ranking(candidates: Iterable[Scored]) -> list[Scored]:

@@ -333,6 +333,13 @@ class CompilePolicy:
                 known = " or ".join(map(repr, words))
                 raise InvalidInput(f"{name} is {known}", code="bad_policy")
 
+        parts = (*self.section_shares, *self.section_weights)
+        beyond = [name for name, part in parts if not 0 <= part <= 1]
+        if beyond:
+            raise InvalidInput(
+                f"a share or weight of a section is 0 to 1: {', '.join(beyond)}", code="bad_policy"
+            )
+
         prices = (self.cost_weight, self.token_price, *(cost for _, cost in self.section_costs))
         if not all(0 <= price < inf for price in prices):
             raise InvalidInput("a cost is a finite number of at least 0", code="bad_policy")

@@ -71,14 +71,14 @@ class Section:
     """One claimant of the token budget.
 
     Raises:
-        InvalidInput: `bad_section`, for a number that is not finite, a negative weight, limits
+        InvalidInput: `bad_section`, for a number that is not finite, a weight beyond 0 to 1, limits
             in the wrong order or a curve that is not concave.
     """
 
     id: str
     """Unique in one call; equal gains go to the smaller id."""
     w: float
-    """Weight of the whole section, at least 0; 0 keeps the section at its floor."""
+    """Weight of the whole section, 0 to 1; 0 keeps the section at its floor (C-118)."""
     alpha: float
     """Scale of the logarithmic utility, at least 0."""
     beta: float
@@ -99,6 +99,8 @@ class Section:
     def __post_init__(self) -> None:
         for name in ("w", "alpha", "beta", "cost", "base"):
             _check_number(self.id, name, getattr(self, name))
+        if self.w > 1:
+            raise bad_section(self.id, f"w is a weight of 0 to 1, not {self.w!r}")
         for name in ("t_min", "t_max"):
             _check_tokens(self.id, name, getattr(self, name))
         if self.t_min > self.t_max:

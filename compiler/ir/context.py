@@ -133,7 +133,8 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
 def weights_of(request: CompileRequest, rules: CompilePolicy) -> Mapping[str, float]:
     """Return the weights of the turn's sections: the policy's, scaled by the request's signals.
 
-    Without signals nothing is scaled; with them evidence, memory and history keep their sum.
+    Without signals nothing is scaled; with them evidence, memory and history share their sum anew,
+    each up to the whole weight of 1.
 
     Raises:
         InvalidInput: `unknown_vocabulary`, `bad_share`.
@@ -143,7 +144,8 @@ def weights_of(request: CompileRequest, rules: CompilePolicy) -> Mapping[str, fl
         return weights
     for layer, weight in section_weights(dict(request.signals)).items():
         section = _SECTION_OF_LAYER[layer]
-        weights[section] = round(weights.get(section, 0.5) * 3 * weight / 1000, 6)
+        scaled = round(weights.get(section, 0.5) * 3 * weight / 1000, 6)
+        weights[section] = min(1.0, scaled)
     return weights
 
 

@@ -27,9 +27,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import Ladder, Reason
+from ...schema.terms import content_terms
 from ..fitting.price import MILLION, THOUSAND
 from ..ir.candidate import freshness_of
-from ..ir.context import CompileContext
+from ..ir.context import CompileContext, question
 from ..ir.outputs import Passes
 from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
@@ -65,16 +66,40 @@ def _precision(passes: Passes, context: CompileContext) -> float:
 
 
 def _recall(passes: Passes, context: CompileContext) -> float:
-    """Return the share of acceptance items and named entities that something speaks to."""
-    resolved = passes.resolved
-    laid = passes.pieces
-    subjects = {piece.candidate.subject for piece in laid if piece.candidate is not None}
-    asked = [terms_of(item.text) for item in context.request.acceptance]
-    texts = [terms_of(piece.text) for piece in (laid if asked else ()) if not piece.required]
-    met = sum(any(terms & text for text in texts) for terms in asked)
-    met += sum(entity in subjects for entity in resolved.active)
-    whole = len(asked) + len(resolved.active)
-    return round(met / whole, 4) if whole else 1.0
+    """The share of what the request needs that the context holds (C-103).
+
+    Needed are the acceptance items, and of each entity the question names the slots it asks for;
+    an entity that is named without one needs anything at all.
+    """
+    candidates = [piece.candidate for piece in passes.pieces if piece.candidate is not None]
+    subjects = {candidate.subject for candidate in candidates}
+    facts = {
+        (candidate.subject, candidate.version.details.slot)
+        for candidate in candidates
+        if candidate.version is not None
+    }
+
+    wanted = [terms_of(item.text) for item in context.request.acceptance]
+    texts = [terms_of(piece.text) for piece in passes.pieces if wanted and not piece.required]
+    met = sum(any(terms & text for text in texts) for terms in wanted)
+    needed = len(wanted)
+
+    slots = _slots_asked(context)
+    for entity in passes.resolved.active:
+        needed += max(1, len(slots))
+        met += sum((entity, slot) in facts for slot in slots) if slots else entity in subjects
+    return round(met / needed, 4) if needed else 1.0
+
+
+def _slots_asked(context: CompileContext) -> tuple[str, ...]:
+    """The slots whose whole name stands in the question."""
+    terms = question(context)
+    names: list[str] = []
+    for name in sorted(context.vocabulary.slots):
+        slot_terms = content_terms(name.replace("_", " "))
+        if slot_terms and slot_terms <= terms:
+            names.append(name)
+    return tuple(names)
 
 
 def cost_of(plan: Plan, tokens: int, context: CompileContext) -> dict[str, Any]:

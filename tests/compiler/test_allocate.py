@@ -421,6 +421,7 @@ class TestInput:
         "change",
         [
             {"w": -1},
+            {"w": 1.5},
             {"alpha": -0.1},
             {"alpha": math.nan},
             {"w": math.inf},

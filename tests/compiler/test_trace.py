@@ -123,6 +123,19 @@ def test_what_the_provider_reports_settles_the_cache_status(
         envelope.reported(cached_tokens=-1)
 
 
+def test_recall_counts_the_value_that_was_asked_for_and_is_missing() -> None:
+    bench = Bench()
+    bench.world.person("Sam")
+    bench.world.add("title", slot="title", text="Sam title: engineer", value="engineer",
+                    subject="Sam")  # fmt: skip
+    both = bench.compile(query="the title and the office of Sam").trace.metrics
+    assert both["context_recall"] == 0.5
+    one = bench.compile(query="What is the title of Sam?").trace.metrics
+    assert one["context_recall"] == 1.0
+    missing = bench.compile(query="Where is the office of Sam?").trace.metrics
+    assert missing["context_recall"] == 0.0
+
+
 def test_the_core_metrics_are_worked_out_as_defined() -> None:
     bench = Bench()
     bench.world.add("old", text="alpha faded", decay=(1, 0.5), confirmed=NOW - 9 * DAY)

@@ -105,6 +105,14 @@ def test_bands_that_contradict_each_other_are_refused(bands: dict[str, Any]) -> 
     assert caught.value.code == "bad_policy"
 
 
+@pytest.mark.parametrize("name", ["section_shares", "section_weights"])
+@pytest.mark.parametrize("part", [1.1, -0.1, float("nan")])
+def test_a_share_or_weight_beyond_the_whole_is_refused(name: str, part: float) -> None:
+    with pytest.raises(InvalidInput, match="evidence") as caught:
+        CompilePolicy(**{name: (("evidence", part),)})
+    assert caught.value.code == "bad_policy"
+
+
 @pytest.mark.parametrize(
     "name", ["activation", "personal", "evidence_selection", "structured_accuracy"]
 )

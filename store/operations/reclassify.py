@@ -50,7 +50,8 @@ def reclassify(
 def narrowed_permissions(target: Permissions, source: Permissions) -> Permissions:
     """Permissions no wider than a source's: highest class, both lists, every denial.
 
-    >>> tightened(Permissions(allow=("hr", "legal")), Permissions(allow=("legal",))).allow
+    >>> both = Permissions(allow=("hr", "legal"))
+    >>> narrowed_permissions(both, Permissions(allow=("legal",))).allow
     ('legal',)
     """
     own_roles, source_roles = set(target.allow), set(source.allow)

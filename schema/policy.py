@@ -279,6 +279,14 @@ class CompilePolicy:
     """Entities a compile's walk visits, breadth first: two hops around a few mentions."""
     neighbour_facts: int = 12
     """Facts read around one visited entity: what a reader needs to place it, no biography."""
+    talk_reach: int = 24
+    """Turns before and after a found one that may be shown with it while tokens are free."""
+    talk_candidates: int = 400
+    """Most turns that are fetched because they stand beside found ones."""
+    talk_window: int = 4
+    """Turns on each side that lift each other: an answer often shares no word with its question."""
+    talk_lift: float = 0.8
+    """Weight of the neighbours' relevance, the nearest counting most, beside a turn's own."""
     mention_words: int = 4
     """Longest run of words of the query that is looked up as a mention: names are short."""
     query_words: int = 64
@@ -289,7 +297,7 @@ class CompilePolicy:
     """Share of strength left below which an object is `below_floor`; 0: decay alone decides."""
     commercial_secret_models: tuple[str, ...] = ("generic",)
     """Models that may read commercial secrets; `generic` stands for the caller's own."""
-    section_items: int = 64
+    section_items: int = 512
     """Most items of one section that are converted; more never fit an 8K budget."""
     rescue_pool: int = 40
     """Sources whose subunits compete for rescue, best first (bounded pool of SkillRAE)."""

@@ -30,7 +30,7 @@ _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
         "text_candidates": 512,
         "text_beside_vectors": 384,
         "vector_candidates": 200,
-        "section_items": 128,
+        "section_items": 1_024,
         "rescue_keep": 10,
         "rescue_affinity": 0.40,
         "history_full_turns": 10,

@@ -41,6 +41,7 @@ from .follow_up import derived_ask, mark_outdated, placeholder_ask, rival_ask
 from .mentions import own_identifiers, roots_of, spoken_mentions
 from .redaction import guessed
 from .rerank import Reranker, reranked
+from .talk import add_talk
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ def gather(
     vectors = _add_nearest(candidates, index)  # last: their search goes on beside the others
 
     _forget_guessed(candidates, vectors, terms)
+    add_talk(candidates)
     capped_ids = _cap(candidates)
     _add_follow_up(candidates)
     vectors = _with_scores(candidates, index, vectors)
@@ -402,7 +404,7 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
 
     loose: list[tuple[bool, int, tuple[str, int]]] = []
     for key, proposed in candidates.rows.items():
-        if not proposed.via & ~(Via.NEIGHBOUR | Via.TEXT):
+        if not proposed.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
             loose.append((bool(proposed.via & Via.TEXT), -proposed.hop, key))
     keys = [key for _, _, key in sorted(loose)[:surplus]]
     for key in keys:

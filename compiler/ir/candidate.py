@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 from ...schema.claim import Content, Version
 from ...schema.compile_terms import PriorityTier
-from ...schema.vocabulary import ObjectType
+from ...schema.vocabulary import ObjectType, StateLayer
 from ..text.relevance import FULL, micro
 from .context import CompileContext
 from .request_items import RequestItem
 
 _PASSAGE = ObjectType.RETRIEVED_PASSAGE
+_TALK_FRESHNESS = 800_000
 
 
 class Candidate(NamedTuple):
@@ -84,6 +85,13 @@ class Candidate(NamedTuple):
         return content.normalized_claim or content.text
 
 
+def is_talk(version: Version) -> bool:
+    """Tell whether a row is what somebody said: it was observed in a user's or session's layer."""
+    details = version.details
+    spoken = details.layer in (StateLayer.USER, StateLayer.SESSION)
+    return spoken and details.slot is None and details.object_type is _PASSAGE
+
+
 def version_of(candidate: Candidate) -> Version:
     """The row of a candidate that the store brought."""
     assert candidate.version is not None  # callers pass stored rows only
@@ -111,4 +119,7 @@ def freshness_of(candidate: Candidate, context: CompileContext) -> int:
 
     anchor = version.last_confirmed_us
     age = context.point.valid_us - (version.row.claim.tx if anchor is None else anchor)
-    return micro(rule.strength(age, context.policy.decay.fading(version.details.object_type)))
+    fading = context.policy.decay.fading(version.details.object_type)
+    freshness = micro(rule.strength(age, fading))
+    # What was said stays said: its age may order two equal turns, and no more.
+    return max(freshness, _TALK_FRESHNESS) if is_talk(version) else freshness

@@ -36,6 +36,8 @@ class Via(IntEnum):
     RIVAL = 64
     """The head of a candidate's slot in another visible scope."""
     PINNED = 128
+    TALK = 512
+    """A turn that was said beside one that was found."""
     OUTDATED = 256
     """No way of finding: a passage from which claims were extracted that all ceased to hold."""
 

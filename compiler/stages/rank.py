@@ -21,7 +21,8 @@ from ...store.port.vectors import VectorScore
 from ..conversion.direction import may_offer_tools
 from ..gathering.redaction import masks, public_terms
 from ..gathering.rerank import blended
-from ..ir.candidate import Candidate, content_of, freshness_of
+from ..gathering.talk import lifted
+from ..ir.candidate import Candidate, content_of, freshness_of, is_talk
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Ranked, Validated
 from ..ir.snapshot import Snapshot, Via
@@ -37,6 +38,7 @@ _STANDING_TYPES = frozenset(
 # Looked up once: on Python 3.11 a member of an enumeration takes as long as a call.
 _PINNED, _STANDING = int(Via.PINNED), int(Via.STANDING)
 _SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
+_TALK = int(Via.TALK)
 _TOOL = ObjectType.TOOL_SCHEMA
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
 
@@ -117,7 +119,7 @@ class _Activation:
             if offered or self._matches(version):
                 return "", offered
             return "activation", False
-        if self._stands_alone(version):
+        if via & _TALK or self._stands_alone(version):
             return "", stands
 
         rivals = (rival.version for rival in candidate.rivals if rival.version is not None)
@@ -178,11 +180,13 @@ def _scored(active: list[Candidate], activation: _Activation, scale: _Scale) -> 
     else:
         scores = [recorded_scores.get(candidate.object_id, 0) for candidate in competing]
 
-    score_of = dict(zip(map(id, competing), scores, strict=True))
-    return [
-        scale.scored(candidate, score_of.get(id(candidate)), _nearest(candidate, activation))
-        for candidate in active
-    ]
+    relevances: list[int] = []
+    for candidate, score in zip(competing, scores, strict=True):
+        relevances.append(scale.relevance_of(candidate, score, _nearest(candidate, activation)))
+    relevances = lifted(competing, relevances, activation.context.rules)
+
+    words = dict(zip(map(id, competing), zip(scores, relevances, strict=True), strict=True))
+    return [scale.scored(candidate, words.get(id(candidate))) for candidate in active]
 
 
 def _competes(candidate: Candidate) -> bool:
@@ -266,19 +270,20 @@ class _Scale:
         goals = (request.step, *(item.text for item in request.acceptance))
         self.goal_terms = terms_of("\n".join(goals))
 
-    def scored(
-        self, candidate: Candidate, text: int | None, vector: VectorScore | None
-    ) -> Candidate:
-        """Return a candidate with its scores; `text` is None for what does not compete."""
+    def scored(self, candidate: Candidate, words: tuple[int, int] | None) -> Candidate:
+        """Return a candidate with its scores.
+
+        `words` are its lexical score and its relevance; None for what does not compete.
+        """
         level = candidate.level
         freshness = freshness_of(candidate, self.context)
         strength = (4 - level) * FULL // 4
         merit = (self.authority * strength + (1000 - self.authority) * freshness) // 1000
-        if text is None:
+        if words is None:
             tier = PriorityTier.CRITICAL if level <= 1 else PriorityTier.IMPORTANT
             return candidate._replace(score=merit, tier=tier, freshness=freshness)
 
-        relevance = self._relevance(candidate, text, vector)
+        lexical_score, relevance = words
         rest = 1000 - self.relevance - self.graph
         proximity = _proximity(candidate.via)
         score = (self.relevance * relevance + self.graph * proximity + rest * merit) // 1000
@@ -287,12 +292,13 @@ class _Scale:
         return candidate._replace(
             score=score,
             relevance=relevance,
-            lexical=text,
+            lexical=lexical_score,
             tier=self._tier(score),
             freshness=freshness,
         )
 
-    def _relevance(self, candidate: Candidate, text: int, vector: VectorScore | None) -> int:
+    def relevance_of(self, candidate: Candidate, text: int, vector: VectorScore | None) -> int:
+        """Return what its words, its vector and a re-ranker say of a candidate."""
         masked = _is_masked(candidate, self.context)
         cosine = vector.content if vector is not None and not masked else None
         relevance = fused(text, cosine, lexical_weight=self.context.rules.lexical_weight)
@@ -320,7 +326,11 @@ class _Scale:
 
     def below(self, candidate: Candidate) -> Verdict | None:
         """Return the floor an object is below; what is pinned, stands or is brought has none."""
-        if candidate.by_task or candidate.version is None or candidate.via & _PINNED:
+        version = candidate.version
+        if candidate.by_task or version is None or candidate.via & _PINNED:
+            return None
+        # A turn of talk is short and says little alone: free tokens decide, and no floor.
+        if candidate.relevance and is_talk(version):
             return None
         if candidate.relevance == 0:
             reason, detail = Reason.IRRELEVANT_TO_ACTIVE_TASK, "score"

@@ -21,7 +21,7 @@ from ...schema.claim import Row, Version
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.values import iso
 from ...schema.vocabulary import Op, Status
-from ..ir.candidate import Candidate, version_of
+from ..ir.candidate import Candidate, is_talk, version_of
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Gated, Resolved, Validated
 from ..ir.snapshot import Snapshot, Via
@@ -177,11 +177,11 @@ def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | No
         return Reason.RETIRED, "no_value"
     if version.stale:
         return Reason.STALE_DERIVATION, ""
-    if version.confirm_due:
+    if version.confirm_due and not is_talk(version):
         return Reason.AWAITING_CONFIRMATION, ""
 
     rule = version.details.decay_rule
-    if rule is None:
+    if rule is None or is_talk(version):
         return None
     anchor = claim.tx if version.last_confirmed_us is None else version.last_confirmed_us
     age = context.point.valid_us - anchor

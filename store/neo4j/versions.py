@@ -40,6 +40,7 @@ _TEXTS: Final[Mapping[str, LiteralString]] = {
     "objects": cypher.OF_OBJECTS,
     "derived": cypher.OF_DERIVED,
     "keys": cypher.OF_KEYS,
+    "vids": cypher.OF_VIDS,
     "pairs": cypher.OF_PAIRS,
     "subjects": cypher.OF_SUBJECTS,
     "names": cypher.OF_NAMES,
@@ -55,6 +56,8 @@ def kind_of(ask: Ask) -> str:
         return "derived"
     if ask.keys:
         return "keys"
+    if ask.vids:
+        return "vids"
     if ask.subjects:
         return "pairs" if ask.slots else "subjects"
     return "names" if ask.slots else "every"
@@ -69,6 +72,7 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
         "objects": list(dict.fromkeys(ask.objects)),
         "sources": list(dict.fromkeys(ask.sources)),
         "keys": list(dict.fromkeys(ask.keys)),
+        "vids": list(dict.fromkeys(ask.vids)),
         "heads": ask.heads,
         "after": point.tx_us if ask.at_tx else MIN_US,
         "from_max": point.valid_us if ask.at_valid else INF_US,

@@ -348,6 +348,8 @@ class Ask:
     """Objects: what was derived from them directly; stated alone."""
     keys: tuple[str, ...] = ()
     """Slot keys; stated alone."""
+    vids: tuple[int, ...] = ()
+    """Numbers of rows: the claims that they belong to; stated alone."""
     heads: bool = True
     """Only rows that decide an instant; quarantined ones are never heads."""
     at_valid: bool = True

@@ -63,7 +63,7 @@ class Timelines:
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
         """Return the versions of an ask; those that permissions hide are veiled."""
-        if ask.objects or ask.sources:
+        if ask.objects or ask.sources or ask.vids:
             return self._of_objects(ask, sight, point)
 
         slots = self._slots(ask, sight)
@@ -283,9 +283,10 @@ class Timelines:
 
     def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> Found:
         statement = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS
-        rows = self._db.execute(
-            statement, (codec.listed(dict.fromkeys(ask.objects or ask.sources)),)
-        )
+        keys: tuple[str, ...] | tuple[int, ...] = ask.objects or ask.sources
+        if ask.vids:
+            statement, keys = sql.CLAIMS_OF_VIDS, ask.vids
+        rows = self._db.execute(statement, (codec.listed(dict.fromkeys(keys)),))
         claims = [line[0] for line in rows]
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))
         bound = self._bound(sight, point) | {"claims": codec.listed(claims)}

@@ -53,6 +53,7 @@ from tenure.schema.vocabulary import (
     ObjectType,
     Op,
     Sensitivity,
+    StateLayer,
     Status,
 )
 from tenure.store.port.store import ActionRecord, Ask, Clock, Expected, Found, Point
@@ -186,6 +187,7 @@ class World:
             and (not ask.objects or v.row.claim.object_id in ask.objects)
             and (not ask.sources or not {*ask.sources}.isdisjoint(v.details.derived_from))
             and (not ask.keys or v.row.claim.slot_key in ask.keys)
+            and (not ask.vids or v.row.vid in ask.vids)
             and (not ask.heads or v.row.look.head)
             and (not ask.at_valid or point.valid_us in v.row.interval)
         ]
@@ -346,7 +348,7 @@ def _version(name: str, *, vid: int, world: World, **s: Any) -> Version:
             source_origin=origin,
             source_kind=kind_of(origin, _KINDS).name,
             object_type=object_type,
-            layer=OBJECT_TYPES[object_type].layer,
+            layer=StateLayer(s.get("layer", OBJECT_TYPES[object_type].layer)),
             applicable_task_types=tuple(s.get("tasks", ())),
             sensitivity=tuple(Sensitivity(x) for x in s.get("sensitivity", ())),
             decay_rule=DecayRule(*s["decay"]) if "decay" in s else None,

@@ -91,6 +91,20 @@ WITH ask.place AS place, v, c
     _FRAGMENTS,
 )
 
+OF_VIDS: Final[LiteralString] = statement(
+    """
+UNWIND $given.vids AS ask
+UNWIND ask.vids AS vid
+MATCH (:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
+WITH DISTINCT ask, c
+MATCH (c)<-[:PIECE_OF]-(v:ContextVersion)
+WHERE {in_window}
+WITH ask.place AS place, v, c
+{answer}
+""",
+    _FRAGMENTS,
+)
+
 # --- the text search
 
 SEARCH: Final[LiteralString] = statement(

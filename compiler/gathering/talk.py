@@ -1,0 +1,117 @@
+"""Talk: the turns around those that were found.
+
+What answers a question often shares no word with it: it stands a few turns after the turn that
+does. Turns of one talk are written one after the other, so their rows have neighbouring numbers:
+the nearest rows of the best hits are read, the nearest first, and those of the same talk join
+the candidates. How many there are does not depend on the budget, so that a larger budget ranks
+the same candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ...schema.claim import Version
+from ...schema.policy import CompilePolicy
+from ...store.port.store import Ask
+from ..ir.candidate import Candidate, is_talk
+from ..ir.snapshot import Via
+from .candidates import Candidates
+
+_HITS: Final = 40
+"""Found turns whose neighbours are read: the best by words, then by meaning."""
+
+
+_FAINT: Final = 0.3
+"""Weight of the wide window beside that of the near one."""
+
+_GAP: Final = 8
+"""Row numbers between two turns that still follow each other: a turn may bring claims."""
+
+
+def add_talk(candidates: Candidates) -> None:
+    """Add the visible turns of the same talk beside those that text or meaning found."""
+    rules = candidates.context.rules
+    hits: list[Version] = []
+    for version, via, _ in candidates.rows.values():
+        if via & (Via.TEXT | Via.VECTOR) and is_talk(version) and len(hits) < _HITS:
+            hits.append(version)
+    if not hits or not rules.talk_candidates:
+        return
+
+    known = {vid for _, vid in candidates.rows}
+    vids: dict[int, None] = {}
+    for distance in range(1, rules.talk_reach + 1):
+        for hit in hits:
+            for vid in (hit.row.vid - distance, hit.row.vid + distance):
+                if vid > 0 and vid not in known and len(vids) < rules.talk_candidates:
+                    vids.setdefault(vid)
+    if not vids:
+        return
+
+    talks = {talk_of(hit) for hit in hits}
+    candidates.reads += 1
+    page = candidates.read(Ask(vids=tuple(sorted(vids))))
+    turns = [v for v in page.versions if v.visible and is_talk(v) and talk_of(v) in talks]
+    candidates.add(turns, Via.TALK)
+
+
+def talk_of(version: Version) -> tuple[str, str]:
+    """Return what turns of one talk have in common: origin and scope."""
+    return version.details.source_origin, version.details.scope.scope_id
+
+
+def lifted(
+    candidates: Sequence[Candidate], relevances: Sequence[int], rules: CompilePolicy
+) -> list[int]:
+    """Return relevances in which the turns of one talk lift their neighbours.
+
+    Each turn has its own relevance and that of the turns around it, under a triangular window.
+    A wide and faint one beside it orders what is left of the talk by how far it is, for when
+    tokens are free. The best turn keeps its relevance, so that talk does not outgrow the rest.
+    """
+    results = list(relevances)
+    for run in _runs(candidates):
+        for center, position in enumerate(run):
+            relevance = relevances[position]
+            if not relevance:
+                continue
+            for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, _FAINT)):
+                share = relevance * rules.talk_lift * weight / (window + 1)
+                for distance in range(1, window + 1):
+                    lift = round(share * (window + 1 - distance))
+                    if center >= distance:
+                        results[run[center - distance]] += lift
+                    if center + distance < len(run):
+                        results[run[center + distance]] += lift
+
+    turns = [i for i, candidate in enumerate(candidates) if _is_turn(candidate)]
+    best, highest = (max((s[i] for i in turns), default=0) for s in (relevances, results))
+    for i in turns if highest else ():
+        results[i] = results[i] * best // highest
+    return results
+
+
+def _is_turn(candidate: Candidate) -> bool:
+    return candidate.version is not None and is_talk(candidate.version)
+
+
+def _runs(candidates: Sequence[Candidate]) -> list[list[int]]:
+    """Return the positions of turns that follow each other in one talk, in their order."""
+    talks: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for position, candidate in enumerate(candidates):
+        version = candidate.version
+        if version is not None and is_talk(version):
+            talks.setdefault(talk_of(version), []).append((version.row.vid, position))
+
+    runs: list[list[int]] = []
+    for turns in talks.values():
+        last = None
+        for vid, position in sorted(turns):
+            # Turns that were not fetched lie between: what is beyond them is another passage.
+            if last is None or vid - last > _GAP:
+                runs.append([])
+            runs[-1].append(position)
+            last = vid
+    return runs

@@ -1,0 +1,79 @@
+"""Talk in a compile: neighbours of a found turn join it, and what was said does not age out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenure.compiler.gathering.talk import lifted
+from tenure.compiler.ir.candidate import Candidate
+from tenure.schema.policy import CompilePolicy
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench
+
+RULES = CompilePolicy()
+
+
+def bench_of(texts: list[str], **row: Any) -> Bench:
+    bench = Bench()
+    for number, text in enumerate(texts):
+        turn = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a", **row}
+        bench.world.add(f"turn {number}", text=text, **turn)
+    return bench
+
+
+def test_turns_beside_a_found_one_are_shown_though_they_share_no_word() -> None:
+    bench = bench_of(
+        [f"um {n}" for n in range(30)] + ["The budget is fixed", "yes, fifty thousand"]
+    )
+    shown = bench.compiled(bench.compile(query="budget", budget_tokens=3_000))
+    assert shown["turn 31"] == shown["turn 30"] == "evidence"
+    assert "turn 5" not in shown  # farther than the policy reaches
+
+
+def test_turns_of_another_talk_or_scope_do_not_join() -> None:
+    bench = bench_of(["The budget is fixed"])
+    for name, row in (("talk", {"origin": "chat://b"}), ("scope", {"scope": {"user": "ann"}})):
+        bench.world.add(
+            name, text="fifty", object_type="retrieved_passage", layer="user",
+            **{"origin": "chat://a", **row},
+        )  # fmt: skip
+    assert set(bench.compiled(bench.compile(query="budget"))) == {"turn 0"}
+
+
+def test_a_document_brings_no_neighbours() -> None:
+    bench = bench_of(["The budget is fixed", "fifty"], layer="corpus")
+    assert set(bench.compiled(bench.compile(query="budget"))) == {"turn 0"}
+
+
+def test_what_was_said_does_not_age_out() -> None:
+    old = {"tx": NOW - 3_000 * DAY, "decay": (10.0, 0.5)}
+    bench = bench_of(["The budget is fixed"], **old)
+    assert "turn 0" in bench.compiled(bench.compile(query="budget"))
+    document = bench_of(["The budget is fixed"], layer="corpus", **old)
+    assert "turn 0" not in document.compiled(document.compile(query="budget"))
+
+
+def test_neighbours_lift_each_other_and_the_best_keeps_its_relevance() -> None:
+    bench = bench_of([f"turn {n}" for n in range(9)])
+    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
+    relevances = [0, 0, 0, 0, 900_000, 0, 0, 0, 0]
+    result = lifted(turns, relevances, RULES)
+    assert max(result) == result[4] == 900_000
+    assert result == result[::-1]
+    assert result[:5] == sorted(result[:5])
+    assert result[0] > 0
+    apart = [*turns[:4], turns[4]._replace(version=None), *turns[5:]]
+    assert lifted(apart, relevances, RULES) == relevances  # what is no talk lifts nobody
+
+
+def test_twice_the_budget_shows_what_half_of_it_showed() -> None:
+    texts: list[str] = []
+    for number in range(60):
+        words = [f"w{number}x{place}" for place in range(4 + 9 * (number % 4))]
+        texts.append(" ".join((f"word{number % 7}", *words)))
+    bench = bench_of(texts)
+    before: set[str] = set()
+    for budget in (500, 1_000, 2_000, 4_000, 8_000):
+        shown = set(bench.compiled(bench.compile(query="word3 word5", budget_tokens=budget)))
+        assert before <= shown
+        before = shown
+    assert len(before) > 50

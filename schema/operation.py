@@ -80,6 +80,9 @@ class ErasureReceipt:
     """Artifacts that held their words and were erased with them, sorted."""
     originals: tuple[str, ...] = ()
     """Artifacts they were taken from, which stay until `memory.artifacts.erase`, sorted."""
+    sessions: tuple[str, ...] = ()
+    """Sessions whose texts named the entity and were emptied, or name it in a single word and
+    wait for a person to look, sorted."""
     replayed: bool = False
 
 

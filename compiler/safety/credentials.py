@@ -183,6 +183,28 @@ def find_credentials(text: str) -> tuple[Finding, ...]:
     return tuple(out)
 
 
+def masked_credentials(text: str) -> tuple[str, int]:
+    """The text with a mark in the place of each secret, and how many there were.
+
+    A text without a secret comes back as it is, hidden characters included.
+
+    >>> masked_credentials("key AKIAIOSFODNN7REALKEY1 leaked")
+    ('key [secret] leaked', 1)
+    """
+    visible = canonicalise(text).text
+    pieces: list[str] = []
+    covered = 0
+    count = 0
+    for start, _, end in sorted(_found(visible)):
+        if start >= covered:
+            pieces += [visible[covered:start], "[secret]"]
+            covered = end
+            count += 1
+    if not count:
+        return text, 0
+    return "".join([*pieces, visible[covered:]]), count
+
+
 def _found(text: str) -> Iterator[tuple[int, int, int]]:
     """Yield (start, row of the table, end) of every secret, some more than once."""
     lowered = text.lower()

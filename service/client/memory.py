@@ -32,11 +32,15 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ...schema.answers import Change, Explanation, HistoryRow
     from ...schema.artifact import Original
     from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
+    from ...store.port.sessions import SessionSummary
+    from ...window.policy import WindowPolicy
     from ..artifacts.artifacts import Artifacts
     from ..compilation.compile import RequestFields
     from ..reading.audit import Auditor
     from ..reading.envelopes import Envelopes, StoredEnvelope
     from ..reading.mentions import Linked, Stated
+    from ..sessions.opening import SessionTerms
+    from ..sessions.session import Session
     from ..stewardship.actions import Actions
     from ..stewardship.entities import Entities
     from ..stewardship.operations import Steward
@@ -250,6 +254,27 @@ class Memory(Caller):
 
         return Compiler(self.backend, self.principal).compile(task, {"query": query, **fields})
 
+    def session(
+        self, name: str, *, policy: WindowPolicy | None = None, **terms: Unpack[SessionTerms]
+    ) -> Session:
+        """Open or resume a session of this caller: the window of an agent, kept in the store.
+
+        `window` is needed for a model whose window is not known; a session keeps the terms of its
+        first call.
+
+        Raises:
+            InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`.
+        """
+        from ..sessions.opening import open_session
+
+        return open_session(self.backend, self.principal, name, policy, terms)
+
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        """This caller's sessions, each with its last event, by name."""
+        from ..sessions.log import own_sessions
+
+        return own_sessions(self.backend, self.principal)
+
     def replay(
         self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
     ) -> Envelope:
@@ -319,6 +344,16 @@ class Memory(Caller):
             NotFound: `unknown_object`, `unknown_entity`.
         """
         return self._steward().erase(object_id, entity, reason)
+
+    def erase_session(self, name: str, *, user: str | None = None, reason: str) -> None:
+        """Empty every text of a session, this caller's or a user's, and close it.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_session`.
+        """
+        scope = Scope(user=user or self.principal.user, session=name)
+        self._steward().erase_session(scope.scope_id, reason)
 
     def reclassify(
         self,

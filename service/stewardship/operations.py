@@ -28,6 +28,7 @@ from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller, unknown_object
 from ..reading.view import Who, find
+from ..sessions.erasure import NamePatterns, erase_names, erase_session, name_patterns
 from ..writing.standing import holds
 from ..writing.write import Writer
 
@@ -38,6 +39,8 @@ class Steward(Caller):
 
     def erase(self, object_id: str | None, entity: Who | None, reason: str) -> ErasureReceipt:
         """Empty an object, or an entity with all that is said about it; a tombstone stays.
+
+        The texts of sessions that name the entity are emptied too.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -52,6 +55,7 @@ class Steward(Caller):
                 "name an object_id or an entity, one of them", code="missing_subject"
             )
         root = None if entity is None else self._entity(entity)
+        patterns = None if root is None else self._names(root)
 
         # A manifest still waiting to be stored would bring back what is erased now.
         self.backend.settle()
@@ -60,7 +64,29 @@ class Steward(Caller):
         )
 
         artifacts = Artifacts(self.backend, self.principal)
-        return replace(receipt, artifacts=artifacts.erase_with(receipt.object_ids, reason=reason))
+        receipt = replace(
+            receipt, artifacts=artifacts.erase_with(receipt.object_ids, reason=reason)
+        )
+        if patterns is None:
+            return receipt
+        return replace(receipt, sessions=erase_names(self.backend, self.principal, patterns))
+
+    def erase_session(self, session: str, reason: str) -> None:
+        """Empty every text of a session and close it; its chain of events stays.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `missing_reason`.
+            NotFound: `unknown_session`.
+        """
+        self.principal.require(ERASE)
+        if not reason.strip():
+            raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
+        erase_session(self.backend, self.principal, session)
+
+    def _names(self, root: str) -> NamePatterns:
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            return name_patterns(reader, root)
 
     def reclassify(
         self,

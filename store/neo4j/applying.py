@@ -24,7 +24,7 @@ from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
 from ..port.audit import GENESIS, chained
 from ..port.store import Batch, Clock, VectorRow
-from . import codec, register_codec
+from . import codec, register_codec, sessions
 from .calls import Writes
 from .codec import Properties
 from .cypher import core as cypher
@@ -116,6 +116,7 @@ def write_batch(calls: Writes, counters: Counters, batch: Batch) -> None:
     _write_mentions(calls, batch)
     _write_judgements(calls, batch)
     _write_queue(calls, counters, batch)
+    sessions.put(calls, batch.session_events)
     _write_restored(calls, counters, batch)
     counters.store(calls)
 

@@ -16,8 +16,9 @@ from typing import Final, LiteralString
 from ...resolution import clusters
 from ...schema.interval import INF_US, MIN_US
 from ..port.audit import GENESIS, chained, unattributed
+from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
-from . import codec, register_codec, schema
+from . import codec, register_codec, schema, sessions
 from .calls import Reads
 from .cypher import checks as cypher
 from .cypher import core as statements
@@ -39,6 +40,8 @@ def violations(calls: Reads) -> Iterator[str]:
     yield from _overlaps(calls, cypher.CLEAN_HEADS, "two clean heads decide one point of slot")
     yield from _overlaps(calls, cypher.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
     yield from _log(calls)
+    key = bytes(calls.rows(statements.KEYS)[0]["secret"])
+    yield from chain_faults(key, sessions.all_events(calls))
     yield from _identity(calls)
     (standing,) = calls.rows(cypher.UNATTRIBUTED)
     yield from unattributed(int(standing["claims"]))

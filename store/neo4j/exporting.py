@@ -20,7 +20,7 @@ from ..port.store import (
     Usage,
     VectorRow,
 )
-from . import codec, register_codec
+from . import codec, register_codec, sessions
 from .calls import Reads
 from .cypher import register
 
@@ -106,6 +106,8 @@ _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], ob
 
 def records(calls: Reads, kind: RecordKind) -> Iterator[object]:
     """Yield every record of a kind in a fixed order."""
+    if kind is RecordKind.SESSION_EVENT:
+        return sessions.all_events(calls)
     text, read = _READ[kind]
     bound = {"inf": INF_US} if kind is RecordKind.CANONICAL else {}
     return (read(record["record"]) for record in calls.stream(text, **bound))

@@ -21,6 +21,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..port.records import Expected, Names
+from ..port.sessions import SessionRecord, SessionSummary
 from ..port.store import (
     ActionRecord,
     Ask,
@@ -34,7 +35,7 @@ from ..port.store import (
     VectorRow,
 )
 from ..port.vectors import Vectors
-from . import codec, exporting, identity, register_codec, versions
+from . import codec, exporting, identity, register_codec, sessions, versions
 from .applying import clock_of
 from .calls import Reads
 from .cypher import core as cypher
@@ -291,6 +292,16 @@ class Neo4jReader:
     def keys(self) -> tuple[bytes, ...]:
         """The tenant's secret keys, one an epoch."""
         return self._keys
+
+    def session_events(
+        self, session: str, *, after: int = 0, until: int = 2**62
+    ) -> tuple[SessionRecord, ...]:
+        """The events of a session with numbers above `after`, up to `until`, in order."""
+        return sessions.events(self._calls, session, after, until)
+
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        """Every session of the tenant with its last event, by session."""
+        return sessions.summaries(self._calls)
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""

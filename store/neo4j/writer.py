@@ -19,6 +19,7 @@ from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault, NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import Sight
+from ..port.sessions import SessionHead, SessionPlace
 from ..port.store import (
     ActionRecord,
     Batch,
@@ -29,7 +30,7 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import applying, codec, erasing, identity, register_codec, versions
+from . import applying, codec, erasing, identity, register_codec, sessions, versions
 from .applying import Counters
 from .calls import Writes
 from .cypher import core as cypher
@@ -240,6 +241,14 @@ class Neo4jWriteTx:
         return next(map(register_codec.action, values), None)
 
     # --- writing
+
+    def session_head(self, session: str) -> SessionHead:
+        """The last event of a session; number 0 for one that has none."""
+        return sessions.head(self.calls, session)
+
+    def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
+        """Empty texts of events; the events and the chain over them stay."""
+        sessions.empty(self.calls, places)
 
     def apply(self, batch: Batch) -> None:
         """Write a batch.

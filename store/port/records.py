@@ -18,6 +18,7 @@ from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from .sessions import SessionRecord
 
 
 class Names(NamedTuple):
@@ -284,6 +285,8 @@ class Batch:
     permissions: tuple[PermissionChange, ...] = ()
     tombstones: tuple[Tombstone, ...] = ()
     receipts: tuple[StoredReceipt, ...] = ()
+    session_events: tuple[SessionRecord, ...] = ()
+    """Each right behind the last one of its session; the store makes their digests."""
     definitions: tuple[str, ...] = ()
     """This field and those below are only met in a restore; writers have calls of their own."""
     packs: tuple[str, ...] = ()
@@ -322,6 +325,7 @@ class RecordKind(StrEnum):
     MANIFEST = "manifest"
     VECTOR = "vector"
     USAGE = "usage"
+    SESSION_EVENT = "session_event"
 
 
 class Migration(NamedTuple):

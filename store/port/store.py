@@ -49,6 +49,7 @@ from .records import (
     Usage,
     VectorRow,
 )
+from .sessions import SessionHead, SessionPlace, SessionRecord, SessionSummary
 from .vectors import Vectors
 
 __all__ = [
@@ -211,6 +212,14 @@ class WriteTx(IdentityReads, Protocol):
         """Return how many blocking cases that a source has opened still wait, `limit` at most."""
         ...
 
+    def session_head(self, session: str) -> SessionHead:
+        """The last event of a session; number 0 for one that has none."""
+        ...
+
+    def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
+        """Empty texts of events; the events and the chain over them stay."""
+        ...
+
     def apply(self, batch: Batch) -> None:
         """Write a batch."""
         ...
@@ -368,6 +377,16 @@ class Reader(IdentityReads, Protocol):
 
     def keys(self) -> tuple[bytes, ...]:
         """Return the tenant's secret keys, one an epoch."""
+        ...
+
+    def session_events(
+        self, session: str, *, after: int = 0, until: int = 2**62
+    ) -> tuple[SessionRecord, ...]:
+        """The events of a session with numbers above `after`, up to `until`, in order."""
+        ...
+
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        """Every session of the tenant with its last event, by session."""
         ...
 
     def records(self, kind: RecordKind) -> Iterator[object]:

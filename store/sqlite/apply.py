@@ -22,7 +22,7 @@ from ...schema.errors import Fault
 from ...schema.signing import sign_scope
 from ..port.audit import GENESIS, chained
 from ..port.store import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
-from . import codec, register_codec
+from . import codec, register_codec, sessions
 from .codec import Line
 from .sql import core as sql
 from .sql import register
@@ -42,6 +42,7 @@ def batch(db: sqlite3.Connection, changes: Batch) -> None:
     _versions(db, changes)
     _judgements(db, changes)
     _queue(db, changes)
+    sessions.put(db, changes.session_events)
     _restore_rest(db, changes)
 
 

@@ -17,8 +17,9 @@ from typing import Final
 from ...resolution import clusters
 from ...schema.entity import Judgement
 from ..port.audit import GENESIS, chained, unattributed
+from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
-from . import codec, register_codec
+from . import codec, register_codec, sessions
 from .sql import checks as sql
 from .sql import core as statements
 from .sql import register
@@ -41,6 +42,7 @@ def broken(db: sqlite3.Connection) -> Iterator[str]:
     yield from _overlaps(db, sql.CLEAN_HEADS, "two clean heads decide one point of slot")
     yield from _overlaps(db, sql.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
     yield from _log(db)
+    yield from chain_faults(db.execute(statements.KEYS).fetchone()[0], sessions.all_events(db))
     yield from _identity(db)
     yield from _texts(db)
     yield from unattributed(db.execute(sql.UNATTRIBUTED).fetchone()[0])

@@ -24,7 +24,7 @@ from ..port.store import (
     Usage,
     VectorRow,
 )
-from . import codec, register_codec
+from . import codec, register_codec, sessions
 from .codec import Line
 from .sql import core as sql
 from .sql import register
@@ -109,6 +109,7 @@ _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]]
     RecordKind.MANIFEST: _manifests,
     RecordKind.VECTOR: _plain(register.ALL_VECTORS, lambda line: VectorRow(*line)),
     RecordKind.USAGE: _plain(register.ALL_USAGE, lambda line: Usage(*line)),
+    RecordKind.SESSION_EVENT: sessions.all_events,
 }
 
 

@@ -17,6 +17,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..port.records import Expected
+from ..port.sessions import SessionRecord, SessionSummary
 from ..port.store import (
     ActionRecord,
     Ask,
@@ -30,7 +31,7 @@ from ..port.store import (
     VectorRow,
 )
 from ..port.vectors import Vectors
-from . import codec, export, register_codec
+from . import codec, export, register_codec, sessions
 from .caches import Caches
 from .identity import Register
 from .sql import core as sql
@@ -209,6 +210,16 @@ class SqliteReader:
     def keys(self) -> tuple[bytes, ...]:
         """Return the tenant's secret keys, one an epoch."""
         return tuple(line[0] for line in self._db.execute(sql.KEYS))
+
+    def session_events(
+        self, session: str, *, after: int = 0, until: int = 2**62
+    ) -> tuple[SessionRecord, ...]:
+        """The events of a session with numbers above `after`, up to `until`, in order."""
+        return sessions.events(self._db, session, after, until)
+
+    def sessions(self) -> tuple[SessionSummary, ...]:
+        """Every session of the tenant with its last event, by session."""
+        return sessions.summaries(self._db)
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""

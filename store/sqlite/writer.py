@@ -15,6 +15,7 @@ from ...schema.claim import Assertion, Claim, Row, Version
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault
 from ...schema.principal import Sight
+from ..port.sessions import SessionHead, SessionPlace
 from ..port.store import (
     ActionRecord,
     Batch,
@@ -25,7 +26,7 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import apply, codec, export, register_codec
+from . import apply, codec, export, register_codec, sessions
 from .caches import Caches
 from .codec import Line
 from .connection import rollback
@@ -227,6 +228,15 @@ class SqliteWriteTx:
         return None if line is None else register_codec.action(line)
 
     # --- writing
+
+    def session_head(self, session: str) -> SessionHead:
+        """The last event of a session; number 0 for one that has none."""
+        return sessions.head(self._connection(), session)
+
+    def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
+        """Empty texts of events; the events and the chain over them stay."""
+        sessions.empty(self._connection(), places)
+        self._erased = True
 
     def apply(self, batch: Batch) -> None:
         """Write a batch.

@@ -25,6 +25,7 @@ from ...schema.record_json import from_plain, to_plain
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import canonical_json, fields_of
 from ...schema.vocabulary import Authority
+from ..port.sessions import SessionRecord
 from ..port.store import (
     ActionRecord,
     Batch,
@@ -79,6 +80,7 @@ _TYPES: Final[dict[RecordKind, type]] = {
     RecordKind.MANIFEST: ManifestRecord,
     RecordKind.VECTOR: VectorRow,
     RecordKind.USAGE: Usage,
+    RecordKind.SESSION_EVENT: SessionRecord,
 }
 _ORDER: Final = {kind.value: place for place, kind in enumerate(RecordKind)}
 _FIELD: Final = {
@@ -103,6 +105,7 @@ _FIELD: Final = {
     RecordKind.MANIFEST: "manifests",
     RecordKind.VECTOR: "vectors",
     RecordKind.USAGE: "usage",
+    RecordKind.SESSION_EVENT: "session_events",
 }
 """The field of a batch that takes the records of a kind as they are."""
 

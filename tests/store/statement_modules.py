@@ -9,6 +9,7 @@ from tenure.store.neo4j.cypher import fragments
 from tenure.store.neo4j.cypher import identity as identity_statements
 from tenure.store.neo4j.cypher import register as register_statements
 from tenure.store.neo4j.cypher import schema as schema_statements
+from tenure.store.neo4j.cypher import sessions as session_statements
 from tenure.store.neo4j.cypher import vectors as vector_statements
 
 MODULES = (
@@ -18,6 +19,7 @@ MODULES = (
     identity_statements,
     check_statements,
     schema_statements,
+    session_statements,
     vector_statements,
 )
 FRAGMENTS = (fragments,)

@@ -108,6 +108,12 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         " `fulltext.eventually_consistent`: false}}",
     ),
     (),
+    (
+        "CREATE CONSTRAINT u_session_event IF NOT EXISTS FOR (n:SessionEvent)"
+        " REQUIRE (n.tenant_id, n.session_id, n.seq) IS UNIQUE",
+        "CREATE CONSTRAINT u_session_text IF NOT EXISTS FOR (n:SessionText)"
+        " REQUIRE (n.tenant_id, n.session_id, n.seq, n.part) IS UNIQUE",
+    ),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

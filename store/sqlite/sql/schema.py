@@ -348,11 +348,28 @@ WHERE directs = 0 AND writer_user IS NULL AND authority_level < 4 AND object_typ
 """Who wrote a claim. Of an older one only what its actor and level prove is known; those that
 could instruct somebody and now cannot are noted, for the doctor to count."""
 
+_SESSION: Final = """
+CREATE TABLE session_event (
+  session TEXT NOT NULL, seq INTEGER NOT NULL CHECK (seq > 0), kind TEXT NOT NULL,
+  actor TEXT NOT NULL, last_us INTEGER NOT NULL, recorded_us INTEGER NOT NULL,
+  body TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (session, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE session_text (
+  session TEXT NOT NULL, seq INTEGER NOT NULL, part INTEGER NOT NULL, digest BLOB NOT NULL,
+  text TEXT, PRIMARY KEY (session, seq, part),
+  FOREIGN KEY (session, seq) REFERENCES session_event) STRICT;
+""" + "".join(
+    (
+        _frozen("session_event"),
+        _unless("session_text", "NEW.text IS NULL", "session seq part digest"),
+    )
+)
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
     (_MENTION,),
     (_AUTHORSHIP,),
+    (_SESSION,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

@@ -1,0 +1,1 @@
+"""Sessions: the window of an agent, kept in the store."""

@@ -1,0 +1,241 @@
+"""The state of one session, and the one way to change it: append, then fold.
+
+Events and the edit that they make necessary are decided on the state, appended together, and only
+then become the state. Who loses an append reads what the winner wrote and decides again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
+
+from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput
+from ...schema.values import canonical_json
+from ...window.checkpoint import task_checkpoint
+from ...window.editing import (
+    EditPlan,
+    due_edit,
+    everything_that_can_go,
+    read_pressure,
+)
+from ...window.events import EventKind, WindowEvent
+from ...window.health import HealthReading, WindowAlert, health_reading, window_alerts
+from ...window.intake import Message
+from ...window.policy import WindowPolicy
+from ...window.state import EMPTY_STATE, WindowState, part_body, part_tokens
+from ...window.step import step
+from ...window.units import MessagePart
+from .decision import SessionUsage, WindowDecision
+from .log import SessionLog
+
+_HEALTH_READINGS: Final = 10
+
+
+class Draft(NamedTuple):
+    """An event that has no number yet."""
+
+    kind: EventKind
+    body: dict[str, Any]
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class SessionCore:
+    """The state of a session and the way to change it; shared by everything a session does."""
+
+    log: SessionLog
+    policy: WindowPolicy
+    state: WindowState = EMPTY_STATE
+    readings: list[HealthReading] = field(default_factory=list[HealthReading])
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def catch_up(self) -> None:
+        """Fold what others appended since."""
+        for event in self.log.read(self.state.seq):
+            self.state = step(self.state, event)
+
+    def require_open(self) -> None:
+        """Refuse what would change a closed session.
+
+        Raises:
+            Conflict: `session_closed`.
+        """
+        if self.state.closed:
+            raise Conflict("the session is closed; fork it to go on", code="session_closed")
+
+    def act(self, drafts: Sequence[Draft], *, edit: bool = True) -> WindowDecision:
+        """Append events, and the edit that they make necessary, as a whole.
+
+        Raises:
+            Conflict: `stale_version`; what the other one wrote is read then.
+            ContextBudgetExhausted: `required_over_budget`; nothing was appended.
+        """
+        state, events = self.state, []
+        for draft in drafts:
+            state, event = with_draft(state, draft)
+            events.append(event)
+
+        plan = due_edit(state, self.policy) if edit else None
+        edits = [plan] if plan else []
+        successor, _ = with_plan(state, plan)
+        if edit and successor.tokens > state.limit:
+            edits.append(_last_resort(successor))
+        return self._append(state, events, edits)
+
+    def edit(self, plan: EditPlan | None) -> WindowDecision:
+        """Append an edit; without a plan only the reading is answered."""
+        return self._append(self.state, [], [plan] if plan else [])
+
+    def _append(
+        self, state: WindowState, events: list[WindowEvent], plans: Sequence[EditPlan]
+    ) -> WindowDecision:
+        edit: int | None = None
+        for plan in plans:
+            state, event = with_plan(state, plan)
+            events += [event] if event else []
+            edit = state.seq
+        if state.tokens > state.limit and plans:
+            raise over_budget(state)
+
+        try:
+            if events:
+                self.log.append(self.state.seq, events)
+        except Conflict:
+            self.catch_up()
+            raise
+        before, self.state = self.state, state
+        changes = tuple(change for plan in plans for change in plan.changes)
+        return self.decision(changes=changes, before=before, edit=edit)
+
+    def decision(
+        self, *, changes: Any = (), before: WindowState | None = None, edit: int | None = None
+    ) -> WindowDecision:
+        """The answer of a hook."""
+        reading = read_pressure(self.state, self.policy)
+        notices: list[str] = []
+        if before is not None and before.limit:
+            zone = read_pressure(before, self.policy).zone
+            if zone is not reading.zone:
+                notices.append(f"zone changed from {zone.value} to {reading.zone.value}")
+        if reading.spike:
+            notices.append("the last turn grew more than three times as much as usual")
+        if changes:
+            savings = sum(change.savings for change in changes)
+            notices.append(f"{len(changes)} changes freed {savings} tokens")
+        return WindowDecision(
+            seq=self.state.seq,
+            zone=reading.zone,
+            status=reading.status,
+            reading=reading,
+            actions=changes,
+            notices=tuple(notices),
+            alerts=self.alerts(),
+            edit=edit,
+        )
+
+    def alerts(self) -> tuple[WindowAlert, ...]:
+        """The alerts of the last turns."""
+        return window_alerts(self.readings)
+
+    def note_health(self) -> None:
+        """Keep the metrics at the end of a turn."""
+        reading = read_pressure(self.state, self.policy)
+        self.readings.append(health_reading(self.state, reading))
+        del self.readings[:-_HEALTH_READINGS]
+
+
+def over_budget(state: WindowState) -> ContextBudgetExhausted:
+    """The error of a window in which nothing more can go."""
+    largest = sorted(state.units, key=lambda unit: -unit.tokens)[:5]
+    names = ", ".join(f"window://{unit.number} ({unit.tokens} tokens)" for unit in largest)
+    shortfall = state.tokens - state.limit
+    return ContextBudgetExhausted(
+        f"{shortfall} tokens are missing although everything within reach left the window; the "
+        f"largest that must stay: system and tools ({state.fixed_tokens} tokens), {names}",
+        code="required_over_budget",
+        shortfall=shortfall,
+        units=[unit.number for unit in largest],
+    )
+
+
+def _last_resort(state: WindowState) -> EditPlan:
+    plan = everything_that_can_go(state)
+    if plan is None:
+        raise over_budget(state)
+    return plan
+
+
+def with_draft(state: WindowState, draft: Draft) -> tuple[WindowState, WindowEvent]:
+    """The state after one more event, and the event with its number."""
+    event = WindowEvent(seq=state.seq + 1, kind=draft.kind, body=draft.body, texts=draft.texts)
+    return step(state, event), event
+
+
+def with_plan(state: WindowState, plan: EditPlan | None) -> tuple[WindowState, WindowEvent | None]:
+    """The state after an edit, and its event; both unchanged and None without a plan."""
+    if plan is None:
+        return state, None
+    return with_draft(state, Draft(EventKind.EDITED, plan.body, plan.texts))
+
+
+def message_draft(
+    state: WindowState, kind: EventKind, parts: Sequence[MessagePart], body: dict[str, Any]
+) -> Draft:
+    """The event of a message; its parts are counted for the session's model."""
+    lines = [part_body(part, part_tokens(state, part)) for part in parts]
+    return Draft(kind, {**body, "parts": lines}, tuple(part.text for part in parts))
+
+
+def checkpoint_draft(state: WindowState, offset: int, milestone: str) -> Draft:
+    """The event of a checkpoint behind so many other drafts."""
+    checkpoint = replace(task_checkpoint(state), version=state.seq + offset + 1)
+    text = canonical_json({**checkpoint.to_json(), "milestone": milestone})
+    return Draft(EventKind.CHECKPOINTED, {}, (text,))
+
+
+def retry_key(message: Message, key: str | None, parts: Sequence[MessagePart]) -> dict[str, Any]:
+    """What a body says of the key of a retry: the caller's, else the provider's message id."""
+    retry = key if key is not None or isinstance(message, str) else message.get("id")
+    if not retry:
+        return {}
+    texts = canonical_json([[part.kind.value, part.call_id, part.text] for part in parts])
+    fingerprint = hashlib.sha256(texts.encode()).hexdigest()
+    return {"key": str(retry), "fingerprint": fingerprint}
+
+
+def earlier_decision(core: SessionCore, body: dict[str, Any]) -> WindowDecision | None:
+    """The answer to a retry, None for something new."""
+    for key, fingerprint, seq in core.state.keys:
+        if key != body.get("key"):
+            continue
+        if fingerprint != body["fingerprint"]:
+            raise Conflict(
+                f"the key {key!r} came with another message before; use a new key",
+                code="idempotency_mismatch",
+                key=key,
+            )
+        return replace(core.decision(), seq=seq, replayed=True)
+    return None
+
+
+def usage_body(state: WindowState, usage: SessionUsage | None) -> dict[str, Any]:
+    """What a provider reported, checked against our bound of the same request."""
+    if usage is None:
+        return {}
+    for name in ("input", "output", "cache_reads"):
+        value = getattr(usage, name)
+        if type(value) is not int or value < 0:
+            raise InvalidInput(
+                f"usage.{name} is a whole number of tokens, not {value!r}", code="bad_usage"
+            )
+
+    body: dict[str, Any] = {
+        "usage": {"input": usage.input, "output": usage.output, "cached": usage.cache_reads}
+    }
+    bound = state.sent_tokens
+    if bound and usage.input > bound:
+        body["correction"] = -(-state.correction * usage.input // bound)
+    return body

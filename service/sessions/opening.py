@@ -1,0 +1,83 @@
+"""Opening a session: the first event, or the fold of those that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from ...schema.errors import Conflict, InvalidInput
+from ...schema.principal import Principal
+from ...window.events import EventKind, WindowEvent
+from ...window.policy import DEFAULT_WINDOW, WindowPolicy
+from ...window.state import EMPTY_STATE, tools_text
+from ...window.step import step
+from ..backend.backend import Backend
+from .core import SessionCore
+from .limits import window_limit
+from .log import SessionLog, session_scope
+from .session import Session
+
+
+class SessionTerms(TypedDict, total=False):
+    """What a session is opened with; one that is there keeps its own."""
+
+    task: str
+    goal: str
+    acceptance: Sequence[str]
+    system: str
+    """The agent's own instruction; it stands first in every request."""
+    tools: Sequence[Any]
+    """The tools' schemas in the provider's form; they are passed on and counted."""
+    model: str
+    window: int | None
+    """Tokens of the window, for a model whose window is not known, or a smaller one."""
+    reserve_tokens: int | None
+    """The longest answer that is asked for."""
+
+
+def open_session(
+    backend: Backend,
+    principal: Principal,
+    name: str,
+    policy: WindowPolicy | None,
+    terms: SessionTerms,
+) -> Session:
+    """The session of a name: resumed when it is there, else begun.
+
+    Raises:
+        InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`.
+    """
+    log = SessionLog(backend, principal, session_scope(principal, name))
+    core = SessionCore(log, policy or DEFAULT_WINDOW)
+    core.catch_up()
+    if core.state.seq == 0:
+        _begin(core, terms)
+    return Session(core)
+
+
+def _begin(core: SessionCore, terms: SessionTerms) -> None:
+    model = terms.get("model", "generic")
+    window, limit = window_limit(model, terms.get("window"), terms.get("reserve_tokens"))
+    body = {"model": model, "window": window, "limit": limit, "policy": core.policy.digest}
+    texts = (
+        terms.get("task", ""),
+        terms.get("goal", ""),
+        terms.get("system", ""),
+        tools_text(terms.get("tools")),
+        *terms.get("acceptance", ()),
+    )
+    event = WindowEvent(seq=1, kind=EventKind.OPENED, body=body, texts=texts)
+
+    state = step(EMPTY_STATE, event)
+    if state.tokens > limit // 2:
+        raise InvalidInput(
+            f"system, tools and task take {state.tokens} of {limit} tokens; nothing would be left "
+            "to talk in: use a larger window, or state less",
+            code="window_too_small",
+        )
+    try:
+        core.log.append(0, [event])
+        core.state = state
+    except Conflict:
+        # Another process began it in the same moment: its terms are the session's.
+        core.catch_up()

@@ -1,0 +1,144 @@
+"""What a session tells: its next request, its report, and the tool that reads originals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...compiler.text.relevance import one_line
+from ...schema.errors import ContextBudgetExhausted, unknown
+from ...window.budget import ComponentUse, component_uses, exhaustion_turns
+from ...window.editing import planned_edit, read_pressure
+from ...window.events import EditReason, EventKind
+from ...window.health import (
+    HealthReading,
+    WindowAlert,
+    WindowTrend,
+    health_reading,
+    window_trend,
+)
+from ...window.pressure import Pressure
+from ..compilation.compile import Compiler
+from .core import Draft, SessionCore
+from .decision import SessionContext
+
+_LEAST_MEMORY: Final = 256
+"""Tokens below which a compile of the store is not worth its headings."""
+_MARGIN: Final = 32
+"""Tokens for the separators between the texts of the system part."""
+_QUERY_CHARS: Final = 2_000
+
+_TOOL_NAME: Final = "recall_original"
+_TOOL_TEXT: Final = (
+    "Read in full what left this conversation or stands shortened in it. Ask with the address that "
+    "is shown (window://57 or window://57-80), with turn:12, or with a question in plain words."
+)
+_TOOL_INPUT: Final = {
+    "type": "object",
+    "properties": {"request": {"type": "string", "description": "address, turn or question"}},
+    "required": ["request"],
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionReport:
+    """How a session stands."""
+
+    pressure: Pressure
+    health: HealthReading
+    alerts: tuple[WindowAlert, ...]
+    trend: WindowTrend
+    components: tuple[ComponentUse, ...]
+    turns_left: int | None
+    """Turns until the window is full at the present velocity; None while nothing grows."""
+    turn: int
+    step: int
+    edits: int
+    evictions: int
+    windows: int
+    """How many windows the session has filled."""
+
+
+def memory_context(
+    core: SessionCore, query: str | None, task: str, options: Mapping[str, Any]
+) -> SessionContext:
+    """Compile what the store adds to the history, within what the history leaves of the window."""
+    state = core.state
+    share = core.policy.memory_share * state.limit // 1000
+    history = state.tokens - state.memory_tokens * state.correction // 1000
+    room = (state.limit - history - _MARGIN) * 1000 // state.correction
+
+    # A history near the limit must not push out what the store knows: it gives way first.
+    if room < min(share, _LEAST_MEMORY):
+        core.edit(planned_edit(state, core.policy, EditReason.OVERFLOW))
+        state = core.state
+        history = state.tokens - state.memory_tokens * state.correction // 1000
+        room = (state.limit - history - _MARGIN) * 1000 // state.correction
+    if room < _LEAST_MEMORY:
+        raise ContextBudgetExhausted(
+            "the history leaves no room for what the store knows; call on_overflow",
+            code="required_over_budget",
+            shortfall=_LEAST_MEMORY - room,
+        )
+
+    compiler = Compiler(core.log.backend, core.log.principal)
+    request = {
+        "query": _question(core) if query is None else query,
+        "goal": state.goal or None,
+        "acceptance": state.acceptance,
+        "model": state.model,
+        "budget_tokens": min(share, room),
+        "reserve_tokens": 0,
+        **options,
+    }
+    envelope = compiler.compile(task, request)
+
+    body = {"envelope": envelope.envelope_id, "tokens": envelope.tokens_upper + _MARGIN}
+    core.act([Draft(EventKind.MEMORY_READ, body)], edit=False)
+    return SessionContext(core.state, envelope)
+
+
+def _question(core: SessionCore) -> str:
+    """The last user message, as far as a search makes use of it."""
+    for unit in reversed(core.state.units):
+        if unit.is_user:
+            return one_line(unit.text)[:_QUERY_CHARS]
+    return core.state.goal
+
+
+def session_report(core: SessionCore) -> SessionReport:
+    """The report of a session as it stands."""
+    state = core.state
+    reading = read_pressure(state, core.policy)
+    return SessionReport(
+        pressure=reading,
+        health=health_reading(state, reading),
+        alerts=core.alerts(),
+        trend=window_trend(state.loads),
+        components=component_uses(state),
+        turns_left=exhaustion_turns(reading),
+        turn=state.turn,
+        step=state.step,
+        edits=state.edits,
+        evictions=state.evictions,
+        windows=state.windows,
+    )
+
+
+def rehydrate_tool(target: str) -> dict[str, Any]:
+    """The tool that reads originals, in a provider's form.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`.
+    """
+    schema = {"name": _TOOL_NAME, "description": _TOOL_TEXT}
+    match target:
+        case "anthropic":
+            return {**schema, "input_schema": _TOOL_INPUT}
+        case "openai":
+            return {"type": "function", "function": {**schema, "parameters": _TOOL_INPUT}}
+        case "gemini":
+            return {"function_declarations": [{**schema, "parameters": _TOOL_INPUT}]}
+        case _:
+            raise unknown("render target", target, ("anthropic", "openai", "gemini"))

@@ -1,0 +1,481 @@
+"""`memory.session(…)`: the life of a context window, from hook to hook.
+
+A session is a log in the store and the state that the log folds to. A hook makes events of what
+happened, decides with the pure core whether the window needs an edit, and appends events and edit
+together: all of it is durable when the hook returns, or none of it is. Whatever leaves the window
+stays in the log under its address. A second process that works on the same session wins or loses
+the append as a whole; who loses reads on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput, NotFound
+from ...schema.vocabulary import parse
+from ...window.checkpoint import TaskCheckpoint, task_checkpoint
+from ...window.editing import EditPlan, everything_that_can_go, planned_edit
+from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEvent
+from ...window.intake import Message, message_parts
+from ...window.state import WindowState, part_body, part_tokens
+from ...window.units import MessagePart, StandingForm, WindowUnit
+from .core import (
+    Draft,
+    SessionCore,
+    checkpoint_draft,
+    earlier_decision,
+    message_draft,
+    over_budget,
+    retry_key,
+    usage_body,
+    with_plan,
+)
+from .decision import SessionContext, SessionUsage, WindowDecision
+from .limits import window_limit
+from .log import session_scope
+from .originals import Rehydration, originals_of, pointed_numbers, rehydration
+from .reading import SessionReport, memory_context, rehydrate_tool, session_report
+from .results import result_part
+
+_TRIES: Final = 5
+"""Appends of a parallel result until it gives up: each loser has read what the winner wrote."""
+
+
+class Session:
+    """One session of one user; open it with `memory.session(name)`."""
+
+    def __init__(self, core: SessionCore) -> None:
+        self._core = core
+
+    @property
+    def state(self) -> WindowState:
+        """What stands in the window, as a frozen value."""
+        return self._core.state
+
+    # --- the five hooks
+
+    def on_turn_start(self, message: Message, *, key: str | None = None) -> WindowDecision:
+        """Record a user's message; the window is edited first where it would not fit.
+
+        Raises:
+            Conflict: `step_out_of_order` inside a turn; `session_closed`; `stale_version`;
+                `idempotency_mismatch`, for a key that came with another message.
+            ContextBudgetExhausted: `required_over_budget`; nothing was recorded.
+            InvalidInput: `bad_message`.
+        """
+        core = self._core
+        with core.lock:
+            core.require_open()
+            parts = message_parts(message, "user")
+            body = retry_key(message, key, parts)
+            earlier = earlier_decision(core, body)
+            if earlier:
+                return earlier
+            if core.state.in_turn:
+                raise Conflict(
+                    "a turn is running; close it with on_turn_end", code="step_out_of_order"
+                )
+            return core.act([message_draft(core.state, EventKind.TURN_STARTED, parts, body)])
+
+    def on_step(
+        self, message: Message, usage: SessionUsage | None = None, *, key: str | None = None
+    ) -> WindowDecision:
+        """Record an answer of the model, with its calls.
+
+        Raises:
+            Conflict: `step_out_of_order`, outside a turn or while a call waits for its result;
+                `session_closed`; `stale_version`; `idempotency_mismatch`.
+            InvalidInput: `bad_message`.
+        """
+        core = self._core
+        with core.lock:
+            core.require_open()
+            parts = message_parts(message, "assistant")
+            body = retry_key(message, key, parts) | usage_body(core.state, usage)
+            earlier = earlier_decision(core, body)
+            if earlier:
+                return earlier
+            self._require_step()
+            # The answer is not sent until the next request, so it waits for no edit here.
+            draft = message_draft(core.state, EventKind.STEP_MADE, parts, body)
+            return core.act([draft], edit=False)
+
+    def on_tool_result(
+        self,
+        call_id: str,
+        content: Any,
+        kind: str | None = None,
+        *,
+        is_error: bool = False,
+    ) -> WindowDecision:
+        """Record the result of a call: text, bytes, or a JSON value.
+
+        A secret in it is masked first, what reads like an order to the model is set apart, and a
+        result above the cap stands in its short form from the start; the original has an address.
+        Results of parallel calls may come in any order and from several processes.
+
+        Raises:
+            NotFound: `unknown_call`.
+            Conflict: `already_answered`, with another result; `session_closed`.
+            InvalidInput: `too_large`, `unknown_vocabulary` for a kind.
+        """
+        core = self._core
+        with core.lock:
+            core.require_open()
+            for attempt in range(_TRIES):
+                try:
+                    return self._result(call_id, content, kind, is_error)
+                except Conflict as conflict:
+                    if conflict.code != "stale_version" or attempt == _TRIES - 1:
+                        raise
+            raise AssertionError("the last try returns or raises")
+
+    def on_turn_end(
+        self,
+        message: Message | None = None,
+        usage: SessionUsage | None = None,
+        *,
+        milestone: str = "",
+    ) -> WindowDecision:
+        """Close the turn, with the model's last answer; a milestone saves a checkpoint.
+
+        The provider's count wins over ours: when it is larger, the bounds of this session are
+        raised by the ratio.
+
+        Raises:
+            Conflict: `step_out_of_order`, outside a turn or while a call waits for its result.
+        """
+        core = self._core
+        with core.lock:
+            core.require_open()
+            self._require_step()
+            drafts: list[Draft] = []
+            if message is not None:
+                parts = message_parts(message, "assistant")
+                drafts.append(message_draft(core.state, EventKind.STEP_MADE, parts, {}))
+            drafts.append(Draft(EventKind.TURN_ENDED, usage_body(core.state, usage)))
+            if milestone:
+                drafts.append(checkpoint_draft(core.state, len(drafts), milestone))
+
+            decision = core.act(drafts)
+            core.note_health()
+            return replace(decision, alerts=core.alerts())
+
+    def on_overflow(self, error: str | None = None) -> WindowDecision:
+        """Make room whatever it takes, for example after a provider refused a request as too long.
+
+        Ends below the limit without a model: the least harmful edit first, then everything within
+        reach leaves under its address.
+
+        Raises:
+            ContextBudgetExhausted: `required_over_budget`, naming what cannot go.
+        """
+        core = self._core
+        with core.lock:
+            core.require_open()
+            state = core.state
+            if error:
+                # The provider counted more than we did; by how much is unknown, so by a tenth.
+                correction = max(state.correction * 11 // 10, state.correction + 1)
+                core.act([Draft(EventKind.RECOUNTED, {"correction": correction})], edit=False)
+                state = core.state
+
+            plan = planned_edit(state, core.policy, EditReason.OVERFLOW)
+            if plan is None or with_plan(state, plan)[0].tokens > state.limit:
+                plan = everything_that_can_go(state)
+            if plan is None and state.tokens > state.limit:
+                raise over_budget(state)
+            return core.edit(plan)
+
+    # --- what a person, or the agent itself, asks for
+
+    def preview(self, *, focus: str = "", keep: Iterable[int | str] = ()) -> EditPlan | None:
+        """What `compact` would do now; nothing is changed. None when there is nothing to free."""
+        numbers = frozenset(number for item in keep for number in pointed_numbers(item))
+        return planned_edit(
+            self.state, self._core.policy, EditReason.COMPACT, focus=focus, keep=numbers
+        )
+
+    def compact(self, *, focus: str = "", keep: Iterable[int | str] = ()) -> WindowDecision:
+        """Edit down to the target now; `focus` says what to stay close to, `keep` what to leave.
+
+        Raises:
+            Conflict: `session_closed`, `stale_version`.
+        """
+        with self._core.lock:
+            self._core.require_open()
+            return self._core.edit(self.preview(focus=focus, keep=keep))
+
+    def undo(self, edit: int) -> WindowDecision:
+        """Put back in full what an edit shortened, the newest first, while the window has room.
+
+        Raises:
+            NotFound: `unknown_edit`.
+            ContextBudgetExhausted: `required_over_budget`; nothing was changed.
+        """
+        core = self._core
+        with core.lock:
+            core.require_open()
+            return core.act([self._undo(edit)], edit=False)
+
+    def pin(self, item: int | str, *, until: int | None = None) -> WindowDecision:
+        """Keep a unit in full, for ever or until the end of a turn.
+
+        Raises:
+            NotFound: `unknown_unit`, when it does not stand in the window.
+        """
+        return self._pin(item, True, until)
+
+    def unpin(self, item: int | str) -> WindowDecision:
+        """Let a pinned unit go again."""
+        return self._pin(item, False, None)
+
+    def note(self, category: str, text: str) -> WindowDecision:
+        """Keep a line in sight whatever leaves: goal, decision, issue, todo or learning.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary`, `missing_value`.
+        """
+        if not text.strip():
+            raise InvalidInput("a note needs words", code="missing_value")
+        section = parse(NoteCategory, category)
+        body = {"category": section.value}
+        with self._core.lock:
+            self._core.require_open()
+            return self._core.act([Draft(EventKind.NOTED, body, (text,))])
+
+    def abandon(self, call_id: str) -> WindowDecision:
+        """Give up a call that will not be answered, so that the conversation can go on.
+
+        Raises:
+            NotFound: `unknown_call`.
+        """
+        with self._core.lock:
+            self._core.require_open()
+            if not any(call_id in unit.open_calls for unit in self.state.units):
+                raise _unknown_call(call_id)
+            return self._core.act([Draft(EventKind.CALL_ABANDONED, {"call_id": call_id})])
+
+    def fork(self, name: str, *, until: int | None = None) -> Session:
+        """A session of its own that begins with the events of this one, up to a number.
+
+        Raises:
+            Conflict: `session_exists`.
+        """
+        core = self._core
+        log = replace(core.log, session=session_scope(core.log.principal, name))
+        if log.read():
+            raise Conflict(f"the session {name!r} is there already", code="session_exists")
+
+        last = core.state.seq if until is None else until
+        # The end of a session is not inherited: a fork is how a closed one goes on.
+        events = [e for e in core.log.read() if e.seq <= last and e.kind is not EventKind.CLOSED]
+        log.append(0, events)
+
+        fork = SessionCore(log, core.policy)
+        fork.catch_up()
+        return Session(fork)
+
+    def use(
+        self, model: str, *, window: int | None = None, reserve_tokens: int | None = None
+    ) -> WindowDecision:
+        """Go on with another model: everything is counted anew, and edited where it is too much.
+
+        Raises:
+            InvalidInput: `unknown_window`, `window_too_small`.
+            ContextBudgetExhausted: `required_over_budget`; the session keeps its model.
+        """
+        size, limit = window_limit(model, window, reserve_tokens)
+        body = {"model": model, "window": size, "limit": limit}
+        with self._core.lock:
+            self._core.require_open()
+            return self._core.act([Draft(EventKind.MODEL_CHANGED, body)])
+
+    def checkpoint(self) -> TaskCheckpoint:
+        """Save the state of the task in the log, and return it, as JSON or Markdown."""
+        with self._core.lock:
+            self._core.require_open()
+            self._core.act([checkpoint_draft(self.state, 0, "")], edit=False)
+            return replace(task_checkpoint(self.state), version=self.state.checkpoint)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The notes, by category in order of importance."""
+        order = list(NoteCategory)
+        return tuple(sorted(self.state.notes, key=lambda note: order.index(note.category)))
+
+    def close(self) -> WindowDecision:
+        """Close the session: it can be read and forked, and takes no more events."""
+        with self._core.lock:
+            self._core.require_open()
+            return self._core.act([Draft(EventKind.CLOSED, {})], edit=False)
+
+    # --- reading
+
+    def compile(
+        self, query: str | None = None, *, task: str = "system_orchestration", **options: Any
+    ) -> SessionContext:
+        """The next request: what stands in the window, and what the store knows for it.
+
+        The query is the last user message unless one is stated; `task` is a task type, `options`
+        are those of `memory.compile`. What the store brings takes at most a fifth of the window,
+        and together they never pass it.
+
+        Raises:
+            Conflict: `session_closed`, `stale_version`.
+            ContextBudgetExhausted: `required_over_budget`.
+        """
+        with self._core.lock:
+            self._core.require_open()
+            return memory_context(self._core, query, task, options)
+
+    def rehydrate(self, request: int | str) -> Rehydration:
+        """Originals by address (`window://57-80`), by turn (`turn:12`), or by a question.
+
+        A page holds at most 4,000 tokens; `rehydrate(page.cursor)` reads on.
+
+        Raises:
+            NotFound: `unknown_unit`.
+        """
+        core = self._core
+        address, _, offset = str(request).rpartition("@")
+        if not address or not offset.isdigit():
+            address, offset = str(request), "0"
+        page_tokens = core.policy.page_tokens
+        return rehydration(core.log.read(), address, page_tokens, offset=int(offset))
+
+    def tools(self, target: str = "anthropic") -> list[dict[str, Any]]:
+        """The schema of the tool by which a model asks for originals, for a provider.
+
+        Add it to the session's tools; answer a call of it with
+        `session.on_tool_result(call_id, session.rehydrate(request).text)`.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary`, for another target.
+        """
+        return [rehydrate_tool(target)]
+
+    def events(self, after: int = 0) -> tuple[WindowEvent, ...]:
+        """The log above a number: what came, what went, why, and what stands for it."""
+        return self._core.log.read(after)
+
+    def report(self) -> SessionReport:
+        """Pressure, budget by component, health and alerts, for a dashboard."""
+        return session_report(self._core)
+
+    # --- inside
+
+    def _result(self, call_id: str, content: Any, kind: str | None, error: bool) -> WindowDecision:
+        core = self._core
+        part, original = result_part(core.state, core.policy, call_id, content, kind, error)
+        unit = next((u for u in reversed(core.state.units) if call_id in u.open_calls), None)
+        if unit is None:
+            return self._answered_before(call_id, part)
+
+        body = {"parts": [part_body(part, part_tokens(core.state, part))]}
+        call = next(call for call in unit.calls if call.content.call_id == call_id)
+        body["parts"][0]["name"] = call.content.name
+        texts = (part.text,) if original is None else (part.text, original)
+        draft = Draft(EventKind.RESULT_CAME, body, texts)
+        # While other calls wait no request can be made, and an edit would be made on half a step.
+        waiting = len(unit.open_calls) > 1
+        return core.act([draft], edit=not waiting)
+
+    def _answered_before(self, call_id: str, part: MessagePart) -> WindowDecision:
+        for unit in reversed(self.state.units):
+            for item in unit.results:
+                if item.content.call_id != call_id:
+                    continue
+                if item.text == part.text or unit.form is not StandingForm.FULL:
+                    return replace(self._core.decision(), replayed=True)
+                raise Conflict(
+                    f"the call {call_id} was answered with another result; a result is never "
+                    "changed",
+                    code="already_answered",
+                    call_id=call_id,
+                )
+        raise _unknown_call(call_id)
+
+    def _require_step(self) -> None:
+        state = self.state
+        if not state.in_turn:
+            raise Conflict(
+                "no turn is running; begin one with on_turn_start", code="step_out_of_order"
+            )
+        if state.open_units:
+            call_id = state.open_units[0].open_calls[0]
+            raise Conflict(
+                f"the call {call_id} waits for its result; hand it in, or give it up with abandon",
+                code="step_out_of_order",
+            )
+
+    def _pin(self, item: int | str, on: bool, until: int | None) -> WindowDecision:
+        with self._core.lock:
+            self._core.require_open()
+            unit = self._unit(item)
+            body = {"unit": unit.number, "on": on, "until": until}
+            return self._core.act([Draft(EventKind.PINNED, body)], edit=False)
+
+    def _unit(self, item: int | str) -> WindowUnit:
+        numbers = pointed_numbers(item)
+        unit = self.state.unit(numbers[0]) if numbers else None
+        if unit is None:
+            raise NotFound(f"{item!r} does not stand in the window", code="unknown_unit")
+        return unit
+
+    def _undo(self, edit: int) -> Draft:
+        """The event that puts back what an edit changed: the newest first, while there is room."""
+        log = self._core.log.read()
+        event = next((e for e in log if e.seq == edit and e.kind is EventKind.EDITED), None)
+        if event is None:
+            raise NotFound(f"event {edit} is no edit of this session", code="unknown_edit")
+
+        # Where later edits took a unit into a larger fold, that fold is what comes back.
+        units: dict[int, WindowUnit] = {}
+        for change in event.body["changes"]:
+            unit = self.state.unit(int(change["unit"]))
+            if unit is not None and unit.form is not StandingForm.FULL:
+                units[unit.number] = unit
+
+        room = (self.state.limit - self.state.tokens) * 1000 // self.state.correction
+        originals: list[WindowUnit] = []
+        for unit in sorted(units.values(), key=lambda unit: -unit.number):
+            numbers = range(unit.number, max(unit.number, unit.last_number) + 1)
+            members = originals_of(log, numbers)
+            room -= sum(member.tokens for member in members) - unit.tokens
+            if room < 0:
+                break
+            originals += members
+        if units and not originals:
+            raise ContextBudgetExhausted(
+                f"the window has no room for what edit {edit} took out: {-room} tokens are "
+                "missing; read it with rehydrate instead",
+                code="required_over_budget",
+                shortfall=-room,
+            )
+        return _undo_draft(edit, sorted(originals, key=lambda unit: unit.number))
+
+
+def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> Draft:
+    """The event that carries originals back into the window."""
+    lines: list[dict[str, Any]] = []
+    texts: list[str] = []
+    for unit in originals:
+        parts: list[dict[str, Any]] = []
+        for item in unit.items:
+            place = {"seq": item.seq, "part": item.part, "level": item.level}
+            parts.append(part_body(item.content, item.tokens) | place)
+            texts.append(item.text)
+        line = {"unit": unit.number, "turn": unit.turn, "step": unit.step, "parts": parts}
+        lines.append({**line, "abandoned": sorted(unit.given_up)})
+    return Draft(EventKind.UNDONE, {"edit": edit, "units": lines}, tuple(texts))
+
+
+def _unknown_call(call_id: str) -> NotFound:
+    return NotFound(
+        f"no call {call_id!r} stands in the window; record the model's answer with on_step first",
+        code="unknown_call",
+        call_id=call_id,
+    )

@@ -1,0 +1,138 @@
+"""The session log on the server: the same records as in a file, found by their unique keys.
+
+The digests are made here, under the tenant's lock, from the tenant's first key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from ...schema.errors import Fault
+from ..port.sessions import (
+    LOG_START,
+    SessionHead,
+    SessionPlace,
+    SessionRecord,
+    SessionSummary,
+    SessionText,
+    seal,
+)
+from .calls import Calls, Reads, Writes
+from .cypher import core
+from .cypher import sessions as cypher
+
+_LARGEST: Final = 500
+"""Rows of one statement."""
+_LAST: Final = 2**62
+"""Above every number of an event."""
+
+
+def head(calls: Calls, session: str) -> SessionHead:
+    """The last event of a session."""
+    records = calls.rows(cypher.HEAD, session=session)
+    if not records:
+        return SessionHead(0, LOG_START)
+    return SessionHead(records[0]["seq"], bytes(records[0]["digest"]))
+
+
+def put(calls: Writes, records: Sequence[SessionRecord]) -> None:
+    """Append events, each right behind the last one of its session.
+
+    Raises:
+        Fault: `invariant_broken`, for an event that leaves a gap or stands there already.
+    """
+    if not records:
+        return
+    key = bytes(calls.rows(core.KEYS)[0]["secret"])
+
+    heads: dict[str, SessionHead] = {}
+    events: list[SessionRecord] = []
+    for record in records:
+        last = heads.get(record.session) or head(calls, record.session)
+        if record.seq != last.seq + 1:
+            raise Fault(
+                f"event {record.seq} does not follow event {last.seq} of its session",
+                code="invariant_broken",
+            )
+        event = seal(key, last, record)
+        heads[record.session] = SessionHead(event.seq, event.digest)
+        events.append(event)
+
+    for rows in _portions([_event_row(event) for event in events]):
+        calls.rows(cypher.PUT_EVENTS, rows=rows)
+    for rows in _portions([row for event in events for row in _text_rows(event)]):
+        calls.rows(cypher.PUT_TEXTS, rows=rows)
+
+
+def empty(calls: Writes, places: Iterable[SessionPlace]) -> None:
+    """Empty the texts of events."""
+    rows = [place._asdict() for place in places]
+    for portion in _portions(rows):
+        calls.rows(cypher.EMPTY_TEXTS, rows=portion)
+
+
+def events(calls: Reads, session: str, after: int, until: int) -> tuple[SessionRecord, ...]:
+    """The events of a session with numbers above `after` and up to `until`."""
+    bound = {"session": session, "after": after, "until": until}
+    texts: dict[int, tuple[SessionText, ...]] = {}
+    rows = calls.stream(cypher.TEXTS, **bound)
+    for seq, group in groupby(rows, key=lambda row: int(row["seq"])):
+        texts[seq] = tuple(SessionText(row["text"], bytes(row["digest"])) for row in group)
+
+    records: list[SessionRecord] = []
+    for row in calls.rows(cypher.EVENTS, **bound):
+        event = row["event"]
+        records.append(_record(event, texts.get(event["seq"], ())))
+    return tuple(records)
+
+
+def all_events(calls: Reads) -> Iterator[SessionRecord]:
+    """Every event of every session, by session, then number."""
+    for summary in summaries(calls):
+        yield from events(calls, summary.session, 0, _LAST)
+
+
+def summaries(calls: Reads) -> tuple[SessionSummary, ...]:
+    """Every session with its last event, by session."""
+    rows = calls.rows(cypher.SUMMARIES)
+    return tuple(SessionSummary(row["session"], row["seq"], row["recorded_us"]) for row in rows)
+
+
+def _event_row(event: SessionRecord) -> dict[str, Any]:
+    return {
+        "session": event.session,
+        "seq": event.seq,
+        "kind": event.kind,
+        "actor": event.actor,
+        "last_us": event.last_us,
+        "recorded_us": event.recorded_us,
+        "body": event.body,
+        "digest": event.digest,
+    }
+
+
+def _text_rows(event: SessionRecord) -> Iterator[dict[str, Any]]:
+    for part, text in enumerate(event.texts):
+        place = {"session": event.session, "seq": event.seq, "part": part}
+        yield {**place, "text": text.text, "digest": text.digest}
+
+
+def _record(event: Mapping[str, Any], texts: tuple[SessionText, ...]) -> SessionRecord:
+    return SessionRecord(
+        session=event["session_id"],
+        seq=event["seq"],
+        kind=event["kind"],
+        actor=event["actor"],
+        last_us=event["last_us"],
+        recorded_us=event["recorded_us"],
+        body=event["body"],
+        digest=bytes(event["digest"]),
+        texts=texts,
+    )
+
+
+def _portions(rows: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
+    for start in range(0, len(rows), _LARGEST):
+        yield rows[start : start + _LARGEST]

@@ -1,0 +1,104 @@
+"""A conversation fed to the pure core: what a session does, without a store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tenure.window.checkers import FAULTS
+from tenure.window.editing import EditPlan, due_edit
+from tenure.window.events import EventKind, WindowEvent
+from tenure.window.intake import Message, message_parts
+from tenure.window.layout import native_messages
+from tenure.window.policy import WindowPolicy
+from tenure.window.state import EMPTY_STATE, WindowState, part_body, part_tokens
+from tenure.window.step import step
+from tenure.window.units import MessagePart, PartKind, ToolKind
+
+
+class Conversation:
+    """A window that grows message by message."""
+
+    def __init__(
+        self,
+        limit: int = 10_000,
+        *,
+        window: int | None = None,
+        policy: WindowPolicy | None = None,
+        model: str = "generic",
+        texts: tuple[str, ...] = ("", "", "", ""),
+    ) -> None:
+        self.policy = policy or WindowPolicy()
+        self.state = EMPTY_STATE
+        self.events: list[WindowEvent] = []
+        body = {"model": model, "window": window or limit, "limit": limit, "policy": "p"}
+        self.put(EventKind.OPENED, body, texts)
+
+    def put(
+        self, kind: EventKind, body: Mapping[str, Any] | None = None, texts: tuple[str, ...] = ()
+    ) -> int:
+        event = WindowEvent(seq=self.state.seq + 1, kind=kind, body=dict(body or {}), texts=texts)
+        self.events.append(event)
+        self.state = step(self.state, event)
+        return event.seq
+
+    def parts(self, kind: EventKind, *parts: MessagePart, extra: tuple[str, ...] = ()) -> int:
+        lines = [part_body(part, part_tokens(self.state, part)) for part in parts]
+        return self.put(kind, {"parts": lines}, (*(part.text for part in parts), *extra))
+
+    def user(self, message: Message) -> int:
+        if self.state.in_turn:
+            self.put(EventKind.TURN_ENDED)
+        return self.parts(EventKind.TURN_STARTED, *message_parts(message, "user"))
+
+    def model(self, message: Message) -> int:
+        return self.parts(EventKind.STEP_MADE, *message_parts(message, "assistant"))
+
+    def call(self, call_id: str, name: str = "look", **arguments: Any) -> int:
+        part = MessagePart(
+            kind=PartKind.CALL, text=json.dumps(arguments), call_id=call_id, name=name
+        )
+        return self.parts(EventKind.STEP_MADE, part)
+
+    def result(
+        self,
+        call_id: str,
+        text: str,
+        *,
+        name: str = "look",
+        kind: ToolKind | None = None,
+        is_error: bool = False,
+    ) -> int:
+        part = MessagePart(
+            kind=PartKind.RESULT,
+            text=text,
+            call_id=call_id,
+            name=name,
+            tool_kind=kind,
+            is_error=is_error,
+        )
+        return self.parts(EventKind.RESULT_CAME, part)
+
+    def exchange(self, number: int, result: str, *, name: str = "look") -> None:
+        """A whole turn with one call."""
+        self.user(f"question {number}")
+        self.call(f"c{number}", name, number=number)
+        self.result(f"c{number}", result, name=name)
+        self.model(f"answer {number}")
+
+    def edit(self, plan: EditPlan | None) -> int:
+        assert plan is not None
+        return self.put(EventKind.EDITED, plan.body, plan.texts)
+
+    def tidy(self) -> EditPlan | None:
+        plan = due_edit(self.state, self.policy)
+        if plan is not None:
+            self.edit(plan)
+        return plan
+
+
+def faults(state: WindowState) -> list[str]:
+    """What the providers' rules refuse of the next request."""
+    broken = [check(native_messages(state, target)) for target, check in FAULTS.items()]
+    return [fault for fault in broken if fault]

@@ -1,0 +1,113 @@
+"""Keep-scores: six policies and the cost of relevance, over the same signals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tenure.tests.window.conversation_replay import Conversation
+from tenure.window.events import EventKind
+from tenure.window.keep import SCORES, Signals, keep_scores, stale_units
+from tenure.window.policy import EvictionPolicy
+
+
+def talk_of(*results: str) -> Conversation:
+    talk = Conversation(limit=100_000)
+    for number, result in enumerate(results):
+        talk.exchange(number, result)
+    return talk
+
+
+def scores(talk: Conversation, policy: EvictionPolicy, focus: str = "") -> dict[int, int]:
+    return keep_scores(talk.state, policy, 10.0, focus)
+
+
+def test_every_policy_scores_every_unit_between_1_and_1000() -> None:
+    talk = talk_of("alpha AB12", "beta", "alpha AB12")
+    talk.put(EventKind.NOTED, {"category": "goal"}, ("keep me",))
+    assert set(SCORES) == set(EvictionPolicy)
+    for policy in EvictionPolicy:
+        values = scores(talk, policy)
+        assert set(values) == {unit.number for unit in talk.state.units}
+        assert all(1 <= value <= 1000 for value in values.values())
+
+
+@pytest.mark.parametrize("policy", [EvictionPolicy.FIFO, EvictionPolicy.LRU])
+def test_longer_idle_never_scores_higher(policy: EvictionPolicy) -> None:
+    talk = talk_of(*(f"text number {n}" for n in range(12)))
+    values = [scores(talk, policy)[unit.number] for unit in talk.state.units]
+    assert values == sorted(values)
+
+
+def test_a_unit_whose_identifier_is_used_again_is_young_again() -> None:
+    talk = talk_of("the booking JG7FMM", *(f"plain {n}" for n in range(8)))
+    before = scores(talk, EvictionPolicy.LRU)[3]
+    talk.user("what about JG7FMM?")
+    assert scores(talk, EvictionPolicy.LRU)[3] > before
+
+
+def test_what_stays_close_to_the_focus_is_kept() -> None:
+    talk = talk_of("refund of the ticket", "weather in Oslo")
+    values = scores(talk, EvictionPolicy.PRIORITY, "ticket refund")
+    assert values[3] > values[8]
+
+
+def test_repeated_words_leave_first_under_the_merging_policy() -> None:
+    talk = talk_of("one two three four", "five six", "one two three four")
+    values = scores(talk, EvictionPolicy.SEMANTIC_MERGE)
+    assert values[3] < values[8]
+
+
+def test_types_have_lifetimes() -> None:
+    talk = talk_of(*(f"plain {n}" for n in range(9)))
+    values = scores(talk, EvictionPolicy.TYPE_BASED)
+    assert values[3] == 1  # a result of eight turns ago
+    assert values[2] > 500  # a user message of the same turn
+
+
+def test_relevance_cost_lets_the_largest_irrelevant_unit_go_first() -> None:
+    talk = talk_of("long " * 600, "short")
+    values = scores(talk, EvictionPolicy.RELEVANCE_COST)
+    assert values[3] < values[8]
+
+
+def test_hybrid_is_the_weighted_sum_of_five_signals() -> None:
+    signals = Signals(
+        age=1,
+        idle=0,
+        recency=1000,
+        semantic=400,
+        source=500,
+        reuse=200,
+        duplication=300,
+        tokens=10,
+        lifetime=8,
+    )
+    assert SCORES[EvictionPolicy.HYBRID](signals) == 300 + 100 + 100 + 30 + 70
+
+
+def test_a_call_made_again_makes_its_first_result_stale() -> None:
+    talk = Conversation(limit=100_000)
+    for number, (error, text) in enumerate(((True, "timeout"), (False, "old"), (False, "new"))):
+        talk.user("again")
+        talk.call(f"c{number}", "get", id="A1")
+        talk.result(f"c{number}", text, is_error=error)
+    talk.user("other")
+    talk.call("c9", "get", id="B2")
+    talk.result("c9", "else")
+
+    stale = stale_units(talk.state.units)
+    assert list(stale.values()) == ["superseded", "error_invalidated"]
+    fresh = max(unit.number for unit in talk.state.units if "new" in unit.text)
+    values = scores(talk, EvictionPolicy.FIFO)
+    assert values[min(stale)] * 3 < values[fresh]
+
+
+def test_an_open_call_makes_nothing_stale() -> None:
+    talk = Conversation(limit=100_000)
+    talk.user("go")
+    talk.call("c1", "get", id=1)
+    talk.result("c1", json.dumps({"a": 1}))
+    talk.call("c2", "get", id=1)
+    assert stale_units(talk.state.units) == {}

@@ -1,0 +1,201 @@
+"""Native requests pass the providers' rules, and each rule has a request that it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tenure.schema.errors import Conflict, InvalidInput
+from tenure.tests.window.conversation_replay import Conversation, faults
+from tenure.window.checkers import anthropic_fault, gemini_fault, openai_fault
+from tenure.window.events import EventKind
+from tenure.window.layout import native_messages
+
+THINKING = {"type": "thinking", "thinking": "hm", "signature": "abc"}
+
+
+def one_call() -> Conversation:
+    talk = Conversation()
+    talk.user("go")
+    talk.call("c1", "look", a=1)
+    talk.result("c1", "found", is_error=True)
+    talk.model("done")
+    return talk
+
+
+def test_a_call_goes_out_natively_to_each_provider() -> None:
+    state = one_call().state
+    use, result = native_messages(state, "anthropic")[1:3]
+    assert use["content"][0] == {"type": "tool_use", "id": "c1", "name": "look", "input": {"a": 1}}
+    assert result["content"][0] == {
+        "type": "tool_result",
+        "tool_use_id": "c1",
+        "content": "found",
+        "is_error": True,
+    }
+    chat = native_messages(state, "openai")
+    assert chat[1]["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"a": 1}'}
+    assert chat[2] == {"role": "tool", "tool_call_id": "c1", "content": "found"}
+    contents = native_messages(state, "gemini")
+    assert contents[1]["parts"] == [{"function_call": {"name": "look", "args": {"a": 1}}}]
+    assert contents[2]["parts"][0]["function_response"]["response"] == {"result": "found"}
+    assert faults(state) == []
+
+
+def test_the_tail_stands_last_and_results_stay_first() -> None:
+    talk = Conversation()
+    talk.user("go")
+    talk.call("c1")
+    talk.result("c1", "found")
+    blocks = native_messages(talk.state, "anthropic", "facts of the turn")[-1]["content"]
+    assert [block["type"] for block in blocks] == ["tool_result", "text"]
+    assert native_messages(talk.state, "openai", "facts")[-1]["content"] == "facts"
+    assert native_messages(talk.state, "gemini", "facts")[-1]["parts"] == [{"text": "facts"}]
+
+
+def test_an_id_that_is_used_twice_gets_a_suffix_in_the_request_alone() -> None:
+    talk = Conversation()
+    for _ in range(2):
+        talk.user("go")
+        talk.call("same")
+        talk.result("same", "found")
+    text = json.dumps(native_messages(talk.state, "anthropic"))
+    assert text.count('"same~2"') == 2
+    assert faults(talk.state) == []
+
+
+def test_parts_of_one_provider_are_never_sent_to_another() -> None:
+    talk = Conversation()
+    picture = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    talk.user({"role": "user", "content": [{"type": "text", "text": "see"}, picture]})
+    talk.model({"role": "assistant", "content": [THINKING, {"type": "text", "text": "I see"}]})
+    anthropic = native_messages(talk.state, "anthropic")
+    assert anthropic[0]["content"] == [{"type": "text", "text": "see"}]
+    assert anthropic[1]["content"][0] == THINKING
+    chat = native_messages(talk.state, "openai")
+    assert chat[0]["content"][1] == picture
+    assert chat[1]["content"] == "I see"
+    assert "thinking" not in json.dumps(native_messages(talk.state, "gemini"))
+    assert faults(talk.state) == []
+
+
+def test_a_message_that_another_provider_alone_can_read_is_left_out() -> None:
+    talk = Conversation()
+    talk.user("go")
+    talk.model({"role": "assistant", "content": [THINKING]})
+    talk.model("so")
+    for target in ("openai", "gemini"):
+        assert len(native_messages(talk.state, target)) == 2
+    assert faults(talk.state) == []
+
+
+def test_an_abandoned_call_and_an_empty_result_still_have_an_answer() -> None:
+    talk = Conversation()
+    talk.user("go")
+    talk.call("c1")
+    talk.put(EventKind.CALL_ABANDONED, {"call_id": "c1"})
+    talk.call("c2")
+    talk.result("c2", "")
+    text = json.dumps(native_messages(talk.state, "anthropic"))
+    assert "given up" in text
+    assert "[empty]" in text
+    assert faults(talk.state) == []
+
+
+def test_no_request_is_made_while_a_call_waits() -> None:
+    talk = Conversation()
+    talk.user("go")
+    talk.call("c1")
+    with pytest.raises(Conflict) as refusal:
+        native_messages(talk.state, "openai")
+    assert refusal.value.code == "open_calls"
+    with pytest.raises(InvalidInput):
+        native_messages(one_call().state, "fax")
+
+
+def test_texts_of_the_model_in_a_row_become_one_gemini_content() -> None:
+    talk = Conversation()
+    talk.user("go")
+    talk.model("one")
+    talk.model("two")
+    assert native_messages(talk.state, "gemini")[1]["parts"] == [{"text": "one"}, {"text": "two"}]
+
+
+def text(value: str) -> dict[str, Any]:
+    return {"type": "text", "text": value}
+
+
+def use(name: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": name, "name": "look", "input": {}}
+
+
+def answer(name: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": name, "content": "x"}
+
+
+def user(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "user", "content": list(blocks)}
+
+
+def model(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": list(blocks)}
+
+
+@pytest.mark.parametrize(
+    ("messages", "fault"),
+    [
+        ([], "first message"),
+        ([model(text("x"))], "first message"),
+        ([user()], "non-empty content"),
+        ([user(text(" "))], "text content blocks"),
+        ([user(use("a"))], "belong to the assistant"),
+        ([user(text("x")), model(use("a"))], "without tool_result"),
+        ([user(text("x")), model(use("a")), user(text("y"))], "immediately after"),
+        ([user(text("x")), model(use("a")), user(text("y"), answer("a"))], "come first"),
+        ([user(text("x")), model(text("y")), user(answer("a"))], "corresponding tool_use"),
+        ([user(text("x")), model(use("a"), use("a")), user(answer("a"))], "unique"),
+    ],
+)
+def test_anthropic_rules_refuse_what_the_provider_refuses(messages: Any, fault: str) -> None:
+    assert fault in str(anthropic_fault(messages))
+
+
+@pytest.mark.parametrize(
+    ("messages", "fault"),
+    [
+        ([{"role": "tool", "tool_call_id": "a", "content": "x"}], "must follow"),
+        ([{"role": "assistant", "content": None}], "non-empty"),
+        ([{"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}], "followed by"),
+        (
+            [
+                {"role": "assistant", "tool_calls": [{"id": "a"}]},
+                {"role": "user", "content": "x"},
+            ],
+            "followed by",
+        ),
+        ([{"role": "assistant", "tool_calls": [{"id": "a"}, {"id": "a"}]}], "unique"),
+    ],
+)
+def test_openai_rules_refuse_what_the_provider_refuses(messages: Any, fault: str) -> None:
+    assert fault in str(openai_fault(messages))
+
+
+CALLED = {"role": "model", "parts": [{"function_call": {}}]}
+
+
+@pytest.mark.parametrize(
+    ("contents", "fault"),
+    [
+        ([{"role": "user", "parts": []}], "at least one part"),
+        ([CALLED], "comes after a user turn"),
+        ([{"role": "user", "parts": [{"text": "x"}]}, CALLED], "number of function response"),
+        (
+            [{"role": "user", "parts": [{"text": "x"}]}, CALLED, {"role": "user", "parts": [{}]}],
+            "number of function response",
+        ),
+    ],
+)
+def test_gemini_rules_refuse_what_the_provider_refuses(contents: Any, fault: str) -> None:
+    assert fault in str(gemini_fault(contents))

@@ -1,0 +1,104 @@
+"""What providers refuse: the pairing and order rules of three request formats.
+
+Written from the errors that providers answer with, as users report them. Each function tells the
+first rule that messages break, in words close to the provider's, or None. A request that passes
+here can still be refused for what only a provider knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+_Messages = Sequence[Mapping[str, Any]]
+
+
+def anthropic_fault(messages: _Messages) -> str | None:
+    """The first rule of the Messages API that is broken, None for none."""
+    if not messages or messages[0]["role"] != "user":
+        return "first message must use the user role"
+
+    known_ids: set[str] = set()
+    waiting: list[str] = []
+    for message in messages:
+        blocks = message["content"]
+        if not blocks:
+            return "messages must have non-empty content"
+        fault = _anthropic_results(blocks, waiting)
+        if fault:
+            return fault
+
+        waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        if waiting and message["role"] != "assistant":
+            return "tool_use blocks belong to the assistant"
+        if known_ids & set(waiting) or len(set(waiting)) < len(waiting):
+            return "tool_use ids must be unique"
+        known_ids |= set(waiting)
+        if any(block["type"] == "text" and not block["text"].strip() for block in blocks):
+            return "text content blocks must be non-empty"
+    return "tool_use ids were found without tool_result blocks" if waiting else None
+
+
+def _anthropic_results(blocks: Sequence[Mapping[str, Any]], waiting: Sequence[str]) -> str | None:
+    """Check the results of one message against the calls of the one before it."""
+    results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+    if any(block["type"] != "tool_result" for block in blocks[: len(results)]):
+        return "tool_result blocks must come first in the content"
+    if set(waiting) - set(results):
+        return "tool_use ids were found without tool_result blocks immediately after"
+    if sorted(results) != sorted(waiting):
+        return "each tool_result block must have a corresponding tool_use block"
+    return None
+
+
+def openai_fault(messages: _Messages) -> str | None:
+    """The first rule of the chat completions API that is broken, None for none."""
+    waiting: set[str] = set()
+    for message in messages:
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                return "messages with role 'tool' must follow a message with 'tool_calls'"
+            waiting.discard(message["tool_call_id"])
+            continue
+
+        if waiting:
+            return "an assistant message with 'tool_calls' must be followed by tool messages"
+        calls = message.get("tool_calls") or ()
+        if not message.get("content") and not calls:
+            return "content must be a non-empty text or list"
+        ids = [call["id"] for call in calls]
+        if len(set(ids)) < len(ids):
+            return "tool call ids must be unique"
+        waiting = set(ids)
+    if waiting:
+        return "an assistant message with 'tool_calls' must be followed by tool messages"
+    return None
+
+
+def gemini_fault(contents: _Messages) -> str | None:
+    """The first rule of Gemini's contents that is broken, None for none."""
+    calls = 0
+    previous = ""
+    for content in contents:
+        parts = content["parts"]
+        if not parts:
+            return "content must contain at least one part"
+        responses = sum("function_response" in part for part in parts)
+        if responses != calls:
+            return "the number of function response parts must equal that of the function calls"
+
+        calls = sum("function_call" in part for part in parts)
+        if calls and previous not in ("user", "response"):
+            return "a function call turn comes after a user turn or a function response turn"
+        previous = "response" if responses else str(content["role"])
+    if calls:
+        return "the number of function response parts must equal that of the function calls"
+    return None
+
+
+FAULTS: Final[Mapping[str, Callable[[_Messages], str | None]]] = {
+    "anthropic": anthropic_fault,
+    "openai": openai_fault,
+    "gemini": gemini_fault,
+}
+"""The checker of each render target."""

@@ -1,0 +1,426 @@
+"""When a window is edited, and what the edit does.
+
+Between edits a window only grows, so the provider's cached prefix holds. An edit rebuilds what
+stands behind its first change, so it is made when a limit demands it, or when the freed tokens
+save more over the next steps than the rebuilt suffix costs. It then goes down to the target at
+once. Which units change, and into which form, is the cheapest choice by keep-score times loss.
+
+Out of reach are pins, units with an open call, the newest model message with its results, and the
+newest user message.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ..compiler.tokens.capabilities import capability
+from .choice import UnitAction, choose
+from .events import EditReason
+from .forms import (
+    external,
+    fidelity,
+    fold,
+    identifiers,
+    kind_of,
+    placeholder,
+    plain_format,
+    same_as,
+)
+from .keep import keep_scores, stale_units
+from .policy import WindowPolicy
+from .pressure import Pressure, Zone, pressure
+from .state import WindowState
+from .units import LOSS, StandingForm, WindowUnit
+
+TOMBSTONE_TOKENS: Final = 50
+"""The most that the line of a unit which left takes."""
+_STEPS_WITHOUT_DATA: Final = 10
+_FEWEST_CELLS: Final = 512
+"""Cells of the knapsack's grid at least, so that small windows are cut finely."""
+_FOLDING: Final = frozenset({StandingForm.EXTRACT, StandingForm.TOMBSTONE})
+_LARGEST_FOLD: Final = 500
+"""Tokens of one fold about: it leaves as a whole, so it stays small."""
+_FULL_FOLD: Final = 350
+"""Tokens from which a fold takes in nothing more, and keeps its bytes."""
+_SHORT_UNIT: Final = 80
+_YOUNG_TURNS: Final = 5
+"""Short messages of the last turns stay whole between two folds."""
+_IN_FOLD_TOKENS: Final = 4
+"""What a unit takes in a fold beside its lines."""
+_LADDER: Final = tuple(StandingForm)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitChange:
+    """One unit in another form."""
+
+    unit: int
+    last_unit: int
+    """The last of several neighbours that one fold stands for; else the unit itself."""
+    turn: int
+    form: StandingForm
+    texts: Mapping[int, str]
+    """What stands from now on: of each result by its number, or of the whole unit by its own."""
+    savings: int
+    """Tokens it frees."""
+    keep: int
+    """The keep-score by which it was chosen, 1 to 1000."""
+    reason: str
+    """`superseded`, `error_invalidated`, or `least_loss`."""
+    fidelity: int
+    """Permille of the facts that still stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditPlan:
+    """What an edit will do."""
+
+    reason: EditReason
+    changes: tuple[UnitChange, ...]
+
+    @property
+    def savings(self) -> int:
+        """Tokens that all changes free."""
+        return sum(change.savings for change in self.changes)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body of its event; the texts stand beside it, in the same order."""
+        lines: list[dict[str, Any]] = []
+        for change in self.changes:
+            line = {
+                "unit": change.unit,
+                "last": change.last_unit,
+                "turn": change.turn,
+                "form": change.form.value,
+                "of": list(change.texts),
+                "freed": change.savings,
+                "keep": change.keep,
+                "why": change.reason,
+                "fidelity": change.fidelity,
+            }
+            lines.append(line)
+        return {"reason": self.reason.value, "changes": lines}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of its event."""
+        return tuple(text for change in self.changes for text in change.texts.values())
+
+
+def read_pressure(state: WindowState, policy: WindowPolicy) -> Pressure:
+    """The pressure of a window now."""
+    zones = policy.zones_of(state.window)
+    return pressure(state.tokens, state.limit, state.loads, state.mean_growth, zones)
+
+
+def due_edit(state: WindowState, policy: WindowPolicy, focus: str = "") -> EditPlan | None:
+    """The edit that a window needs now, None for none."""
+    reading = read_pressure(state, policy)
+    if reading.rollover:
+        return planned_edit(state, policy, EditReason.ROLLOVER, focus=focus)
+    if reading.zone in (Zone.ORANGE, Zone.RED):
+        plan = planned_edit(state, policy, EditReason.PRESSURE, focus=focus)
+        return plan if plan and plan.savings >= _smallest_edit(state, policy) else None
+
+    cooling = state.last_edit_step is not None and (
+        state.step - state.last_edit_step < policy.cooldown_steps
+    )
+    if reading.zone is Zone.GREEN or cooling:
+        return None
+    plan = planned_edit(state, policy, EditReason.PRICE, focus=focus)
+    return plan if plan and _pays(state, plan, reading, policy) else None
+
+
+def planned_edit(
+    state: WindowState,
+    policy: WindowPolicy,
+    reason: EditReason,
+    *,
+    focus: str = "",
+    keep: AbstractSet[int] = frozenset(),
+) -> EditPlan | None:
+    """The least harmful edit down to the target, None where nothing can or need be freed.
+
+    `keep` are units to leave alone this time, beside the pins.
+    """
+    target = policy.zones_of(state.window).target * state.limit // 1000
+    if reason is EditReason.ROLLOVER:
+        target //= 2  # a new window starts with room, or the next one would follow at once
+    need = (state.tokens - target) * 1000 // state.correction
+    if need <= 0:
+        return None
+
+    scores = keep_scores(state, policy.eviction, policy.half_life_turns, focus)
+    reachable = [unit for unit in reachable_units(state) if unit.number not in keep]
+    by_worth = sorted(reachable, key=lambda unit: scores[unit.number] * 1000 // unit.tokens)
+    candidates = sorted(by_worth[: policy.candidates], key=lambda unit: unit.number)
+
+    stale = stale_units(state.units)
+    uses = identifier_uses(state)
+    options: list[list[UnitChange]] = []
+    for unit in candidates:
+        cause = stale.get(unit.number, "least_loss")
+        options.append(list(_changes(state, unit, scores[unit.number], cause, uses)))
+
+    plan = _cheapest(options, need, policy, reason)
+    return plan and replace(plan, changes=_with_folds(state, plan.changes, uses))
+
+
+def identifier_uses(state: WindowState) -> Counter[str]:
+    """How many standing units name each identifier."""
+    uses: Counter[str] = Counter()
+    for unit in state.units:
+        uses.update(identifiers(unit.text))
+    return uses
+
+
+def _with_folds(
+    state: WindowState, changes: Sequence[UnitChange], uses: Mapping[str, int]
+) -> tuple[UnitChange, ...]:
+    """The changes with neighbours that are shortened, or leave, under one address each.
+
+    A line of its own for each unit would cost more than what it stands for. So a fold takes in what
+    stands between two of its units when it is short, folds of earlier edits that are not full
+    yet, and the lines of units that left before.
+    """
+    by_unit = {change.unit: change for change in changes}
+    reachable = {unit.number for unit in reachable_units(state)}
+    folds: list[UnitChange] = []
+
+    for run in _runs(state, by_unit, reachable):
+        members = [unit for unit in run if not _leaves(unit, by_unit)]
+        text = fold(members, state.turn, uses, run) if members else ""
+        folds.append(_fold_change(state, run, text, by_unit))
+
+    in_place = [change for change in changes if change.form not in _FOLDING]
+    return tuple(sorted([*in_place, *folds], key=lambda change: change.unit))
+
+
+def _runs(
+    state: WindowState, by_unit: Mapping[int, UnitChange], reachable: AbstractSet[int]
+) -> Iterator[list[WindowUnit]]:
+    """Neighbouring units that will share a fold, each run with a unit that changes."""
+    run: list[WindowUnit] = []
+    size = 0
+    for unit in state.units:
+        change = by_unit.get(unit.number)
+        folding = change is not None and change.form in _FOLDING
+        room = 0 if change is None else unit.tokens - change.savings
+        mergeable = folding or (change is None and _may_join(state, unit, reachable))
+        length = room if folding else unit.tokens
+
+        if not mergeable or size + length > _LARGEST_FOLD:
+            yield from _worth_folding(run, by_unit)
+            run, size = [], 0
+        if mergeable:
+            run.append(unit)
+            size += length
+    yield from _worth_folding(run, by_unit)
+
+
+def _worth_folding(
+    run: Sequence[WindowUnit], by_unit: Mapping[int, UnitChange]
+) -> Iterator[list[WindowUnit]]:
+    """A run without its unchanged ends, if anything of it changes."""
+    changing = [place for place, unit in enumerate(run) if unit.number in by_unit]
+    if not changing:
+        return
+
+    # Unchanged folds at the ends join, because that saves a header; unchanged messages stay whole.
+    first, last = changing[0], changing[-1]
+    while first > 0 and run[first - 1].form in _FOLDING:
+        first -= 1
+    while last + 1 < len(run) and run[last + 1].form in _FOLDING:
+        last += 1
+    yield list(run[first : last + 1])
+
+
+def _may_join(state: WindowState, unit: WindowUnit, reachable: AbstractSet[int]) -> bool:
+    if unit.form is StandingForm.TOMBSTONE:
+        return True
+    if unit.number not in reachable:
+        return False
+    if unit.form is StandingForm.EXTRACT:
+        return unit.tokens < _FULL_FOLD
+    return unit.tokens <= _SHORT_UNIT and state.turn - unit.turn > _YOUNG_TURNS
+
+
+def _leaves(unit: WindowUnit, by_unit: Mapping[int, UnitChange]) -> bool:
+    change = by_unit.get(unit.number)
+    if change is None:
+        return unit.form is StandingForm.TOMBSTONE
+    return change.form is StandingForm.TOMBSTONE
+
+
+def _fold_change(
+    state: WindowState, run: Sequence[WindowUnit], text: str, by_unit: Mapping[int, UnitChange]
+) -> UnitChange:
+    first, last = run[0], run[-1]
+    changes = [by_unit[unit.number] for unit in run if unit.number in by_unit]
+    before = sum(unit.tokens for unit in run)
+    return UnitChange(
+        unit=first.number,
+        last_unit=last.last_number or last.number,
+        turn=first.turn,
+        form=StandingForm.EXTRACT if text else StandingForm.TOMBSTONE,
+        texts={first.number: text} if text else {},
+        savings=before - (state.count(text) if text else TOMBSTONE_TOKENS),
+        keep=max(change.keep for change in changes),
+        reason=changes[0].reason,
+        fidelity=fidelity("\n".join(unit.text for unit in run), text),
+    )
+
+
+def _cheapest(
+    options: Sequence[Sequence[UnitChange]], need: int, policy: WindowPolicy, reason: EditReason
+) -> EditPlan | None:
+    actions: list[list[UnitAction]] = []
+    for changes in options:
+        row: list[UnitAction] = []
+        for key, change in enumerate(changes):
+            # The ladder breaks ties: of two forms that lose the same, the one easier to take back.
+            loss = change.keep * LOSS[change.form] * len(_LADDER) + _LADDER.index(change.form)
+            row.append(UnitAction(key, change.savings, loss))
+        actions.append(row)
+
+    # A small window frees little at a time; a coarse grid would round most of it down to nothing.
+    grid = max(1, min(policy.grid_tokens, need // _FEWEST_CELLS))
+    choices = choose(actions, need, grid)
+    if not choices:
+        return None
+    return EditPlan(reason, tuple(options[position][key] for position, key in choices))
+
+
+def everything_that_can_go(state: WindowState) -> EditPlan | None:
+    """The last resort: every unit within reach leaves, and a line stands for it."""
+    changes: list[UnitChange] = []
+    for unit in reachable_units(state):
+        changes.append(_change(unit, StandingForm.TOMBSTONE, {}, 1, "overflow", TOMBSTONE_TOKENS))
+    return EditPlan(EditReason.OVERFLOW, tuple(changes)) if changes else None
+
+
+def reachable_units(state: WindowState) -> tuple[WindowUnit, ...]:
+    """The units that an edit may change."""
+    newest_user = max((unit.number for unit in state.units if unit.is_user), default=0)
+    newest_step = max((unit.number for unit in state.units if unit.calls), default=0)
+    running = newest_step if newest_step > newest_user else 0
+
+    reachable: list[WindowUnit] = []
+    for unit in state.units:
+        if unit.number in (newest_user, running) or unit.number in state.pins:
+            continue
+        if not unit.open_calls and unit.form is not StandingForm.TOMBSTONE:
+            reachable.append(unit)
+    return tuple(reachable)
+
+
+def _changes(
+    state: WindowState, unit: WindowUnit, keep: int, reason: str, uses: Mapping[str, int]
+) -> Iterator[UnitChange]:
+    """Every shorter form that a unit can take from the one it stands in."""
+    if unit.form is StandingForm.FULL and unit.results:
+        for form, texts in _result_forms(state, unit).items():
+            tokens = unit.tokens - sum(item.tokens for item in unit.results)
+            tokens += sum(state.count(text) for text in texts.values())
+            yield _change(unit, form, texts, keep, reason, tokens)
+
+    # The header of a fold is shared by its units, so it is not counted to this one.
+    body = fold([unit], state.turn, uses).partition("\n")[2]
+    tokens = state.count(body) if body else _IN_FOLD_TOKENS
+    if tokens < unit.tokens:
+        yield _change(unit, StandingForm.EXTRACT, {unit.number: body}, keep, reason, tokens)
+
+    # What can be folded is folded before it leaves: the fold holds the names by which it is found.
+    if unit.form is StandingForm.EXTRACT or tokens >= unit.tokens:
+        yield _change(unit, StandingForm.TOMBSTONE, {}, keep, reason, _IN_FOLD_TOKENS)
+
+
+def _result_forms(state: WindowState, unit: WindowUnit) -> dict[StandingForm, dict[int, str]]:
+    """The shorter texts of a unit's results, by form."""
+    repeats = _repeats(state, unit)
+    forms: dict[StandingForm, dict[int, str]] = {
+        StandingForm.PRUNED: {},
+        StandingForm.EXTERNAL: {},
+    }
+    for item in unit.results:
+        content = item.content
+        kind = content.tool_kind or kind_of(content.text, content.name)
+        short = external(content.text, kind, item.seq, item.tokens, content.name)
+        if len(short) >= len(content.text):
+            short = placeholder(item.seq, item.tokens, content.name)
+        forms[StandingForm.PRUNED][item.seq] = plain_format(content.text)
+        forms[StandingForm.EXTERNAL][item.seq] = short
+
+    if repeats:
+        forms[StandingForm.POINTER] = repeats
+    return forms
+
+
+def _repeats(state: WindowState, unit: WindowUnit) -> dict[int, str]:
+    """Pointers for the results of a unit, when later ones repeat all of them word for word."""
+    texts: dict[int, str] = {}
+    for item in unit.results:
+        repetitions = [
+            twin.seq
+            for candidate in state.units
+            if candidate.number > unit.number and candidate.form is StandingForm.FULL
+            for twin in candidate.results
+            if twin.text == item.text
+        ]
+        if not repetitions:
+            return {}
+        texts[item.seq] = same_as(item.seq, repetitions[-1])
+    return texts
+
+
+def _change(
+    unit: WindowUnit,
+    form: StandingForm,
+    texts: Mapping[int, str],
+    keep: int,
+    reason: str,
+    tokens: int,
+) -> UnitChange:
+    standing = "\n".join(texts.values())
+    if form in (StandingForm.PRUNED, StandingForm.POINTER):
+        facts = 1000
+    else:
+        original = unit.text if form is not StandingForm.EXTERNAL else unit.results[0].text
+        facts = fidelity(original, standing)
+    return UnitChange(
+        unit=unit.number,
+        last_unit=unit.last_number or unit.number,
+        turn=unit.turn,
+        form=form,
+        texts=texts,
+        savings=unit.tokens - tokens,
+        keep=keep,
+        reason=reason,
+        fidelity=facts,
+    )
+
+
+def _smallest_edit(state: WindowState, policy: WindowPolicy) -> int:
+    """The fewest tokens worth an edit, unless nothing else is left before the limit."""
+    if state.tokens > state.limit:
+        return 1
+    return min(max(policy.clear_at_least, state.limit // 20), state.tokens // 2)
+
+
+def _pays(state: WindowState, plan: EditPlan, reading: Pressure, policy: WindowPolicy) -> bool:
+    """Whether an edit saves more reads than the rebuilt suffix costs writes."""
+    if plan.savings < _smallest_edit(state, policy):
+        return False
+    row = capability(state.model)
+    write, read = row.write_permille[0], row.read_permille
+
+    turns = reading.turns_until_red
+    steps = min(policy.expected_steps, _STEPS_WITHOUT_DATA if turns is None else max(1, turns))
+    first = min(change.unit for change in plan.changes)
+    suffix = sum(unit.tokens for unit in state.units if unit.number > first)
+    return plan.savings * steps * read > suffix * (write - read)

@@ -1,0 +1,77 @@
+"""The events of a session: what its log holds, and what `step` folds.
+
+An event is a frozen value with a number, a kind, a body without free text and the texts beside it.
+The texts stand apart so that an erasure can empty them while the chain of digests stays whole; an
+emptied text reads as `ERASURE_MARK`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+ERASURE_MARK: Final = "[erased]"
+"""What stands where an erasure emptied a text."""
+
+
+class EventKind(StrEnum):
+    """What happened in a session."""
+
+    OPENED = "opened"
+    TURN_STARTED = "turn_started"
+    STEP_MADE = "step_made"
+    RESULT_CAME = "result_came"
+    TURN_ENDED = "turn_ended"
+    CALL_ABANDONED = "call_abandoned"
+    EDITED = "edited"
+    UNDONE = "undone"
+    PINNED = "pinned"
+    NOTED = "noted"
+    MODEL_CHANGED = "model_changed"
+    MEMORY_READ = "memory_read"
+    RECOUNTED = "recounted"
+    CHECKPOINTED = "checkpointed"
+    TEXTS_ERASED = "texts_erased"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowEvent:
+    """One event of a session."""
+
+    seq: int
+    """Rises by one from 1."""
+    kind: EventKind
+    body: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    texts: tuple[str, ...] = ()
+
+
+class EditReason(StrEnum):
+    """Why an edit was made."""
+
+    PRESSURE = "pressure"
+    PRICE = "price"
+    OVERFLOW = "overflow"
+    ROLLOVER = "rollover"
+    COMPACT = "compact"
+
+
+class NoteCategory(StrEnum):
+    """What a note is about, in the order in which notes are shown."""
+
+    GOAL = "goal"
+    DECISION = "decision"
+    ISSUE = "issue"
+    TODO = "todo"
+    LEARNING = "learning"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to keep in sight whatever leaves the window."""
+
+    seq: int
+    category: NoteCategory
+    text: str

@@ -1,0 +1,268 @@
+"""Shorter forms of texts and tool results, made without a model.
+
+Each form keeps what cannot be guessed: ids, numbers, dates, names. Prose between them is what goes
+first, because a model can write prose again and cannot invent a reservation number. Every form
+ends with the address of its original.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..compiler.text.sentences import facts_of, subunits
+from .units import PartKind, StandingForm, ToolKind, WindowUnit, pointer
+
+_CHARS: Final = {
+    ToolKind.SEARCH: 2_000,
+    ToolKind.FILE: 1_000,
+    ToolKind.CODE: 1_500,
+    ToolKind.API: 1_000,
+}
+"""Characters of the short form of each kind of result."""
+_LINES: Final = {ToolKind.FILE: 10, ToolKind.CODE: 50}
+_TOP: Final = 5
+"""Entries of a search result that stay."""
+_ARGUMENTS: Final = 160
+_AGES: Final = ((1, 1000), (5, 300), (20, 50))
+"""Up to which age in turns a text keeps how many permille of its characters."""
+_OLDEST: Final = 10
+_EXTRACT: Final = (60, 900)
+"""The fewest and the most characters of what one unit leaves in a fold."""
+_IDENTIFIER: Final = re.compile(r"(?=[\w.@#-]*\d)[\w@#][\w.@#-]{3,}[\w]|\b[A-Z]{3,}[A-Z0-9_-]*\b")
+_GAP: Final = re.compile(r"[ \t]+")
+_BLANK: Final = re.compile(r"\n{3,}")
+
+
+def plain_format(text: str) -> str:
+    r"""The same text without formatting: JSON without spaces, prose without runs of them.
+
+    >>> plain_format('{"a":  1,\n "b": [2,  3]}')
+    '{"a":1,"b":[2,3]}'
+    """
+    tree = _json(text)
+    if tree is not None:
+        return json.dumps(tree, separators=(",", ":"), ensure_ascii=False)
+    return _BLANK.sub("\n\n", _GAP.sub(" ", text)).strip()
+
+
+def kind_of(text: str, name: str) -> ToolKind:
+    """The kind of a result that nobody stated, by its shape and the tool's name."""
+    tree = _json(text)
+    if isinstance(tree, list):
+        return ToolKind.SEARCH
+    if tree is not None:
+        return ToolKind.API
+    words = name.casefold()
+    if "search" in words or "find" in words or "grep" in words:
+        return ToolKind.SEARCH
+    return ToolKind.CODE if "code" in words or "diff" in words else ToolKind.FILE
+
+
+def short_result(text: str, kind: ToolKind) -> str:
+    """The short form of a tool result, at most as long as the table of kinds allows."""
+    limit = _CHARS[kind]
+    tree = _json(text)
+
+    if kind is ToolKind.SEARCH and isinstance(tree, list):
+        entries = ["; ".join(_leaves(entry)) for entry in tree[:_TOP]]
+        remainder = [f"({len(tree) - _TOP} more)"] if len(tree) > _TOP else []
+        return _cut("\n".join([*entries, *remainder]), limit)
+
+    if tree is not None:
+        return _cut("; ".join(_by_worth(_leaves(tree))), limit)
+
+    if kind is ToolKind.SEARCH:
+        return _cut("\n".join(text.split("\n\n")[:_TOP]), limit)
+    lines = text.splitlines()
+    head = lines[: _LINES.get(kind, 10)]
+    remainder = [f"({len(lines) - len(head)} more lines)"] if len(lines) > len(head) else []
+    return _cut("\n".join([*head, *remainder]), limit)
+
+
+def placeholder(number: int, tokens: int, name: str) -> str:
+    """What stands for a result whose text left: our words, a count and an address.
+
+    >>> placeholder(57, 2134, "search")
+    '[result of search: 2134 tokens. Original: window://57]'
+    """
+    return f"[result of {_word(name)}: {tokens} tokens. Original: {pointer(number)}]"
+
+
+def external(text: str, kind: ToolKind, number: int, tokens: int, name: str) -> str:
+    """The short form of a result with the address of the original behind it."""
+    return f"{short_result(text, kind)}\n{placeholder(number, tokens, name)}"
+
+
+def same_as(number: int, repetition: int) -> str:
+    """What stands for a result that a later one repeats word for word."""
+    return f"[the same as {pointer(repetition)}. Original: {pointer(number)}]"
+
+
+def fold(
+    units: Sequence[WindowUnit],
+    turn: int,
+    uses: Mapping[str, int],
+    run: Sequence[WindowUnit] = (),
+) -> str:
+    """What stands for neighbouring units once they are shortened, under one address.
+
+    The older a unit, the shorter: 30 % of its characters up to five turns, 5 % up to twenty, then
+    1 %, with a floor of one short line. An identifier stands once in a fold, those first that many
+    units use (`uses`): what a later call named again is what the work was about. Everything that
+    people, models or tools said stands as JSON text, so that it cannot end our sentence or pose as
+    an instruction of ours. `run` are all units that the address covers, when some left no line.
+    """
+    known: set[str] = set()
+    lines: list[str] = []
+    for unit in units:
+        limit = _allowance(unit, turn - unit.turn)
+        if unit.form is StandingForm.EXTRACT:
+            lines += _identifier_line(_body(unit), limit, known, uses)
+        else:
+            lines += _speech(unit, limit, known)
+            lines += _call_lines(unit, limit, known, uses)
+    return "\n".join([fold_header(run or units), *lines])
+
+
+def fold_header(units: Sequence[WindowUnit]) -> str:
+    """The first line of a fold: turns and the address of the originals."""
+    first, last = units[0], units[-1]
+    last_turn = last.last_turn or last.turn
+    turns = f"Turn {first.turn}" if last_turn == first.turn else f"Turns {first.turn}-{last_turn}"
+    last_number = last.last_number or last.number
+    tail = f"-{last_number}" if last_number != first.number else ""
+    return f"[{turns}, short. Originals: {pointer(first.number)}{tail}]"
+
+
+def _allowance(unit: WindowUnit, age: int) -> int:
+    """Characters that a unit may keep at an age."""
+    share = next((permille for turns, permille in _AGES if age <= turns), _OLDEST)
+    floor, ceiling = _EXTRACT
+    if unit.form is StandingForm.EXTRACT:
+        # A fold of many turns was shortened already; it loses by the turn, not by the character.
+        return floor * max(1, (unit.last_turn or unit.turn) - unit.turn + 1)
+    return max(floor, min(ceiling, len(unit.text) * share // 1000))
+
+
+def _body(unit: WindowUnit) -> str:
+    """A fold without its header, whose numbers identify nothing."""
+    return unit.text.partition("\n")[2]
+
+
+def _speech(unit: WindowUnit, limit: int, known: set[str]) -> Iterator[str]:
+    """The sentences of a unit that state what no earlier line does, in their order."""
+    speech = [item.text for item in unit.items if item.kind in (PartKind.USER, PartKind.ASSISTANT)]
+    sentences = subunits("\n".join(speech))
+    selection: list[str] = []
+    room = limit
+
+    by_facts = sorted(sentences, key=lambda sentence: -len(_facts(sentence) - known))
+    for sentence in by_facts:
+        if len(sentence) <= room and _facts(sentence) - known:
+            selection.append(sentence)
+            room -= len(sentence) + 1
+            known |= _facts(sentence)
+
+    # A user's words are never left out whole: what was wanted cannot be read off anything else.
+    if unit.is_user and not selection:
+        selection = [_cut(sentence, limit) for sentence in by_facts[:1]]
+    if selection:
+        body = " ".join(sorted(selection, key=" ".join(sentences).find))
+        yield f"{'user' if unit.is_user else 'assistant'}: {_json_text(body)}"
+
+
+def _call_lines(
+    unit: WindowUnit, limit: int, known: set[str], uses: Mapping[str, int]
+) -> Iterator[str]:
+    """One line a call: the tool, its arguments, and the identifiers of its result."""
+    for call in unit.calls:
+        results = [item for item in unit.results if item.content.call_id == call.content.call_id]
+        text = results[0].text if results else ""
+        arguments = _cut(plain_format(call.text), _ARGUMENTS)
+        known |= set(identifiers(arguments))
+
+        values = "".join(_identifier_line(text, limit, known, uses))
+        yield f"{_word(call.content.name)} {arguments}" + (f" -> {values}" if values else "")
+
+
+def _identifier_line(
+    text: str, limit: int, known: set[str], uses: Mapping[str, int]
+) -> Iterator[str]:
+    """The identifiers of a text that stand in no earlier line, the most used first."""
+    fresh = [name for name in identifiers(text) if name not in known]
+    by_use = sorted(fresh, key=lambda name: -uses.get(name, 0))
+    names: list[str] = []
+    room = limit
+    for name in by_use:
+        if len(name) < room:
+            names.append(name)
+            room -= len(name) + 1
+    if names:
+        known |= set(names)
+        yield _json_text(" ".join(names))
+
+
+def _facts(sentence: str) -> frozenset[str]:
+    return facts_of(sentence) | set(identifiers(sentence))
+
+
+def _json_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def identifiers(text: str) -> tuple[str, ...]:
+    """The ids, numbers and codes of a text in order, each once.
+
+    >>> identifiers('{"id": "JG7FMM", "paid_by": "credit_card_2929732", "seats": 4}')
+    ('JG7FMM', 'credit_card_2929732')
+    """
+    return tuple(dict.fromkeys(_IDENTIFIER.findall(text)))
+
+
+def fidelity(original: str, shorter: str) -> int:
+    """Permille of the facts of a text that a shorter form still holds; 1000 for one without any."""
+    facts = facts_of(original) | set(identifiers(original))
+    if not facts:
+        return 1000
+    return sum(fact in shorter for fact in facts) * 1000 // len(facts)
+
+
+def _json(text: str) -> Any:
+    """A JSON object or list, None for anything else."""
+    if text[:1] not in "{[" or not text:
+        return None
+    try:
+        tree = json.loads(text)
+    except ValueError:
+        return None
+    return tree if isinstance(tree, dict | list) else None
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[str]:
+    """Every value of a JSON tree as `name: value`, with the last name on its way alone."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, name)
+    elif value not in (None, ""):
+        yield f"{name}: {value}" if name else str(value)
+
+
+def _by_worth(leaves: Iterable[str]) -> list[str]:
+    """Leaves with identifiers first, each once: a cut then takes the words."""
+    distinct = list(dict.fromkeys(leaves))
+    return sorted(distinct, key=lambda leaf: not _IDENTIFIER.search(leaf))
+
+
+def _word(name: str) -> str:
+    """A tool's name as one harmless word: it stands among words of ours."""
+    return re.sub(r"[^\w.-]", "_", name)[:60] or "tool"
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

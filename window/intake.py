@@ -1,0 +1,144 @@
+"""Provider messages to parts: OpenAI chat, Anthropic, Gemini, or plain text.
+
+The format is told by the message itself. A part that no rule knows is kept as the provider's JSON
+and sent back to the same provider unchanged: signed thinking, for example, must not be altered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..schema.errors import InvalidInput
+from ..schema.values import canonical_json
+from .units import MessagePart, PartKind
+
+Message = str | Mapping[str, Any]
+_MEDIA = frozenset({"image", "image_url", "input_image", "input_audio", "document", "file"})
+
+
+def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
+    """The parts of a message of a `user` or an `assistant`.
+
+    Raises:
+        InvalidInput: `bad_message`, for another role, no content, or a part that cannot be read.
+    """
+    if isinstance(message, str):
+        message = {"role": role, "content": message}
+
+    speaker = message.get("role", role)
+    if {"model": "assistant"}.get(speaker, speaker) != role:
+        raise _bad(f"a message of {speaker!r} stands where one of {role!r} belongs")
+
+    if "parts" in message:
+        parts = _gemini(message["parts"], role)
+    else:
+        parts = [*_content(message.get("content"), role), *_chat_calls(message)]
+    if not parts:
+        raise _bad("the message has no content")
+
+    _check_calls(parts)
+    return tuple(parts)
+
+
+def _content(content: Any, role: str) -> list[MessagePart]:
+    """Read the content of an OpenAI or Anthropic message."""
+    if content is None or content == "":
+        return []
+    if isinstance(content, str):
+        return [MessagePart(kind=PartKind(role), text=content)]
+    if not isinstance(content, Sequence):
+        raise _bad("content is a text or a list of parts")
+    return [_part(block, role) for block in content]
+
+
+def _part(block: Any, role: str) -> MessagePart:
+    if not isinstance(block, Mapping):
+        raise _bad("a part of a message is an object")
+    kind = block.get("type")
+
+    match kind:
+        case "text" | "input_text" | "output_text":
+            return MessagePart(kind=PartKind(role), text=str(block.get("text", "")))
+        case "tool_use":
+            return MessagePart(
+                kind=PartKind.CALL,
+                text=canonical_json(dict(block.get("input") or {})),
+                call_id=str(block.get("id", "")),
+                name=str(block.get("name", "")),
+            )
+        case "tool_result":
+            raise _bad("a tool result is handed to on_tool_result, not inside a message")
+        case _:
+            stands = PartKind.MEDIA if kind in _MEDIA else PartKind.OPAQUE
+            return MessagePart(kind=stands, text=canonical_json(dict(block)), name=_format(block))
+
+
+def _format(block: Mapping[str, Any]) -> str:
+    """Whose part it is, so that it is never sent to another provider."""
+    chat = str(block.get("type", "")) in {"image_url", "input_audio", "input_image", "refusal"}
+    return "openai" if chat else "anthropic"
+
+
+def _chat_calls(message: Mapping[str, Any]) -> list[MessagePart]:
+    """Read the calls that an OpenAI chat message carries beside its content."""
+    parts: list[MessagePart] = []
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") or {}
+        parts.append(
+            MessagePart(
+                kind=PartKind.CALL,
+                text=_arguments(function.get("arguments")),
+                call_id=str(call.get("id", "")),
+                name=str(function.get("name", "")),
+            )
+        )
+    return parts
+
+
+def _arguments(text: Any) -> str:
+    """Arguments as the model wrote them; what is no JSON object is wrapped, so that it can be sent.
+
+    Models do write broken JSON, and a log that refused it would lose the step.
+    """
+    try:
+        tree = json.loads(text or "{}")
+    except (TypeError, ValueError):
+        return canonical_json({"raw": str(text)})
+    return str(text or "{}") if isinstance(tree, dict) else canonical_json({"raw": tree})
+
+
+def _gemini(blocks: Sequence[Mapping[str, Any]], role: str) -> list[MessagePart]:
+    """Read the parts of a Gemini content; a thought signature stays with its part."""
+    parts: list[MessagePart] = []
+    for position, block in enumerate(blocks):
+        call = block.get("function_call") or block.get("functionCall")
+        if call:
+            name = str(call.get("name", ""))
+            parts.append(
+                MessagePart(
+                    kind=PartKind.CALL,
+                    text=canonical_json(dict(call.get("args") or {})),
+                    call_id=str(call.get("id") or f"{name}-{position}"),
+                    name=name,
+                )
+            )
+        elif set(block) == {"text"}:
+            parts.append(MessagePart(kind=PartKind(role), text=str(block["text"])))
+        else:
+            kind = PartKind.MEDIA if "inline_data" in block else PartKind.OPAQUE
+            parts.append(MessagePart(kind=kind, text=canonical_json(dict(block)), name="gemini"))
+    return parts
+
+
+def _check_calls(parts: Sequence[MessagePart]) -> None:
+    ids = [part.call_id for part in parts if part.kind is PartKind.CALL]
+    if "" in ids:
+        raise _bad("a tool call has no id")
+    if len(set(ids)) < len(ids):
+        raise _bad("two calls of one message share an id")
+
+
+def _bad(reason: str) -> InvalidInput:
+    return InvalidInput(f"the message cannot be taken: {reason}", code="bad_message")

@@ -1,0 +1,212 @@
+"""The keep-score of units: the lower, the sooner a unit leaves.
+
+One table holds the policies. Each is a function of the same five signals, in permille: recency by
+half-lives without a reference, closeness to what is worked on, the worth of the source, how often
+later units use its identifiers, and whether others repeat it. Stale units (a call made again, an
+error put right) count a quarter under every policy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..schema.decay import Fading
+from ..schema.terms import content_terms
+from .forms import identifiers
+from .policy import EvictionPolicy
+from .state import WindowState
+from .units import PartKind, StandingForm, WindowUnit
+
+_WEIGHTS: Final = (300, 250, 200, 150, 100)
+"""Recency, semantic closeness, source, reuse, uniqueness; they add up to 1000."""
+_SOURCE: Final = {
+    PartKind.USER: 1000,
+    PartKind.ASSISTANT: 600,
+    PartKind.RESULT: 400,
+    PartKind.NOTE: 300,
+    PartKind.THINKING: 100,
+}
+_LIFETIMES: Final = {
+    PartKind.RESULT: 8,
+    PartKind.NOTE: 20,
+    PartKind.ASSISTANT: 30,
+    PartKind.THINKING: 2,
+}
+"""Turns after which a kind of part is old, for the policy by type; 50 for the others."""
+_LIFETIME: Final = 50
+_FIFO_HALF_LIFE: Final = 10.0
+_MERGE_FROM: Final = 850
+"""Permille of repeated terms from which the merging policy lets a unit go."""
+_STALE_SHARE: Final = 4
+_HALVES: Final = Fading()
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the policies weigh, of one unit; shares in permille."""
+
+    age: int
+    """Turns since it came."""
+    idle: int
+    """Turns since an identifier of it was last used."""
+    recency: int
+    semantic: int
+    source: int
+    reuse: int
+    duplication: int
+    """Share of its terms that later units hold too."""
+    tokens: int
+    lifetime: int
+    """Turns that its kind usually stays useful."""
+
+
+_Score = Callable[[Signals], int]
+
+
+def _hybrid(signals: Signals) -> int:
+    parts = (
+        signals.recency,
+        signals.semantic,
+        signals.source,
+        signals.reuse,
+        1000 - signals.duplication,
+    )
+    return sum(weight * part for weight, part in zip(_WEIGHTS, parts, strict=True)) // 1000
+
+
+def _fifo(signals: Signals) -> int:
+    return _fading(signals.age, _FIFO_HALF_LIFE)
+
+
+def _priority(signals: Signals) -> int:
+    # An explicit pin, the fifth signal of this policy, keeps a unit out of reach altogether.
+    parts = (signals.recency, signals.semantic, signals.source, signals.reuse)
+    weights = _WEIGHTS[:4]
+    return sum(w * part for w, part in zip(weights, parts, strict=True)) // sum(weights)
+
+
+def _semantic_merge(signals: Signals) -> int:
+    repeats = signals.duplication >= _MERGE_FROM
+    return 0 if repeats else signals.recency
+
+
+def _type_based(signals: Signals) -> int:
+    return max(0, 1000 - 1000 * signals.age // signals.lifetime)
+
+
+def _relevance_cost(signals: Signals) -> int:
+    # Alone among the policies it weighs the size too: (1 - relevance) x tokens leaves first.
+    return 1000 - min(1000, (1000 - signals.semantic) * signals.tokens // 2_000)
+
+
+SCORES: Final[Mapping[EvictionPolicy, _Score]] = {
+    EvictionPolicy.FIFO: _fifo,
+    EvictionPolicy.LRU: lambda signals: signals.recency,
+    EvictionPolicy.PRIORITY: _priority,
+    EvictionPolicy.SEMANTIC_MERGE: _semantic_merge,
+    EvictionPolicy.TYPE_BASED: _type_based,
+    EvictionPolicy.HYBRID: _hybrid,
+    EvictionPolicy.RELEVANCE_COST: _relevance_cost,
+}
+"""The score of each policy, 0 to 1000."""
+
+
+def keep_scores(
+    state: WindowState, policy: EvictionPolicy, half_life: float, focus: str = ""
+) -> dict[int, int]:
+    """The keep-score of every standing unit by number, 1 to 1000.
+
+    `focus` is what to stay close to beside the task and the last user message.
+    """
+    score = SCORES[policy]
+    stale = stale_units(state.units)
+
+    scores: dict[int, int] = {}
+    for number, signals in _signals(state, half_life, focus).items():
+        worth = score(signals)
+        if number in stale:
+            worth //= _STALE_SHARE
+        # Never 0: an action on a worthless unit must still cost more than none at all.
+        scores[number] = max(1, worth)
+    return scores
+
+
+def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Signals]:
+    last_words = [unit.text for unit in state.units if unit.is_user][-1:]
+    focus_terms = content_terms(" ".join([state.task, state.goal, focus, *last_words]))
+    terms = {unit.number: content_terms(unit.text) for unit in state.units}
+
+    # Walked from the newest to the oldest: what later units hold is known when a unit is met.
+    later_terms: Counter[str] = Counter()
+    last_use: dict[str, int] = {}
+    uses: Counter[str] = Counter()
+    signals: dict[int, Signals] = {}
+    for unit in reversed(state.units):
+        unit_terms = terms[unit.number]
+        names = identifiers(unit.text)
+        last_turn = max((last_use.get(name, unit.turn) for name in names), default=unit.turn)
+        reuse = max((uses[name] for name in names), default=0)
+        kind = _leading_kind(unit)
+
+        repeats = sum(1 for term in unit_terms if later_terms[term])
+        idle = state.turn - last_turn
+        signals[unit.number] = Signals(
+            age=state.turn - unit.turn,
+            idle=idle,
+            recency=_fading(idle, half_life),
+            semantic=_share(len(unit_terms & focus_terms), min(len(focus_terms), len(unit_terms))),
+            source=_SOURCE.get(kind, 500),
+            reuse=min(1000, 250 * reuse),
+            duplication=_share(repeats, len(unit_terms)),
+            tokens=unit.tokens,
+            lifetime=_LIFETIMES.get(kind, _LIFETIME),
+        )
+
+        later_terms.update(unit_terms)
+        for name in names:
+            last_use.setdefault(name, unit.turn)
+            uses[name] += 1
+    return signals
+
+
+def _leading_kind(unit: WindowUnit) -> PartKind:
+    if unit.results:
+        return PartKind.RESULT
+    return unit.items[0].kind
+
+
+def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
+    """The units whose results the log itself has overtaken, with the reason.
+
+    A call made again with the same arguments supersedes its earlier result; when the earlier one
+    was an error, the error is invalidated. Nothing is guessed from the words.
+    """
+    newest: dict[tuple[str, str], int] = {}
+    reasons: dict[int, str] = {}
+    for unit in reversed(units):
+        if unit.form is not StandingForm.FULL or not unit.calls or unit.open_calls:
+            continue
+
+        keys = [(call.content.name, _canonical(call.text)) for call in unit.calls]
+        if all(key in newest for key in keys):
+            failed = any(item.content.is_error for item in unit.results)
+            reasons[unit.number] = "error_invalidated" if failed else "superseded"
+        for key in keys:
+            newest.setdefault(key, unit.number)
+    return reasons
+
+
+def _canonical(arguments: str) -> str:
+    return json.dumps(json.loads(arguments), sort_keys=True)
+
+
+def _fading(age: int, half_life: float) -> int:
+    return round(1000 * _HALVES.strength(age / half_life))
+
+
+def _share(part: int, total: int) -> int:
+    return part * 1000 // total if total else 0

@@ -1,0 +1,211 @@
+"""Standing units as a provider's native messages.
+
+Calls and results go out as calls and results, never as prose about them. Results stand directly
+behind their calls and first in their message, ids are unique inside one request (a second use of
+an id gets `~2`), and no text is empty. A line about what left stands as a user's text and says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..schema.errors import Conflict, unknown
+from .state import WindowState
+from .units import PartKind, WindowItem, WindowUnit
+
+_NO_RESULT: Final = "[no result: the call was given up]"
+
+Messages = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedCall:
+    """A call with the id that it has in this request, and what answered it."""
+
+    call: WindowItem
+    call_id: str
+    answer: WindowItem | None
+
+    @property
+    def answer_text(self) -> str:
+        """What stands as its result; providers refuse a call without one, or an empty one."""
+        text = _NO_RESULT if self.answer is None else self.answer.text
+        return text if text.strip() else "[empty]"
+
+
+def native_messages(state: WindowState, target: str, tail: str = "") -> Messages:
+    """The messages of the next request, for `anthropic`, `openai` or `gemini`.
+
+    `tail` is what belongs to this turn alone; it stands last and is part of no later request.
+
+    Raises:
+        Conflict: `open_calls`, while a call waits for its result.
+        InvalidInput: `unknown_vocabulary`, for another target.
+    """
+    if target not in _WRITERS:
+        raise unknown("render target", target, _WRITERS)
+    waiting = [call_id for unit in state.open_units for call_id in unit.open_calls]
+    if waiting:
+        raise Conflict(
+            f"the call {waiting[0]} waits for its result; hand it to on_tool_result, or give the "
+            "call up with abandon",
+            code="open_calls",
+            calls=waiting,
+        )
+
+    messages: Messages = []
+    for unit, pairs in _pairs(state.units):
+        _WRITERS[target](messages, unit, pairs)
+    if tail:
+        _TAILS[target](messages, tail)
+    return messages
+
+
+def _pairs(units: Iterable[WindowUnit]) -> Iterable[tuple[WindowUnit, list[PairedCall]]]:
+    """Each unit with its calls and their answers, under ids that are unique in the request."""
+    uses: Counter[str] = Counter()
+    for unit in units:
+        pairs: list[PairedCall] = []
+        for call in unit.calls:
+            call_id = call.content.call_id
+            uses[call_id] += 1
+            suffix = f"~{uses[call_id]}" if uses[call_id] > 1 else ""
+            answers = [item for item in unit.results if item.content.call_id == call_id]
+            answer = answers[0] if answers else None
+            pairs.append(PairedCall(call, call_id + suffix, answer))
+        yield unit, pairs
+
+
+def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
+    blocks: list[dict[str, Any]] = []
+    ids = {pair.call.part: pair.call_id for pair in pairs}
+    for item in unit.items:
+        if item.kind is PartKind.CALL:
+            block = {
+                "type": "tool_use",
+                "id": ids[item.part],
+                "name": item.content.name,
+                "input": json.loads(item.text),
+            }
+            blocks.append(block)
+        elif item.kind is not PartKind.RESULT:
+            blocks += _own_part(item, "anthropic", _text_block)
+    _say(messages, _role(unit), blocks)
+
+    results: list[dict[str, Any]] = []
+    for pair in pairs:
+        result: dict[str, Any] = {
+            "type": "tool_result",
+            "tool_use_id": pair.call_id,
+            "content": pair.answer_text,
+        }
+        if pair.answer is None or pair.answer.content.is_error:
+            result["is_error"] = True
+        results.append(result)
+    _say(messages, "user", results)
+
+
+def _say(messages: Messages, role: str, blocks: list[dict[str, Any]]) -> None:
+    """Add blocks to the last message when the same role speaks, else open one."""
+    if not blocks:
+        return
+    if messages and messages[-1]["role"] == role:
+        messages[-1]["content"].extend(blocks)
+    else:
+        messages.append({"role": role, "content": blocks})
+
+
+def _openai(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
+    parts: list[dict[str, Any]] = []
+    for item in unit.items:
+        if item.kind not in (PartKind.CALL, PartKind.RESULT):
+            parts += _own_part(item, "openai", _text_block)
+
+    texts_alone = all(part["type"] == "text" for part in parts)
+    text = "\n".join(part["text"] for part in parts) if texts_alone else ""
+    content: Any = text if texts_alone else parts
+    message: dict[str, Any] = {"role": _role(unit), "content": content or None}
+    if pairs:
+        message["tool_calls"] = [_chat_call(pair) for pair in pairs]
+    if content or pairs:
+        messages.append(message)
+
+    for pair in pairs:
+        messages.append({"role": "tool", "tool_call_id": pair.call_id, "content": pair.answer_text})
+
+
+def _chat_call(pair: PairedCall) -> dict[str, Any]:
+    function = {"name": pair.call.content.name, "arguments": pair.call.text}
+    return {"id": pair.call_id, "type": "function", "function": function}
+
+
+def _gemini(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
+    parts: list[dict[str, Any]] = []
+    for item in unit.items:
+        if item.kind is PartKind.CALL:
+            call = {"name": item.content.name, "args": json.loads(item.text)}
+            parts.append({"function_call": call})
+        elif item.kind is not PartKind.RESULT:
+            parts += _own_part(item, "gemini", _bare_text)
+
+    role = "model" if _role(unit) == "assistant" else "user"
+    if parts:
+        # A model content with calls must follow a user or a response content, so texts of the
+        # model in a row become one content; responses stay a content of their own.
+        if messages and messages[-1]["role"] == role == "model":
+            messages[-1]["parts"].extend(parts)
+        else:
+            messages.append({"role": role, "parts": parts})
+
+    if pairs:
+        responses: list[dict[str, Any]] = []
+        for pair in pairs:
+            response = {"name": pair.call.content.name, "response": {"result": pair.answer_text}}
+            responses.append({"function_response": response})
+        messages.append({"role": "user", "parts": responses})
+
+
+def _own_part(
+    item: WindowItem, target: str, text_part: Callable[[str], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """A text, or a part of the provider's own; what another provider made stays at home."""
+    if item.kind in (PartKind.MEDIA, PartKind.OPAQUE):
+        return [json.loads(item.text)] if item.content.name == target else []
+    return [text_part(item.text)] if item.text.strip() else []
+
+
+def _text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _bare_text(text: str) -> dict[str, Any]:
+    return {"text": text}
+
+
+def _role(unit: WindowUnit) -> str:
+    kind = unit.items[0].kind
+    return "user" if kind in (PartKind.USER, PartKind.NOTE, PartKind.MEDIA) else "assistant"
+
+
+def _anthropic_tail(messages: Messages, tail: str) -> None:
+    _say(messages, "user", [_text_block(tail)])
+
+
+def _openai_tail(messages: Messages, tail: str) -> None:
+    messages.append({"role": "user", "content": tail})
+
+
+def _gemini_tail(messages: Messages, tail: str) -> None:
+    messages.append({"role": "user", "parts": [_bare_text(tail)]})
+
+
+_WRITERS: Final = {"anthropic": _anthropic, "openai": _openai, "gemini": _gemini}
+_TAILS: Final = {
+    "anthropic": _anthropic_tail,
+    "openai": _openai_tail,
+    "gemini": _gemini_tail,
+}

@@ -1,0 +1,168 @@
+"""What stands in a window: items, and the units that are never split.
+
+An item is one part of a message. A unit is what leaves or changes together: a user message, or a
+model message with all its calls and all their results. Providers refuse a request in which one of
+them is missing, so nothing in this folder can take a unit apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+
+class PartKind(StrEnum):
+    """What one part of a message is."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    THINKING = "thinking"
+    CALL = "call"
+    RESULT = "result"
+    MEDIA = "media"
+    OPAQUE = "opaque"
+    """A part of the provider's own, such as signed thinking: sent back unchanged or not at all."""
+    NOTE = "note"
+    """Our words about what left, with values of the sources as data."""
+
+
+class StandingForm(StrEnum):
+    """In which form a unit stands, least harm first."""
+
+    FULL = "full"
+    PRUNED = "pruned"
+    POINTER = "pointer"
+    EXTERNAL = "external"
+    EXTRACT = "extract"
+    TOMBSTONE = "tombstone"
+
+
+class ToolKind(StrEnum):
+    """Which short form fits a tool result."""
+
+    SEARCH = "search"
+    FILE = "file"
+    CODE = "code"
+    API = "api"
+
+
+LOSS: Final = {
+    StandingForm.FULL: 0,
+    StandingForm.PRUNED: 0,
+    StandingForm.POINTER: 0,
+    StandingForm.EXTERNAL: 100,
+    StandingForm.EXTRACT: 300,
+    StandingForm.TOMBSTONE: 1_000,
+}
+"""Permille of a unit's worth that each form costs, rising by how hard it is to take back."""
+
+LEVELS: Final = {
+    PartKind.USER: 2,
+    PartKind.ASSISTANT: 3,
+    PartKind.THINKING: 3,
+    PartKind.CALL: 3,
+    PartKind.OPAQUE: 3,
+    PartKind.RESULT: 4,
+    PartKind.MEDIA: 4,
+    PartKind.NOTE: 4,
+}
+"""The authority that each kind of part can have at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagePart:
+    """A part as a message states it, before it has a number."""
+
+    kind: PartKind
+    text: str
+    """Of a call its arguments as JSON; of media and opaque parts the provider's JSON."""
+    call_id: str = ""
+    name: str = ""
+    """The tool of a call or a result; the provider's format of media and opaque parts."""
+    tool_kind: ToolKind | None = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowItem:
+    """A part that stands in the window."""
+
+    seq: int
+    """The number of its event: with `part` it is the item's id, and never given again."""
+    part: int
+    content: MessagePart
+    tokens: int
+    """Upper bound, with the provider's framing."""
+    level: int
+
+    @property
+    def kind(self) -> PartKind:
+        """The kind of its part."""
+        return self.content.kind
+
+    @property
+    def text(self) -> str:
+        """The text of its part."""
+        return self.content.text
+
+
+@dataclass(frozen=True)
+class WindowUnit:
+    """A message with everything that must stand or leave with it."""
+
+    number: int
+    """The sequence number of its first event."""
+    turn: int
+    step: int
+    items: tuple[WindowItem, ...]
+    form: StandingForm = StandingForm.FULL
+    full_tokens: int = 0
+    """Tokens in full form, once it stands in another one."""
+    last_number: int = 0
+    """Of a tombstone for several units: the number of the last one."""
+    last_turn: int = 0
+    given_up: frozenset[str] = frozenset()
+    """Calls that will never be answered."""
+
+    @cached_property
+    def tokens(self) -> int:
+        """The upper bounds of its items together."""
+        return sum(item.tokens for item in self.items)
+
+    @cached_property
+    def calls(self) -> tuple[WindowItem, ...]:
+        """Its calls, in order."""
+        return tuple(item for item in self.items if item.kind is PartKind.CALL)
+
+    @cached_property
+    def results(self) -> tuple[WindowItem, ...]:
+        """Its results, in the order in which they came."""
+        return tuple(item for item in self.items if item.kind is PartKind.RESULT)
+
+    @cached_property
+    def open_calls(self) -> tuple[str, ...]:
+        """The ids of the calls that still wait for their result."""
+        answer_ids = {item.content.call_id for item in self.results} | self.given_up
+        ids = (item.content.call_id for item in self.calls)
+        return tuple(call_id for call_id in ids if call_id not in answer_ids)
+
+    @cached_property
+    def text(self) -> str:
+        """All its words, for scores and searches."""
+        return "\n".join(item.text for item in self.items)
+
+    @property
+    def is_user(self) -> bool:
+        """Whether it is a user message."""
+        return bool(self.items) and self.items[0].kind is PartKind.USER
+
+
+def pointer(number: int) -> str:
+    """The address of the originals of a unit, as texts show it.
+
+    >>> pointer(57)
+    'window://57'
+    """
+    return f"window://{number}"

@@ -22,7 +22,7 @@ from ...schema.policy import Policy
 from ...schema.slots import Vocabulary
 from ...schema.values import canonical_json
 from ...store.commit.admission import Submission
-from ...store.commit.queue import CommitQueue
+from ...store.commit.queue import CommitQueue, answers_of
 from ...store.port.store import Reader, Store, WriteTx
 from .definitions import with_definition
 from .ids import Clock, Ids, read
@@ -105,12 +105,15 @@ class Backend:
         writes = [job for job in jobs if isinstance(job, Submission)]
         results: dict[int, Any] = {}
         if writes:
-            receipts = self.store.transact(tenant, partial(self._commit, writes))
-            results.update({id(job): result for job, result in zip(writes, receipts, strict=True)})
+            answers = answers_of(partial(self._commit_group, tenant), writes)
+            results.update({id(job): answer for job, answer in zip(writes, answers, strict=True)})
         for job in jobs:
             if not isinstance(job, Submission):
                 results[id(job)] = self._run_alone(tenant, job)
         return [results[id(job)] for job in jobs]
+
+    def _commit_group(self, tenant: str, writes: Sequence[Submission]) -> list[Result]:
+        return self.store.transact(tenant, partial(self._commit, writes))
 
     def _commit(self, writes: Sequence[Submission], tx: WriteTx) -> list[Result]:
         from ...store.commit.commit import commit
@@ -119,9 +122,10 @@ class Backend:
 
     def _run_alone(self, tenant: str, work: Work) -> Any:
         try:
-            return self.store.transact(tenant, work)
+            (answer,) = answers_of(lambda _: [self.store.transact(tenant, work)], [work])
         except TenureError as refusal:
             return refusal
+        return answer
 
     def vocabulary(self, tenant: str) -> Vocabulary:
         """Return the tenant's newest vocabulary."""

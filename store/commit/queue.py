@@ -220,6 +220,48 @@ class _Settling(Generic[Job, Result]):
         self._queue.finished(self._group)
 
 
+class _Attempt:
+    """A run whose unforeseen error may be the fault of one of its jobs."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        # A store that is busy, full or gone is so for every job; a `Fault` is a statement that
+        # it refused, which one job alone may have caused.
+        foreseen = isinstance(error, TenureError) and not isinstance(error, Fault)
+        if not isinstance(error, Exception) or foreseen:
+            return False
+
+        self.error = error
+        return True
+
+
+def answers_of(
+    run: Callable[[Sequence[Job]], Sequence[Result]], jobs: Sequence[Job]
+) -> Sequence[Result | Exception]:
+    """Run jobs as one group; after an unforeseen error one by one, so that none fails another's.
+
+    `run` must leave no trace when it raises.
+    """
+    attempt = _Attempt()
+    with attempt:
+        return run(jobs)
+
+    if len(jobs) == 1:
+        assert attempt.error is not None  # nothing else ends the block without an answer
+        return [attempt.error]
+    return [answer for job in jobs for answer in answers_of(run, [job])]
+
+
 def _interrupted() -> Unavailable:
     return Unavailable(
         "the thread that wrote this group was interrupted; nothing was kept: try again",

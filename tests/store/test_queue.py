@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from tenure.schema.errors import Conflict, Fault, Unavailable
-from tenure.store.commit.queue import CommitQueue, _Ticket
+from tenure.store.commit.queue import CommitQueue, _Ticket, answers_of
 
 
 def together(count: int, work: Callable[[int], None]) -> list[BaseException]:
@@ -138,6 +138,33 @@ def test_every_member_of_a_failed_group_gets_the_error_and_the_queue_goes_on() -
     assert {str(e) for e in raised} == {"the disk is gone"}
     failing.clear()
     assert queue.submit(7) == 7
+
+
+def test_one_job_that_breaks_a_group_breaks_only_itself() -> None:
+    groups: list[list[int]] = []
+
+    def run(jobs: Sequence[int]) -> Sequence[int]:
+        groups.append(list(jobs))
+        if 3 in jobs:
+            raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+        return [10 * job for job in jobs]
+
+    first, second, broken, last = answers_of(run, [1, 2, 3, 4])
+    assert (first, second, last) == (10, 20, 40)
+    assert isinstance(broken, UnicodeEncodeError)
+    assert groups == [[1, 2, 3, 4], [1], [2], [3], [4]]
+
+
+def test_a_store_that_is_gone_is_gone_for_the_whole_group() -> None:
+    calls: list[int] = []
+
+    def run(jobs: Sequence[int]) -> Sequence[int]:
+        calls.append(len(jobs))
+        raise Unavailable("the store is busy", code="store_busy")
+
+    with pytest.raises(Unavailable):
+        answers_of(run, [1, 2, 3])
+    assert calls == [3]
 
 
 def test_a_wrong_number_of_answers_is_a_fault_for_all() -> None:

@@ -1,0 +1,75 @@
+"""One hostile member of a commit group harms nobody else in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tenure import InvalidInput, Memory, Write
+from tenure.service.writing.write import Writer
+from tenure.store.commit.admission import Submission
+
+Open = Callable[..., Memory]
+
+
+def submission(memory: Memory, subject: str, *, text: str | None = None) -> Submission:
+    writer = Writer(memory.backend, memory.principal)
+    (draft,) = writer.drafts([Write(subject=subject, slot="office", value="Rome")])
+    if text is not None:
+        draft = replace(draft, content=replace(draft.content, text=text))
+    return Submission((draft,), frozenset({"tenant"}), "service")
+
+
+def test_what_no_store_can_keep_fails_alone(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Kim", slot="office", value="Oslo")
+    group = [
+        submission(memory, "Ann"),
+        submission(memory, "Bob", text="lone \ud800 surrogate"),
+        submission(memory, "Lee"),
+    ]
+    first, broken, last = memory.backend._run(memory.principal.tenant, group)
+    assert first[0].outcome == last[0].outcome == "accepted"
+    assert isinstance(broken, Exception)
+
+    answers = [memory.as_of().value(name, "office") for name in ("Ann", "Bob", "Lee", "Kim")]
+    assert answers == ["Rome", None, "Rome", "Oslo"]
+    assert memory.doctor() == ()
+
+
+@pytest.mark.parametrize("character", ["\x00", "\ud800"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"subject": "Sam{}"},
+        {"subject": {"name": "Sam", "aliases": ["S{}"]}},
+        {"subject": {"name": "Sam", "external_ids": {"user": "s{}"}}},
+        {"subject": "Sam", "why_it_matters": "x{}"},
+        {"subject": "Sam", "source_origin": "user://{}"},
+        {"subject": "Sam", "update_path": "{}"},
+        {"subject": "Sam", "behavioral_implication": "{}"},
+    ],
+)
+def test_it_is_refused_at_the_edge(
+    open_memory: Open, fields: dict[str, Any], character: str
+) -> None:
+    def filled(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace("{}", character)
+        if isinstance(value, list):
+            return [filled(member) for member in value]
+        return {key: filled(member) for key, member in value.items()}
+
+    memory = open_memory()
+    with pytest.raises(InvalidInput):
+        memory.write(slot="office", value="Rome", **filled(fields))
+    assert memory.doctor() == ()
+
+
+def test_an_escape_that_is_only_text_is_kept(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value="a \\u0000 b")
+    assert memory.as_of().value("Sam", "office") == "a \\u0000 b"

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...compiler.gathering.redaction import masked_for
-from ...compiler.safety.credentials import find_credentials
 from ...schema.artifact import (
     SCHEME,
     Artifact,
@@ -29,12 +28,14 @@ from ...schema.artifact import (
 )
 from ...schema.claim import Permissions
 from ...schema.errors import Forbidden, InvalidInput, NotFound, Unavailable
+from ...schema.limits import LENGTHS, check_text
 from ...schema.principal import ERASE, EVERYONE, Scope, Sight, write_scope
 from ...schema.values import canonical_json, iso, stamped
 from ...schema.vocabulary import Classification, ObjectType, StateLayer, parse
 from ...store.port.store import WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.caller import Caller
+from ..backend.parsing import check_reason, check_secrets, scope_of
 from ..reading.envelopes import request_items
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ class Artifacts(Caller):
         if not content:
             raise InvalidInput("there is nothing to keep in no bytes", code="missing_value")
         text = _text_of(content)
-        _check_secrets(text or "")
+        check_secrets(text or "", "the artifact")
+        for label, words in (("name", name), ("origin", origin)):
+            check_text(words, f"artifact {label}", most=LENGTHS["artifact name"])
+            check_secrets(words, f"the {label} of the artifact")
         guess = mimetypes.guess_type(name)[0] or (_BYTES if text is None else _TEXT)
         if text is not None and "\0" not in text and guess.startswith(("audio/", "video/")):
             guess = _TEXT  # a program in TypeScript, by its name a film
@@ -166,6 +170,7 @@ class Artifacts(Caller):
             NotFound: `unknown_artifact`.
         """
         self.principal.require(ERASE)
+        check_reason(reason)
         if not reason.strip():
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
         digest = digest_of(address)
@@ -175,8 +180,9 @@ class Artifacts(Caller):
 
     def erase_with(self, object_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
         """Erase the artifacts that hold the words of erased objects; return their addresses."""
-        if self.backend.artifacts is None:
+        if self.backend.artifacts is None or not object_ids:
             return ()
+        self.principal.require(ERASE)
         digests = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
         present_digests = sorted(d for d in digests if self._files.grants(self._tenant, d))
         for digest in present_digests:
@@ -267,7 +273,7 @@ class Artifacts(Caller):
         return self.principal.sight([self._scope(scope).scope_id])
 
     def _scope(self, wanted_scope: Scope | Mapping[str, str] | None) -> Scope:
-        scope = Scope(**wanted_scope) if isinstance(wanted_scope, Mapping) else wanted_scope
+        scope = scope_of(wanted_scope)
         layer = StateLayer.SESSION if self.principal.session else StateLayer.USER
         kind = ObjectType.RETRIEVED_PASSAGE
         return write_scope(self.principal, layer, stated_scope=scope, object_type=kind)
@@ -304,15 +310,6 @@ def _text_of(data: bytes) -> str | None:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-
-
-def _check_secrets(text: str) -> None:
-    if find_credentials(text):
-        raise InvalidInput(
-            "the artifact holds a key, token or password; tenure never stores one. Remove it and "
-            "put it again",
-            code="secret_in_content",
-        )
 
 
 def _nameless(grant: Artifact) -> str:

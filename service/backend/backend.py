@@ -40,7 +40,7 @@ Work = Callable[[WriteTx], Any]
 """Something that has a write transaction to itself."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Backend:
     """A store with everything the client needs around it."""
 
@@ -67,6 +67,10 @@ class Backend:
     )
     _pending: list[Future[None]] = field(default_factory=list[Future[None]])
     _embedding: Embedding | None = None
+
+    def __repr__(self) -> str:
+        # Every value of the client holds a backend, and a backend holds the tenant's key.
+        return f"Backend({type(self.store).__name__})"
 
     def __post_init__(self) -> None:
         if self.encoder is not None:

@@ -19,6 +19,7 @@ from ...schema.slots import Vocabulary
 from ...store.operations.change import Mandate
 from ...store.port.store import Ask, Names, Point, Reader, WriteTx
 from .backend import Backend
+from .parsing import check_reason
 
 FAR_US = INF_US - 1
 """The last instant there is: a read that is about no valid time in particular."""
@@ -87,6 +88,7 @@ class Caller:
         self, work: Callable[[WriteTx, Mandate], Result | TenureError], reason: str = ""
     ) -> Result:
         """Run an operation in a transaction of its own, under a new operation id."""
+        check_reason(reason)
         mandate = Mandate(
             operation_id=self.backend.ids(),
             actor=self._actor,

@@ -11,11 +11,58 @@ from dataclasses import fields
 from typing import Any, cast
 
 from ...compiler.request.enforcement import check_enforcement
+from ...compiler.safety.credentials import find_credentials
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.layers import DecayRule
+from ...schema.limits import LENGTHS, check_text
+from ...schema.principal import Scope
 from ...schema.values import Value, canonical_json
 from ...schema.vocabulary import Enforcement, parse
+
+
+def scope_of(stated: Scope | Mapping[str, Any] | None) -> Scope | None:
+    """A stated scope, None for none.
+
+    Raises:
+        InvalidInput: `bad_scope`.
+    """
+    if stated is None or isinstance(stated, Scope):
+        return stated
+    names = {item.name for item in fields(Scope)}
+    if not isinstance(stated, Mapping) or set(stated) - names:
+        raise InvalidInput(
+            f"a scope has user, project and session, such as {{'user': 'ann'}}, not {stated!r:.80}",
+            code="bad_scope",
+        )
+    for name, value in stated.items():
+        if value is not None:
+            check_text(value, f"scope {name}", most=LENGTHS["scope"])
+    return Scope(**stated)
+
+
+def check_reason(reason: str) -> None:
+    """Refuse a reason that is no short text, or that holds a secret: it is kept for ever.
+
+    Raises:
+        InvalidInput: `bad_field`, `too_large`, `unstorable_text`, `secret_in_content`.
+    """
+    check_text(reason, "reason", most=LENGTHS["reason"])
+    check_secrets(reason, "the reason")
+
+
+def check_secrets(text: str, place: str) -> None:
+    """Refuse a text with a key, token or password; the refusal never repeats it.
+
+    Raises:
+        InvalidInput: `secret_in_content`.
+    """
+    if find_credentials(text):
+        raise InvalidInput(
+            f"{place} holds a key, token or password; tenure never stores one. Remove it and try "
+            "again",
+            code="secret_in_content",
+        )
 
 
 def share(value: object, field: str) -> float:

@@ -23,7 +23,7 @@ from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.entity import EntityRef
 from ...schema.errors import NotFound
-from ...schema.principal import Principal, Scope, Sight
+from ...schema.principal import TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import Slot, Vocabulary
 from ...schema.values import micros, moment
 from ...schema.vocabulary import ObjectType, SlotStatus, parse
@@ -32,7 +32,7 @@ from ...store.port.store import Ask, Names, Point, Reader
 from ...store.timeline.state import Shape, segments, slot_state
 from ..backend.backend import Backend
 from ..backend.caller import Caller
-from ..backend.parsing import entity_ref
+from ..backend.parsing import entity_ref, scope_of
 from ..backend.times import instant
 from .context_objects import ObjectShaper
 from .neighbourhood import walk
@@ -280,7 +280,7 @@ def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> S
     """Return what a principal may read, or that of one stated scope."""
     if scope is None:
         return principal.sight()
-    wanted_scope = scope if isinstance(scope, Scope) else Scope(**scope)
+    wanted_scope = scope_of(scope) or TENANT_SCOPE
     if not principal.privileged and wanted_scope.scope_id not in principal.sight().scopes:
         return principal.sight(())
     return principal.sight([wanted_scope.scope_id])

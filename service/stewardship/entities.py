@@ -23,13 +23,14 @@ from ...schema.answers import EntityView, Neighbourhood, SlotState
 from ...schema.entity import Alias, Judgement, Resolution
 from ...schema.errors import Conflict, Forbidden, InvalidInput
 from ...schema.operation import MergeReceipt, UnmergeReceipt
-from ...schema.principal import STEWARD, Principal, Scope
+from ...schema.principal import STEWARD, TENANT_SCOPE, Principal, Scope
 from ...schema.values import moment
 from ...store.operations.change import Mandate
 from ...store.operations.merge import merge, unmerge
 from ...store.operations.naming import add_alias
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
+from ..backend.parsing import scope_of
 from ..reading.resolve import Resolver
 from ..reading.view import View, Who, entity_views, sight_of
 
@@ -127,7 +128,7 @@ class Entities(Caller):
         `scope` is where the mention stands (tenant-wide by default), `near` are entity ids
         known to stand around it. Nothing is written.
         """
-        stated_scope = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
+        stated_scope = scope_of(scope) or TENANT_SCOPE
         resolving = Resolver(self.backend, self.principal)
         return resolving.resolve(mention, type, stated_scope.scope_id, near)
 
@@ -183,7 +184,7 @@ class Entities(Caller):
             NotFound: `unknown_entity`.
         """
         self.principal.require(STEWARD)
-        stated_scope = scope if isinstance(scope, Scope) else Scope(**(scope or {}))
+        stated_scope = scope_of(scope) or TENANT_SCOPE
 
         def work(tx: WriteTx, mandate: Mandate) -> Alias:
             return add_alias(

@@ -15,7 +15,7 @@ from ...schema.claim import EMPTIED, Permissions, Version
 from ...schema.errors import InvalidInput, NotFound
 from ...schema.interval import INF_US
 from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
-from ...schema.principal import ERASE, EVERYONE, OPERATE, PROMOTE, Scope
+from ...schema.principal import ERASE, EVERYONE, OPERATE, PROMOTE, TENANT_SCOPE, Scope
 from ...schema.values import moment
 from ...schema.vocabulary import Classification, parse
 from ...schema.write import Receipt, Write
@@ -27,6 +27,7 @@ from ...store.port.store import Reader, WriteTx
 from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller, unknown_object
+from ..backend.parsing import scope_of
 from ..reading.view import Who, find
 from ..sessions.erasure import NamePatterns, erase_names, erase_session, name_patterns
 from ..writing.standing import holds
@@ -130,7 +131,7 @@ class Steward(Caller):
             NotFound: `unknown_object`.
         """
         self.principal.require(PROMOTE)
-        target = scope if isinstance(scope, Scope) else Scope(**scope)
+        target = scope_of(scope) or TENANT_SCOPE
         with self._reading() as reader:
             rows = self._visible_rows(reader, object_id)
             believed = [row for row in rows if row.row.tx_end == INF_US] or rows

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from ...schema.errors import Conflict, Unavailable
+from ...schema.limits import RECORD_BYTES
 from ...schema.principal import OPERATE
 from ...store.transfer.transfer import export_lines, restore
 from ...store.transfer.whole_file import whole_file
@@ -76,7 +77,7 @@ class Transfer(Caller):
                 count += 1
                 yield line.text
 
-        with opened(path) as lines:
+        with opened(path, most=RECORD_BYTES) as lines:
             restore(texts(lines), self.backend.store, self._tenant)
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys=False)
 

@@ -12,13 +12,16 @@ import gzip
 import json
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from itertools import count
 from pathlib import Path
-from typing import Any, Final, NoReturn, cast
+from typing import IO, Any, Final, NoReturn, cast
 
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, did_you_mean
+from ...schema.limits import LINE_BYTES, WHOLE, check_number
 from ...schema.write import Write
 from ..backend.times import instant
 from .trust import parsed_authorship
@@ -65,8 +68,11 @@ class Reading:
 
 
 @contextmanager
-def opened(path: str | Path) -> Generator[Iterator[Line]]:
+def opened(path: str | Path, *, most: int = LINE_BYTES) -> Generator[Iterator[Line]]:
     """Open an import file, `.gz` or plain, or standard input as `-`.
+
+    A line of more than `most` bytes is passed over in pieces and refused by its number, so that a
+    packed file of a few kilobytes cannot fill the memory.
 
     Raises:
         NotFound: `unknown_file`.
@@ -74,15 +80,15 @@ def opened(path: str | Path) -> Generator[Iterator[Line]]:
         InvalidInput: `bad_file` for a `.gz` that is none, `bad_json` for text that is no UTF-8.
     """
     if str(path) == STDIN:
-        yield _lines(sys.stdin.buffer)
+        yield _lines(sys.stdin.buffer, most)
         return
     try:
         with Path(path).open("rb") as raw:
             if str(path).endswith(".gz"):
                 with gzip.open(raw) as plain:
-                    yield _lines(plain)
+                    yield _lines(cast("IO[bytes]", plain), most)
             else:
-                yield _lines(raw)
+                yield _lines(raw, most)
     except FileNotFoundError as error:
         raise NotFound(f"there is no file {path}", code="unknown_file") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -95,8 +101,16 @@ def opened(path: str | Path) -> Generator[Iterator[Line]]:
         ) from error
 
 
-def _lines(raw: Iterable[bytes]) -> Iterator[Line]:
-    for number, raw_line in enumerate(raw, start=1):
+def _lines(raw: IO[bytes], most: int) -> Iterator[Line]:
+    for number in count(1):
+        raw_line = raw.readline(most + 1)
+        if not raw_line:
+            return
+        if len(raw_line) > most:
+            while raw_line and not raw_line.endswith(b"\n"):
+                raw_line = raw.readline(most)
+            yield Line(number, f"{_TOO_LONG} {most} bytes")
+            continue
         try:
             text = raw_line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         except UnicodeDecodeError as error:
@@ -107,6 +121,7 @@ def _lines(raw: Iterable[bytes]) -> Iterator[Line]:
 
 
 _NOT_UTF8: Final = "\ufffd not UTF-8"
+_TOO_LONG: Final = "\ufffd longer than"
 
 
 def lines_of(events: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
@@ -175,10 +190,18 @@ def json_object(text: str) -> dict[str, Any]:
     Raises:
         InvalidInput: `bad_json` for anything else, a repeated key or a number that is none.
     """
+    if text.startswith(_TOO_LONG):
+        raise InvalidInput(f"the line is{text[1:]}; keep long texts as artifacts", code="too_large")
     if text.startswith(_NOT_UTF8):
         raise InvalidInput(f"the line is{text[1:]}; save the file as UTF-8", code="bad_json")
     try:
-        value = json.loads(text, object_pairs_hook=_unique_members, parse_constant=_no_constant)
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique_members,
+            parse_constant=_no_constant,
+            parse_int=_whole,
+            parse_float=_finite,
+        )
     except json.JSONDecodeError as error:
         raise InvalidInput(
             f"this is no JSON: {error.msg} at column {error.colno}", code="bad_json"
@@ -193,10 +216,23 @@ def json_object(text: str) -> dict[str, Any]:
 def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated_names = sorted({name for name in names if names.count(name) > 1})
+        counts = Counter(name for name, _ in pairs)
+        repeated_names = sorted(name for name, times in counts.items() if times > 1)[:10]
         raise InvalidInput(f"a key stands twice: {', '.join(repeated_names)}", code="bad_json")
     return members
+
+
+def _whole(digits: str) -> int:
+    # A number of thousands of digits takes quadratic time to read, and Python refuses it.
+    number = int(digits) if len(digits) <= 20 else WHOLE + 1
+    check_number(number, "a number")
+    return number
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    check_number(number, "a number")
+    return number
 
 
 def _no_constant(name: str) -> NoReturn:

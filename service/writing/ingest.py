@@ -38,6 +38,7 @@ from ...store.port.store import WriteTx
 from ..backend.caller import Caller
 from ..backend.definitions import with_definition
 from .event_lines import STDIN, Definition, Event, Line, Reading, at_line, at_lines, opened, read
+from .limits import check_shape
 from .sanitize import sanitize
 from .trust import References, WriteContext
 from .write import Writer
@@ -295,6 +296,7 @@ class Importer(Caller):
         return self._words_now()
 
     def _draft(self, event: Event, words: Vocabulary, object_id: str) -> Draft:
+        check_shape(event.write)
         context = WriteContext(self.principal, words, self.backend.policy)
         return sanitize(event.write, context, object_id=object_id, references=References())
 
@@ -396,11 +398,15 @@ def rejects_path(path: str | Path) -> Path:
     return Path(path).with_name(f"{stem}.rejects.jsonl")
 
 
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+"""A link under the name of the rejects would have another file overwritten."""
+
+
 def _write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | None:
     if not rejects or path is None:
         return None
     try:
-        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        number = os.open(path, _NEW_FILE, 0o600)
         with os.fdopen(number, "w", encoding="utf-8") as target:
             for line in rejects:
                 record: Mapping[str, Any] = {

@@ -36,7 +36,7 @@ from ...schema.vocabulary import (
     parse_level,
 )
 from ...schema.write import Draft, Write
-from ..backend.parsing import decay, entity_ref, mention, share
+from ..backend.parsing import decay, entity_ref, mention, scope_of, share
 from ..backend.times import optional
 from .content import INJECTION, content_of, inspect
 from .standing import check_narrow, check_standing, derived_scope
@@ -323,16 +323,7 @@ class _DraftBuilder:
         return layer
 
     def _scope(self, layer: StateLayer, object_type: ObjectType) -> Scope:
-        scope = self.write.scope
-        if isinstance(scope, Mapping):
-            unknown = set(scope) - {"user", "project", "session"}
-            if unknown:
-                raise InvalidInput(
-                    f"scope has user, project and session, not {sorted(unknown)}",
-                    code="bad_scope",
-                )
-            scope = Scope(**scope)
-
+        scope = scope_of(self.write.scope)
         if scope is None and self.references.sources:
             least = derived_scope(self.references.sources)
             if least != TENANT_SCOPE:

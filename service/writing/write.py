@@ -23,6 +23,7 @@ from ...store.commit.commit import commit
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller, unknown_object
 from ..backend.ids import event_id, key_id
+from .limits import check_shape
 from .sanitize import sanitize
 from .trust import References, WriteContext, recorded_authorship
 
@@ -156,6 +157,8 @@ class Writer(Caller):
         Raises:
             TenureError: what the first write that cannot be taken raises.
         """
+        for write in writes:
+            check_shape(write)
         ids = ids or [self.object_id(write) for write in writes]
         context = WriteContext(self.principal, self._words_now(), self.backend.policy, widens)
         targets = self._known_references(writes)

@@ -1,0 +1,158 @@
+"""Limits of input: one table, checked at every edge before anything else is done.
+
+What passes can be stored by either engine, printed, and gone through in bounded time. A text holds
+no NUL and no lone surrogate, a number fits an int64 or a double, a value is nested at most
+`NESTING` levels. Policies may narrow the lengths of texts; they cannot widen this table. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NoReturn, cast
+
+from .errors import InvalidInput
+
+NESTING: Final = 64
+"""Levels of a JSON value: Python's own recursion ends at a thousand, shared with the caller's."""
+WHOLE: Final = 2**63 - 1
+"""The largest whole number on either side of zero: both stores hold int64."""
+LINE_BYTES: Final = 1_000_000
+"""Bytes of a line of an import file."""
+RECORD_BYTES: Final = 16_000_000
+"""Bytes of a line of an export, which holds a text several times."""
+ALIASES: Final = 1_000
+"""Aliases of one entity in one write."""
+IDENTIFIERS: Final = 100
+"""Identifiers of one entity in one write."""
+LISTED: Final = 256
+"""Words or ids in one list of a write."""
+ITEMS: Final = 100_000
+"""Members and items of one JSON value, those inside of it among them."""
+
+LENGTHS: Final[Mapping[str, int]] = {
+    "idempotency_key": 256,
+    "object_id": 256,
+    "op": 64,
+    "slot": 64,
+    "layer": 64,
+    "object_type": 64,
+    "security_classification": 64,
+    "retirement_rule": 64,
+    "update_path": 2_048,
+    "source_origin": 2_048,
+    "reason": 2_000,
+    "artifact name": 1_024,
+    "scope": 256,
+    "list item": 512,
+}
+"""Characters of a field; texts that carry meaning are measured by the policy."""
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+def check_text(text: object, field: str, *, most: int | None = None) -> None:
+    """Refuse what is no text that can be stored.
+
+    Raises:
+        InvalidInput: `bad_field` for another type, `too_large`, `unstorable_text`.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(
+            f"{field} must be a text, not {type(text).__name__}", code="bad_field", field=field
+        )
+    if most is not None and len(text) > most:
+        raise InvalidInput(
+            f"{field} has {len(text)} characters, at most {most} are taken; shorten it",
+            code="too_large",
+            field=field,
+        )
+    unstorable = _UNSTORABLE.search(text)
+    if unstorable is not None:
+        raise InvalidInput(
+            f"{field} holds a NUL or a lone surrogate at character {unstorable.start()}; "
+            "decode it anew",
+            code="unstorable_text",
+            field=field,
+        )
+
+
+def check_texts(items: object, field: str, *, most: int = LISTED) -> None:
+    """Refuse what is no list of short texts.
+
+    Raises:
+        InvalidInput: `bad_field`, `too_large`, `unstorable_text`.
+    """
+    if isinstance(items, str | bytes | Mapping) or not isinstance(
+        items, Sequence | set | frozenset
+    ):
+        raise InvalidInput(f"{field} must be a list of texts", code="bad_field", field=field)
+    texts = cast("Sequence[object]", items)
+    if len(texts) > most:
+        raise InvalidInput(
+            f"{field} has {len(texts)} items, at most {most} are taken",
+            code="too_large",
+            field=field,
+        )
+    for text in texts:
+        check_text(text, field, most=LENGTHS["list item"])
+
+
+def check_number(number: object, field: str) -> None:
+    """Refuse what is no finite number that both stores hold.
+
+    Raises:
+        InvalidInput: `bad_field`, `out_of_range`.
+    """
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise InvalidInput(
+            f"{field} must be a number, not {type(number).__name__}", code="bad_field", field=field
+        )
+    fits = -WHOLE <= number <= WHOLE if isinstance(number, int) else math.isfinite(number)
+    if not fits:
+        # Printing a number of thousands of digits is refused by Python itself.
+        raise InvalidInput(
+            f"{field} holds a number beyond int64 or 1e308; give it as a text",
+            code="out_of_range",
+            field=field,
+        )
+
+
+def check_json(value: object, field: str) -> None:
+    """Refuse a JSON value that is too deep, too large or cannot be stored.
+
+    It is gone through level by level and not by recursion, which is what a deep value breaks.
+    Values of other types pass: whoever reads the field knows which it takes.
+
+    Raises:
+        InvalidInput: `too_deep`, `too_large`, `out_of_range`, `unstorable_text`, `bad_field`.
+    """
+    level: list[object] = [value]
+    count = 0
+    for _ in range(NESTING + 1):
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, str):
+                check_text(item, field)
+            elif isinstance(item, int | float) and not isinstance(item, bool):
+                check_number(item, field)
+            elif isinstance(item, Mapping):
+                members = cast("Mapping[object, object]", item)
+                for key in members:
+                    check_text(key, field)
+                below.extend(members.values())
+            elif isinstance(item, list | tuple):
+                below.extend(cast("Sequence[object]", item))
+
+        count += len(below)
+        if count > ITEMS:
+            _refuse(f"{field} holds more than {ITEMS} items", "too_large", field)
+        if not below:
+            return
+        level = below
+    _refuse(f"{field} is nested deeper than {NESTING} levels", "too_deep", field)
+
+
+def _refuse(message: str, code: str, field: str) -> NoReturn:
+    raise InvalidInput(f"{message}; store it as an artifact", code=code, field=field)

@@ -1,0 +1,252 @@
+"""Whatever comes in, a `TenureError` with a stable code comes out, soon, and nothing is written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tenure import EntityRef, InvalidInput, Memory, Principal, TenureError, Write, connect
+from tenure.schema.limits import ALIASES, LINE_BYTES, check_json
+from tenure.service.writing.event_lines import Line, Reading, read
+
+SAM = "Sam Rivera"
+SECRET = "AKIAQ7PLMB4ZWX2RTNVD"
+LIMIT_S = 5.0  # a second on a free machine
+FEW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUIET = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
+
+@pytest.fixture(scope="module")
+def memory() -> Iterator[Memory]:
+    with connect(":memory:") as opened:
+        opened.vocabulary.define_slot("settings", value_type="json", description="its settings")
+        yield opened
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "deep value": ({"slot": "settings", "value": nested(100_000)}, "too_deep"),
+    "deep enforcement": ({"enforcement": {"kind": "regex", "spec": nested(9_999)}}, "too_deep"),
+    "deep subject": ({"subject": {"name": SAM, "aliases": nested(9_999)}}, "too_deep"),
+    "huge whole": ({"slot": "settings", "value": 10**400}, "out_of_range"),
+    "huge digits": ({"slot": "settings", "value": 10**5_000}, "out_of_range"),
+    "infinity": ({"slot": "settings", "value": float("inf")}, "out_of_range"),
+    "nul name": ({"subject": "Sam\0"}, "unstorable_text"),
+    "lone surrogate": ({"subject": "Sam\ud800"}, "unstorable_text"),
+    "nul value": ({"value": "a\0"}, "unstorable_text"),
+    "nul why": ({"why_it_matters": "a\0"}, "unstorable_text"),
+    "nul key": ({"idempotency_key": "a\0"}, "unstorable_text"),
+    "surrogate key of json": ({"slot": "settings", "value": {"\udc00": 1}}, "unstorable_text"),
+    "aliases": ({"subject": {"name": SAM, "aliases": ["a"] * (ALIASES + 1)}}, "too_large"),
+    "identifiers": (
+        {"subject": EntityRef(name=SAM, external_ids={f"s{i}": "1" for i in range(101)})},
+        "too_large",
+    ),
+    "text for list": ({"sensitivity": "personal"}, "bad_field"),
+    "number for list": ({"derived_from": 5}, "bad_field"),
+    "text for number": ({"confidence": "high"}, "bad_field"),
+    "nan": ({"confidence": float("nan")}, "out_of_range"),
+    "number for text": ({"content": 5}, "bad_field"),
+    "text for scope": ({"scope": "user=ann"}, "bad_field"),
+    "other scope": ({"scope": {"team": "x"}}, "bad_scope"),
+    "list for subject": ({"subject": [SAM]}, "bad_field"),
+    "text for flag": ({"planned": "yes"}, "bad_field"),
+    "long origin": ({"source_origin": "user://" + "x" * 3_000}, "too_large"),
+    "number for origin": ({"source_origin": 5}, "bad_field"),
+    "number for time": ({"valid_from": 5}, "bad_field"),
+    "secret alias": ({"subject": EntityRef(name=SAM, aliases=(SECRET,))}, "secret_in_content"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_field_is_refused_soon_and_by_code(memory: Memory, name: str) -> None:
+    fields, code = BAD[name]
+    began = time.perf_counter()
+    with pytest.raises(TenureError) as caught:
+        memory.write(**{"subject": SAM, "slot": "office", "value": "Rome", **fields})
+    assert caught.value.code == code
+    assert time.perf_counter() - began < LIMIT_S
+    assert len(str(caught.value)) < 1_000
+    assert SECRET not in str(caught.value)
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=12)
+    | st.text(st.characters(categories=["Cs", "Cc", "Cf"]), max_size=4)
+    | st.binary(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner),
+    max_leaves=5,
+)
+FIELDS = [*Write.__dataclass_fields__]
+
+
+@QUIET
+@FEW
+@given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=4))
+def test_any_write_is_taken_or_refused_by_code(memory: Memory, fields: dict[str, Any]) -> None:
+    last = memory.as_of().tx
+    try:
+        memory.write(**{"subject": SAM, "slot": "office", "value": "Rome", **fields})
+    except TenureError as error:
+        assert error.code
+        assert memory.as_of().tx == last
+
+
+@QUIET
+@FEW
+@given(
+    st.text(max_size=40)
+    | st.dictionaries(st.sampled_from([*FIELDS, "recorded_at", "define"]), ANYTHING).map(repr)
+    | st.dictionaries(
+        st.sampled_from([*FIELDS, "recorded_at", "writer"]),
+        st.none() | st.integers() | st.floats() | st.text(max_size=8) | st.lists(st.text()),
+    ).map(json.dumps),
+    st.booleans(),
+)
+def test_any_import_line_is_read_or_refused_by_code(text: str, replay: bool) -> None:
+    try:
+        read(Line(1, text), Reading(replay=replay))
+    except TenureError as error:
+        assert error.code
+
+
+@QUIET
+@FEW
+@given(st.lists(st.text(max_size=60) | ANYTHING.map(repr), max_size=4))
+def test_any_restore_file_is_refused_by_code(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("restore") / "x.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
+    with connect(":memory:") as empty, pytest.raises(TenureError):
+        empty.restore(path)
+
+
+REQUEST_FIELDS = ("query", "goal", "constraints", "history", "evidence", "tools", "budget_tokens",
+                  "signals", "entities", "valid", "tx", "query_vector", "pinned", "acceptance",
+                  "project", "model", "profile", "user_request")  # fmt: skip
+
+
+@QUIET
+@settings(FEW, max_examples=60)
+@given(st.dictionaries(st.sampled_from(REQUEST_FIELDS), ANYTHING, max_size=3))
+def test_any_request_is_compiled_or_refused_by_code(memory: Memory, fields: dict[str, Any]) -> None:
+    try:
+        memory.compile("code_generation", **fields)
+    except TenureError as error:
+        assert error.code
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[" * 200_000, "bad_json"),
+        ('{"value": ' + "9" * 5_000 + "}", "out_of_range"),
+        ('{"value": 1e400}', "out_of_range"),
+        ("{" + ",".join('"k": 1' for _ in range(40_000)) + "}", "bad_json"),
+    ],
+    ids=["deep", "digits", "exponent", "keys"],
+)
+def test_a_hostile_line_is_refused_soon(text: str, code: str) -> None:
+    began = time.perf_counter()
+    with pytest.raises(InvalidInput) as caught:
+        read(Line(1, text), Reading())
+    assert caught.value.code == code
+    assert time.perf_counter() - began < LIMIT_S
+
+
+def test_a_packed_line_without_an_end_is_refused_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=9) as packed:
+        for _ in range(64):
+            packed.write(b"x" * LINE_BYTES)
+        packed.write(b'\n{"subject": "Sam", "slot": "office", "value": "Rome"}\n')
+    with connect(":memory:") as memory:
+        report = memory.ingest(path, keep_going=True)
+    assert [(line.line, line.code) for line in report.rejected] == [(1, "too_large")]
+    assert report.events == 1
+
+
+def test_the_rejects_follow_no_link(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "in.rejects.jsonl").symlink_to(tmp_path / "precious")
+    (tmp_path / "in.jsonl").write_text("no json\n")
+    with connect(":memory:") as memory, pytest.raises(TenureError) as caught:
+        memory.ingest(tmp_path / "in.jsonl", keep_going=True)
+    assert caught.value.code == "file_unreadable"
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_no_repr_prints_a_key() -> None:
+    with connect(":memory:", tenant_key=b"k" * 32) as memory:
+        parts = [memory, memory.as_of(), memory.entities, memory.reviews, memory.envelopes]
+        assert "kkkk" not in repr(parts)
+        assert "Sqlite" in repr(memory)
+
+
+def test_a_reason_and_the_name_of_an_artifact_hold_no_secret(tmp_path: Path) -> None:
+    with connect(str(tmp_path / "m.db")) as memory:
+        object_id = memory.write(SAM, "office", "Rome").object_id
+        for call in (
+            lambda: memory.erase(object_id, reason=f"key {SECRET}"),
+            lambda: memory.artifacts.put("text", name=f"{SECRET}.txt"),
+            lambda: memory.artifacts.put("text", origin=f"https://x.org/?key={SECRET}"),
+        ):
+            with pytest.raises(InvalidInput) as caught:
+                call()
+            assert caught.value.code == "secret_in_content"
+        with pytest.raises(InvalidInput):
+            memory.erase(object_id, reason="x" * 3_000)
+
+
+def test_a_sweep_by_nothing_at_a_time_is_refused() -> None:
+    with connect(":memory:") as memory:
+        for limit in (0, -1):
+            with pytest.raises(InvalidInput) as caught:
+                memory.sweep(limit=limit)
+            assert caught.value.code == "out_of_range"
+
+
+def test_a_text_is_no_scope(memory: Memory) -> None:
+    bound = memory.bind(Principal(user="ann"))
+    for call in (
+        lambda: bound.as_of().slot(SAM, "office", scope="user=ann"),  # type: ignore[arg-type]
+        lambda: bound.entities.resolve(SAM, scope="user=ann"),  # type: ignore[arg-type]
+        lambda: (
+            bound.artifacts.list()
+            or bound.artifacts.get("artifact://sha256/" + "0" * 64, scope="x")
+        ),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            call()
+        assert caught.value.code == "bad_scope"
+
+
+def test_only_who_may_erase_removes_artifacts_of_objects() -> None:
+    with connect(":memory:") as memory, pytest.raises(TenureError) as caught:
+        memory.bind(Principal(user="ann")).artifacts.erase_with(["x"], reason="none")
+    assert caught.value.code == "privilege_required"
+
+
+def test_a_value_of_the_deepest_level_passes() -> None:
+    check_json(nested(64), "value")
+    with pytest.raises(InvalidInput):
+        check_json(nested(65), "value")

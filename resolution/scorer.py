@@ -215,7 +215,7 @@ class NameScorer:
             if not close or entity is None or not _may_be(mention, entity, known):
                 continue
             is_generic = all(len(roots_by_norm[alias.norm]) >= GENERIC_FROM for alias in close)
-            names = _names_of([alias.surface for alias in close], root, known, rules)
+            names = tuple(dict.fromkeys(alias.surface for alias in close))
             measures = self._measures(mention, entity, names)
             candidates.append(_Candidate(entity, names, is_generic, sources[root], measures))
         return candidates
@@ -445,16 +445,6 @@ def _may_be(mention: EntityRef, entity: Entity, known: Register) -> bool:
     live = entity.state in (EntityState.ACTIVE, EntityState.PENDING)
     fits = compatible(mention.type, entity.type)
     return live and fits and not excludes(mention, entity.entity_id, known)
-
-
-def _names_of(surfaces: Iterable[str], root: str, known: Register, rules: Rules) -> tuple[str, ...]:
-    """The proposed names of a cluster and the visible names of its members."""
-    names = list(surfaces)
-    for raw in known.members(root):
-        member = known.entity(raw)
-        if member and member.name and member.scope_id in rules.scopes:
-            names.append(member.name)
-    return tuple(dict.fromkeys(names))
 
 
 def _with_veto(pair: PairScore, code: VetoCode) -> PairScore:

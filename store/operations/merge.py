@@ -102,26 +102,30 @@ def merge_at(
         return _refuse(tx, begin(clock, mandate, "merge_refused"), obstacle, left, right)
 
     change = base_change or begin(clock, mandate, "merge")
-    return _join(tx, change, known, (left, right), judgements, judged_by)
+    return _join(tx, change, known, (a, b), judgements, judged_by)
 
 
 def _join(
     tx: WriteTx,
     change: Change,
     known: Known,
-    roots: tuple[str, str],
+    ids: tuple[str, str],
     between_sides: Sequence[Judgement],
     judged_by: JudgedBy,
 ) -> MergeReceipt:
-    """Tie two canonical ids by one row, which replaces all that was judged `between_sides`."""
+    """Tie two ids, as they were stated, by one row that replaces all judged `between_sides`.
+
+    Not their canonical ids: after A=B and B=C, undoing A=B must leave B=C, whoever is oldest.
+    """
+    roots = _root(known, ids[0]), _root(known, ids[1])
     members = sorted({*_members(known, roots[0]), *_members(known, roots[1])})
     entities = {raw: known.entities[raw] for raw in members}
     top = canonical_id(entities.values())
-    row = judgement_of(change, roots, JudgementVerdict.MATCH, judged_by, "match")
+    row = judgement_of(change, ids, JudgementVerdict.MATCH, judged_by, "match")
 
     replaced_ids = {judgement.judgement_id for judgement in between_sides}
     for judgement in known.judgements:
-        if (judgement.left_id, judgement.right_id) == pair(*roots):
+        if (judgement.left_id, judgement.right_id) == pair(*ids):
             replaced_ids.add(judgement.judgement_id)
     change.closed_judgements += sorted(replaced_ids)
     change.judgements.append(row)

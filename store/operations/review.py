@@ -357,7 +357,10 @@ def _judge(tx: WriteTx, change: Change, case: Review, verdict: JudgementVerdict)
             continue
 
         old = row_of.get(pair(case.entity_id, root))
-        if old and old.verdict is JudgementVerdict.NON_MATCH:
+        # What an undone decision of this case has left is said anew, so that an undo finds it.
+        # Doubt does not lift it.
+        is_renewed = verdict is JudgementVerdict.NON_MATCH and old and old.merge_id == case.merge_id
+        if old and old.verdict is JudgementVerdict.NON_MATCH and not is_renewed:
             continue
         if old:
             change.closed_judgements.append(old.judgement_id)

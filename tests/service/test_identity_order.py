@@ -145,3 +145,36 @@ def test_what_a_person_judged_is_not_doubted_again(memory: Memory) -> None:
     memory.entities.merge(first, other, reason="one company")
     say(memory, "Acme Logistics International LLC", "organization")
     assert [case for case in memory.reviews.list() if case.reason == "doubted"] == []
+
+
+def test_a_case_may_be_decided_and_undone_in_any_order(memory: Memory) -> None:
+    first = say(memory, "Sam Rivera", "person")
+    say(memory, "S. Rivera", "person")
+    (case,) = memory.reviews.list()
+    for decide in ("accept", "undo", "reject", "undo", "accept", "undo", "reject", "undo"):
+        getattr(memory.reviews, decide)(case.review_id)
+        assert memory.doctor() == ()
+    memory.reviews.accept(case.review_id)
+    assert memory.entities.get(case.entity_id).entity.entity_id == first
+
+
+def test_a_name_that_was_not_to_be_remembered_is_asked_about_again(memory: Memory) -> None:
+    say(memory, "Sam Rivera", "person")
+    say(memory, "S. Rivera", "person")
+    (case,) = memory.reviews.list()
+    memory.reviews.accept(case.review_id, remember="no")
+    say(memory, "S. Rivera", "person")
+    assert [case.mention for case in memory.reviews.list()] == ["S. Rivera"]
+
+
+@pytest.mark.parametrize("order", ["ABC", "ACB", "BAC", "BCA", "CAB", "CBA"])
+def test_undoing_one_merge_leaves_the_other_as_it_was_said(memory: Memory, order: str) -> None:
+    names = {"A": "Alpha Works", "B": "Bravo Foods", "C": "Charlie Mills"}
+    ids = {letter: say(memory, names[letter], "organization") for letter in order}
+    first = memory.entities.merge(ids["A"], ids["B"], reason="one company")
+    memory.entities.merge(ids["B"], ids["C"], reason="one company")
+    memory.entities.unmerge(first.merge_id, reason="they are two")
+
+    roots = {letter: memory.entities.get(raw).entity.entity_id for letter, raw in ids.items()}
+    assert roots["B"] == roots["C"] != roots["A"]
+    assert memory.doctor() == ()

@@ -178,7 +178,7 @@ def load(
 
     settings = _settings_of(tree, origins, errors)
     if path is None:
-        errors.extend(_redirects_of(origins))
+        errors.extend(_redirects_of(origins, str(tree.get("extractor", ""))))
     if errors or settings is None:
         raise InvalidInput("the settings are wrong: " + "; ".join(errors), code="bad_settings")
     return Loaded(settings, origins)
@@ -224,7 +224,7 @@ def _of_env(env: Mapping[str, str], errors: list[str]) -> Iterator[_Entry]:
         yield key, value, name
 
 
-def _redirects_of(origins: Mapping[str, str]) -> Iterator[str]:
+def _redirects_of(origins: Mapping[str, str], extractor: str) -> Iterator[str]:
     """Refuse to send a password of the environment where a file that nobody named points.
 
     Whoever can put a `tenure.toml` into a folder would else get the password of everyone who
@@ -237,6 +237,11 @@ def _redirects_of(origins: Mapping[str, str]) -> Iterator[str]:
         yield (
             f"{FILE} of this folder sets {redirects[0]}, and {origins[secrets[0]]} would be sent "
             f"there; name the file with TENURE_CONFIG or --config if that is meant"
+        )
+    if "@" in extractor and origins.get("extractor") == FILE:
+        yield (
+            f"{FILE} of this folder sets extractor, and what is observed and your key would be "
+            f"sent to its address; name the file with TENURE_CONFIG or --config if that is meant"
         )
 
 

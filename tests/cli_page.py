@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 
 HEAD = """# The command line
 
-`tenure [GLOBAL OPTIONS] COMMAND …`: global options stand before the command. Results go to standard
+`tenure [GLOBAL OPTIONS] COMMAND …`: global options stand before the command, `--json` and `-v` also
+behind it; `python -m tenure` does the same. Results go to standard
 output, messages and progress to standard error; colours and progress only to a terminal. `--json`
-makes every command answer in JSON, errors included, whose keys never change.
+makes every command answer in JSON, errors included, whose keys never change. Tables keep to the
+width of the terminal, or to `COLUMNS`; `-v` shows the traceback of an error.
 
 Settings come from defaults, `tenure.toml`, `TENURE_…` variables and flags, the later winning;
 `tenure config show --origin` says where each came from. The password of a server comes from the

@@ -27,7 +27,7 @@ def shipped_files() -> set[str]:
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.suffix not in {".pyc", ".pyo"} and path.name != ".DS_Store"
     }
-    return inside | {"__init__.py", "__init__.pyi", "py.typed"}
+    return inside | {"__init__.py", "__init__.pyi", "__main__.py", "py.typed"}
 
 
 @pytest.fixture(scope="module")

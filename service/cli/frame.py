@@ -32,6 +32,9 @@ USAGE: Final = 2
 UNAVAILABLE: Final = 3
 FINDINGS: Final = 4
 
+LOCAL_FILE: Final = "tenure.toml"
+"""Settings that lie in the current folder: nobody named them, so what they choose is told."""
+
 FLAGS: Final[Mapping[str, str]] = {
     "store": "store",
     "tenant": "tenant",
@@ -53,6 +56,7 @@ class Frame:
     """By dotted key; None was not given."""
     as_json: bool = False
     config: Path | None = None
+    is_verbose: bool = False
 
     def settings(self) -> SettingsInForce:
         """Read the settings: defaults, file, environment and flags."""
@@ -96,9 +100,12 @@ def open_memory(context: typer.Context, *, create: bool = False) -> Generator[Me
         NotFound: `unknown_store` for an embedded store that is not there, unless `create`.
         Unavailable: when it cannot be opened.
     """
-    settings = frame_of(context).settings().settings
+    in_force = frame_of(context).settings()
+    settings = in_force.settings
+    if in_force.origins.get("store") == LOCAL_FILE:
+        note(f"the store is {settings.store}, as {LOCAL_FILE} of this folder says")
     if not create:
-        require_store(settings.store)
+        require_store(settings.store, settings.tenant)
 
     memory = connect_by(settings)
     try:
@@ -197,19 +204,31 @@ def caller(settings: Settings) -> Principal:
     )
 
 
-def require_store(url: str) -> None:
-    """Refuse an embedded store that is not there.
+def require_store(url: str, tenant: str) -> None:
+    """Refuse an embedded store, or a tenant of a folder, that is not there.
 
     Raises:
-        NotFound: `unknown_store`.
+        NotFound: `unknown_store`, `unknown_tenant`.
     """
-    if "://" in url or url == ":memory:" or Path(url).exists():
+    path = Path(url)
+    if "://" in url or url == ":memory:":
         return
-    raise NotFound(
-        f"there is no store {url}; name one with --store or TENURE_STORE, or write to it first "
-        "(write, observe, ingest and import make it)",
-        code="unknown_store",
-    )
+    if not path.exists():
+        raise NotFound(
+            f"there is no store {url}; name one with --store or TENURE_STORE, or write to it "
+            "first (write, observe, ingest and import make it)",
+            code="unknown_store",
+        )
+
+    if path.is_dir():
+        from ...store.sqlite.store import SqliteStore
+
+        if not SqliteStore(url).path_of(tenant).is_file():
+            raise NotFound(
+                f"{url} holds no tenant {tenant!r}; name one with --tenant or TENURE_TENANT, or "
+                "write to it first",
+                code="unknown_tenant",
+            )
 
 
 def fail(error: TenureError, frame: Frame) -> int:

@@ -8,6 +8,8 @@ become one sentence with their code, never a traceback.
 from __future__ import annotations
 
 import sys
+import traceback
+from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any
@@ -50,14 +52,36 @@ _EPILOG = examples(
 
 
 class GuardedGroup(TyperGroup):
-    """A group of commands whose errors are told in one sentence."""
+    """The commands: errors are told in one sentence, and some options stand behind, too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; some may stand behind the command as well, where people put them."""
+        return super().parse_args(ctx, _in_front(args))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error of tenure becomes its sentence and an exit code."""
         try:
             return super().invoke(ctx)
         except TenureError as error:
-            raise typer.Exit(fail(error, frame_of(ctx))) from error
+            frame = frame_of(ctx)
+            if frame.is_verbose:
+                traceback.print_exc()
+            raise typer.Exit(fail(error, frame)) from error
+
+
+_ANYWHERE = ("--json", "-v", "--verbose")
+
+
+def _in_front(args: list[str]) -> list[str]:
+    """Put the options that may stand anywhere before the command; `--` ends what is read.
+
+    >>> _in_front(["get", "Sam", "office", "--json", "--", "-v"])
+    ['--json', 'get', 'Sam', 'office', '--', '-v']
+    """
+    end = args.index("--") if "--" in args else len(args)
+    front = [word for word in args[:end] if word in _ANYWHERE]
+    words = [word for word in args[:end] if word not in _ANYWHERE]
+    return front + words + args[end:]
 
 
 _PARTS = (
@@ -115,6 +139,9 @@ def options(
     ] = None,
     tenant: Annotated[str | None, typer.Option(help="Whose data. [default: default]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    is_verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Show the traceback of an error.")
+    ] = False,
     user: Annotated[str | None, typer.Option(help="Ask and write as this user.")] = None,
     role: Annotated[
         list[str] | None,
@@ -144,8 +171,9 @@ def options(
 ) -> None:
     """A bitemporal knowledge store for agents, with a context compiler.
 
-    These options stand before the command. Without --role the caller is the owner of the
-    store. The password of a server comes from TENURE_AUTH__USER and TENURE_AUTH__PASSWORD.
+    These options stand before the command, --json and -v also behind it. Without --role the
+    caller is the owner of the store. The password of a server comes from TENURE_AUTH__USER and
+    TENURE_AUTH__PASSWORD.
     """
     values = {
         "store": store,
@@ -158,17 +186,23 @@ def options(
         "level": level,
     }
     flags = {FLAGS[name]: value for name, value in values.items()}
-    context.obj = Frame(flags, as_json, config)
+    context.obj = Frame(flags, as_json, config, is_verbose)
 
 
 def main() -> None:
     """Run the command line of this process."""
     sys.excepthook = _tell_unexpected
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that knows no █ shows its number, and the command goes on.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     typer.main.get_command(app)(prog_name="tenure")
 
 
 def _tell_unexpected(kind: type[BaseException], error: BaseException, _: TracebackType) -> None:
     """Tell an error that is none of ours in one sentence too."""
+    if {"-v", "--verbose"} & set(sys.argv):
+        traceback.print_exception(error)
     note(
         f"tenure: an unexpected {kind.__name__}: {error}. Nothing half-written stays; please "
         "report it with the command that you ran [unexpected]"

@@ -148,7 +148,7 @@ def migrate(
     remakes constraints and indices that were dropped. It can be stopped and run again.
     """
     settings = frame_of(context).settings().settings
-    require_store(settings.store)
+    require_store(settings.store, settings.tenant)
 
     place = place_of(settings)
     store = place.open(prepare=False)

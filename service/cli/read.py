@@ -1,4 +1,4 @@
-"""Commands that read: `get`, `facts`, `timeline`, `search`.
+"""Commands that read: `get`, `facts`, `timeline`, `search`, `slots`.
 
 Times are asked on two axes: `--valid` is when it was true in the world, `--tx` what the store
 knew by then. Without them the answer is what is true and known now.
@@ -134,3 +134,34 @@ def search(
             screen.line(f"{page.withheld} more may not be seen by this caller")
 
     answer(context, page, show)
+
+
+_SLOTS: Columns = {
+    "slot": "name",
+    "what it says": "description",
+    "of": lambda slot: slot.subject_types or "anything",
+    "holds": "value_type",
+    "values": "cardinality",
+    "kind": "kind",
+}
+
+
+@app.command(epilog=examples("tenure slots", "tenure slots allergic"))
+def slots(
+    context: typer.Context,
+    words: Annotated[
+        str, typer.Argument(metavar="[WORDS]", help="Only those whose name or sense has them.")
+    ] = "",
+) -> None:
+    """List the slots that a claim may fill, the tenant's own among them."""
+    with open_memory(context) as memory:
+        vocabulary = memory.vocabulary.slots()
+
+    needle = words.casefold()
+    matches = [
+        slot
+        for name, slot in sorted(vocabulary.items())
+        if needle in f"{name} {slot.description}".casefold()
+    ]
+    advice = "no slot has these words; define one with: tenure define slot NAME description=…"
+    answer(context, matches, lambda screen: screen.table(matches, _SLOTS, placeholder=advice))

@@ -10,6 +10,7 @@ Checklist: C-053, C-056.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from datetime import datetime
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ...schema.answers import EntityView, Neighbourhood, SlotState
 from ...schema.entity import Alias, Judgement, Resolution
@@ -42,7 +43,8 @@ def graph_text(
     networkx: Any = import_module("networkx")  # it carries no types
     graph = networkx.MultiDiGraph()
     for entity in entities:
-        graph.add_node(entity.entity_id, name=entity.name, type=entity.type, state=entity.state)
+        name = _xml_text(entity.name) if form == "graphml" else entity.name
+        graph.add_node(entity.entity_id, name=name, type=entity.type, state=entity.state)
     for start, slot, end in edges:
         if start in graph and end in graph:
             graph.add_edge(start, end, key=slot, slot=slot)
@@ -50,6 +52,14 @@ def graph_text(
         document = networkx.node_link_data(graph, edges="edges")
         return json.dumps(document, indent=1, ensure_ascii=False)
     return "\n".join(networkx.generate_graphml(graph))
+
+
+_NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _xml_text(text: str) -> str:
+    """A text without the characters that no XML may hold, not even as a reference."""
+    return _NO_XML.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
 
 
 _FORMATS = ("graphml", "json")

@@ -462,6 +462,54 @@ def test_roles_limit_what_a_caller_sees(run: Run) -> None:
     assert told(run, "--role", "painter", "get", "Sam Rivera", "phone")["reason"] == "withheld"
 
 
+def test_json_and_verbose_may_stand_behind_the_command(run: Run) -> None:
+    moved(run)
+    held = json.loads(run("get", "Sam Rivera", "office", "--json").stdout)
+    assert held == told(run, "get", "Sam Rivera", "office")
+    assert json.loads(run("actions", "list", "--json").stdout) == []
+    refused = RUNNER.invoke(app, ["get", "Sam Rivera", "office", "--valid", "June", "-v"])
+    assert "Traceback" in refused.stderr
+    assert "[bad_time]" in refused.stderr
+    assert run("get", "--", "--json", "office").stdout.startswith("--json · office: unknown")
+
+
+def test_slots_are_listed_by_their_words(run: Run) -> None:
+    run("define", "slot", "badge_colour", "description=the colour of the badge")
+    assert "badge_colour" in run("slots").stdout
+    assert [slot["name"] for slot in told(run, "slots", "Colour of the badge")] == ["badge_colour"]
+    assert "define one" in run("slots", "zzz").stdout
+
+
+def test_a_tenant_that_a_folder_does_not_hold_is_not_made_by_a_question(run: Run) -> None:
+    Path("team").mkdir()
+    run("--store", "team", "--tenant", "acme", "write", "Sam Rivera", "office", "Austin")
+    files = sorted(Path("team").iterdir())
+    result = run("--store", "team", "--tenant", "other", "get", "Sam Rivera", "office", code=1)
+    assert "[unknown_tenant]" in result.stderr
+    assert sorted(Path("team").iterdir()) == files
+
+
+def test_a_store_that_a_file_of_the_folder_names_is_announced(run: Run) -> None:
+    Path("tenure.toml").write_text('store = "elsewhere.db"\n')
+    assert "the store is elsewhere.db, as tenure.toml of this folder says" in (
+        run("write", "Sam Rivera", "office", "Austin").stderr
+    )
+    assert "of this folder" not in run("--store", "elsewhere.db", "slots").stderr
+    Path("tenure.toml").write_text('extractor = "openai:m@http://127.0.0.1:9/v1"\n')
+    assert "would be sent to its address" in run("slots", code=1).stderr
+
+
+def test_the_module_runs_and_an_encoding_without_blocks_is_no_error() -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "tenure", "demo"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"\\u2588" in done.stdout
+
+
 def test_the_version_is_told(run: Run) -> None:
     assert run("--version").stdout.startswith("tenure")
 

@@ -6,15 +6,17 @@ import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tenure import EntityRef, Memory, connect
+from tenure import EntityRef, EntityView, Memory, connect
 from tenure.service.cli.desk import KEYS, Desk
 from tenure.service.cli.main import app
 from tenure.service.cli.show import Screen
+from tenure.service.stewardship.entities import graph_text
 
 HEAD = "pair_id,kind,name1,name2,is_match,cluster1,cluster2"
 
@@ -105,6 +107,17 @@ def test_groups_bulk_doubts_and_the_graph_have_commands(memory: Memory, tmp_path
     for name, start in (("graph.graphml", "<graphml"), ("graph.json", "{")):
         told(store, "entities", "--export", str(tmp_path / name))
         assert start in (tmp_path / name).read_text(encoding="utf-8")[:200]
+
+
+def test_a_graph_is_xml_whatever_a_name_holds() -> None:
+    view = EntityView(
+        entity_id="e1", name="Sam\x1b[2J\x00\ufffe", type="person", state="active",
+        members=("e1",), aliases=(), external_ids={},
+    )  # fmt: skip
+    (data,) = ElementTree.fromstring(graph_text([view], [], "graphml")).iterfind(
+        ".//{*}data[@key='d0']"
+    )
+    assert data.text == "Sam\\x1b[2J\\x00\\xfffe"
 
 
 @pytest.mark.parametrize(

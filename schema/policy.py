@@ -220,7 +220,7 @@ class CompilePolicy:
     """Share of its opinion in the relevance of a stored object: it reads both texts together,
     so it leads, and the fused score still decides among equals."""
     evidence_selection: str = "coverage"
-    """`coverage` (facility location), or `mmr` for parity with source 001: it reaches less."""
+    """`coverage`, the one fill order, or `mmr`, maximal marginal relevance."""
     mmr_relevance: float = 0.7
     """Weight of relevance against likeness to what is chosen; the usual value (C-235)."""
     mmr_items: int = 24

@@ -28,8 +28,8 @@ bound inherited from above is tried before a new one is worked out. With at most
 sections this is an enumeration that mostly ends early.
 
 Equal optima: the smallest sorted tuple of included ids. Dropping the worst section again and
-again, or ranking by base per floor token, misses the optimum and is not used. Source 000, 6.2.3
-("t_min or zero" is a tie there; `base` breaks it: R12); checklist C-119, C-140.
+again, or ranking by base per floor token, misses the optimum and is not used.
+Where the floor and nothing tie, `base` decides. Checklist C-119, C-140.
 
 One allocation problem, prepared once and solved for any set of its sections.
 
@@ -58,7 +58,7 @@ _HALVINGS: Final = 24
 
 
 def choose(problem: Problem) -> Solution:
-    """Return the best solution over all sets that hold the required sections.
+    """The best solution over all sets that hold the required sections.
 
     The required sections must fit.
     """
@@ -66,6 +66,7 @@ def choose(problem: Problem) -> Solution:
     optional = problem.places(required=False)
     if not optional:
         return problem.solve(required)
+
     price = _best_price(problem, required, optional)
     worth = {place: problem.worth(place, price)[0] for place in optional}
     order = sorted(optional, key=lambda place: (-abs(worth[place]), place))
@@ -84,12 +85,15 @@ class _Search:
     def visit(self, taken: tuple[int, ...], undecided: tuple[int, ...], price: float) -> None:
         if self.problem.room(taken) < 0 or self._hopeless(taken, undecided, price):
             return
+
         if not undecided:
             self._keep(self.problem.solve(taken))
             return
+
         price = _best_price(self.problem, taken, undecided)
         if self._hopeless(taken, undecided, price):
             return
+
         head, rest = undecided[0], undecided[1:]
         self.visit((*taken, head), rest, price)
         self.visit(taken, rest, price)
@@ -106,31 +110,36 @@ class _Search:
 def _lagrangian(
     problem: Problem, taken: tuple[int, ...], undecided: tuple[int, ...], price: float
 ) -> tuple[float, float]:
-    """Return the bound at a price, and the tokens that would be asked for."""
+    """The bound at a price, and the tokens that would be asked for."""
     value, tokens = price * problem.budget, 0.0
     for place in taken:
         worth, asked = problem.worth(place, price)
         value, tokens = value + worth, tokens + asked
+
     for place in undecided:
         worth, asked = problem.worth(place, price)
         if worth > 0:
             value, tokens = value + worth, tokens + asked
+
     return value, tokens
 
 
 def _best_price(problem: Problem, taken: tuple[int, ...], undecided: tuple[int, ...]) -> float:
-    """Return a price near the one with the smallest bound."""
+    """A price near the one with the smallest bound."""
     if _lagrangian(problem, taken, undecided, 0.0)[1] <= problem.budget:
         return 0.0
+
     low, high = 0.0, 1.0
     while _lagrangian(problem, taken, undecided, high)[1] > problem.budget:
         low, high = high, high * 16
+
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if _lagrangian(problem, taken, undecided, middle)[1] > problem.budget:
             low = middle
         else:
             high = middle
+
     return high
 
 
@@ -166,20 +175,20 @@ class Problem:
         object.__setattr__(self, "floors", floors)
 
     def places(self, *, required: bool) -> tuple[int, ...]:
-        """Return the places of the required, or of the optional, sections."""
+        """The places of the required, or of the optional, sections."""
         every = enumerate(self.sections)
         return tuple(place for place, section in every if section.required is required)
 
     def room(self, places: Sequence[int]) -> int:
-        """Return the tokens above the floors of a set; negative when it does not fit."""
+        """The tokens above the floors of a set; negative when it does not fit."""
         return self.budget - sum(self.sections[place].t_min for place in places)
 
     def price_of(self, places: Sequence[int]) -> float:
-        """Return the shadow price of a set that fits."""
+        """The shadow price of a set that fits."""
         return shadow_price([self.marginals[place] for place in places], self.room(places))
 
     def solve(self, places: Sequence[int]) -> Solution:
-        """Return the best tokens of a set that fits."""
+        """The best tokens of a set that fits."""
         chosen = tuple(sorted(places))
         marginals = [self.marginals[place] for place in chosen]
         room = self.room(chosen)
@@ -200,7 +209,7 @@ class Problem:
         )
 
     def worth(self, place: int, price: float) -> tuple[float, float]:
-        """Return the most a section can bring at a shadow price, and the tokens it then takes."""
+        """The most a section can bring at a shadow price, and the tokens it then takes."""
         item = self.marginals[place]
         extra = item.demand(price)[0]
         tokens = self.sections[place].t_min + extra
@@ -241,6 +250,7 @@ def allocate(
             required_tokens=floors,
             budget_tokens=budget,
         )
+
     return _answer(problem, choose(problem))
 
 
@@ -262,6 +272,7 @@ def _check_limits(budget: object, mu: float, quantum: object) -> None:
                 f"{name} must be a whole number of at least {least}, not {value!r}",
                 code="bad_budget",
             )
+
     if isinstance(mu, bool) or not math.isfinite(mu) or mu < 0:
         raise InvalidInput(
             f"mu must be a finite number of at least 0, not {mu!r}", code="bad_budget"

@@ -56,9 +56,11 @@ def read_items(items: Sequence[Item], budget: int) -> tuple[Item, ...]:
                 f"negative, got {item.tokens!r} and {item.value!r}",
                 code="bad_item",
             )
+
         if item.id in seen:
             raise InvalidInput(f"item {item.id!r} is stated twice", code="bad_item")
         seen.add(item.id)
+
     fitting = (item for item in items if item.value > 0 and item.tokens <= budget)
     return tuple(sorted(fitting, key=lambda item: item.id))
 

@@ -25,7 +25,7 @@ _INT64: Final = 2**62
 
 
 def knapsack(items: Sequence[Item], budget: int) -> tuple[str, ...]:
-    """Return the ids of the most valuable items whose tokens fit the budget, sorted.
+    """The ids of the most valuable items whose tokens fit the budget, sorted.
 
     >>> knapsack([Item("a", 6, 30), Item("b", 5, 24), Item("c", 5, 24)], 10)
     ('b', 'c')
@@ -36,12 +36,15 @@ def knapsack(items: Sequence[Item], budget: int) -> tuple[str, ...]:
     fitting = read_items(items, budget)
     if sum(item.tokens for item in fitting) <= budget:
         return tuple(item.id for item in fitting)
+
     width = -(-len(fitting) * budget // _CELLS)
     if width <= 1:
         return _ids(_exact(fitting, budget, 1))
+
     answers = [_by_density(fitting, budget), [max(fitting, key=lambda item: item.value)]]
     if budget // width >= _BUCKETS:
         answers.insert(0, _filled(_exact(fitting, budget, width), fitting, budget))
+
     return _ids(max(answers, key=lambda chosen: sum(item.value for item in chosen)))
 
 
@@ -50,15 +53,17 @@ def _ids(chosen: Sequence[Item]) -> tuple[str, ...]:
 
 
 def _exact(items: Sequence[Item], budget: int, width: int) -> list[Item]:
-    """Return the optimum for sizes rounded up to whole buckets."""
+    """The optimum for sizes rounded up to whole buckets."""
     sizes = [-(-item.tokens // width) for item in items]
     room = budget // width
     keeps = _decider(items, room)(sizes, [item.value for item in items], room)
     chosen: list[Item] = []
+
     for item, size, keep in zip(items, sizes, keeps, strict=True):
         if size <= room and keep[room]:
             chosen.append(item)
             room -= size
+
     return chosen
 
 
@@ -83,21 +88,25 @@ def decide_in_python(sizes: list[int], values: list[int], room: int) -> Sequence
             if taken >= best[left]:
                 best[left] = taken
                 keep[left] = 1
+
         keeps.append(keep)
+
     return keeps[::-1]
 
 
 def decide_in_numpy(sizes: list[int], values: list[int], room: int) -> Sequence[Any]:
-    """Return the same table as `decide_in_python`, by whole rows."""
+    """The same table as `decide_in_python`, by whole rows."""
     import numpy as np
 
     best = np.zeros(room + 1, dtype=np.int64)
     keeps = np.zeros((len(sizes), room + 1), dtype=bool)
+
     for row in range(len(sizes) - 1, -1, -1):
         size = sizes[row]
         taken = best[: room + 1 - size] + values[row]
         np.greater_equal(taken, best[size:], out=keeps[row, size:])
         np.maximum(best[size:], taken, out=best[size:])
+
     return list(keeps)
 
 
@@ -107,7 +116,7 @@ def _by_density(items: Sequence[Item], budget: int) -> list[Item]:
 
 
 def _filled(chosen: list[Item], items: Sequence[Item], budget: int) -> list[Item]:
-    """Return the choice with what still fits into the tokens that rounding left over."""
+    """The choice with what still fits into the tokens that rounding left over."""
     left = budget - sum(item.tokens for item in chosen)
     known = {item.id for item in chosen}
     return chosen + _by_density([item for item in items if item.id not in known], left)

@@ -4,7 +4,7 @@ Two shapes, one set of methods. `k` counts tokens above the floor, `room` is the
 `price` is mu times the cost of a token. Gains fall as k rises; `gain(k)` is an exact key of 12
 significant digits, so that two machines whose last bits of a logarithm differ still agree.
 
-Source 000, 6.2.3 and 6.2.5; checklist C-119, C-122.
+Checklist C-119, C-122.
 """
 
 from __future__ import annotations
@@ -77,33 +77,38 @@ class LogMarginal:
         return 1
 
     def units(self, price: float) -> int:
-        """Return the closed form of the number of units worth at least `price`."""
+        """The closed form of the number of units worth at least `price`."""
         if not self.scale:
             return 0
+
         ratio = (price + self.price) / self.scale
         if ratio <= 0:
             return self.room
         if ratio > _STEEPEST:
             return 0
+
         units = 1.0 / expm1(ratio) - self.beta
         if units >= self.room:
             return self.room
+
         return max(0, int(units) + 1) if units >= 0 else 0
 
     def surely(self, units: int) -> int:
-        """Return one unit less, and more where neighbours round to one key."""
+        """One unit less, and more where neighbours round to one key."""
         return max(0, units - 1 - int((self.beta + units) * _BLUR))
 
     def demand(self, price: float) -> tuple[float, float]:
-        """Return the clipped `scale / (price + own price) - beta` and its slope."""
+        """The clipped `scale / (price + own price) - beta` and its slope."""
         denominator = price + self.price
         if denominator <= 0:
             return (float(self.room) if self.scale else 0.0), 0.0
+
         wanted = self.scale / denominator - self.beta
         if wanted <= 0:
             return 0.0, 0.0
         if wanted >= self.room:
             return float(self.room), 0.0
+
         return wanted, self.scale / denominator / denominator
 
     def first(self) -> float:
@@ -111,7 +116,7 @@ class LogMarginal:
         return self.scale / self.beta - self.price
 
     def value(self, k: float) -> float:
-        """Return the utility above the floor."""
+        """The utility above the floor."""
         return self.scale * log1p(k / self.beta) - self.price * k
 
 
@@ -130,34 +135,34 @@ class CurveMarginal:
         return self.ends[-1] if self.ends else 0
 
     def gain(self, k: int) -> float:
-        """Return the slope of the piece that holds unit k."""
+        """The slope of the piece that holds unit k."""
         return self.slopes[bisect_right(self.ends, k)]
 
     def run(self, k: int) -> int:
-        """Return the units that are left of the piece."""
+        """The units that are left of the piece."""
         return self.ends[bisect_right(self.ends, k)] - k
 
     def units(self, price: float) -> int:
-        """Return the end of the last piece whose slope is at least `price`."""
+        """The end of the last piece whose slope is at least `price`."""
         reached = 0
         for end, slope in zip(self.ends, self.slopes, strict=True):
             reached = end if slope >= price else reached
         return reached
 
     def surely(self, units: int) -> int:
-        """Return the units themselves: slopes are compared exactly."""
+        """The units themselves: slopes are compared exactly."""
         return units
 
     def demand(self, price: float) -> tuple[float, float]:
-        """Return the same count; it falls in steps."""
+        """The same count; it falls in steps."""
         return float(self.units(price)), 0.0
 
     def first(self) -> float:
-        """Return the first slope."""
+        """The first slope."""
         return self.slopes[0] if self.slopes else 0.0
 
     def value(self, k: float) -> float:
-        """Return the utility above the floor."""
+        """The utility above the floor."""
         total, start = 0.0, 0.0
         for end, slope in zip(self.ends, self.slopes, strict=True):
             total += slope * max(0, min(k, end) - start)
@@ -166,7 +171,7 @@ class CurveMarginal:
 
 
 def marginal(section: Section, mu: float) -> Marginal:
-    """Return the section's marginal under the cost factor `mu`."""
+    """The section's marginal under the cost factor `mu`."""
     price = significant(mu * section.cost)
     room = section.t_max - section.t_min
     if section.curve:
@@ -175,7 +180,7 @@ def marginal(section: Section, mu: float) -> Marginal:
 
 
 def floor_value(section: Section, mu: float) -> float:
-    """Return what the section is worth at its floor: base, curve up to there, cost."""
+    """What the section is worth at its floor: base, curve up to there, cost."""
     reached = 0.0
     for (left, low), (right, high) in pairwise(section.curve):
         inside = max(0, min(section.t_min, right) - left)
@@ -191,7 +196,9 @@ def _curve_marginal(section: Section, room: int, price: float) -> CurveMarginal:
         slope = significant(significant(section.w * (high - low) / (right - left)) - price)
         if slope <= 0:
             break
+
         if end > (ends[-1] if ends else 0):
             ends.append(end)
             slopes.append(slope)
+
     return CurveMarginal(tuple(ends), tuple(slopes))

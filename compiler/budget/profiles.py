@@ -1,13 +1,12 @@
 """From a profile's shares and a task's signals to the sections that the allocator divides.
 
 Slack is taken first and the percentages apply to the rest, so a profile whose layers add up to
-more than the whole is refused (source 001's own example adds up to 110 %). Shares become floors,
+more than the whole is refused (shares of 110 % have been seen). Shares become floors,
 caps and starting weights; they never divide the budget by themselves. Signals arrive as ratios,
 counts, levels and days; each is brought to 0..1 by its declared clamp and the weighted sum only
 scales a section's weight.
 
-Numbers are permille throughout. Source 001, "Window-proportional budgeting", "Budget floors" and
-"Task profiles"; checklist C-226 to C-230; R15, R16.
+Numbers are permille throughout. Checklist C-226 to C-230.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _WHOLE: Final = 1000
 
 
 class Layer(StrEnum):
-    """The parts of a budget that source 001 gives shares to."""
+    """The parts of a budget that have shares."""
 
     SYSTEM = "system"
     TASK = "task"
@@ -48,7 +47,7 @@ class Share:
 
 
 SLACK: Final = Share(100, 150)
-"""Kept free; the compile takes the lower end, for the answer's reserve is taken apart (R13)."""
+"""Kept free; the compile takes the lower end, for the answer's reserve is taken apart."""
 
 FLOORS: Final[Mapping[Layer, Share]] = MappingProxyType(
     {Layer.SYSTEM: Share(60, 80), Layer.TASK: Share(60, 100), Layer.TOOLS: Share(40, 60)}
@@ -92,13 +91,14 @@ class Limits:
 
 
 def profile(name: str) -> Mapping[Layer, Share]:
-    """Return the shares of a profile.
+    """The shares of a profile.
 
     Raises:
         InvalidInput: `unknown_vocabulary`, naming the nearest profiles.
     """
     if name not in PROFILES:
         raise unknown("profile", name, PROFILES)
+
     return PROFILES[name]
 
 
@@ -119,6 +119,7 @@ def check_shares(shares: Mapping[Layer, Share], *, slack_permille: int = SLACK.l
                 f"{share.least}..{share.most}",
                 code="bad_share",
             )
+
     total = sum(share.least for share in shares.values())
     if total + slack_permille > _WHOLE:
         raise InvalidInput(
@@ -143,6 +144,7 @@ def limits(
         raise InvalidInput(
             f"slack must be within 0..1000 permille, got {slack_permille}", code="bad_share"
         )
+
     check_shares(shares, slack_permille=0)
     rest = budget_tokens - -(-budget_tokens * slack_permille // _WHOLE)
     return {
@@ -188,7 +190,7 @@ RISK_LEVELS: Final[Mapping[str, float]] = MappingProxyType({"low": 0.0, "medium"
 def section_weights(
     signals: Mapping[str, float], rules: Mapping[str, Signal] = SIGNALS
 ) -> dict[Layer, int]:
-    """Return the weights of evidence, memory and conversation, normalised to 1000 together.
+    """The weights of evidence, memory and conversation, normalised to 1000 together.
 
     `rules` is policy: a pack may weigh the signals otherwise. A signal that is absent adds
     nothing. What rounding leaves goes to the largest remainder,
@@ -210,17 +212,19 @@ def section_weights(
         raw[rule.layer] += clamped(name, signals[name], rule) * Fraction(
             rule.weight_permille, _WHOLE
         )
+
     total = sum(raw.values())
     exact = {layer: weight * _WHOLE / total for layer, weight in raw.items()}
     weights = {layer: math.floor(weight) for layer, weight in exact.items()}
     by_rest = sorted(exact, key=lambda layer: weights[layer] - exact[layer])
     for layer in by_rest[: _WHOLE - sum(weights.values())]:
         weights[layer] += 1
+
     return weights
 
 
 def clamped(name: str, value: float, rule: Signal) -> Fraction:
-    """Return a signal's value on the scale 0..1.
+    """A signal's value on the scale 0..1.
 
     Raises:
         InvalidInput: `bad_share`, for a value that is not a finite number of at least 0.
@@ -230,16 +234,18 @@ def clamped(name: str, value: float, rule: Signal) -> Fraction:
             f"signal {name!r} must be a finite number of at least 0, not {value!r}",
             code="bad_share",
         )
+
     part = min(Fraction(1), Fraction(value) / rule.full)
     return 1 - part if rule.falling else part
 
 
 def risk_weight(level: str) -> float:
-    """Return the signal value of a risk level.
+    """The signal value of a risk level.
 
     Raises:
         InvalidInput: `unknown_vocabulary`.
     """
     if level not in RISK_LEVELS:
         raise unknown("risk level", level, RISK_LEVELS)
+
     return RISK_LEVELS[level]

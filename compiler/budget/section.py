@@ -7,13 +7,13 @@ Everything is checked when the value is made, so the solver never meets a malfor
 >>> Section("memory", w=1, alpha=2, beta=50, t_min=0, t_max=400).t_max
 400
 
-Source 000, 6.2.2 and 6.2.3; checklist C-118, C-119.
+Checklist C-118, C-119.
 
 Which items of a section are taken: the face of the selection methods.
 
-`knapsack` for values that add up, `facility_location` where variety counts, `mmr` as the named
-option of source 001. `concave_envelope` turns the trace of a selection into the measured utility
-curve of its section, which then replaces the allocator's hand-set alpha and beta.
+`knapsack` for values that add up, `mmr` as a named option. `concave_envelope` turns the trace of
+a selection into the measured utility curve of its section, which then replaces the allocator's
+hand-set alpha and beta.
 
 >>> concave_envelope([(10, 50), (30, 60), (40, 90)])
 ((0, 0), (10, 50), (40, 90))
@@ -32,7 +32,7 @@ from ...schema.errors import InvalidInput, did_you_mean
 
 
 def concave_envelope(trace: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the smallest concave curve from (0, 0) that no (tokens, value) point lies above.
+    """The smallest concave curve from (0, 0) that no (tokens, value) point lies above.
 
     Points rise in tokens and in value; what adds tokens without value is left out. Every point
     is a size at which the section really attains that value. Value that costs no token is
@@ -41,13 +41,16 @@ def concave_envelope(trace: Iterable[tuple[int, int]]) -> tuple[tuple[int, int],
     points = sorted(set(trace))
     free = max((value for tokens, value in points if not tokens), default=0)
     curve: list[tuple[int, int]] = [(0, 0)]
+
     for tokens, attained in points:
         value = attained - free
         if value <= curve[-1][1] or not tokens:
             continue
+
         while len(curve) > 1 and _dips(curve[-2], curve[-1], (tokens, value)):
             curve.pop()
         curve.append((tokens, value))
+
     return tuple(curve)
 
 
@@ -101,12 +104,15 @@ class Section:
             _check_number(self.id, name, getattr(self, name))
         if self.w > 1:
             raise bad_section(self.id, f"w is a weight of 0 to 1, not {self.w!r}")
+
         for name in ("t_min", "t_max"):
             _check_tokens(self.id, name, getattr(self, name))
+
         if self.t_min > self.t_max:
             raise bad_section(self.id, f"t_min {self.t_min} is above t_max {self.t_max}")
         if self.beta < _LEAST_BETA:
             raise bad_section(self.id, f"beta must be at least {_LEAST_BETA}, not {self.beta!r}")
+
         if self.curve:
             _check_curve(self.id, self.curve)
 
@@ -128,7 +134,7 @@ class Allocation:
 
 
 def allocation(tokens: Mapping[str, int], included: Iterable[str], **values: float) -> Allocation:
-    """Return an allocation with its tokens in the order of their ids."""
+    """An allocation with its tokens in the order of their ids."""
     ordered = {name: tokens[name] for name in sorted(tokens)}
     return Allocation(
         tokens=MappingProxyType(ordered),
@@ -140,7 +146,7 @@ def allocation(tokens: Mapping[str, int], included: Iterable[str], **values: flo
 
 
 def read_sections(sections: Iterable[Section | Mapping[str, object]]) -> tuple[Section, ...]:
-    """Return the sections by id, reading plain mappings too.
+    """The sections by id, reading plain mappings too.
 
     Raises:
         InvalidInput: `bad_section`, for an unknown or missing field or an id stated twice.
@@ -150,6 +156,7 @@ def read_sections(sections: Iterable[Section | Mapping[str, object]]) -> tuple[S
     for one, other in pairwise(read):
         if one.id == other.id:
             raise bad_section(one.id, "the id is stated twice")
+
     return tuple(read)
 
 
@@ -163,7 +170,7 @@ def significant(number: float) -> float:
 
 
 def bad_section(section_id: object, what: str) -> InvalidInput:
-    """Return the error that names the section and what is wrong with it."""
+    """The error that names the section and what is wrong with it."""
     return InvalidInput(f"section {section_id!r}: {what}", code="bad_section", section=section_id)
 
 
@@ -173,15 +180,18 @@ def _from_mapping(raw: Mapping[str, object]) -> Section:
     for key in raw:
         if key not in known:
             raise bad_section(name, f"unknown field {key!r}; {did_you_mean(key, known)}")
+
     missing = [key for key in known[:6] if key not in raw]
     if missing:
         raise bad_section(name, "missing " + ", ".join(missing))
     if not isinstance(name, str):
         raise bad_section(name, "the id must be a text")
+
     stated = dict(raw)
     curve = stated.get("curve", ())
     if not isinstance(curve, list | tuple):
         raise bad_section(name, "the curve must be a list of (tokens, utility) points")
+
     stated["curve"] = tuple(map(tuple, cast("Iterable[Iterable[object]]", curve)))
     return Section(**stated)  # type: ignore[arg-type]  # the section checks every field itself
 
@@ -203,6 +213,7 @@ def _check_tokens(section_id: str, name: str, value: object) -> None:
 def _check_curve(section_id: str, curve: tuple[tuple[int, float], ...]) -> None:
     if curve[0] != (0, 0) or any(len(point) != 2 for point in curve):
         raise bad_section(section_id, "a curve starts at (0, 0) and has pairs for points")
+
     last = math.inf
     for (left, low), (right, high) in pairwise(curve):
         _check_tokens(section_id, "a size of the curve", right)

@@ -7,7 +7,7 @@ few tokens that are left. Rounding the continuous optimum down is no substitute:
 neighbours are several tokens away where steep sections stand beside a flat one.
 
 Keys are (gain to 12 significant digits, place in the order of ids): equal gains go to the lower
-id. Source 000, 6.2.3 and 6.4.4 (algorithm 6.2, which is not exact, is not used: R12); checklist
+id. Checklist
 C-120, C-121, C-140.
 """
 
@@ -25,7 +25,7 @@ _NEWTON_STEPS: Final = 40  # most problems need 8 to 20; after that bisection is
 
 
 def fill(marginals: Sequence[Marginal], room: int) -> list[int]:
-    """Return the units above the floor of each section, exact; at most `room` in all.
+    """The units above the floor of each section, exact; at most `room` in all.
 
     Args:
         marginals: The sections in the order of their ids.
@@ -53,6 +53,7 @@ def top_up(marginals: Sequence[Marginal], units: list[int], left: int) -> list[i
         left -= run
         if units[place] < item.room:
             heappush(heap, (-item.gain(units[place]), place))
+
     return units
 
 
@@ -72,6 +73,7 @@ def fill_on_grid(marginals: Sequence[Marginal], room: int, quantum: int) -> list
         loss, place, step = heappop(heap)
         if loss >= 0:
             break
+
         if step > room:
             heappush(heap, _offer(marginals[place], units[place], place, room))
             continue
@@ -79,6 +81,7 @@ def fill_on_grid(marginals: Sequence[Marginal], room: int, quantum: int) -> list
         units[place] += step
         room -= step
         heappush(heap, _offer(marginals[place], units[place], place, quantum))
+
     return units
 
 
@@ -100,6 +103,7 @@ def shadow_price(marginals: Sequence[Marginal], room: int) -> float:
         return max(0.0, max((item.first() for item in free), default=0.0))
     if sum(item.demand(0.0)[0] for item in free) <= room:
         return 0.0
+
     low, high = 0.0, max(item.first() for item in free)
     price, step = high / 2, 0
     while True:
@@ -110,6 +114,7 @@ def shadow_price(marginals: Sequence[Marginal], room: int) -> float:
         following = price + over / slope if newton else low
         if not low < following < high:
             following = (low + high) / 2
+
         if abs(following - price) <= 4e-15 * price:
             return following
         price, step = following, step + 1
@@ -131,6 +136,7 @@ def _counts(marginals: Sequence[Marginal], room: int) -> list[int]:
     low, high = 0.0, float("inf")
     best = [0] * len(marginals)
     slack = len(marginals)
+
     for _ in range(_HALVINGS):
         total = sum(counts)
         if total <= room:
@@ -139,18 +145,21 @@ def _counts(marginals: Sequence[Marginal], room: int) -> list[int]:
                 break
         else:
             low = price
+
         price = _next_price(marginals, price, total - room + slack / 2, (low, high))
         counts = [item.units(price) for item in marginals]
+
     return [item.surely(count) for item, count in zip(marginals, best, strict=True)]
 
 
 def _next_price(
     marginals: Sequence[Marginal], price: float, over: float, bracket: tuple[float, float]
 ) -> float:
-    """Return a price between the bracket's ends that should give out `over` tokens less."""
+    """A price between the bracket's ends that should give out `over` tokens less."""
     low, high = bracket
     slope = sum(item.demand(price)[1] for item in marginals)
     following = price + over / slope if slope else low
     if low < following < high:
         return following
+
     return price * 2 if high == float("inf") else (low + high) / 2

@@ -145,6 +145,7 @@ def _output(output: object) -> _Output:
         arguments = call.get("arguments")
         text = arguments if isinstance(arguments, str) else _json(arguments)
         calls.append((str(call.get("name", "")), text))
+
     return _Output(str(fields.get("text") or ""), tuple(calls))
 
 
@@ -174,6 +175,7 @@ def _read(text: str) -> object:
         raise ValueError(f"it is longer than {_MAX_OUTPUT} characters")
     if nesting(text) > MAX_DEPTH:
         raise ValueError(f"it has more than {MAX_DEPTH} levels")
+
     return json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=_float)
 
 
@@ -196,9 +198,11 @@ def _by_pattern(spec: Mapping[str, Any], answer: _Output) -> list[str]:
     for pattern in texts(spec.get("required")):
         if not work.matches(pattern, answer.text):
             details.append(f"required pattern not found: {pattern}")
+
     for pattern in texts(spec.get("forbidden")):
         if work.matches(pattern, answer.text):
             details.append(f"forbidden pattern found: {pattern}")
+
     return details
 
 
@@ -208,16 +212,20 @@ def _by_tools(spec: Mapping[str, Any], answer: _Output) -> list[str]:
     schemas = fields_of(spec.get("arguments"))
 
     details: list[str] = []
+
     for name, arguments in answer.calls:
         if name in denied or (allowed is not None and name not in texts(allowed)):
             details.append(f"tool {name!r} is not allowed")
             continue
+
         if name not in schemas:
             continue
+
         details.extend(
             f"arguments of {name!r}: {violation}"
             for violation in _broken_arguments(arguments, schemas[name])
         )
+
     return details
 
 
@@ -230,6 +238,7 @@ def _broken_arguments(arguments: str, schema: object) -> list[str]:
     # `required` and `properties` say nothing of a number or a list, so a schema alone lets it by.
     if not isinstance(value, dict):
         return ["they are no object"]
+
     return violations(value, schema)
 
 
@@ -245,6 +254,7 @@ def violations(value: object, schema: object) -> list[str]:
         details.append(f"{error.json_path}: {error.message}"[:_MAX_WORDS])
         if len(details) == _MAX_VIOLATIONS:
             break
+
     return details
 
 
@@ -272,6 +282,7 @@ class _Work:
 
         if self._slow_patterns < 0:
             raise _LimitReached
+
         try:
             return regex.search(pattern, text, timeout=_SLOW_SECONDS) is not None
         except TimeoutError:
@@ -292,6 +303,7 @@ def _validator(schema: object, work: _Work) -> Validator:
     limited: dict[str, Keyword] = {}
     for name, keyword in keywords.items():
         limited[name] = _limited(keyword, work)
+
     return extend(dialect, limited)(schema, registry=Registry())
 
 
@@ -316,6 +328,7 @@ def _own_keywords(work: _Work) -> dict[str, Keyword]:
     def pattern_properties(validator: Any, rule: Any, instance: Any, _: Any) -> Iterator[Any]:
         if not validator.is_type(instance, "object"):
             return
+
         for expression, subschema in rule.items():
             for name, value in instance.items():
                 if work.matches(expression, name):
@@ -324,12 +337,14 @@ def _own_keywords(work: _Work) -> dict[str, Keyword]:
     def additional(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[Any]:
         if not validator.is_type(instance, "object"):
             return
+
         expressions = schema.get("patternProperties", {})
         for name, value in instance.items():
             if name in schema.get("properties", {}):
                 continue
             if any(work.matches(expression, name) for expression in expressions):
                 continue
+
             if rule is False:
                 yield ValidationError(f"{name!r} is not allowed")
             else:
@@ -357,6 +372,7 @@ def _comparable(value: Any) -> Any:
         return [_comparable(each) for each in value]
     if isinstance(value, dict):
         return {name: _comparable(each) for name, each in value.items()}
+
     return value
 
 

@@ -9,8 +9,7 @@ The utility is the caller's: a number for an envelope, from a benchmark or a jud
 is always "with" minus "without", so a positive one means that the object helps. Of two
 objects the excess is what goes with both beyond the sum of what goes with each: below zero they
 need each other (without one the other is worth nothing, and is counted twice), above zero either
-stands in for the other (only without both is anything lost). Source 000 prints the same number
-with the two words exchanged.
+stands in for the other (only without both is anything lost).
 
 >>> worth = {frozenset(): 1.0, frozenset("a"): 0.5, frozenset("b"): 1.0, frozenset("ab"): 0.2}
 >>> report = ablate(["a", "b"], lambda without: worth[without], pairs=True)
@@ -63,17 +62,19 @@ def _strongest(pairs: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, str,
 def ablate(
     names: Sequence[str], utility: Callable[[frozenset[str]], float], *, pairs: bool = False
 ) -> Ablation:
-    """Return how the utility changes without each name, and without each pair.
+    """How the utility changes without each name, and without each pair.
 
     `utility` is asked for the envelope that lacks a set of names: object ids or sections.
     """
     whole = utility(frozenset())
     single = {name: whole - utility(frozenset({name})) for name in names}
     found: list[tuple[str, str, float]] = []
+
     if pairs:
         for a, b in combinations(names, 2):
             together = whole - utility(frozenset({a, b}))
             found.append((a, b, round(together - single[a] - single[b], 6)))
+
     changes = tuple((name, round(change, 6)) for name, change in single.items())
     return Ablation(round(whole, 6), changes, tuple(found))
 
@@ -97,7 +98,7 @@ class EnvelopeDiff:
 
 
 def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
-    """Return what changed from `a` to `b`."""
+    """What changed from `a` to `b`."""
     before = {each.object_id: _looks(each) for each in a.trace.compiled_objects}
     after = {each.object_id: _looks(each) for each in b.trace.compiled_objects}
     both = [object_id for object_id in after if object_id in before]
@@ -134,6 +135,7 @@ def _utilisation(envelope: Envelope) -> float:
 def _first_change(a: str, b: str) -> int | None:
     if a == b:
         return None
+
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2
@@ -141,4 +143,5 @@ def _first_change(a: str, b: str) -> int | None:
             low = middle
         else:
             high = middle - 1
+
     return low

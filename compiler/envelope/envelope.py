@@ -4,7 +4,6 @@
 parses to, `trace` says why, `manifest` pins the inputs, `sidecar` holds what depends on the
 run (run id, wall time, latency) and is part of no hash. Trace and quality follow from what the
 stages said, and are worked out when asked for.
-Sources: API "Compiling"; DESIGN 7; settled 6 and 10.
 """
 
 from __future__ import annotations
@@ -63,43 +62,43 @@ class Envelope:
 
     @property
     def trace(self) -> Trace:
-        """Return what went in and what stayed out, and why: worked out when first asked."""
+        """What went in and what stayed out, and why: worked out when first asked."""
         return self._tell()
 
     @property
     def next(self) -> Envelope | None:
-        """Return the next page of a paginated compile, None when there is none."""
+        """The next page of a paginated compile, None when there is none."""
         return self._turn() if self._turn is not None else None
 
     @property
     def quality(self) -> Quality:
-        """Return the eight quality metrics with their alerts, worked out when asked."""
+        """The eight quality metrics with their alerts, worked out when asked."""
         return self._measure()
 
     @property
     def diagnosis(self) -> tuple[Suspicion, ...]:
-        """Return what in it can have made an answer wrong, and which part to look at first."""
+        """What in it can have made an answer wrong, and which part to look at first."""
         return diagnosis(self.trace, self.quality)
 
     @property
     def stages(self) -> tuple[StageAccount, ...]:
-        """Return how many objects each stage met and left out, and why."""
+        """How many objects each stage met and left out, and why."""
         return accounting(self.trace)
 
     @property
     def lineage(self) -> tuple[Descent, ...]:
-        """Return where each object came from and which block holds it, in the order of the text."""
+        """Where each object came from and which block holds it, in the order of the text."""
         return descents(self)
 
     def to_html(self) -> str:
-        """Return a page that shows it whole: self-contained, without scripts, the same bytes."""
+        """A page that shows it whole: self-contained, without scripts, the same bytes."""
         return page(self)
 
     def _repr_html_(self) -> str:
         return fragment(self)
 
     def budget_svg(self) -> str:
-        """Return the budget as a stacked bar, as an SVG picture."""
+        """The budget as a stacked bar, as an SVG picture."""
         return budget_svg(self)
 
     def lineage_svg(self) -> str:
@@ -107,14 +106,14 @@ class Envelope:
         return lineage_svg(self)
 
     def check(self, output: object) -> CheckReport:
-        """Return which hard constraints a model's output breaks.
+        """Which hard constraints a model's output breaks.
 
         `output` is its text, or a mapping with `text` and `tool_calls`.
         """
         return check_output(self.constraints, output)
 
     def render(self, target: str, **options: Any) -> Any:
-        """Return the request for a provider: a dict, or for `text` the text itself.
+        """The request for a provider: a dict, or for `text` the text itself.
 
         `media` maps the address of each picture, recording and film that the envelope sends to
         its bytes, its URL or a `SentMedia`, as `memory.media(envelope)` makes them; without it
@@ -126,10 +125,11 @@ class Envelope:
         """
         if target not in _RENDERERS:
             raise unknown("render target", target, _RENDERERS)
+
         return _RENDERERS[target](self.plan, **options)
 
     def reported(self, *, cached_tokens: int, retries: int = 0) -> Envelope:
-        """Return the same envelope with what its provider reported, once it was sent.
+        """The same envelope with what its provider reported, once it was sent.
 
         `cached_tokens` is what the usage of the answer says was read from a cache. The trace
         then has the cache status: a full hit reads at least the prefix that was expected.
@@ -139,6 +139,7 @@ class Envelope:
         """
         if min(cached_tokens, retries) < 0:
             raise InvalidInput("give what was reported, at least 0", code="bad_request")
+
         expected = int(self.trace.cache_metadata["expected_cached_tokens"])
         trace = replace(
             self.trace,
@@ -149,7 +150,7 @@ class Envelope:
         return replace(self, _tell=lambda: trace)
 
     def beside(self, **measured: Any) -> Envelope:
-        """Return the same envelope with more in its sidecar."""
+        """The same envelope with more in its sidecar."""
         return replace(self, sidecar=MappingProxyType({**self.sidecar, **measured}))
 
 

@@ -5,7 +5,7 @@ capability table: the history is a cached prefix, so its tokens are read at the 
 cached read; what the turn brings is paid in full. A policy may state other coefficients, for a
 section that is slow to fetch. `cost_weight` is mu: at 0, the default, tokens are used as long
 as they bring anything at all; above it, what brings less than it costs stays out.
-Source 000, 6.2.5; checklist C-122.
+Checklist C-122.
 """
 
 from __future__ import annotations

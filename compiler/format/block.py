@@ -5,8 +5,7 @@ kind belongs to the block, not to the section: level-4 text is data wherever it 
 block of level 4 and another kind cannot be built. Hence "no instruction in data sections" is a
 property of the type, not of a scan.
 
-Sections and headings are one fixed table (R2). Checklist C-044, C-166, C-168, C-207;
-vocabulary 5.1; settled points, section 10.
+Sections and headings are one fixed table. Checklist C-044, C-166, C-168, C-207.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ HEADINGS: Final[Mapping[str, str]] = MappingProxyType(
         "goal_recap": "GOAL RECAP",
     }
 )
-"""Logical section to visible heading, in the order of vocabulary 5.1; never varies (C-207)."""
+"""Logical section to visible heading; never varies (C-207)."""
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _UNTRUSTED: Final = 4
@@ -107,6 +106,7 @@ class Block:
             raise unknown("section", self.section, HEADINGS)
         if self.authority not in range(_UNTRUSTED + 1):
             raise unknown("authority level", str(self.authority), "01234")
+
         if self.authority == _UNTRUSTED and self.kind is not BlockKind.DATA:
             raise Fault(
                 f"level-4 text of section {self.section!r} was given kind {self.kind.value!r}; "
@@ -114,11 +114,13 @@ class Block:
                 code="invariant_broken",
                 section=self.section,
             )
+
         if len(self.object_ids) > MAX_IDS:
             raise InvalidInput(
                 f"a block names at most {MAX_IDS} objects, not {len(self.object_ids)}",
                 code="too_large",
             )
+
         said = (self.text, self.origin, *self.object_ids)
         if any(not field.isascii() and _SURROGATE.search(field) for field in said):
             raise InvalidInput(

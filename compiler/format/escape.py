@@ -15,7 +15,7 @@ the escaped text matches at exactly the same places, and taking one backslash of
 text back. Marks inside lines and marks at line starts are two passes, undone in reverse order.
 
 The escape helps the model; it is not the wall. The wall is the keyed boundary (`grammar`).
-Sources: 000, section 6.9.2; StruQ's filter of reserved delimiters; checklist C-084, C-152.
+Sources: StruQ's filter of reserved delimiters; checklist C-084, C-152.
 """
 
 from __future__ import annotations
@@ -89,13 +89,14 @@ def escape_data(text: str, *, issued: AbstractSet[str] = frozenset()) -> str:
 
 
 def unescape_data(text: str) -> str:
-    r"""Return what `escape_data` was given, whatever pointers were issued then.
+    r"""What `escape_data` was given, whatever pointers were issued then.
 
     >>> unescape_data(escape_data("\\</a> [INST]"))
     '\\</a> [INST]'
     """
     if "\\" not in text:
         return text
+
     return _INLINE_UNDO.sub(r"\1", "".join(map(_drop_one, text.splitlines(keepends=True))))
 
 
@@ -111,7 +112,7 @@ def _drop_one(line: str) -> str:
 
 
 def _is_issued(match: re.Match[str], issued: AbstractSet[str]) -> bool:
-    """Tell whether the whole pointer is one of ours.
+    """Whether the whole pointer is one of ours.
 
     A pointer after a backslash is marked even then: the reader takes one backslash off, and
     could not tell that backslash from the escape.
@@ -119,5 +120,6 @@ def _is_issued(match: re.Match[str], issued: AbstractSet[str]) -> bool:
     start = match.start()
     if not issued or match[0][0] not in "aArR[" or match.string[start - 1 : start] == "\\":
         return False
+
     whole = _POINTER.match(match.string, start)
     return whole is not None and (whole[0] in issued or whole[0].rstrip(_TRAILING) in issued)

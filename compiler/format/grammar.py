@@ -114,6 +114,7 @@ def boundary(
     message = _first_message(seal, block, ids) if length == LONG else _message(seal, block, ids)
     if counter:
         message += _framed([str(counter).encode()])
+
     code = hmac.digest(seal.key, message, "sha256")
     return base64.b32encode(code[:_TOKEN_BYTES]).decode("ascii")[:length]
 
@@ -128,6 +129,7 @@ def _message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
     for piece in block.pieces:
         stated = [ids.get(piece.anchor, piece.anchor), piece.who, piece.when, piece.origin]
         fields.append(_framed([*(part.encode() for part in stated), _sha256(piece.text)]))
+
     return _framed(fields)
 
 
@@ -171,11 +173,14 @@ def render_blocks(
     tokens = _tokens(blocks, bodies, seal, ids)
     lines: list[str] = []
     section = ""
+
     for block, body, token in zip(blocks, bodies, tokens, strict=True):
         if block.section != section:
             section = block.section
             lines.append(f"=== {HEADINGS[section]}\n")
+
         lines.append(f"{_opening(block, token)}\n{body}\n{_closing(block.kind, token)}\n")
+
     return "".join(lines)
 
 
@@ -191,6 +196,7 @@ def _opening(block: Block, token: str) -> str:
     mark = block.kind.value, token
     if block.pieces:
         return shared_opening(mark, len(block.pieces), authority=block.authority)
+
     implied = IMPLIED.get(block.section, NOT_IMPLIED) if len(token) == SHORT else NOT_IMPLIED
     return opening_line(
         mark,
@@ -214,7 +220,7 @@ def _tokens(
     ids: Mapping[str, str],
     length: int = SHORT,
 ) -> Iterator[str]:
-    """Yield each block's boundary: the first counter whose boundary is in no content.
+    """Each block's boundary: the first counter whose boundary is in no content.
 
     A boundary can only occur inside a run of as many characters of its alphabet: one pass
     collects these, instead of one search of the whole text for each block.
@@ -222,6 +228,7 @@ def _tokens(
     fields = [*bodies]
     for block in blocks:
         fields += (block.origin, *block.object_ids)
+
     pattern = re.compile(rf"[A-Za-z2-7]{{{length},}}")
     runs = {run.upper() for field in fields for run in pattern.findall(field)}
     haystack = "\n".join(sorted(runs))
@@ -233,6 +240,7 @@ def _tokens(
             if token not in haystack:
                 break
             counter += 1
+
         yield token
 
 
@@ -268,6 +276,7 @@ def _read(text: str) -> Iterator[_Reading]:
             section = _SECTIONS[line]
             position = after
             line, after = _line(text, position)
+
         if not section:
             raise _bad("no heading stands before the first block", position)
 
@@ -300,6 +309,7 @@ def _read_block(text: str, section: str, opening: tuple[int, str, int]) -> _Read
         block = _block(section, kind, header, body)
     except (InvalidInput, Fault) as error:
         raise _bad(str(error), position) from error
+
     return _Reading(block, header.token, body, end + len(closing))
 
 
@@ -310,9 +320,11 @@ def _block(section: str, kind: BlockKind, header: Header, body: str) -> Block:
 
     if kind is not BlockKind.DATA:
         raise InvalidInput("only data shares a block", code="bad_envelope")
+
     pieces = read_lines(body, unescape_data)
     if len(pieces) != header.pieces:
         raise InvalidInput(f"{len(pieces)} pieces, not {header.pieces}", code="bad_envelope")
+
     return Block.shared(section, kind, header.authority, pieces)
 
 
@@ -353,11 +365,13 @@ def verify_envelope(
     tokens = _tokens(blocks, [reading.body for reading in readings], seal, ids, length)
 
     broken: list[Broken] = []
+
     for index, (reading, token) in enumerate(zip(readings, tokens, strict=True)):
         if reading.token != token:
             broken.append(Broken(index, reading.block.section, "boundary"))
         elif reading.body != _body(reading.block, issued):
             broken.append(Broken(index, reading.block.section, "escape"))
+
     return tuple(broken)
 
 
@@ -373,6 +387,7 @@ def check_reparse(text: str, blocks: Sequence[Block]) -> None:
         raise Fault(
             f"the envelope just written cannot be read: {error}", code="envelope_reparse_failed"
         ) from error
+
     if read != tuple(blocks):
         raise Fault(
             f"the envelope reads back as {len(read)} other blocks than the {len(blocks)} written",

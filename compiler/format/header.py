@@ -93,6 +93,7 @@ def opening_line(
     parts = ["===", kind, token]
     if object_ids:
         parts.append(f"[{' '.join(_ranges(object_ids))}]")
+
     if authority != implied.authority:
         parts.append(f"L{authority}")
 
@@ -103,6 +104,7 @@ def opening_line(
         if len(token) == SHORT and (source.isdecimal() or source == _NO_ORIGIN):
             source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would read as a count
         parts.append(source)
+
     return " ".join(parts)
 
 
@@ -132,10 +134,12 @@ def read_opening(line: str, implied: Implied = NOT_IMPLIED) -> Header | None:
     object_ids = _expanded(ids)
     if authority is None or object_ids is None:
         return None
+
     try:
         origin = implied.origin if source is None else unquote(source, errors="strict")
     except UnicodeDecodeError:
         return None
+
     if implied.origin and source == _NO_ORIGIN:
         origin = ""
 
@@ -147,7 +151,7 @@ def read_opening(line: str, implied: Implied = NOT_IMPLIED) -> Header | None:
 
 
 def short_origin(origin: str, limit: int = 80) -> str:
-    """Return an origin fit for a visible header: no query, no fragment, at most `limit` chars.
+    """An origin fit for a visible header: no query, no fragment, at most `limit` chars.
 
     A query may hold a secret, and a long address is a place for a payload. The trace keeps
     the whole origin. The address of an artifact stays whole, because it is a pointer to follow.
@@ -157,6 +161,7 @@ def short_origin(origin: str, limit: int = 80) -> str:
     """
     if is_address(origin):
         return origin
+
     bare = re.split(r"[?#]", origin, maxsplit=1)[0]
     return bare if len(bare) <= limit else bare[: limit - 1] + "~"
 
@@ -168,11 +173,13 @@ def _ranges(object_ids: Sequence[str]) -> Iterator[str]:
         if _NUMBER.fullmatch(object_ids[at]):
             while end < len(object_ids) and _follows(object_ids[end], object_ids[end - 1]):
                 end += 1
+
         if end - at >= _SHORTEST_RANGE:
             yield f"{object_ids[at]}:{object_ids[end - 1]}"
         else:
             end = at + 1
             yield quote(object_ids[at], safe="")
+
         at = end
 
 
@@ -181,17 +188,20 @@ def _follows(later: str, earlier: str) -> bool:
 
 
 def _expanded(ids: str | None) -> tuple[str, ...] | None:
-    """Return the ids of a bracket; None when they are not decodable or too many."""
+    """The ids of a bracket; None when they are not decodable or too many."""
     if ids is None:
         return ()
+
     out: list[str] = []
     for part in ids.split(" "):
         span = _RANGE.fullmatch(part)
         first, last = (int(span[1]), int(span[2])) if span else (0, 0)
         if last - first >= MAX_IDS - len(out):
             return None
+
         try:
             out += map(str, range(first, last + 1)) if span else (unquote(part, errors="strict"),)
         except UnicodeDecodeError:
             return None
+
     return tuple(out)

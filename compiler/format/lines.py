@@ -97,7 +97,9 @@ def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
         if (piece.when, piece.origin) != context:
             context = piece.when, piece.origin
             lines.append(_context_line(*context))
+
         lines.append(_piece_line(piece, rewrite(piece.text)))
+
     return "\n".join(lines)
 
 
@@ -124,9 +126,11 @@ def _encoded(who: str) -> str:
     """
     if who.casefold().rstrip("*_ ") in _ROLES:
         return f'"{who}"'
+
     encoded = _UNSAFE.sub(lambda match: quote(match[0], safe=""), who)
     if encoded.isprintable():
         return encoded
+
     return "".join(char if char.isprintable() else quote(char, safe="") for char in encoded)
 
 
@@ -139,6 +143,7 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
     pieces: list[BlockPiece] = []
     escaped: list[BlockPiece] = []
     when = origin = ""
+
     for line in _NEXT_LINE.split(body):
         if line.startswith("@"):
             when, origin = _read_context(line)
@@ -156,6 +161,7 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
     # Writing it again proves that this is the one text of these pieces.
     if body_of(escaped) != body:
         raise _refusal("the lines are not those that are written for these pieces")
+
     return tuple(pieces)
 
 

@@ -10,7 +10,7 @@ so no fact can look like another row. Reversible for any text.
 >>> fact_rows([("1", "a\n[2] forged")])
 '[1] a\n    [2] forged'
 
-Settled points, section 10: facts share one block a section, as rows with `[n]` anchors.
+Facts share one block a section.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ROW: Final = re.compile(r"\[([^\]\s]*)\] (.*)", re.DOTALL)
 
 
 def fact_rows(rows: Iterable[tuple[str, str]]) -> str:
-    """Return the block text of (anchor, fact) pairs, in their order."""
+    """The block text of (anchor, fact) pairs, in their order."""
     return "\n".join(f"[{quote(anchor, safe='')}] {_indented(fact)}" for anchor, fact in rows)
 
 
@@ -40,7 +40,7 @@ def _indented(fact: str) -> str:
 
 
 def read_rows(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the (anchor, fact) pairs of a block text that `fact_rows` made.
+    """The (anchor, fact) pairs of a block text that `fact_rows` made.
 
     Raises:
         InvalidInput: `bad_envelope`, when a line is no row.

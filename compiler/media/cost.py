@@ -4,7 +4,7 @@ A picture or recording is sent next to the text, so its tokens come off the budg
 text is fitted. The rules are one conservative default for all models: pictures by patches of 28
 pixels, sound by frames of 25 ms, films by one frame a second with their sound. A size that is
 not stated counts as a whole megapixel picture or one minute.
-Source 000, 6.12; checklist C-188 to C-190, C-196.
+Checklist C-188 to C-190, C-196.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LENGTH_MS: Final = 60_000
 
 
 def media_tokens(media: Iterable[Media]) -> int:
-    """Return the tokens of all media items.
+    """The tokens of all media items.
 
     >>> media_tokens([Media(kind=MediaKind.AUDIO, uri="a.wav", seconds=60)])
     2400
@@ -30,7 +30,7 @@ def media_tokens(media: Iterable[Media]) -> int:
 
 
 def one_media_tokens(item: Media) -> int:
-    """Return the tokens of one picture, recording or film; 0 of a table, which is text."""
+    """The tokens of one picture, recording or film; 0 of a table, which is text."""
     if item.kind is MediaKind.STRUCTURED:
         return 0
     if item.kind is MediaKind.IMAGE:
@@ -39,22 +39,22 @@ def one_media_tokens(item: Media) -> int:
 
 
 def picture_tokens(item: Media) -> int:
-    """Return the tokens of a picture, or of one frame of a film."""
+    """The tokens of a picture, or of one frame of a film."""
     return image_tokens(item.width or _SIDE, item.height or _SIDE, PICTURE)
 
 
 def sound_tokens(item: Media) -> int:
-    """Return the tokens of a recording, or of the sound of a film."""
+    """The tokens of a recording, or of the sound of a film."""
     return audio_tokens(_length_ms(item))
 
 
 def frames_of(item: Media) -> int:
-    """Return how many frames of a film are sent, one a second."""
+    """How many frames of a film are sent, one a second."""
     return sampled_frames(_length_ms(item))
 
 
 def film_tokens(item: Media, *, frames: int | None = None) -> int:
-    """Return the tokens of a film with its sound, of all its frames or of some."""
+    """The tokens of a film with its sound, of all its frames or of some."""
     count = frames_of(item) if frames is None else frames
     return video_tokens(count, picture_tokens(item), audio_track=sound_tokens(item))
 

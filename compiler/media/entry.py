@@ -3,7 +3,7 @@
 Every item is named in the text, whatever became of it, so that its original can be asked for.
 Parts of an original are named as media fragments (`a.wav#t=12,30.5`, `a.png#xywh=0,0,300,200`;
 W3C Media Fragments URI 1.0), which whoever holds the bytes cuts out.
-Source 000, 6.12; checklist C-193 to C-196.
+Checklist C-193 to C-196.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ class Shown:
 
     @property
     def beside(self) -> int:
-        """Return the tokens that are sent beside the text."""
+        """The tokens that are sent beside the text."""
         sent = self.item.method in SENT and self.item.modality is not Modality.STRUCTURED
         return self.item.tokens if sent else 0
 
     @property
     def withheld(self) -> bool:
-        """Tell whether nothing but its name goes in."""
+        """Whether nothing but its name goes in."""
         return self.item.method == POINTER
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return the addresses of the parts that are sent."""
+        """The addresses of the parts that are sent."""
         if self.region is not None:
             left, top, right, bottom = self.region
             return (f"{self.media.uri}#xywh={left},{top},{right - left},{bottom - top}",)
@@ -67,7 +67,7 @@ class Shown:
         return tuple(f"{self.media.uri}#t={span}" for span in spans)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the item as the trace lists it, empty fields left out."""
+        """The item as the trace lists it, empty fields left out."""
         listed = {
             "uri": self.media.uri,
             "modality": self.item.modality.value,
@@ -92,16 +92,16 @@ class MediaPlan:
 
     @property
     def tokens(self) -> int:
-        """Return the tokens that are sent beside the text."""
+        """The tokens that are sent beside the text."""
         return sum(each.beside for each in self.shown)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return what stands in the text for each item."""
+        """What stands in the text for each item."""
         return tuple(each.text for each in self.shown)
 
     def split(self) -> dict[str, int]:
-        """Return the tokens by modality of what is shown; stand-ins count as text."""
+        """The tokens by modality of what is shown; stand-ins count as text."""
         found = evidence_split(each.item for each in self.shown)
         return {modality.value: tokens for modality, tokens in found.items()}
 
@@ -116,7 +116,7 @@ def seconds(number: float) -> str:
 
 
 def media_text(media: Media, *, said: Sequence[str] = ()) -> str:
-    """Return what names a media item in the text, and `said`: what was done to it."""
+    """What names a media item in the text, and `said`: what was done to it."""
     size = f" {media.width}x{media.height}" if media.width and media.height else ""
     length = f" {media.seconds:g}s" if media.seconds else ""
     address = f" {media.uri}" if media.uri else ""

@@ -3,7 +3,7 @@
 Read from the first bytes, with nothing but the standard library and without decoding: PNG, GIF,
 JPEG, WebP and BMP; WAV and FLAC; MP4 and QuickTime. The size of a JPEG is that of the upright
 picture: what its camera's orientation turns is turned. What is not told is not guessed.
-Source 000, 6.12; checklist C-188 to C-190.
+Checklist C-188 to C-190.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RIFF: Final = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 
 
 def media_type_of(data: bytes) -> str:
-    """Return the media type that bytes show by how they begin; empty when they do not.
+    """The media type that bytes show by how they begin; empty when they do not.
 
     >>> media_type_of(b"GIF89a...")
     'image/gif'
@@ -42,6 +42,7 @@ def media_type_of(data: bytes) -> str:
         return _RIFF.get(data[8:12], "")
     if len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2:  # a frame of layer 3
         return "audio/mpeg"
+
     return next((found for magic, found in _MAGIC if data.startswith(magic)), "")
 
 
@@ -51,9 +52,11 @@ def measures(data: bytes, kind: MediaKind) -> dict[str, int | float]:
         return _plain(width=_picture(data))
     if kind is MediaKind.AUDIO:
         return _plain(seconds=_wav(data) or _flac(data) or _film(data)[1])
+
     if kind is MediaKind.VIDEO:
         size, seconds = _film(data)
         return _plain(width=size, seconds=seconds)
+
     return {}
 
 
@@ -69,11 +72,14 @@ def _picture(data: bytes) -> tuple[int, int] | None:
         return _pair(">II", data, 16)
     if data[:6] in (b"GIF87a", b"GIF89a") and len(data) >= 10:
         return _pair("<HH", data, 6)
+
     if data[:2] == b"BM" and len(data) >= 26:
         across, down = _pair("<ii", data, 18)
         return abs(across), abs(down)
+
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP" and len(data) >= 30:
         return _webp(data)
+
     return _jpeg(data) if data[:2] == b"\xff\xd8" else None
 
 
@@ -87,12 +93,15 @@ def _webp(data: bytes) -> tuple[int, int] | None:
     if form == b"VP8 ":
         across, down = _pair("<HH", data, 26)
         return across & 0x3FFF, down & 0x3FFF
+
     if form == b"VP8L":
         bits = int.from_bytes(data[21:25], "little")
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+
     if form == b"VP8X":
         across, down = (int.from_bytes(data[at : at + 3], "little") for at in (24, 27))
         return across + 1, down + 1
+
     return None
 
 
@@ -103,37 +112,44 @@ def _jpeg(data: bytes) -> tuple[int, int] | None:
         if marker in _FRAMES:
             down, across = _pair(">HH", data, at + 5)
             return (down, across) if lies else (across, down)
+
         if marker == _EXIF:
             lies = _orientation(data[at + 4 : at + 2 + size]) in _LYING
         at += 2 + size
+
     return None
 
 
 def _orientation(exif: bytes) -> int:
-    """Return how an Exif segment says that the picture is turned, 1 when it does not."""
+    """How an Exif segment says that the picture is turned, 1 when it does not."""
     tiff = exif.removeprefix(b"Exif\0\0")
     order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
     if tiff is exif or order is None or len(tiff) < 10:
         return 1
+
     (at,) = struct.unpack_from(order + "I", tiff, 4)
     for entry in range(at + 2, len(tiff) - 11, 12):
         tag, _, _, value = struct.unpack_from(order + "HHIH", tiff, entry)
         if tag == _ORIENTATION:
             return int(value)
+
     return 1
 
 
 def _wav(data: bytes) -> float | None:
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         return None
+
     at, rate = 12, 0
     while at + 8 <= len(data):
         name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "little")
         if name == b"fmt " and at + 20 <= len(data):
             rate = int.from_bytes(data[at + 16 : at + 20], "little")
+
         if name == b"data":
             return min(size, len(data) - at - 8) / rate if rate else None
         at += 8 + size + size % 2
+
     return None
 
 
@@ -146,7 +162,7 @@ def _flac(data: bytes) -> float | None:
 
 
 def _film(data: bytes) -> tuple[tuple[int, int] | None, float | None]:
-    """Return the size and the length that the boxes of an MP4 or QuickTime file tell."""
+    """The size and the length that the boxes of an MP4 or QuickTime file tell."""
     size: tuple[int, int] | None = None
     seconds: float | None = None
     for name, body in _boxes(data):
@@ -154,22 +170,26 @@ def _film(data: bytes) -> tuple[tuple[int, int] | None, float | None]:
             wide = body[0] == 1
             scale, length = struct.unpack_from(">IQ" if wide else ">II", body, 20 if wide else 12)
             seconds = length / scale if scale else None
+
         if name == b"tkhd" and len(body) >= 84:
             across, down = (each >> 16 for each in struct.unpack(">II", body[-8:]))
             size = (across, down) if across and down else size
+
     return size, seconds
 
 
 def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the boxes of a file, those inside the movie and its tracks too."""
+    """The boxes of a file, those inside the movie and its tracks too."""
     at = 0
     while at + 8 <= len(data):
         size, name = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
         head = 8
         if size == 1:
             size, head = int.from_bytes(data[at + 8 : at + 16], "big"), 16
+
         if size == 0:
             size = len(data) - at
+
         if size < head:
             return
         body = data[at + head : at + size]
@@ -177,4 +197,5 @@ def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
             yield from _boxes(body)
         else:
             yield name, body
+
         at += size

@@ -2,7 +2,7 @@
 
 A picture is cropped to the parts that the task needs and then resized; a recording or film
 loses the segments that matter least; a film without segments is resized and then sampled less
-often. Plans only: nothing is decoded. Source 000, 6.12.3; checklist C-193.
+often. Plans only: nothing is decoded. Checklist C-193.
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from .worth import worth
 
 
 def cropped_picture(shown: Shown) -> Shown:
-    """Return a picture cut to the regions that the task needs, where that saves tokens."""
+    """A picture cut to the regions that the task needs, where that saves tokens."""
     media = shown.media
     if media.kind is not MediaKind.IMAGE or not media.regions:
         return shown
+
     width = media.width or max(box[2] for box in media.regions)
     height = media.height or max(box[3] for box in media.regions)
     region = cropped(width, height, [Region(*box) for box in media.regions])
     if region is None:
         return shown
+
     across, down = region.right - region.left, region.bottom - region.top
     tokens = image_tokens(across, down, PICTURE)
     if tokens >= shown.item.tokens:
         return shown
+
     box = region.left, region.top, region.right, region.bottom
     return replace(
         shown,
@@ -48,7 +51,7 @@ def _part_line(box: Box) -> str:
 
 
 def smaller(shown: Shown, target_tokens: int, *, least_px: int, asked: frozenset[str]) -> Shown:
-    """Return an item planned down to its part of what media may take.
+    """An item planned down to its part of what media may take.
 
     The target is at least `least_tokens`, and below what the item takes.
     """
@@ -56,6 +59,7 @@ def smaller(shown: Shown, target_tokens: int, *, least_px: int, asked: frozenset
         return _resized(shown, target_tokens, least_px)
     if shown.media.segments:
         return _cut(shown, target_tokens, asked)
+
     return _film(shown, target_tokens, least_px)
 
 
@@ -67,6 +71,7 @@ def _resized(shown: Shown, target: int, least_px: int) -> Shown:
     named, said = replace(media, width=size[0], height=size[1]), list[str]()
     if shown.region is not None:
         named, said = media, [_part_line(shown.region), f"[resized to {size[0]}x{size[1]}]"]
+
     return replace(
         shown,
         text=media_text(named, said=said),
@@ -77,13 +82,13 @@ def _resized(shown: Shown, target: int, least_px: int) -> Shown:
 
 
 def _within(width: int, height: int, target: int, least_px: int) -> tuple[int, int]:
-    """Return the size of a picture within the target, else the smallest that is read."""
+    """The size of a picture within the target, else the smallest that is read."""
     found = downsampled(width, height, PICTURE, target_tokens=target, least_px=least_px)
     return found or least_size(width, height, least_px)
 
 
 def _cut(shown: Shown, target: int, asked: frozenset[str]) -> Shown:
-    """Return a recording or film with the segments that matter most."""
+    """A recording or film with the segments that matter most."""
     media = shown.media
     held = {f"{place:05}": segment for place, segment in enumerate(media.segments)}
     items = [
@@ -107,18 +112,19 @@ def _cut(shown: Shown, target: int, asked: frozenset[str]) -> Shown:
 
 
 def alone(media: Media, segment: Segment) -> Media:
-    """Return a segment as a recording or film of its own."""
+    """A segment as a recording or film of its own."""
     return replace(media, seconds=segment.end - segment.start)
 
 
 def _film(shown: Shown, target: int, least_px: int) -> Shown:
-    """Return a film with smaller frames, then with fewer of them; its sound stays whole."""
+    """A film with smaller frames, then with fewer of them; its sound stays whole."""
     media = shown.media
     frames, sound = frames_of(media), sound_tokens(media)
     size, small = None, media
     if media.width and media.height:
         size = _within(media.width, media.height, (target - sound) // frames, least_px)
         small = replace(media, width=size[0], height=size[1])
+
     kept = min(frames, (target - sound) // picture_tokens(small))
     tokens = film_tokens(small, frames=kept)
     less = f"{kept} of {frames} frames, evenly spaced" if kept < frames else ""
@@ -134,11 +140,12 @@ def _film(shown: Shown, target: int, least_px: int) -> Shown:
 
 
 def least_tokens(shown: Shown, least_px: int) -> int:
-    """Return the fewest tokens that an item can be made to take and still be sent."""
+    """The fewest tokens that an item can be made to take and still be sent."""
     media = shown.media
     if media.segments and media.kind is not MediaKind.IMAGE:
         shortest = min(one_media_tokens(alone(media, each)) for each in media.segments)
         return min(shown.beside, shortest)
+
     left, top, right, bottom = shown.region or (0, 0, media.width, media.height)
     width, height = right - left, bottom - top
     known = width and height
@@ -148,4 +155,5 @@ def least_tokens(shown: Shown, least_px: int) -> int:
         return film_tokens(small, frames=1)
     if media.kind is MediaKind.IMAGE:
         return min(shown.beside, picture_tokens(small))
+
     return shown.beside

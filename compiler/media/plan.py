@@ -9,7 +9,7 @@ stand-in there is, else it is only named, and the envelope says so. Whoever hold
 resizes and cuts them; the text names every original, so that a model can ask for it.
 
 Nothing is decoded or changed here. Media text is untrusted data of level 4 like any evidence.
-Source 000, 6.12; checklist C-188 to C-196.
+Checklist C-188 to C-196.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def plan_media(
     asked: frozenset[str] = frozenset(),
     takes: Collection[Modality] = GENERIC.media,
 ) -> MediaPlan:
-    """Return how each item enters, and what is then sent beside the text.
+    """How each item enters, and what is then sent beside the text.
 
     `asked` are the content terms of the request: what shares them comes first. `takes` is what
     the model reads beside text: nothing else is sent or counted.
@@ -80,10 +80,12 @@ def plan_media(
     shown = [_whole(item, desk) for item in media]
     if sum(map(_size, shown)) > pool:
         shown = _divided(shown, desk)
+
     lost = [each for each in shown if each.withheld]
     if lost and (rules.safety_critical or rules.overflow is OverflowPolicy.FAIL_LOUD):
         _refuse(lost, desk)
         raise _exhausted(lost, budget)
+
     return MediaPlan(tuple(shown))
 
 
@@ -111,29 +113,32 @@ def _exhausted(lost: Sequence[Shown], budget: int) -> ContextBudgetExhausted:
 
 
 def _size(shown: Shown) -> int:
-    """Return what an item takes of the media's part: tables too, stand-ins not."""
+    """What an item takes of the media's part: tables too, stand-ins not."""
     table = shown.item.modality is Modality.STRUCTURED
     return shown.item.tokens if table else shown.beside
 
 
 def _whole(media: Media, desk: _Desk) -> Shown:
-    """Return an item as it enters where nothing is scarce."""
+    """An item as it enters where nothing is scarce."""
     if media.kind is MediaKind.STRUCTURED:
         return _table(media, desk, None)
+
     sent = cropped_picture(Shown(media=media, text=media_text(media), item=original(media)))
     if sent.item.modality not in desk.takes:
         return _instead(sent, desk)
+
     offered = _offers(media, desk)
     share = round(1000 * desk.rules.media_fidelity)
     found = substitute(sent.item, [item for item, _ in offered], fidelity_permille=share)
     if found.chosen is sent.item:
         return sent
+
     each = next(stand_in for item, stand_in in offered if item is found.chosen)
     return _stood_in(media, found, each)
 
 
 def _offers(media: Media, desk: _Desk) -> list[tuple[MediaItem, StandIn]]:
-    """Return what may replace an item: its stand-ins, and a transcript that its segments make."""
+    """What may replace an item: its stand-ins, and a transcript that its segments make."""
     full = with_transcript(media, desk.counter, room=desk.pool, asked=desk.asked)
     return [(offer(full, place, desk.counter), each) for place, each in enumerate(full.stand_ins)]
 
@@ -150,7 +155,7 @@ def _stood_in(media: Media, found: Substitution, each: StandIn) -> Shown:
 
 
 def _table(media: Media, desk: _Desk, room: int | None) -> Shown:
-    """Return a table in its cheapest form, within a room where there is one."""
+    """A table in its cheapest form, within a room where there is one."""
     found, how = needed(media), table_rules(desk.counter, desk.rules, desk.asked, media)
     head = media_text(media)
     if room is None:
@@ -158,6 +163,7 @@ def _table(media: Media, desk: _Desk, room: int | None) -> Shown:
     else:
         used = desk.counter.upper_bound(head) + _FRAME
         table = table_within(found, how, max(0, room - used))
+
     pretty = desk.counter.upper_bound(serialise(rows_of(media), Form.PRETTY_JSON))
     return Shown(
         media=media,
@@ -170,14 +176,14 @@ def _table(media: Media, desk: _Desk, room: int | None) -> Shown:
 
 
 def _done(note: str, needed_note: str) -> str:
-    """Return what was done to a table: nothing, what the caller asked for, or more."""
+    """What was done to a table: nothing, what the caller asked for, or more."""
     if not note:
         return "original"
     return "filtered" if note == needed_note else "sampled"
 
 
 def _divided(shown: Sequence[Shown], desk: _Desk) -> list[Shown]:
-    """Return the items within a pool that cannot hold all of them whole.
+    """The items within a pool that cannot hold all of them whole.
 
     The items of greatest worth whose smallest versions fit together stay; the pool is then
     divided between them.
@@ -204,7 +210,7 @@ def _is_picture(each: Shown) -> bool:
 def _rations(
     held: Mapping[str, Shown], least: Mapping[str, int], pool: int, desk: _Desk
 ) -> Mapping[str, int]:
-    """Return each item's part of the pool, by worth and size, from the one exact allocator."""
+    """Each item's part of the pool, by worth and size, from the one exact allocator."""
     sections = [
         Section(
             name,
@@ -220,7 +226,7 @@ def _rations(
 
 
 def _least(each: Shown, desk: _Desk) -> int:
-    """Return the fewest tokens that an item must have to go in at all."""
+    """The fewest tokens that an item must have to go in at all."""
     if each.media.kind is MediaKind.STRUCTURED:
         head = desk.counter.upper_bound(media_text(each.media))
         return min(_size(each), head + _FRAME + _LEAST_TABLE)
@@ -236,19 +242,23 @@ def _smaller(each: Shown, target: int, desk: _Desk) -> Shown:
 
 
 def _instead(shown: Shown, desk: _Desk) -> Shown:
-    """Return what stands for an item that cannot be sent: its best stand-in, else its name."""
+    """What stands for an item that cannot be sent: its best stand-in, else its name."""
     if shown.media.kind is MediaKind.STRUCTURED:
         return _table(shown.media, desk, 0)
+
     taken = shown.item.modality in desk.takes
     most = shown.item.tokens if taken else desk.pool + 1
     offers = [pair for pair in _offers(shown.media, desk) if pair[0].tokens < most]
+
     if offers:
         best, each = max(offers, key=lambda pair: (pair[0].utility_permille, pair[0].id))
         saved = shown.item.tokens - best.tokens
         return _stood_in(shown.media, Substitution(shown.item, best, saved), each)
+
     why = f"it takes {shown.item.tokens} tokens"
     if not taken:
         why = f"the model takes no {shown.item.modality.value}"
+
     return Shown(
         media=shown.media,
         text=media_text(shown.media, said=[f"[not sent: {why}; ask for it by its address]"]),

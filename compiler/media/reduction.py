@@ -2,7 +2,7 @@
 
 Plans only: sizes, segments, rows. Whoever holds the bytes does the work. Every plan is
 deterministic, and what a table loses is said in a note, so that a model never takes a sample
-for the whole. Source 000, 6.12.3; checklist C-193.
+for the whole. Checklist C-193.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Reduced:
 def downsampled(
     width_px: int, height_px: int, rule: ImageRule, *, target_tokens: int, least_px: int = 1
 ) -> tuple[int, int] | None:
-    """Return the largest size of the same shape within the tokens, or None.
+    """The largest size of the same shape within the tokens, or None.
 
     None says that no size whose shorter edge is at least `least_px` fits: substitute or leave
     the picture out.
@@ -53,17 +53,19 @@ def downsampled(
     """
     if image_tokens(width_px, height_px, rule) <= target_tokens:
         return width_px, height_px
+
     longer, least = max(width_px, height_px), _least_edge(width_px, height_px, least_px)
     fitting = [least - 1, longer]  # tokens rise with the edge, so halving finds the last that fits
     while fitting[1] - fitting[0] > 1:
         middle = sum(fitting) // 2
         size = _with_edge(width_px, height_px, middle)
         fitting[image_tokens(*size, rule) > target_tokens] = middle
+
     return _with_edge(width_px, height_px, fitting[0]) if fitting[0] >= least else None
 
 
 def least_size(width_px: int, height_px: int, least_px: int) -> tuple[int, int]:
-    """Return the smallest size of the same shape whose shorter edge has the least pixels.
+    """The smallest size of the same shape whose shorter edge has the least pixels.
 
     >>> least_size(1000, 500, 100)
     (200, 100)
@@ -77,16 +79,17 @@ def _least_edge(width_px: int, height_px: int, least_px: int) -> int:
 
 
 def _with_edge(width_px: int, height_px: int, edge: int) -> tuple[int, int]:
-    """Return the size whose longer edge is the stated one."""
+    """The size whose longer edge is the stated one."""
     longer = max(width_px, height_px)
     return max(1, width_px * edge // longer), max(1, height_px * edge // longer)
 
 
 def cropped(width_px: int, height_px: int, regions: Iterable[Region]) -> Region | None:
-    """Return the smallest region around all regions of interest, inside the picture."""
+    """The smallest region around all regions of interest, inside the picture."""
     inside = [region for region in regions if region.left < width_px and region.top < height_px]
     if not inside:
         return None
+
     return Region(
         min(region.left for region in inside),
         min(region.top for region in inside),
@@ -96,7 +99,7 @@ def cropped(width_px: int, height_px: int, regions: Iterable[Region]) -> Region 
 
 
 def chosen_segments(segments: Sequence[Item], target_tokens: int) -> tuple[str, ...]:
-    """Return the most valuable segments of a recording within the tokens, in their own order.
+    """The most valuable segments of a recording within the tokens, in their own order.
 
     Raises:
         InvalidInput: `bad_item`.
@@ -110,7 +113,7 @@ def filtered(
     columns: Sequence[str],
     keep: Callable[[Mapping[str, object]], bool] = lambda row: True,
 ) -> Reduced:
-    """Return the rows to keep, with the named columns in the given order."""
+    """The rows to keep, with the named columns in the given order."""
     kept = tuple(
         {column: row[column] for column in columns if column in row} for row in rows if keep(row)
     )
@@ -131,13 +134,14 @@ def sampled(rows: Sequence[Mapping[str, object]], size: int) -> Reduced:
         raise InvalidInput(f"a sample has at least 1 row, not {size}", code="bad_media")
     if len(rows) <= size:
         return Reduced(tuple(rows), "")
+
     places = _spread(range(len(rows)), size)
     note = f"sample of {size} of {len(rows)} rows, evenly spaced; the rest is available"
     return Reduced(tuple(rows[place] for place in places), note)
 
 
 def nearest(rows: Sequence[Mapping[str, object]], worth: Sequence[int], size: int) -> Reduced:
-    """Return the rows of most worth in their own order, evenly spaced among equals.
+    """The rows of most worth in their own order, evenly spaced among equals.
 
     `worth` has a number for each row; rows of one worth are a plain sample.
 
@@ -146,12 +150,14 @@ def nearest(rows: Sequence[Mapping[str, object]], worth: Sequence[int], size: in
     """
     if len(set(worth)) < 2 or len(rows) <= size:
         return sampled(rows, size)
+
     places: list[int] = []
     for level in sorted(set(worth), reverse=True):
         alike = [place for place, each in enumerate(worth) if each == level]
         if len(places) == size:
             break
         places += _spread(alike, size - len(places))
+
     note = f"{size} of {len(rows)} rows, nearest to the request first; the rest is available"
     return Reduced(tuple(rows[place] for place in sorted(places)), note)
 
@@ -167,7 +173,7 @@ def _spread(places: Sequence[int], size: int) -> Sequence[int]:
 def grouped(
     rows: Sequence[Mapping[str, object]], columns: Sequence[str], by: str = ""
 ) -> tuple[dict[str, object], ...]:
-    """Return the aggregates of columns as rows, one a group and column, groups sorted.
+    """The aggregates of columns as rows, one a group and column, groups sorted.
 
     >>> grouped([{"n": 1, "t": "a"}, {"n": 2, "t": "a"}], ["n"], "t")
     ({'t': 'a', 'column': 'n', 'count': 2, 'sum': 3, 'min': 1, 'max': 2, 'mean': 1.5},)
@@ -175,17 +181,19 @@ def grouped(
     groups: dict[str, list[Mapping[str, object]]] = {}
     for row in rows:
         groups.setdefault(str(row.get(by, "")) if by else "", []).append(row)
+
     found: list[dict[str, object]] = []
     for name in sorted(groups):
         for column in columns:
             numbers = aggregated(groups[name], column)
             plain = {what: _plain(number) for what, number in numbers.items()}
             found.append({**({by: name} if by else {}), "column": column, **plain})
+
     return tuple(found)
 
 
 def _plain(number: Fraction) -> int | float:
-    """Return a number as JSON writes it, to six digits after the point."""
+    """A number as JSON writes it, to six digits after the point."""
     return int(number) if number.denominator == 1 else float(round(number, 6))
 
 
@@ -202,6 +210,7 @@ def aggregated(rows: Sequence[Mapping[str, object]], column: str) -> dict[str, F
     ]
     if not numbers:
         return {"count": Fraction(0)}
+
     total = sum(numbers, Fraction(0))
     return {
         "count": Fraction(len(numbers)),

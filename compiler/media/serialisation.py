@@ -1,4 +1,4 @@
-"""Records as text, in the five forms that source 000 weighs, and the choice between them.
+"""Records as text, in the five forms that are weighed, and the choice between them.
 
 The same table costs up to two and a half times as much in one form as in another, and the
 cheapest ones are read less surely. The choice counts the real text with the model's own counter;
@@ -76,19 +76,21 @@ class Serialised:
 
 
 def serialise(records: Sequence[Record], form: Form) -> str:
-    """Return the records as text.
+    """The records as text.
 
     Raises:
         InvalidInput: `bad_media`, for a value that JSON cannot hold.
     """
     if form in (Form.PRETTY_JSON, Form.MINIFIED_JSON):
         return _json(list(map(dict, records)), pretty=form is Form.PRETTY_JSON)
+
     columns = list(dict.fromkeys(key for record in records for key in record))
     rows = [[_cell(record.get(column, "")) for column in columns] for record in records]
     if form is Form.MARKDOWN:
         return _markdown(columns, rows)
     if form is Form.CSV:
         return "\n".join(",".join(map(_csv_field, row)) for row in (columns, *rows))
+
     return _compact(columns, rows)
 
 
@@ -98,7 +100,7 @@ def choose_form(
     *,
     least_accuracy: ParseAccuracy = ParseAccuracy.HIGH,
 ) -> Serialised:
-    """Return the records in the cheapest form that is read surely enough.
+    """The records in the cheapest form that is read surely enough.
 
     Raises:
         InvalidInput: `bad_media`, for a value that JSON cannot hold.
@@ -146,6 +148,7 @@ def _compact(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = [f"{name}={_escaped(cell)}" if same else name for name, cell, same in told]
     lines = ["|".join(head)]
     above: Sequence[str] = ()
+
     for row in rows:
         cells = (
             _DITTO if above and cell == above[place] and len(cell) > 1 else _marked(cell)
@@ -154,6 +157,7 @@ def _compact(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         )
         lines.append("|".join(cells))
         above = row
+
     return "\n".join(lines)
 
 

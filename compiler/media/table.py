@@ -3,7 +3,7 @@
 A table that takes too much keeps what it adds up to and as many rows as fit, those that speak
 of the request first: the aggregates are of all rows, so that a model never adds up a sample.
 Where not one row fits, columns and aggregates stand alone. Every loss is said in a note.
-Source 000, 6.12.1 and 6.12.3; checklist C-191, C-193.
+Checklist C-191, C-193.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TableRules:
 def table_rules(
     counter: TokenCounter, rules: CompilePolicy, asked: frozenset[str], media: Media | None = None
 ) -> TableRules:
-    """Return the rules for a table of a request, or for a stored one."""
+    """The rules for a table of a request, or for a stored one."""
     return TableRules(
         counter=counter,
         least=ParseAccuracy[rules.structured_accuracy.upper()],
@@ -64,15 +64,16 @@ def table_rules(
 
 
 def rows_of(media: Media) -> tuple[Row, ...]:
-    """Return all rows of a table of a request."""
+    """All rows of a table of a request."""
     return tuple(cast("Sequence[Row]", json.loads(media.records)))
 
 
 def needed(media: Media) -> Reduced:
-    """Return the rows and columns that the caller says the task needs."""
+    """The rows and columns that the caller says the task needs."""
     rows = rows_of(media)
     if not media.columns and not media.where:
         return Reduced(rows, "")
+
     every = tuple(dict.fromkeys(column for row in rows for column in row))
     tests = [(test, _stated(test.value)) for test in media.where]
     return filtered(
@@ -83,23 +84,25 @@ def needed(media: Media) -> Reduced:
 
 
 def whole_table(found: Reduced, how: TableRules) -> Table:
-    """Return a table with all the rows that are needed, in its cheapest sure form."""
+    """A table with all the rows that are needed, in its cheapest sure form."""
     chosen = choose_form(found.rows, how.counter, least_accuracy=how.least)
     return _table(how, chosen.form.value, found.note, [chosen.text])
 
 
 def table_within(found: Reduced, how: TableRules, room: int) -> Table:
-    """Return a table within a room: aggregates, then the rows that fit.
+    """A table within a room: aggregates, then the rows that fit.
 
     Where the room holds nothing of it, the columns and the note stand all the same.
     """
     whole = whole_table(found, how)
     if whole.tokens <= room:
         return whole
+
     summed = _summary(found.rows, how, room)
     worth = [len(how.asked & terms_of(_words(row))) for row in found.rows] if how.asked else []
     worth = worth or [0] * len(found.rows)
     size = max(1, len(found.rows) - 1) * max(0, room) // max(1, whole.tokens)
+
     while size > 0:
         part = nearest(found.rows, worth, size)
         chosen = choose_form(part.rows, how.counter, least_accuracy=how.least)
@@ -107,6 +110,7 @@ def table_within(found: Reduced, how: TableRules, room: int) -> Table:
         if table.tokens <= room:
             return table
         size = min(size - 1, size * room // table.tokens)
+
     columns = ", ".join(dict.fromkeys(column for row in found.rows for column in row))
     note = _notes(found, f"none of {len(found.rows)} rows shown; columns: {columns}")
     return _table(how, whole.form, note, summed)
@@ -122,7 +126,7 @@ def _notes(found: Reduced, note: str) -> str:
 
 
 def _summary(rows: Sequence[Row], how: TableRules, room: int) -> list[str]:
-    """Return what all rows add up to, by group where that fits half the room."""
+    """What all rows add up to, by group where that fits half the room."""
     columns = how.aggregates or _numeric(rows)
     for by in dict.fromkeys((how.group_by, "")):
         lines = grouped(rows, columns, by)
@@ -131,11 +135,12 @@ def _summary(rows: Sequence[Row], how: TableRules, room: int) -> list[str]:
         chosen = choose_form(lines, how.counter, least_accuracy=how.least)
         if chosen.tokens <= room // 2:
             return [f"[all {len(rows)} rows add up to]", chosen.text, "[rows]"]
+
     return []
 
 
 def _numeric(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return the columns that hold nothing but numbers, in their order."""
+    """The columns that hold nothing but numbers, in their order."""
     held: dict[str, bool] = {}
     for row in rows:
         for column, value in row.items():
@@ -149,7 +154,7 @@ def _words(row: Row) -> str:
 
 
 def _stated(text: str) -> object:
-    """Return the value of a test; what is no JSON is the text itself."""
+    """The value of a test; what is no JSON is the text itself."""
     try:
         value: object = json.loads(text)
     except ValueError:
@@ -158,19 +163,22 @@ def _stated(text: str) -> object:
 
 
 def _passes(held: object, test: RowFilter, value: object) -> bool:
-    """Tell whether a cell passes a test; numbers compare as numbers, however they are written."""
+    """Whether a cell passes a test; numbers compare as numbers, however they are written."""
     one, other = _number(held), _number(value)
     numbers = one is not None and other is not None
     if test.test is RowTest.CONTAINS:
         return str(value).casefold() in str(held).casefold()
+
     same = one == other if numbers else str(held) == str(value)
     if test.test in (RowTest.EQUALS, RowTest.NOT_EQUALS):
         return same is (test.test is RowTest.EQUALS)
+
     if one is None or other is None:
         if held is None:
             return False
         less = str(held) < str(value)
         return same or less is (test.test is RowTest.AT_MOST)
+
     return one >= other if test.test is RowTest.AT_LEAST else one <= other
 
 

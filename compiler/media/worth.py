@@ -4,7 +4,7 @@ Worth is stated by the caller, or follows from the modality: how much of the req
 speak of, and of a recording what its transcript cannot give. A stand-in that states no worth
 keeps what its method usually keeps, less what the task needs beyond any text. A recording whose
 segments all carry their words has its transcript from them.
-Source 000, 6.12.2 and 6.12.4; checklist C-192, C-194.
+Checklist C-192, C-194.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ WHOLE: Final = 1000
 
 
 def permille(share: float | None, usual: int) -> int:
-    """Return a stated share of 0 to 1 in permille, else the usual one."""
+    """A stated share of 0 to 1 in permille, else the usual one."""
     return usual if share is None else round(WHOLE * share)
 
 
 def relevance(text: str, asked: frozenset[str]) -> int:
-    """Return how much of the request a text speaks of, in permille; whole where either is silent.
+    """How much of the request a text speaks of, in permille; whole where either is silent.
 
     >>> relevance("the red car", frozenset({"red", "bike"}))
     500
@@ -49,11 +49,12 @@ def relevance(text: str, asked: frozenset[str]) -> int:
     words = terms_of(text)
     if not asked or not words:
         return WHOLE
+
     return max(_LEAST, WHOLE * len(asked & words) // len(asked))
 
 
 def original(media: Media) -> MediaItem:
-    """Return the whole original as an item of its modality; its worth against stand-ins."""
+    """The whole original as an item of its modality; its worth against stand-ins."""
     return MediaItem(
         id=media.uri,
         modality=Modality(media.kind.value),
@@ -63,7 +64,7 @@ def original(media: Media) -> MediaItem:
 
 
 def claim_on_budget(media: Media, asked: frozenset[str]) -> int:
-    """Return the worth by which media share a budget that is too small for all of them."""
+    """The worth by which media share a budget that is too small for all of them."""
     spoken = [*(each.text for each in media.stand_ins), *(each.text for each in media.segments)]
     near = relevance("\n".join((media.description, *media.columns, *spoken)), asked)
     stated = permille(media.utility, WHOLE)
@@ -71,26 +72,28 @@ def claim_on_budget(media: Media, asked: frozenset[str]) -> int:
         return image_utility(density=stated, relevance=near)
     if media.kind is MediaKind.STRUCTURED:
         return structured_utility(relevance=near, needed_rows=stated)
+
     speech = WHOLE if any(each.method == "transcript" for each in media.stand_ins) else 0
     heard = audio_utility(speech=speech, relevance=near, acoustic=round(WHOLE * media.beyond_text))
     return max(1, heard * stated // WHOLE)
 
 
 def worth(segment: Segment, asked: frozenset[str]) -> int:
-    """Return what a segment is worth for the request, at least 1."""
+    """What a segment is worth for the request, at least 1."""
     return max(1, permille(segment.utility, relevance(segment.text, asked)))
 
 
 def with_transcript(
     media: Media, counter: TokenCounter, *, room: int, asked: frozenset[str]
 ) -> Media:
-    """Return a recording with the transcript that its segments make, where it brought none.
+    """A recording with the transcript that its segments make, where it brought none.
 
     A transcript beyond the room keeps the segments that matter most, and says how many.
     """
     known = any(each.method == "transcript" for each in media.stand_ins)
     if known or not media.segments or not all(each.text for each in media.segments):
         return media
+
     lines = {f"{n:05}": f"[{s.start:g}-{s.end:g}s] {s.text}" for n, s in enumerate(media.segments)}
     items = [
         Item(name, counter.upper_bound(f"{line}\n"), worth(segment, asked))
@@ -101,11 +104,12 @@ def with_transcript(
     text = "\n".join([*head, *(lines[name] for name in chosen)])
     if not chosen:
         return media
+
     return replace(media, stand_ins=(*media.stand_ins, StandIn(text=text, method="transcript")))
 
 
 def offer(media: Media, place: int, counter: TokenCounter) -> MediaItem:
-    """Return a stand-in of a media item as an item that may replace it."""
+    """A stand-in of a media item as an item that may replace it."""
     each = media.stand_ins[place]
     kept = _UTILITY_OF_METHOD.get(each.method, _OTHER_METHOD)
     told = kept * (WHOLE - round(WHOLE * media.beyond_text)) // WHOLE

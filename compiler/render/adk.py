@@ -6,7 +6,7 @@ first, the scope zone the second. Contents are the session zone, the turns of th
 in mid-conversation, so a system turn stays a framed block of the user's. Pictures, sound and
 films are parts of their own inside the frame of the text that names them; of a film Gemini itself
 takes stretches and frames. `service.adk` lays these parts over a live request.
-Sources: compiler page 1.1, rule 8 (google-adk 2.13.0); checklist C-198, C-221.
+Held against google-adk 2.13.0; checklist C-198, C-221.
 """
 
 from __future__ import annotations
@@ -46,15 +46,18 @@ def render_adk(
             for tool in tools
         ]
         config["tools"] = [{"function_declarations": declared}]
+
     rules = [segment for segment in plan.of(Stability.SCOPE) if in_system(segment, contract)]
     scope = "".join(segment.text for segment in rules)
     zones = (Stability.SESSION,) if scope else (Stability.SCOPE, Stability.SESSION)
     contents = [_content("user", plan.text_of(*zones))]
+
     for segment in plan.of(Stability.HISTORY):
         if segment.speaker == "assistant":
             contents.append(_content("model", segment.said_by("assistant")))
         else:
             contents.append(_content("user", segment.said_by("user")))
+
     contents.append({"role": "user", "parts": turn_parts(plan, media)})
     return {
         "model": plan.model,
@@ -69,7 +72,7 @@ def _content(role: str, text: str) -> dict[str, Any]:
 
 
 def turn_parts(plan: Plan, media: Originals | None = None) -> list[dict[str, Any]]:
-    """Return the parts of the turn: its text, and what is sent of its media in between.
+    """The parts of the turn: its text, and what is sent of its media in between.
 
     Raises:
         InvalidInput: `bad_media`.
@@ -92,10 +95,13 @@ def _native(part: NativePart) -> dict[str, Any]:
         made: dict[str, Any] = {"file_data": {"file_uri": part.sent.url, **named}}
     else:
         made = {"inline_data": {"data": part.sent.data, **named}}
+
     taken: dict[str, Any] = {}
     if part.clip is not None:
         taken["start_offset"] = f"{seconds(part.clip.start)}s"
         taken["end_offset"] = f"{seconds(part.clip.end)}s"
+
     if part.fps:
         taken["fps"] = part.fps
+
     return {**made, **({"video_metadata": taken} if taken else {})}

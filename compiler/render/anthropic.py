@@ -8,7 +8,7 @@ stands on the zone's last system block, which follows the tools in the provider'
 the last tool. A system turn of the history becomes a system message where the model takes one
 behind a user turn (C-088); elsewhere it stays a framed block of the user's. Pictures are parts
 of their own inside the frame of the text that names them, behind every cache mark.
-Sources: settled 10 ("Order"); compiler page 1.1; C-087, C-088, C-198.
+Checklist C-087, C-088, C-198.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def render_anthropic(
     contract: str = "system",
     media: Originals | None = None,
 ) -> dict[str, Any]:
-    """Return the request's `tools`, `system` and `messages`; `model` as it was asked for.
+    """The request's `tools`, `system` and `messages`; `model` as it was asked for.
 
     `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
     `contract` where the tenant's rules stand (`system` or `payload`), `media` what is sent of
@@ -51,6 +51,7 @@ def render_anthropic(
     marked = marked_shown(plan, found, native_tools=tools is not None)
     system: list[dict[str, Any]] = []
     messages: list[dict[str, Any]] = []
+
     for number, segment in enumerate(plan.segments):
         if tools is not None and segment.block.section == "tools":
             continue
@@ -64,6 +65,7 @@ def render_anthropic(
             _say(messages, role, parts)
         else:
             _say(messages, role, [{**_text(segment.said_by(role)), **mark}])
+
     request: dict[str, Any] = {"model": plan.model, "system": system, "messages": messages}
     if tools:
         request["tools"] = [
@@ -75,6 +77,7 @@ def render_anthropic(
             for tool in tools
         ]
         request["tools"][-1].update(_mark(ttl_s) if -1 in marked else {})
+
     return request
 
 

@@ -5,8 +5,7 @@ who says it. `marks` tells after which segments a cache boundary is worth settin
 of each of the four zones, when the prefix up to there is long enough by the lower bound of the
 count and its expected reads pay for the write. Provider rules come from the capability table.
 
-Invariant: the segments joined are the envelope's text. Sources: compiler page 1.1, rules 1 to
-4; checklist C-087, C-319.
+Invariant: the segments joined are the envelope's text. Checklist C-087, C-319.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Segment:
 
     @property
     def stability(self) -> Stability:
-        """Return how long its bytes stay."""
+        """How long its bytes stay."""
         return SECTIONS[SectionName(self.block.section)].stability
 
     @property
@@ -58,7 +57,7 @@ class Segment:
         return scheme if dialogue and scheme in SPEAKERS else ""
 
     def said_by(self, role: str) -> str:
-        """Return a turn's own words for a message of its speaker, else the framed block.
+        """A turn's own words for a message of its speaker, else the framed block.
 
         A turn without words is framed too: providers refuse an empty text.
         """
@@ -66,7 +65,7 @@ class Segment:
         return self.block.text if own else self.text
 
     def around_media(self) -> tuple[str, str]:
-        """Return the text before and behind what is sent for its media item.
+        """The text before and behind what is sent for its media item.
 
         That is laid before the closing line: untrusted data of any kind stands between the
         boundary lines of its block.
@@ -87,15 +86,15 @@ class Plan:
 
     @property
     def media_tokens(self) -> int:
-        """Return the tokens of the pictures, recordings and films that are sent beside the text."""
+        """The tokens of the pictures, recordings and films that are sent beside the text."""
         return sum(segment.shown.beside for segment in self.segments if segment.shown)
 
     def of(self, *stabilities: Stability) -> tuple[Segment, ...]:
-        """Return the segments of some zones, in order."""
+        """The segments of some zones, in order."""
         return tuple(s for s in self.segments if s.stability in stabilities)
 
     def text_of(self, *stabilities: Stability, tools: bool = True) -> str:
-        """Return the text of some zones, with or without the tools."""
+        """The text of some zones, with or without the tools."""
         kept = (s for s in self.of(*stabilities) if tools or s.block.section != "tools")
         return "".join(s.text for s in kept)
 
@@ -107,7 +106,7 @@ def segments_of(
     *,
     shown: Mapping[int, Shown] = NOTHING_SHOWN,
 ) -> tuple[Segment, ...]:
-    """Return the segments of a text from the spans of its blocks; `shown` is media by place."""
+    """The segments of a text from the spans of its blocks; `shown` is media by place."""
     return tuple(
         Segment(text[start:end], block, shown.get(place))
         for place, (block, (start, end)) in enumerate(zip(blocks, spans, strict=True))
@@ -115,7 +114,7 @@ def segments_of(
 
 
 def capability_for(plan: Plan, provider: Provider) -> Capability:
-    """Return the plan's capability when its model is of this provider, else that of no provider.
+    """The plan's capability when its model is of this provider, else that of no provider.
 
     A request may be rendered for a gateway that speaks another provider's protocol; what the
     model itself cannot do is then not asked for.
@@ -124,7 +123,7 @@ def capability_for(plan: Plan, provider: Provider) -> Capability:
 
 
 def in_system(segment: Segment, contract: str) -> bool:
-    """Tell whether a segment belongs to the request's system text (C-198, C-208).
+    """Whether a segment belongs to the request's system text (C-198, C-208).
 
     Contract `system` (option A) puts the rules of tenant and project there too; `payload`
     (option B) sends them at the head of the payload, so that one system text serves many
@@ -135,11 +134,12 @@ def in_system(segment: Segment, contract: str) -> bool:
     """
     if contract not in CONTRACTS:
         raise unknown("contract", contract, CONTRACTS)
+
     return segment.stability in CONTRACTS[contract]
 
 
 def marks(plan: Plan, *, expected_reads: float = 1.0, ttl: int = 0) -> tuple[int, ...]:
-    """Return the places of the segments after which a cache mark stands, rising.
+    """The places of the segments after which a cache mark stands, rising.
 
     `ttl` is the place of a lifetime in the capability's list. None are set for a provider that
     takes none, before a prefix that is too short, or where reads would not pay for the write.
@@ -147,34 +147,37 @@ def marks(plan: Plan, *, expected_reads: float = 1.0, ttl: int = 0) -> tuple[int
     row = plan.capability
     if not row.breakpoints or not pays(row, expected_reads=expected_reads, ttl=ttl):
         return ()
+
     ends = _within_lookback(_zone_ends(plan), plan)
     return tuple([end for end in ends if _long_enough(plan, end)][-row.breakpoints :])
 
 
 def ttl_place(row: Capability, ttl_s: int) -> int:
-    """Return the place of a lifetime in a capability's list; 0 where none are on offer.
+    """The place of a lifetime in a capability's list; 0 where none are on offer.
 
     Raises:
         InvalidInput: `bad_request`, naming the lifetimes of the model.
     """
     if not row.ttls_s:
         return 0
+
     if ttl_s not in row.ttls_s:
         offered = " or ".join(map(str, row.ttls_s))
         raise InvalidInput(
             f"{row.pattern} caches for {offered} seconds, not {ttl_s}", code="bad_request"
         )
+
     return row.ttls_s.index(ttl_s)
 
 
 def pays(row: Capability, *, expected_reads: float, ttl: int = 0) -> bool:
-    """Tell whether so many expected reads of a prefix pay for writing it to the cache."""
+    """Whether so many expected reads of a prefix pay for writing it to the cache."""
     write = row.write_permille[min(ttl, len(row.write_permille) - 1)]
     return write - 1000 < expected_reads * (1000 - row.read_permille)
 
 
 def expected_cached_tokens(plan: Plan) -> int:
-    """Return the tokens that the next request of the same conversation should read from a cache.
+    """The tokens that the next request of the same conversation should read from a cache.
 
     That is the longest prefix which stays and which the provider keeps: up to the last mark
     where it takes marks, else all four zones, rounded down to its steps. By the lower bound of
@@ -183,28 +186,32 @@ def expected_cached_tokens(plan: Plan) -> int:
     row = plan.capability
     if row.min_cacheable_tokens is None:
         return 0
+
     ends = marks(plan) if row.breakpoints else tuple(_zone_ends(plan))
     if not ends:
         return 0
+
     tokens = _prefix_tokens(plan, ends[-1])
     if tokens < row.min_cacheable_tokens:
         return 0
+
     return tokens - tokens % row.granularity_tokens
 
 
 def hit_status(cached: int, expected: int) -> CacheHitStatus:
-    """Return what a provider's report of cached tokens means beside what was expected (C-111).
+    """What a provider's report of cached tokens means beside what was expected (C-111).
 
     >>> hit_status(1_024, 4_096).value
     'PARTIAL_HIT'
     """
     if not cached:
         return CacheHitStatus.NONE
+
     return CacheHitStatus.FULL_HIT if cached >= expected else CacheHitStatus.PARTIAL_HIT
 
 
 def tokens_read(before: Plan, now: Plan) -> int:
-    """Return the tokens of a request that its provider should still hold from the one before.
+    """The tokens of a request that its provider should still hold from the one before.
 
     Where marks are taken: the longest prefix that the earlier request marked, that stands
     unchanged, and that a mark of this request still looks back on. Else all leading segments
@@ -213,6 +220,7 @@ def tokens_read(before: Plan, now: Plan) -> int:
     row = now.capability
     if row.min_cacheable_tokens is None:
         return 0
+
     pairs = zip(before.segments, now.segments, strict=False)
     same = sum(1 for _ in takewhile(lambda pair: pair[0].text == pair[1].text, pairs))
     if row.breakpoints:
@@ -224,9 +232,11 @@ def tokens_read(before: Plan, now: Plan) -> int:
         ]
     else:
         ends = [same - 1]
+
     tokens = _prefix_tokens(now, max(ends, default=-1))
     if tokens < row.min_cacheable_tokens:
         return 0
+
     return tokens - tokens % row.granularity_tokens
 
 
@@ -243,14 +253,16 @@ def _within_lookback(ends: list[int], plan: Plan) -> list[int]:
     lookback = plan.capability.lookback_blocks
     if lookback is None or len(ends) < plan.capability.breakpoints:
         return ends
+
     reach = lookback - LOOKBACK_MARGIN
     if added_blocks(plan) > reach:
         return [*ends[:-2], ends[-1] - reach, ends[-1]]
+
     return ends
 
 
 def added_blocks(plan: Plan) -> int:
-    """Return how many blocks of the history its last turn added: from the user's words on."""
+    """How many blocks of the history its last turn added: from the user's words on."""
     history = plan.of(Stability.HISTORY)
     for number, segment in enumerate(reversed(history), start=1):
         if segment.speaker == "user":

@@ -7,7 +7,7 @@ goes out that is larger than what the budget took. Bytes are measured by what th
 themselves; what an address holds cannot be, so it may only stand for a whole original.
 
 Nothing is decoded, fetched, cut or resized here. Which format carries what stands in the
-capability table. Source 000, 6.12.4; checklist C-194, C-196, C-198.
+capability table. Checklist C-194, C-196, C-198.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SentMedia:
 
     @property
     def type(self) -> str:
-        """Return the media type, by its usual name; empty when nothing tells it."""
+        """The media type, by its usual name; empty when nothing tells it."""
         path = self.url.partition("?")[0].partition("#")[0]
         told = media_type_of(self.data) or self.media_type.partition(";")[0].strip().lower()
         told = told or _ENDINGS.get(path.rpartition(".")[2].lower(), "")
@@ -82,13 +82,14 @@ class SentMedia:
 
 
 def sent_media(stated: SentMedia | bytes | str) -> SentMedia:
-    """Return what is sent from plain bytes, or from the text of a URL.
+    """What is sent from plain bytes, or from the text of a URL.
 
     Raises:
         InvalidInput: `bad_media`, for no bytes and no text.
     """
     if isinstance(stated, SentMedia):
         return stated
+
     return SentMedia(url=stated) if isinstance(stated, str) else SentMedia(data=bytes(stated))
 
 
@@ -122,7 +123,7 @@ class _Desk:
 def native_parts(
     plan: Plan, target: str, given: Originals | None
 ) -> Mapping[int, tuple[NativePart, ...]]:
-    """Return the native parts of a request by the place of the segment that names them.
+    """The native parts of a request by the place of the segment that names them.
 
     Without originals there are none: the caller lays the media himself.
 
@@ -132,6 +133,7 @@ def native_parts(
     """
     if given is None:
         return {}
+
     wire = _crowded(plan, MEDIA_WIRES[target])
     desk = _Desk(given, target, wire, plan.capability.media)
     return {
@@ -144,7 +146,7 @@ def native_parts(
 def interleaved(
     said: Iterable[tuple[int, TextSegment, str]], beside: Mapping[int, Sequence[NativePart]]
 ) -> Iterator[str | NativePart]:
-    """Yield the texts of segments, joined, with the native parts between them.
+    """The texts of segments, joined, with the native parts between them.
 
     `said` are segments by their place, each with its words in this request; the last thing is a
     text, which may be empty.
@@ -154,15 +156,17 @@ def interleaved(
         if place not in beside:
             text += words
             continue
+
         before, behind = segment.around_media()
         yield text + before
         yield from beside[place]
         text = behind
+
     yield text
 
 
 def _crowded(plan: Plan, wire: MediaWire) -> MediaWire:
-    """Return the format's row as it holds for as many pictures as the plan sends."""
+    """The format's row as it holds for as many pictures as the plan sends."""
     kinds = [s.shown.item.modality for s in plan.segments if s.shown is not None and s.shown.beside]
     if wire.crowd is None or kinds.count(Modality.IMAGE) <= wire.crowd[0]:
         return wire
@@ -181,6 +185,7 @@ def _parts(shown: Shown, desk: _Desk) -> Iterator[NativePart]:
             f"{who} takes no {modality.value}, and the budget holds {uri} as one: name the model "
             "in the compile and give stand_ins, leave the item out, or render without media"
         )
+
     if modality is Modality.VIDEO:
         yield from _film(shown, desk)
     elif modality is Modality.IMAGE:
@@ -194,10 +199,11 @@ def _parts(shown: Shown, desk: _Desk) -> Iterator[NativePart]:
 
 
 def _found(desk: _Desk, *addresses: str) -> SentMedia:
-    """Return what is given under the first known address."""
+    """What is given under the first known address."""
     for address in addresses:
         if address in desk.given:
             return sent_media(desk.given[address])
+
     raise _bad(
         f"{addresses[0]} is to be sent and media holds nothing for it: use "
         "media=memory.media(envelope), add its bytes there, or render without media"
@@ -205,7 +211,7 @@ def _found(desk: _Desk, *addresses: str) -> SentMedia:
 
 
 def _word(address: str, sent: SentMedia, modality: Modality, desk: _Desk) -> str:
-    """Return the format's word for what is sent, once it is sure that the format carries it."""
+    """The format's word for what is sent, once it is sure that the format carries it."""
     wire, word = desk.wire, desk.wire.words.get(sent.type, "")
     if sent.url:
         schemes = wire.schemes.get(modality, ())
@@ -215,12 +221,14 @@ def _word(address: str, sent: SentMedia, modality: Modality, desk: _Desk) -> str
                 f"a request for {desk.target} takes {modality.value} by {offered}, not as "
                 f"{sent.url!r:.120}; give the bytes"
             )
+
     if (sent.data or sent.type) and not (word and sent.type.startswith(f"{modality.value}/")):
         carried = ", ".join(word for word in wire.words if word.startswith(modality.value))
         raise _bad(
             f"{address} is {sent.type or 'of an unknown type'}; a request for {desk.target} "
             f"carries {carried}: convert it, or state its media_type"
         )
+
     return word
 
 
@@ -234,10 +242,12 @@ def _picture(shown: Shown, desk: _Desk) -> NativePart:
     address = (*shown.parts, shown.media.uri)[0]
     sent = _found(desk, address, shown.media.uri)
     word = _word(address, sent, Modality.IMAGE, desk)
+
     if sent.data:
         _check_picture(address, sent, shown, desk.wire)
     elif shown.item.method != "original":
         raise _whole(address, sent)
+
     return NativePart(Modality.IMAGE, sent, word)
 
 
@@ -245,9 +255,11 @@ def _check_picture(address: str, sent: SentMedia, shown: Shown, wire: MediaWire)
     told = measures(sent.data, MediaKind.IMAGE)
     if not told:
         raise _bad(f"the bytes of {address} tell no size; convert it to PNG or JPEG")
+
     size = int(told["width"]), int(told["height"])
     due = planned_size(shown)
     tokens = image_tokens(*size, PICTURE)
+
     if (due is not None and size != due) or tokens > shown.item.tokens:
         planned = "" if due is None else f"{due[0]}x{due[1]} and "
         raise _bad(
@@ -255,6 +267,7 @@ def _check_picture(address: str, sent: SentMedia, shown: Shown, wire: MediaWire)
             f"{shown.item.tokens} tokens: state its true width and height in the compile, and send "
             f"it as planned; {_HOW}"
         )
+
     if wire.most_px is not None and max(size) > wire.most_px:
         raise _bad(
             f"{address} is {size[0]}x{size[1]}, the longest edge that is taken has "
@@ -264,7 +277,7 @@ def _check_picture(address: str, sent: SentMedia, shown: Shown, wire: MediaWire)
 
 
 def planned_size(shown: Shown) -> tuple[int, int] | None:
-    """Return the width and height that a picture must have when it is sent, None for any."""
+    """The width and height that a picture must have when it is sent, None for any."""
     if shown.size is not None or shown.region is None:
         return shown.size
     left, top, right, bottom = shown.region
@@ -276,6 +289,7 @@ def _sound(address: str, shown: Shown, most: int, desk: _Desk) -> NativePart:
     word = _word(address, sent, Modality.AUDIO, desk)
     if sent.url and shown.segments:
         raise _whole(address, sent)
+
     told = measures(sent.data, MediaKind.AUDIO)
     tokens = audio_tokens(round(told["seconds"] * 1000)) if told else 0
     if tokens > most:
@@ -283,13 +297,15 @@ def _sound(address: str, shown: Shown, most: int, desk: _Desk) -> NativePart:
             f"{address} takes {tokens} tokens, planned were {most}: state its true length in the "
             f"compile, and send it as planned; {_HOW}"
         )
+
     if sent.data and not told and not shown.media.seconds:
         raise _bad(f"neither {address} nor the request tells its length: state its seconds")
+
     return NativePart(Modality.AUDIO, sent, word)
 
 
 def _film(shown: Shown, desk: _Desk) -> Iterator[NativePart]:
-    """Return a film whole, with the stretches and the rate that the provider takes from it.
+    """A film whole, with the stretches and the rate that the provider takes from it.
 
     Stretches that are given by their own addresses are sent as they are.
     """
@@ -297,6 +313,7 @@ def _film(shown: Shown, desk: _Desk) -> Iterator[NativePart]:
     clips: list[tuple[str, Segment | None]] = [(uri, None)]
     if shown.segments:
         clips = list(zip(shown.parts, shown.segments, strict=True))
+
     for address, clip in clips:
         sent = _found(desk, address, uri)
         word = _word(address, sent, Modality.VIDEO, desk)
@@ -308,6 +325,7 @@ def _film(shown: Shown, desk: _Desk) -> Iterator[NativePart]:
             length = shown.media.seconds if clip is None else clip.end - clip.start
             _check_length(address, told, length)
             clip = None
+
         yield NativePart(Modality.VIDEO, sent, word, clip, _rate(shown, told))
 
 
@@ -318,10 +336,12 @@ def _check_frames(
     size = shown.size or (shown.media.width, shown.media.height)
     planned = picture_tokens(replace(shown.media, width=size[0], height=size[1]))
     frame = wire.frame_tokens
+
     if "width" in told:
         frame = min(frame, image_tokens(int(told["width"]), int(told["height"]), PICTURE))
     elif shown.size is None:
         frame = min(frame, planned)
+
     if frame > planned:
         raise _bad(
             f"{address} would take {frame} tokens a frame, planned were {planned}: grant more "
@@ -339,7 +359,7 @@ def _check_length(address: str, told: Mapping[str, int | float], length: float) 
 
 
 def _rate(shown: Shown, told: Mapping[str, int | float]) -> float:
-    """Return the frames a second of a film that loses frames, else 0."""
+    """The frames a second of a film that loses frames, else 0."""
     seconds = shown.media.seconds or told.get("seconds", 0)
     if shown.frames and not seconds:
         raise _bad(f"neither {shown.media.uri} nor the request tells its length: state its seconds")

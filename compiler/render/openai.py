@@ -9,7 +9,7 @@ Models that take explicit breakpoints (from GPT-5.6) get them behind the zones, 
 mode: then no implicit one is written, and where reads would not pay for a write, none at all.
 Pictures and sound are parts of their own inside the frame of the text that names them; only the
 message of the turn has such parts.
-Sources: C-089; R35; compiler page 1.1; SDK 3.54.0 types.
+Held against the types of SDK 3.54.0. Checklist C-089.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ def render_openai(
     }
     if row.breakpoints:
         request["prompt_cache_options"] = {"mode": "explicit", "ttl": "30m"}
+
     if tools:
         request["tools"] = [
             {
@@ -84,11 +85,12 @@ def render_openai(
             }
             for tool in tools
         ]
+
     return request
 
 
 def _grouped(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:
-    """Return the messages as (role, segments): the zones as one each, the turns by themselves."""
+    """The messages as (role, segments): the zones as one each, the turns by themselves."""
     found: _Groups = []
     zone = ""
     for number, segment in enumerate(plan.segments):
@@ -99,12 +101,14 @@ def _grouped(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:
             found[-1][1].append((number, segment))
         else:
             found.append((role, [(number, segment)]))
+
         zone = here
+
     return found
 
 
 def _message_of(segment: Segment, contract: str) -> tuple[str, str]:
-    """Return the zone that shares a message, and its role."""
+    """The zone that shares a message, and its role."""
     if in_system(segment, contract):
         return "system", "system"
     if segment.stability is Stability.SCOPE:
@@ -115,9 +119,10 @@ def _message_of(segment: Segment, contract: str) -> tuple[str, str]:
 def _content(
     role: str, said: Sequence[tuple[int, Segment]], marked: frozenset[int], mark: Mark
 ) -> str | list[dict[str, Any]]:
-    """Return the text of a message; as parts, cut behind each mark, where marks are taken."""
+    """The text of a message; as parts, cut behind each mark, where marks are taken."""
     if mark is None:
         return "".join(segment.said_by(role) for _, segment in said)
+
     parts: list[dict[str, Any]] = []
     fresh = True
     for number, segment in said:
@@ -127,13 +132,14 @@ def _content(
         fresh = number in marked
         if fresh:
             parts[-1]["prompt_cache_breakpoint"] = dict(mark)
+
     return parts
 
 
 def _with_media(
     role: str, said: Sequence[tuple[int, Segment]], beside: _Beside
 ) -> list[dict[str, Any]]:
-    """Return the parts of the turn's message, which no mark ever follows."""
+    """The parts of the turn's message, which no mark ever follows."""
     words = ((number, segment, segment.said_by(role)) for number, segment in said)
     return [
         {"type": "text", "text": part} if isinstance(part, str) else _native(part)

@@ -25,21 +25,23 @@ class ToolSpec(NamedTuple):
 
 
 def tools_of(blocks: Iterable[Block]) -> tuple[ToolSpec, ...] | None:
-    """Return the tools of the TOOLS blocks; None when one of them is not a plain tool."""
+    """The tools of the TOOLS blocks; None when one of them is not a plain tool."""
     found: list[ToolSpec] = []
     for block in blocks:
         if block.section != "tools":
             continue
+
         for text in _texts(block):
             spec = _spec(text)
             if spec is None:
                 return None
             found.append(spec)
+
     return tuple(found)
 
 
 def marked_shown(plan: Plan, found: Iterable[int], *, native_tools: bool) -> frozenset[int]:
-    """Return the marked places that have a text of their own in the request.
+    """The marked places that have a text of their own in the request.
 
     Tools that are sent as tools have none: their mark moves to the text before them in their
     zone, which providers put behind the tools; without one it is -1, the list of tools itself.
@@ -49,6 +51,7 @@ def marked_shown(plan: Plan, found: Iterable[int], *, native_tools: bool) -> fro
         while native_tools and place >= 0 and plan.segments[place].block.section == "tools":
             place -= 1
         shown.add(place)
+
     return frozenset(shown)
 
 
@@ -63,9 +66,11 @@ def _spec(text: str) -> ToolSpec | None:
         tool = json.loads(text)
     except ValueError:
         return None
+
     fields = fields_of(tool)
     name = fields.get("name")
     if not isinstance(name, str) or not name:
         return None
+
     schema = fields.get("input_schema") or {"type": "object"}
     return ToolSpec(name, str(fields.get("description") or ""), schema)

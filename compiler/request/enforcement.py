@@ -109,6 +109,7 @@ def nesting(text: str) -> int:
             deepest = max(deepest, depth)
         elif char in "]}":
             depth -= 1
+
     return deepest
 
 
@@ -168,6 +169,7 @@ def _objects(schema: object) -> Iterator[Mapping[str, Any]]:
         if isinstance(branch, dict):
             yield cast("Mapping[str, Any]", branch)
             waiting.extend(branch.values())
+
         waiting.extend(items_of(branch))
 
 
@@ -182,6 +184,7 @@ def _check_pattern(pattern: str) -> None:
 
     if len(pattern) > _MAX_PATTERN:
         raise _refusal(f"a pattern has at most {_MAX_PATTERN} characters")
+
     try:
         regex.compile(pattern)
     except (regex.error, OverflowError) as error:

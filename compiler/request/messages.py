@@ -27,7 +27,7 @@ def is_message(fields: Fields) -> bool:
 
 
 def turns_of(message: Fields) -> Iterator[dict[str, Any]]:
-    """Yield the turns of one message, as fields of `Turn`; an empty message has none.
+    """The turns of one message, as fields of `Turn`; an empty message has none.
 
     >>> [turn["text"] for turn in turns_of({"role": "user", "content": "Hello."})]
     ['Hello.']
@@ -37,6 +37,7 @@ def turns_of(message: Fields) -> Iterator[dict[str, Any]]:
     result_id = message.get("tool_call_id")
     if result_id:
         frame["call_id"] = str(result_id)
+
     if message.get("name"):
         frame["name"] = str(message["name"])
 
@@ -52,6 +53,7 @@ def turns_of(message: Fields) -> Iterator[dict[str, Any]]:
             yield _call(block) if kind == "tool_use" else _result(block)
         elif kind not in _SILENT_TYPES:
             words.append(f"[{kind}]")
+
     yield from _said(frame, words)
 
     for call in message.get("tool_calls") or ():
@@ -76,6 +78,7 @@ def _blocks(content: object) -> list[Fields]:
     blocks: list[Fields] = []
     for block in cast("list[Any]", content):
         blocks.append(block if isinstance(block, Mapping) else {"type": "text", "text": block})
+
     return blocks
 
 
@@ -89,6 +92,7 @@ def _call(block: Fields) -> dict[str, Any]:
     arguments = block.get("input", "")
     if not isinstance(arguments, str):
         arguments = canonical_json(arguments)
+
     name = str(block.get("name", ""))
     return {
         "role": "assistant",
@@ -103,6 +107,7 @@ def _result(block: Fields) -> dict[str, Any]:
     for part in _blocks(block.get("content")):
         kind = part.get("type", "text")
         words.append(str(part.get("text", "")) if kind in _TEXT_TYPES else f"[{kind}]")
+
     return {
         "role": "tool",
         "call_id": str(block.get("tool_use_id", "")),
@@ -125,4 +130,5 @@ def tool_fields(tool: Fields) -> dict[str, Any]:
     schema = fields.get("parameters", fields.get("input_schema"))
     if schema is not None:
         known["input_schema"] = schema
+
     return known

@@ -2,7 +2,6 @@
 
 What cannot be read is refused with the field's name and the nearest known words; nothing is
 guessed. The same readers rebuild a request from the JSON of a manifest.
-Source: API "Compiling".
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ Reader = Callable[[str, object], Any]
 
 
 def request_from_json(text: str) -> CompileRequest:
-    """Return the request of a canonical JSON.
+    """The request of a canonical JSON.
 
     Raises:
         InvalidInput: `bad_manifest`, when the text is no request.
@@ -63,7 +62,7 @@ def request_from_json(text: str) -> CompileRequest:
 
 
 def parse_request(task: str, **given: Any) -> CompileRequest:
-    """Return a checked request from what a caller passed to `compile`.
+    """A checked request from what a caller passed to `compile`.
 
     Raises:
         InvalidInput: `bad_request`, `too_large`, `naive_datetime`, `unknown_vocabulary`.
@@ -72,6 +71,7 @@ def parse_request(task: str, **given: Any) -> CompileRequest:
     for name in given:
         if name not in known:
             raise bad_request(name, f"no such parameter; {did_you_mean(name, known)}")
+
     read: dict[str, Any] = {
         name: _READERS[name](name, raw)
         for name, raw in given.items()
@@ -98,6 +98,7 @@ _Kind = TypeVar("_Kind")
 def _text(where: str, raw: object) -> str:
     if not isinstance(raw, str):
         raise bad_request(where, f"give a text, not {type(raw).__name__}")
+
     if len(raw) > MAX_TEXT:
         raise InvalidInput(
             f"{where} has {len(raw)} characters, the limit is {MAX_TEXT}; "
@@ -105,8 +106,10 @@ def _text(where: str, raw: object) -> str:
             code="too_large",
             field=where,
         )
+
     if (lone := _LONE.search(raw)) is not None:
         raise bad_request(where, f"a lone surrogate at character {lone.start()}; decode it anew")
+
     return raw
 
 
@@ -123,16 +126,20 @@ def _listed(where: str, raw: object) -> tuple[object, ...]:
 def _item(kind: type[_Kind], where: str, raw: object) -> _Kind:
     if isinstance(raw, kind):
         return raw
+
     if isinstance(raw, str):
         raw = {"name" if kind is Tool else "text": raw}
+
     if not isinstance(raw, Mapping):
         raise bad_request(where, f"give a text, a mapping or a {kind.__name__}")
+
     names = [field.name for field in fields(cast("Any", kind))]
     stated: dict[str, Any] = {}
     for name, value in cast("Mapping[str, Any]", raw).items():
         if name not in names:
             raise bad_request(where, f"unknown field {name!r}; {did_you_mean(name, names)}")
         stated[name] = _FIELDS.get(name, _text)(f"{where}.{name}", value)
+
     try:
         return kind(**stated)
     except TypeError as error:
@@ -147,7 +154,7 @@ def _json_text(where: str, raw: object) -> str:
 
 
 def _json_value(where: str, raw: object) -> str:
-    """Return a value as canonical JSON; a plain text is itself unless it is JSON already."""
+    """A value as canonical JSON; a plain text is itself unless it is JSON already."""
     try:
         return _json_text(where, raw)
     except InvalidInput:
@@ -158,9 +165,11 @@ def _signals(where: str, raw: object) -> tuple[tuple[str, float], ...]:
     stated = fields_of(raw)
     if raw and not stated:
         raise bad_request(where, "give a mapping of signal names to numbers")
+
     for name in stated:
         if name not in SIGNALS:
             raise unknown("signal", name, SIGNALS)
+
     return tuple(
         (name, risk_weight(value) if isinstance(value, str) else _number(where, value))
         for name, value in sorted(stated.items())
@@ -175,6 +184,7 @@ def _records(where: str, raw: object) -> str:
         raise bad_request(where, "give a list of objects")
     if len(rows) > MAX_ITEMS:
         raise InvalidInput(f"{where} has more than {MAX_ITEMS} rows", code="too_large")
+
     return text
 
 
@@ -235,8 +245,10 @@ def _instant(where: str, raw: object) -> int | None:
             raise
         except ValueError as error:
             raise bad_request(where, f"{raw!r} is no ISO 8601 instant with a zone") from error
+
     if instant is not None and not MIN_US <= instant <= INF_US:
         raise bad_request(where, "the instant leaves the years 1 to 9999")
+
     return instant
 
 
@@ -343,6 +355,7 @@ def _history(where: str, raw: object) -> tuple[Turn, ...]:
             turns += [_item(Turn, place, turn) for turn in turns_of(fields)]
         else:
             turns.append(_item(Turn, place, item))
+
     return tuple(turns)
 
 

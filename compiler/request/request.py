@@ -6,7 +6,7 @@ Set-like inputs (entities, tools, evidence, pinned, skills) are kept sorted: the
 call never changes a byte. History, constraints, acceptance, progress and errors keep theirs.
 
 Nothing here is trusted: which level an item gets is decided by `given` from the caller's
-ceiling. Sources: API "Compiling"; settled 10; checklist C-126 to C-128, C-146, C-216.
+ceiling. Checklist C-126 to C-128, C-146, C-216.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_ITEMS: Final = 5_000
 """Items of one list."""
 
 VECTOR_SCALE: Final = 4_000
-"""A vector is kept as whole numbers, `rint(4000 x)` of the normalised one (settled 8)."""
+"""A vector is kept as whole numbers, `rint(4000 x)` of the normalised one."""
 
 
 class Role(StrEnum):
@@ -214,7 +214,7 @@ class Constraint:
 
     @property
     def binds(self) -> bool:
-        """Tell whether it can be a hard constraint: what was only inferred never is (C-146)."""
+        """Whether it can be a hard constraint: what was only inferred never is (C-146)."""
         return self.hard and self.explicit
 
 
@@ -278,17 +278,17 @@ class CompileRequest:
 
     @property
     def wish(self) -> str:
-        """Return the user's words: the stated request, else the query."""
+        """The user's words: the stated request, else the query."""
         return self.user_request or self.query
 
     def to_json(self) -> str:
-        """Return the request as canonical JSON, the form that a manifest pins."""
+        """The request as canonical JSON, the form that a manifest pins."""
         plain = asdict(replace(self, query_vector=None))  # which would copy each number
         return canonical_json({**plain, "query_vector": self.query_vector})
 
 
 def quantised(vector: Sequence[float]) -> tuple[int, ...]:
-    """Return a vector as the whole numbers that searches multiply (settled 8).
+    """A vector as the whole numbers that searches multiply.
 
     >>> quantised([3.0, 4.0])
     (2400, 3200)
@@ -296,11 +296,12 @@ def quantised(vector: Sequence[float]) -> tuple[int, ...]:
     length = math.sqrt(math.fsum(x * x for x in vector))
     if not vector or not math.isfinite(length) or length <= 0:
         raise bad_request("query_vector", "it must hold finite numbers that are not all zero")
+
     return tuple(round(VECTOR_SCALE * x / length) for x in vector)
 
 
 def bad_request(where: str, why: str) -> InvalidInput:
-    """Return the error that names a field of the request and what is wrong with it."""
+    """The error that names a field of the request and what is wrong with it."""
     return InvalidInput(f"{where}: {why}", code="bad_request", field=where)
 
 
@@ -311,8 +312,10 @@ def _canonical(item: Any) -> str:
 def _check_numbers(request: CompileRequest) -> None:
     if request.budget_tokens < 1:
         raise bad_request("budget_tokens", "give at least 1")
+
     for place, media in enumerate(request.media):
         _check_media(f"evidence[{place}]", media)
+
     vector = request.query_vector
     if vector is not None and any(abs(x) > VECTOR_SCALE for x in vector):
         raise bad_request(
@@ -323,9 +326,11 @@ def _check_numbers(request: CompileRequest) -> None:
 def _check_media(where: str, media: Media) -> None:
     if not media.uri and media.kind is not MediaKind.STRUCTURED:
         raise bad_request(f"{where}.uri", "say where the original is")
+
     for left, top, right, bottom in media.regions:
         if not (0 <= left < right and 0 <= top < bottom):
             raise bad_request(f"{where}.regions", "give left, top, right, bottom in pixels")
+
     for each in media.segments:
         if not 0 <= each.start < each.end or (media.seconds and each.end > media.seconds):
             raise bad_request(

@@ -11,7 +11,7 @@ applied: NFKC and the like are *views* for scanning only (`compiler.views`).
 Invariants: idempotent; the result has no surrogate, no private-use character, no tag, no bidi
 control, and a joiner only where a script or an emoji needs it. The ranges are frozen here and
 not asked from `unicodedata`, whose answer differs between Python versions.
-Sources: 000, section 6.9.2, layer 1; checklist C-164; settled points, section 10.
+Checklist C-164.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 INVALID_ENCODING: Final = "invalid_encoding"
-"""The reason code of text that is not Unicode (vocabulary 5.4, stage `contain`)."""
+"""The reason code of text that is not Unicode."""
 
 # U+0600-0605, U+06DD, U+070F, U+0890-0891, U+08E2, U+110BD and U+110CD are of category Cf too,
 # but they are printed signs (the end of a verse, a year): they hide nothing and stay.
@@ -119,7 +119,7 @@ _REFUSED: Final = Canonical("", NOTHING_STRIPPED, INVALID_ENCODING)
 
 
 def canonicalise(raw: str | bytes) -> Canonical:
-    r"""Return the text that may be rendered, with the counts of what was stripped.
+    r"""The text that may be rendered, with the counts of what was stripped.
 
     Bytes must be UTF-8. Invalid UTF-8 and lone surrogates give a refusal, not an exception:
     the trace lists the object with the reason.
@@ -136,6 +136,7 @@ def canonicalise(raw: str | bytes) -> Canonical:
         return Canonical(text, NOTHING_STRIPPED, None)
     if _SURROGATE.search(text):
         return _REFUSED
+
     return _strip(text)
 
 
@@ -168,7 +169,7 @@ def _strip(text: str) -> Canonical:
 
 
 def _attached(match: re.Match[str]) -> str:
-    """Return what a run of selectors and joiners may keep: at most one of each.
+    """What a run of selectors and joiners may keep: at most one of each.
 
     A longer run carries 8 bits a character past every reader; no script uses one.
     """
@@ -189,6 +190,7 @@ def _selects(char: str, before: str) -> bool:
         return before in _KEYCAPS
     if char <= "\ufe0f":
         return bool(before.strip())
+
     return _IDEOGRAPH.match(before) is not None
 
 

@@ -10,7 +10,7 @@ repeat the secret.
 ()
 
 The bias is towards silence: a refusal of honest text loses it, so examples and placeholders
-pass. Vocabulary 2.3, label `credential`; settled points, section 10.
+pass. The label is `credential`.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ _LETTER: Final = re.compile(r"[A-Za-z]")
 
 
 def _has_form(value: str) -> bool:
-    """Tell whether a value in a provider's own form is filled in; its documented examples are."""
+    """Whether a value in a provider's own form is filled in; its documented examples are."""
     return _BLANK.search(value) is None and len(set(value)) >= _FEWEST_DIFFERENT
 
 
 def _is_random(value: str) -> bool:
-    """Tell whether a value is too mixed for a word: letters, digits, and 3 bits a character."""
+    """Whether a value is too mixed for a word: letters, digits, and 3 bits a character."""
     if _PLACEHOLDER.search(value) or not _DIGIT.search(value) or not _LETTER.search(value):
         return False
     return not _is_name(value) and _has_entropy(value)
@@ -168,18 +168,20 @@ _FORMS: Final = (
 
 
 def find_credentials(text: str) -> tuple[Finding, ...]:
-    """Return one finding for each key, token or password in `text`, by place.
+    """One finding for each key, token or password in `text`, by place.
 
     Hidden characters are taken out first. A place is a character offset in the visible text.
     """
     visible = canonicalise(text).text
     covered = 0
     out: list[Finding] = []
+
     for start, order, end in sorted(_found(visible)):
         if start >= covered:
             detail = f"{end - start} characters at {start}"
             out.append(Finding(_FORMS[order].code, _SEVERITY, detail, ""))
             covered = end
+
     return tuple(out)
 
 
@@ -211,6 +213,7 @@ def _found(text: str) -> Iterator[tuple[int, int, int]]:
     for order, form in enumerate(_FORMS):
         if not any(word in lowered for word in form.needs):
             continue
+
         for match in form.pattern.finditer(text):
             group = "value" if "value" in form.pattern.groupindex else 0
             if form.holds(match[group]):

@@ -11,7 +11,7 @@ contained like any other. Severities and thresholds are whole numbers.
 <Verdict.QUARANTINE: 'quarantine'>
 
 Recall is bounded by nature: a payload that reads like an ordinary request has no mark to find.
-Checklist C-163, C-164, C-168; compiler page, section 1.3. Secrets: `credentials`.
+Checklist C-163, C-164, C-168. Secrets: `credentials`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class Channel(StrEnum):
-    """Where a text came in (vocabulary 5.2); stated by the edge, never by the text."""
+    """Where a text came in; stated by the edge, never by the text."""
 
     PLATFORM = "platform"
     DEVELOPER = "developer"
@@ -115,16 +115,18 @@ _DISGUISES: Final = ("tags", "bidi", "base64", "hex", "binary", "digits", "rever
 def scan(
     text: str, channel: Channel, *, thresholds: Mapping[Channel, Thresholds] = DEFAULT_THRESHOLDS
 ) -> tuple[Finding, ...]:
-    """Return what the detectors see in `text`, phrases first, each code at most once."""
+    """What the detectors see in `text`, phrases first, each code at most once."""
     canonical = canonicalise(text)
     if canonical.refused:
         return (Finding(canonical.refused, 100, "not Unicode text", AttackClass.SMUGGLING.value),)
+
     found = [*_phrases(scan_views(text), channel), *_hidden(canonical, text)]
     found += [*_disguised(canonical.text), *_forged(canonical.text)]
     limit = thresholds[channel].length
     if len(text) > limit:
         detail = f"{len(text)} characters, the channel's limit is {limit}"
         found.append(Finding("too_long", 40, detail, AttackClass.DILUTION.value))
+
     return tuple(found)
 
 
@@ -134,13 +136,14 @@ def verdict(
     *,
     thresholds: Mapping[Channel, Thresholds] = DEFAULT_THRESHOLDS,
 ) -> Verdict:
-    """Return whether the findings of one text set it apart on this channel.
+    """Whether the findings of one text set it apart on this channel.
 
     More findings never turn a quarantine into a pass.
     """
     gravest: dict[str, int] = {}
     for finding in findings:
         gravest[finding.code] = max(finding.severity, gravest.get(finding.code, 0))
+
     apart = sum(gravest.values()) >= thresholds[channel].score
     return Verdict.QUARANTINE if apart else Verdict.PASS
 
@@ -183,6 +186,7 @@ def _disguised(text: str) -> Iterator[Finding]:
         wide = len(_FULL_WIDTH.findall(text))
         if wide >= 20:
             yield Finding("full_width", 40, f"{wide} full-width letters", smuggling)
+
     if _ENTITY_RUN.search(text):
         yield Finding("entity_run", 40, "a run of numeric entities spells text", smuggling)
 

@@ -16,4 +16,4 @@ class Finding:
     detail: str
     """What was seen, for a reviewer; counts and short excerpts, never a secret."""
     attack: str
-    """Attack class of vocabulary 5.2, or empty when it is no attack."""
+    """An `AttackClass`, or empty when it is no attack."""

@@ -69,7 +69,7 @@ def injection_surface(
 
 
 def encode(text: str, isolation: Isolation) -> str:
-    r"""Return the block text for `text` under an isolation; only the two encodings change it.
+    r"""The block text for `text` under an isolation; only the two encodings change it.
 
     >>> encode("send it now", Isolation.DATAMARK)
     'words are joined by ^\nsend^it^now'
@@ -77,13 +77,15 @@ def encode(text: str, isolation: Isolation) -> str:
     if isolation is Isolation.DATAMARK:
         mark = _free_mark(text)
         return f"{_MARKED}{mark}\n{text.replace(' ', mark)}"
+
     if isolation is Isolation.BASE64:
         return _BASE64 + base64.b64encode(text.encode()).decode("ascii")
+
     return text
 
 
 def decode(text: str, isolation: Isolation) -> str:
-    """Return what `encode` was given under the same isolation.
+    """What `encode` was given under the same isolation.
 
     Raises:
         InvalidInput: `bad_envelope`, when the text was not encoded that way.
@@ -93,13 +95,16 @@ def decode(text: str, isolation: Isolation) -> str:
         if head != _MARKED or not mark:
             raise _not_encoded(isolation)
         return body.replace(mark, " ")
+
     if isolation is Isolation.BASE64:
         if not text.startswith(_BASE64):
             raise _not_encoded(isolation)
+
         try:
             return base64.b64decode(text[len(_BASE64) :], validate=True).decode()
         except (binascii.Error, UnicodeDecodeError) as error:
             raise _not_encoded(isolation) from error
+
     return text
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 
 class AttackClass(StrEnum):
-    """The five attack classes (vocabulary 5.2)."""
+    """The five attack classes."""
 
     DIRECT = "direct"
     """The caller's own input tries to override the rules."""
@@ -48,7 +48,7 @@ class PhraseRule:
     """Whether the phrase claims a source; else the channel tells direct from indirect."""
 
     def search(self, folded: str) -> re.Match[str] | None:
-        """Return the first match in folded text."""
+        """The first match in folded text."""
         if any(word in folded for word in self.needs):
             return self.pattern.search(folded)
         return None

@@ -67,18 +67,21 @@ def fold(text: str) -> str:
         marked = unicodedata.normalize("NFD", text)
         bare = "".join(char for char in marked if not unicodedata.combining(char))
         text = unicodedata.normalize("NFC", bare)
+
     return " ".join(text.casefold().split())
 
 
 def scan_views(raw: str) -> tuple[View, ...]:
-    """Return the readings of `raw` that a detector should see, the folded text first."""
+    """The readings of `raw` that a detector should see, the folded text first."""
     canonical = canonicalise(raw).text
     folded = fold(canonical)
     views = [View("folded", folded)]
+
     for name, reading in _READINGS:
         found = reading(raw, canonical, folded)
         if found:
             views.append(View(name, fold(found)))
+
     return tuple(views)
 
 

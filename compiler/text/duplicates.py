@@ -2,7 +2,7 @@
 
 Containment is the share of a text's five-word shingles that stand in the other. Above the
 threshold the text adds nothing and becomes a pointer, unless a guard objects: numbers, negation,
-entity and valid time must agree (R29). The canonical instance is the one of stronger
+entity and valid time must agree. The canonical instance is the one of stronger
 authority, then of higher score, then of smaller id.
 
 >>> a = Text("a", "the deploy of nova runs every night at two", (), (0,))
@@ -10,7 +10,7 @@ authority, then of higher score, then of smaller id.
 >>> duplicates([b, a], words=5, threshold=0.92)
 {'b': 'a'}
 
-Sources: source 000, 6.7.3; compiler page 1.2; checklist C-154, C-183.
+Checklist C-154, C-183.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ Shingle = tuple[str, ...]
 
 @lru_cache(maxsize=4_096)
 def shingles(text: str, words: int) -> tuple[Shingle, ...]:
-    """Return the distinct runs of so many words of a text, in order."""
+    """The distinct runs of so many words of a text, in order."""
     return tuple(dict.fromkeys(shingle_list(text, words)))
 
 
 def shingle_list(text: str, words: int) -> tuple[Shingle, ...]:
-    """Return the runs of so many words of a text in order; a shorter text is one run."""
+    """The runs of so many words of a text in order; a shorter text is one run."""
     folded = text.casefold()
     found = folded.translate(_GAPS).split() if folded.isascii() else _WORD.findall(folded)
     if len(found) <= words:
@@ -72,6 +72,7 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
     asked = {shingle for few in probes for shingle in few}
     where: dict[Shingle, list[int]] = {}
     found: dict[str, str] = {}
+
     for place, (text, mine) in enumerate(zip(ordered, said_by, strict=True)):
         likely = sorted({p for shingle in probes[place] for p in where.get(shingle, ())})
         said = next(
@@ -86,13 +87,15 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
         if said is not None:
             found[text.object_id] = said.object_id
             continue
+
         for shingle in asked.intersection(mine):
             where.setdefault(shingle, []).append(place)
+
     return found
 
 
 def _agree(part: Text, whole: Text) -> bool:
-    """Tell whether the guards allow one text to stand for the other."""
+    """Whether the guards allow one text to stand for the other."""
     return (
         part.guard == whole.guard
         and numbers_of(part.text) <= numbers_of(whole.text)

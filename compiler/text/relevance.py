@@ -9,7 +9,7 @@ match of a compile has 1,000,000.
 [1000000, 0]
 
 Sources: S. Robertson and H. Zaragoza, "The probabilistic relevance framework: BM25 and
-beyond", 2009; settled 8; checklist C-204.
+beyond", 2009; checklist C-204.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...schema.terms import content_terms, terms
 
 
 def one_line(text: str) -> str:
-    r"""Return a text with every run of white space as one space.
+    r"""A text with every run of white space as one space.
 
     >>> one_line("a\n  b")
     'a b'
@@ -37,7 +37,7 @@ FULL: Final = 1_000_000
 
 
 COSINE_FULL: Final = 16_000_000
-"""The integer cosine of two equal vectors (settled 8)."""
+"""The integer cosine of two equal vectors."""
 
 
 Document = tuple[str, ...]
@@ -47,7 +47,7 @@ Document = tuple[str, ...]
 def lexical(
     asked: Iterable[str], documents: Sequence[Document], *, k1: float, b: float
 ) -> list[int]:
-    """Return the BM25 of each document, as millionths of the best one."""
+    """The BM25 of each document, as millionths of the best one."""
     query = frozenset(asked)
     held = [_frequencies(query, document) for document in documents]
     spread = Counter(term for found, _ in held for term in found)
@@ -57,6 +57,7 @@ def lexical(
         term: round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9) for term, df in spread.items()
     }
     raw: list[int] = []
+
     for found, length in held:
         norm = k1 * (1 - b + b * length / average)
         score = 0.0
@@ -64,13 +65,15 @@ def lexical(
         for term in sorted(found):
             tf = found[term]
             score += weights[term] * tf * (k1 + 1) / (tf + norm)
+
         raw.append(round(score * FULL))
+
     best = max(raw, default=0)
     return [score * FULL // best if best else 0 for score in raw]
 
 
 def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, int], int]:
-    """Return how often a document holds each term of a query, and how many terms it has."""
+    """How often a document holds each term of a query, and how many terms it has."""
     found: dict[str, int] = {}
     length = 0
     for part in document:
@@ -78,41 +81,43 @@ def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, i
         length += size
         for term in query.intersection(counts):
             found[term] = found.get(term, 0) + counts[term]
+
     return found, length
 
 
 @lru_cache(maxsize=32_768)
 def counted(document: str) -> tuple[dict[str, int], int]:
-    """Return how often each term stands in a term text, and how many terms it has."""
+    """How often each term stands in a term text, and how many terms it has."""
     words = document.split()
     return dict(Counter(words)), len(words)
 
 
 @lru_cache(maxsize=32_768)
 def terms_of(text: str) -> frozenset[str]:
-    """Return the content terms of a text; remembered, since many objects share a condition."""
+    """The content terms of a text; remembered, since many objects share a condition."""
     return content_terms(text)
 
 
 @lru_cache(maxsize=4_096)
 def term_text(text: str) -> str:
-    """Return all terms of a text, joined by spaces as stores keep them."""
+    """All terms of a text, joined by spaces as stores keep them."""
     return " ".join(terms(text))
 
 
 def fused(text: int, cosine: int | None, *, lexical_weight: float) -> int:
-    """Return the relevance from both scores; from the text alone without a vector.
+    """The relevance from both scores; from the text alone without a vector.
 
     >>> fused(1_000_000, 8_000_000, lexical_weight=0.5)
     750000
     """
     if cosine is None:
         return text
+
     share = round(lexical_weight * 1000)
     near = max(0, min(cosine, COSINE_FULL)) * FULL // COSINE_FULL
     return (share * text + (1000 - share) * near) // 1000
 
 
 def micro(share: float) -> int:
-    """Return a share of 0 to 1 in whole millionths."""
+    """A share of 0 to 1 in whole millionths."""
     return round(share * FULL)

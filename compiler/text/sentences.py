@@ -2,7 +2,7 @@ r"""Subunits: a text as verbatim sentences, list items and lines, and what must 
 
 Cuts are made after sentence ends and at line ends only, never inside a word or a number.
 `propositions` are the same pieces seen as statements; `facts_of` are the numbers, names, dates
-and negations that a shortened text must still hold (settled 10, "fidelity").
+and negations that a shortened text must still hold.
 
 >>> subunits("Rate is 3.5 %. It fell.\n- sold in May")
 ('Rate is 3.5 %.', 'It fell.', '- sold in May')
@@ -12,7 +12,7 @@ Distillation: which statements of a text still say something new, the most usefu
 A statement is worth its usefulness times its novelty: the share of the question's terms that it
 holds, times what no statement that is in the envelope already says. One that is said already,
 with the same numbers and the same sign, is worth nothing. Statements are verbatim sentences, so
-no model and no rephrasing is involved. Source 000, 6.7.4, algorithm 6.4; checklist C-155; R29.
+no model and no rephrasing is involved. Checklist C-155.
 
 >>> ranked(["Rome is hot.", "Rome has 3 rivers."], frozenset({"rome"}), [of("Rome is hot")])
 [(1, 1000000)]
@@ -38,17 +38,17 @@ class Statement(NamedTuple):
 
 
 def of(text: str) -> Statement:
-    """Return a text as one statement."""
+    """A text as one statement."""
     return Statement(terms_of(text), numbers_of(text), negates(text))
 
 
 def statements(texts: Iterable[str]) -> list[Statement]:
-    """Return the statements that texts make, each once, in order."""
+    """The statements that texts make, each once, in order."""
     return list(dict.fromkeys(of(unit) for text in texts for unit in subunits(text)))
 
 
 def novelty(statement: Statement, said: Iterable[Statement]) -> int:
-    """Return the share of a statement that nothing said holds already, in millionths."""
+    """The share of a statement that nothing said holds already, in millionths."""
     size = len(statement.terms)
     if not size:
         return 0
@@ -67,11 +67,12 @@ def ranked(
         worth = shared * novelty(statement, said) // len(asked) if shared else 0
         if worth:
             found.append((place, worth))
+
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _may_say(said: Statement, statement: Statement) -> bool:
-    """Tell whether one statement may stand for another: numbers and sign must agree (R29)."""
+    """Whether one statement may stand for another: numbers and sign must agree."""
     return statement.numbers <= said.numbers and statement.denies == said.denies
 
 
@@ -97,14 +98,14 @@ MAX_UNITS: Final = 400
 
 @lru_cache(maxsize=1_024)
 def subunits(text: str) -> tuple[str, ...]:
-    """Return the sentences and lines of a text, each verbatim without outer spaces."""
+    """The sentences and lines of a text, each verbatim without outer spaces."""
     parts = [text[start:end] for start, end in sentence_spans(text)]
     return tuple(filter(_ALNUM.search, parts))[:MAX_UNITS]
 
 
 @lru_cache(maxsize=4_096)
 def facts_of(text: str) -> frozenset[str]:
-    """Return the numbers, dates, names and negations of a text.
+    """The numbers, dates, names and negations of a text.
 
     >>> sorted(facts_of("Nova never shipped 12 units to Chicago"))
     ['12', 'Chicago', 'Nova', 'not']
@@ -114,10 +115,10 @@ def facts_of(text: str) -> frozenset[str]:
 
 
 def numbers_of(text: str) -> frozenset[str]:
-    """Return the numbers and dates of a text."""
+    """The numbers and dates of a text."""
     return frozenset(_NUMBER.findall(text))
 
 
 def negates(text: str) -> bool:
-    """Tell whether a text holds a negation."""
+    """Whether a text holds a negation."""
     return _NEGATION.search(text) is not None

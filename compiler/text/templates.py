@@ -2,7 +2,7 @@
 
 A template is plain text with `{slot}` (the slot's name as words) and `{value}`. Only kinds that
 say how something is wanted have one: a fact about somebody is no instruction by itself.
-Checklist C-038; vocabulary 2.4.
+Checklist C-038.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TEMPLATES: Final[Mapping[tuple[SlotKind, str], str]] = MappingProxyType(
 
 
 def parts_of(template: str) -> tuple[tuple[str, str | None], ...]:
-    """Return the pieces of a template: literal text, then the placeholder that follows it.
+    """The pieces of a template: literal text, then the placeholder that follows it.
 
     A template whose braces do not match has no placeholders: it is taken as it stands.
 
@@ -61,12 +61,12 @@ def parts_of(template: str) -> tuple[tuple[str, str | None], ...]:
 
 
 def placeholders(template: str) -> tuple[str, ...]:
-    """Return the names of a template's placeholders, each once, in order."""
+    """The names of a template's placeholders, each once, in order."""
     return tuple(dict.fromkeys(name for _, name in parts_of(template) if name))
 
 
 def built_in(kind: SlotKind, task_types: tuple[str, ...]) -> str | None:
-    """Return the template of a kind for the first task type that has one.
+    """The template of a kind for the first task type that has one.
 
     >>> built_in(SlotKind.PREFERENCE, ("analytical_reporting",))
     'Explain with this {slot}: {value}.'

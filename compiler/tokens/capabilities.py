@@ -10,7 +10,7 @@ input token. The first row whose pattern fits decides, so narrow patterns stand 
 >>> capability("a model nobody knows").window is None
 True
 
-Sources 000 and 003; checklist C-319; R35.
+Checklist C-319.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class MediaWire:
     """Month of the evidence, `YYYY-MM`."""
 
     def carries(self, modality: Modality) -> bool:
-        """Tell whether it has a part for a modality."""
+        """Whether it has a part for a modality."""
         return any(word.startswith(f"{modality.value}/") for word in self.words)
 
 
@@ -291,7 +291,7 @@ MEDIA_WIRES: Final[Mapping[str, MediaWire]] = MappingProxyType(
 
 @lru_cache(maxsize=256)
 def capability(model: str) -> Capability:
-    """Return the row of a model; an unknown one has the generic row.
+    """The row of a model; an unknown one has the generic row.
 
     A provider prefix (`anthropic/…`, `eu.anthropic.…`), capitals and dots in the version do
     not matter.
@@ -301,7 +301,7 @@ def capability(model: str) -> Capability:
 
 
 def plain_name(model: str) -> str:
-    """Return the model's name without provider prefix, in lowercase, with dashes for dots.
+    """The model's name without provider prefix, in lowercase, with dashes for dots.
 
     >>> plain_name("eu.anthropic.Claude-Opus-4.7")
     'claude-opus-4-7'

@@ -35,15 +35,15 @@ class TokenCounter(Protocol):
         ...
 
     def count(self, text: str) -> int:
-        """Return the best estimate."""
+        """The best estimate."""
         ...
 
     def upper_bound(self, text: str) -> int:
-        """Return the number that decides whether a text fits."""
+        """The number that decides whether a text fits."""
         ...
 
     def lower_bound(self, text: str) -> int:
-        """Return the number that decides whether a prefix can be cached."""
+        """The number that decides whether a prefix can be cached."""
         ...
 
 
@@ -54,15 +54,15 @@ class ExactCounter:
     identity: str = f"{VOCABULARY}@{VOCABULARY_SHA256}/exact.1/margin=1.00"
 
     def count(self, text: str) -> int:
-        """Return the exact count."""
+        """The exact count."""
         return count_o200k(text)
 
     def upper_bound(self, text: str) -> int:
-        """Return the exact count."""
+        """The exact count."""
         return count_o200k(text)
 
     def lower_bound(self, text: str) -> int:
-        """Return the exact count."""
+        """The exact count."""
         return count_o200k(text)
 
 
@@ -87,16 +87,16 @@ class RuleCounter:
         return f"{VOCABULARY}@{VOCABULARY_SHA256}/{rule}/margin={margin}"
 
     def count(self, text: str) -> int:
-        """Return the estimate, rounded up."""
+        """The estimate, rounded up."""
         return -(-self._thousandths(text) // 1000)
 
     def upper_bound(self, text: str) -> int:
-        """Return the estimate with its margin, and one token more for each character of a run."""
+        """The estimate with its margin, and one token more for each character of a run."""
         runs = features(text).run_chars
         return -(-self._thousandths(text) * self.margin_percent // 100_000) + runs
 
     def lower_bound(self, text: str) -> int:
-        """Return the smaller of the o200k count and the estimate."""
+        """The smaller of the o200k count and the estimate."""
         return min(count_o200k(text), self._thousandths(text) // 1000)
 
     def _thousandths(self, text: str) -> int:
@@ -115,20 +115,20 @@ class MaximumCounter:
 
     @property
     def identity(self) -> str:
-        """Return the identities of all counters behind one name."""
+        """The identities of all counters behind one name."""
         rules = "+".join(counter.identity.partition("/")[2] for counter in self.counters)
         return f"{VOCABULARY}@{VOCABULARY_SHA256}/maximum.1({rules})"
 
     def count(self, text: str) -> int:
-        """Return the largest estimate."""
+        """The largest estimate."""
         return max(counter.count(text) for counter in self.counters)
 
     def upper_bound(self, text: str) -> int:
-        """Return the largest upper bound."""
+        """The largest upper bound."""
         return max(counter.upper_bound(text) for counter in self.counters)
 
     def lower_bound(self, text: str) -> int:
-        """Return the smallest lower bound."""
+        """The smallest lower bound."""
         return min(counter.lower_bound(text) for counter in self.counters)
 
 
@@ -185,7 +185,7 @@ _COUNTERS: Final[Mapping[CountingRule, TokenCounter]] = MappingProxyType(
 
 @lru_cache(maxsize=256)
 def counter_for(model: str) -> TokenCounter:
-    """Return the counter of a model's name.
+    """The counter of a model's name.
 
     `generic` counts exact o200k, a named model that no row of the capability table fits takes
     the maximum of all rules.

@@ -6,7 +6,7 @@ when it costs less and keeps the stated share of the utility. Text that was read
 keeps a typed link to it, so that a model can check one against the other.
 
 Sizes are pixels, durations milliseconds, utilities permille; nothing is decoded here and no media
-is changed. Source 000, 6.12; checklist C-188 to C-190, C-192, C-194 to C-196.
+is changed. Checklist C-188 to C-190, C-192, C-194 to C-196.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class AudioRule:
 
 
 def image_tokens(width_px: int, height_px: int, rule: ImageRule) -> int:
-    """Return the tokens of a picture.
+    """The tokens of a picture.
 
     A picture larger than a tile is cut into tiles whose parts are counted one by one.
 
@@ -75,6 +75,7 @@ def image_tokens(width_px: int, height_px: int, rule: ImageRule) -> int:
     _check(width_px=width_px, height_px=height_px)
     if rule.tile_px is None or max(width_px, height_px) <= rule.tile_px:
         return _patches(width_px, height_px, rule)
+
     tiles = [
         _patches(width, height, rule)
         for width in _cut(width_px, rule.tile_px)
@@ -84,7 +85,7 @@ def image_tokens(width_px: int, height_px: int, rule: ImageRule) -> int:
 
 
 def audio_tokens(duration_ms: int, rule: AudioRule | None = None) -> int:
-    """Return the tokens of a recording.
+    """The tokens of a recording.
 
     >>> audio_tokens(60_000)
     2400
@@ -98,7 +99,7 @@ def audio_tokens(duration_ms: int, rule: AudioRule | None = None) -> int:
 
 
 def video_tokens(frames: int, tokens_per_frame: int, *, audio_track: int = 0) -> int:
-    """Return the tokens of sampled frames and the audio track.
+    """The tokens of sampled frames and the audio track.
 
     Raises:
         InvalidInput: `bad_media`, for no frame or a negative track.
@@ -108,7 +109,7 @@ def video_tokens(frames: int, tokens_per_frame: int, *, audio_track: int = 0) ->
 
 
 def sampled_frames(duration_ms: int, per_minute: int = 60) -> int:
-    """Return how many frames a sampling rate takes, at least one; one a second by default.
+    """How many frames a sampling rate takes, at least one; one a second by default.
 
     Raises:
         InvalidInput: `bad_media`, for a duration or rate below 1.
@@ -131,7 +132,7 @@ class MediaItem:
 
 
 def image_utility(*, density: int, relevance: int, resolved: int = _WHOLE) -> int:
-    """Return the utility of a picture: information density, relevance, and resolution kept.
+    """The utility of a picture: information density, relevance, and resolution kept.
 
     All in permille, and each can only lower it.
     """
@@ -139,7 +140,7 @@ def image_utility(*, density: int, relevance: int, resolved: int = _WHOLE) -> in
 
 
 def audio_utility(*, speech: int, relevance: int, acoustic: int) -> int:
-    """Return the utility of sound beyond its transcript.
+    """The utility of sound beyond its transcript.
 
     `speech` is the share that is speech, `acoustic` how far the task needs tone, speaker or
     effects: speech that a transcript can give adds nothing where they do not matter.
@@ -149,7 +150,7 @@ def audio_utility(*, speech: int, relevance: int, acoustic: int) -> int:
 
 
 def structured_utility(*, relevance: int, needed_rows: int) -> int:
-    """Return the utility of a full table: relevance by the share of rows the task needs."""
+    """The utility of a full table: relevance by the share of rows the task needs."""
     return _product(relevance, needed_rows)
 
 
@@ -166,7 +167,7 @@ class Substitution:
 def substitute(
     original: MediaItem, stand_ins: Iterable[MediaItem], *, fidelity_permille: int = 900
 ) -> Substitution:
-    """Return the cheapest stand-in that keeps the share of utility, else the original.
+    """The cheapest stand-in that keeps the share of utility, else the original.
 
     Ties go to the greater utility, then to the smaller id.
 
@@ -207,7 +208,7 @@ class CrossModalReference:
             )
 
     def line(self) -> str:
-        """Return the link as one line for a block's header."""
+        """The link as one line for a block's header."""
         confidence = f"{self.confidence_permille // _WHOLE}.{self.confidence_permille % _WHOLE:03}"
         return (
             f"{self.target_id} ({self.target_modality.value}) extracted from {self.source_id} "
@@ -216,7 +217,7 @@ class CrossModalReference:
 
 
 def reference_to(substitution: Substitution, confidence_permille: int) -> CrossModalReference:
-    """Return the link from a stand-in to its original.
+    """The link from a stand-in to its original.
 
     Raises:
         InvalidInput: `bad_media`, when the original stayed.
@@ -233,7 +234,7 @@ def reference_to(substitution: Substitution, confidence_permille: int) -> CrossM
 
 
 def evidence_split(items: Iterable[MediaItem]) -> Mapping[Modality, int]:
-    """Return the evidence tokens of each modality, all five named; their sum is the section's."""
+    """The evidence tokens of each modality, all five named; their sum is the section's."""
     split = dict.fromkeys(Modality, 0)
     for item in items:
         split[item.modality] += item.tokens

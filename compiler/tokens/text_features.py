@@ -38,6 +38,7 @@ def _kind(code: int) -> str:
         return "a"
     if "0" <= char <= "9":
         return "0"
+
     return "!" if "!" <= char <= "~" else "."
 
 
@@ -67,7 +68,7 @@ class Features:
 
 
 def features(text: str) -> Features:
-    """Return the counts of a text.
+    """The counts of a text.
 
     >>> features("Ab 1!").letters, features("Ab 1!").words, features("Ab 1!").punctuation
     (2, 1, 1)
@@ -110,18 +111,19 @@ def _measure(text: str) -> Features:
 
 
 def _word_starts(merged: bytes) -> int:
-    """Return how many runs of letters begin."""
+    """How many runs of letters begin."""
     before = (b" a", b"0a", b"!a", b".a")
     return merged.startswith(b"a") + sum(map(merged.count, before))
 
 
 def _repeated(data: bytes, text: str) -> int:
-    """Return the characters in runs of eight or more of one character that is no space."""
+    """The characters in runs of eight or more of one character that is no space."""
     # Each byte against the one before it, as one large number: equal neighbours leave zeros.
     number = int.from_bytes(data, "little")
     change = (number ^ (number << 8)).to_bytes(len(data) + 1, "little")
     if _SEVEN not in change:
         return 0
+
     total = 0
     for match in _EQUAL.finditer(change, 1, len(data)):
         start = match.start() - 1
@@ -130,6 +132,7 @@ def _repeated(data: bytes, text: str) -> int:
             total += sum(repeat.end() - repeat.start() for repeat in found)
         elif not chr(data[start]).isspace():
             total += match.end() - start
+
     return total
 
 

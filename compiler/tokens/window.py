@@ -12,7 +12,7 @@ counting margin is no part of B: it lives in the counter's upper bound alone.
 >>> compile_budget(500_000, None, capability("claude-haiku-4-5")).tokens
 179744
 
-Source 000, 6.1.2, 6.2.1 and 6.12.6; checklist C-115, C-117, C-124, C-138, C-196; R13.
+Checklist C-115, C-117, C-124, C-138, C-196.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Budget:
     """The budget that was asked for."""
 
     def elastic_tokens(self, *fixed: int) -> int:
-        """Return what the given fixed tiers leave of B for evidence, memory and history.
+        """What the given fixed tiers leave of B for evidence, memory and history.
 
         Raises:
             ContextBudgetExhausted: `required_over_budget`, when they leave less than nothing.
@@ -64,6 +64,7 @@ class Budget:
         left = self.tokens - sum(fixed)
         if left < 0:
             raise _exhausted(f"the fixed tiers need {sum(fixed)} of {self.tokens} tokens", -left)
+
         return left
 
 
@@ -90,6 +91,7 @@ def compile_budget(
             raise InvalidInput(
                 f"{name} must be a whole number of at least 0, not {value!r}", code="bad_budget"
             )
+
     window = capability.window
     reserve = _reserve(window, reserve_tokens or 0, policy)
     framing = 0 if window is None else policy.framing_tokens
@@ -100,6 +102,7 @@ def compile_budget(
     )
     if tokens < 0:
         raise _exhausted(f"a reserve of {reserve} tokens leaves nothing to compile into", -tokens)
+
     return Budget(tokens, reserve, framing, window, budget_tokens)
 
 

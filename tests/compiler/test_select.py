@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -13,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from tenure.compiler.budget.allocate import allocate
-from tenure.compiler.budget.diversity import Similarity, facility_location, mmr
-from tenure.compiler.budget.items import Item, Selection
+from tenure.compiler.budget.diversity import Similarity, mmr
+from tenure.compiler.budget.items import Item
 from tenure.compiler.budget.knapsack import decide_in_numpy, decide_in_python, knapsack
 from tenure.compiler.budget.section import Section, concave_envelope
 from tenure.schema.errors import InvalidInput
@@ -30,21 +29,6 @@ def similarity_of(items: list[Item], seed: int) -> Similarity:
     for one, other in itertools.combinations_with_replacement(sorted(i.id for i in items), 2):
         table[one, other] = table[other, one] = 100 if one == other else rng.randrange(100)
     return lambda one, other: table[one, other]
-
-
-def covered(
-    items: list[Item],
-    chosen: tuple[str, ...],
-    similarity: Similarity,
-    checklist: Mapping[str, Mapping[str, int]] | None = None,
-) -> int:
-    relevant = (item for item in items if item.value > 0)
-    value = sum(
-        item.value * max((similarity(name, item.id) for name in chosen), default=0)
-        for item in relevant
-    )
-    entries = (checklist or {}).values()
-    return value + sum(max((e.get(name, 0) for name in chosen), default=0) for e in entries)
 
 
 def subsets(items: list[Item], budget: int) -> list[tuple[Item, ...]]:
@@ -141,89 +125,6 @@ class TestKnapsack:
         assert caught.value.code == "bad_item"
 
 
-class TestFacilityLocation:
-    def test_it_is_near_the_optimum_of_few_items(self) -> None:
-        rng = random.Random(34)
-        shares: list[float] = []
-        for seed in range(1_000):
-            items = random_items(rng, rng.randrange(8))
-            similarity = similarity_of(items, seed)
-            entries = {"has a date": {"i000": 400, "i003": 900}} if seed % 2 else None
-            budget = rng.randrange(30)
-            found = facility_location(items, similarity, budget, checklist=entries)
-            fitting = subsets([item for item in items if item.value > 0], budget)
-            alone = {i.id for i in items if i.value > 0 and i.tokens <= budget}
-            known = [item for item in items if item.id in alone]
-            best = max(
-                covered(known, tuple(item.id for item in subset), similarity, entries)
-                for subset in fitting
-            )
-            assert found.value <= best
-            assert found.tokens <= budget
-            shares.append(found.value / best if best else 1.0)
-        assert min(shares) >= 0.8
-        assert sum(shares) / len(shares) >= 0.998
-
-    def test_greedy_from_every_start_is_near_the_optimum(self) -> None:
-        rng = random.Random(35)
-        for seed in range(12):
-            items = [Item(f"i{n:02}", rng.randrange(1, 9), rng.randrange(1, 15)) for n in range(13)]
-            similarity = similarity_of(items, seed)
-            found = facility_location(items, similarity, 20)
-            best = max(
-                covered(items, tuple(item.id for item in one), similarity)
-                for one in subsets(items, 20)
-            )
-            assert 0.96 * best <= found.value <= best
-            assert found.tokens <= 20
-
-    @pytest.mark.parametrize("count", [5, 24])
-    def test_value_tokens_and_trace_are_those_of_the_chosen(self, count: int) -> None:
-        rng = random.Random(36)
-        items = [Item(f"i{n:02}", rng.randrange(1, 30), rng.randrange(1, 99)) for n in range(count)]
-        similarity = similarity_of(items, count)
-        found = facility_location(items, similarity, 90)
-        sizes = {item.id: item.tokens for item in items}
-        assert found.tokens == sum(sizes[name] for name in found.ids) <= 90
-        assert found.value == covered(items, found.ids, similarity)
-        assert found.trace[-1] == (found.tokens, found.value)
-        assert list(found.trace) == sorted(found.trace)
-
-    @pytest.mark.parametrize("count", [12, 24])
-    def test_the_order_of_the_items_changes_nothing(self, count: int) -> None:
-        rng = random.Random(37)
-        items = [Item(f"i{n:02}", rng.randrange(1, 30), rng.randrange(1, 4)) for n in range(count)]
-        similarity = similarity_of(items, 1)
-        found = facility_location(items, similarity, 60)
-        rng.shuffle(items)
-        assert facility_location(items, similarity, 60) == found
-
-    def test_twins_are_taken_once(self) -> None:
-        items = [Item("a", 5, 10), Item("b", 5, 10), Item("c", 5, 6)]
-        alike = {("a", "b"), ("b", "a")}
-        found = facility_location(items, lambda x, y: 100 if x == y or (x, y) in alike else 0, 10)
-        assert sorted(found.ids) == ["a", "c"]
-
-    def test_what_adds_nothing_is_left_out_at_any_size(self) -> None:
-        items = [Item(f"i{n:02}", 1, 5) for n in range(30)]
-        assert facility_location(items, lambda x, y: 100, 20).ids == ("i00",)
-
-    def test_a_first_item_that_is_too_long_is_skipped(self) -> None:
-        items = [Item("long", 500, 99), Item("short", 5, 1)]
-        assert facility_location(items, lambda x, y: int(x == y), 10).ids == ("short",)
-
-    def test_no_items_are_an_empty_selection(self) -> None:
-        empty = Selection(ids=(), tokens=0, value=0, trace=())
-        assert facility_location([], lambda x, y: 1, 10) == empty
-        assert mmr([], lambda x, y: 1, 10) == empty
-
-    def test_values_of_any_size_stay_exact(self) -> None:
-        items = [Item(f"i{n:02}", 1 + n % 5, 2**60 + n) for n in range(20)]
-        found = facility_location(items, lambda x, y: int(x == y), 7)
-        assert found.value == sum(i.value for i in items if i.id in found.ids)
-        assert found.tokens == 7
-
-
 class TestMmr:
     def test_the_second_choice_avoids_the_twin(self) -> None:
         items = [Item("a", 1, 900), Item("b", 1, 890), Item("c", 1, 500)]
@@ -267,11 +168,11 @@ class TestEnvelope:
     def test_it_feeds_the_allocator(self) -> None:
         rng = random.Random(38)
         items = [Item(f"i{n:02}", rng.randrange(5, 30), rng.randrange(1, 99)) for n in range(30)]
-        found = facility_location(items, similarity_of(items, 3), 200)
+        found = mmr(items, similarity_of(items, 3), 200)
         curve = concave_envelope(found.trace)
         sections = [
             Section("evidence", w=1, alpha=0, beta=1, t_min=0, t_max=500, curve=curve),
-            Section("memory", w=1, alpha=9000, beta=50, t_min=0, t_max=500),
+            Section("memory", w=1, alpha=90, beta=50, t_min=0, t_max=500),
         ]
         answer = allocate(sections, 150)
         assert answer.used == 150

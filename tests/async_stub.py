@@ -24,6 +24,7 @@ PARTS = {
     "Actions": "service/stewardship/actions.py",
     "Entities": "service/stewardship/entities.py",
     "Reviews": "service/stewardship/reviews.py",
+    "Session": "service/sessions/session.py",
 }
 """The classes of the client that do work, with their modules."""
 
@@ -69,7 +70,7 @@ def _methods(name: str, tree: ast.Module) -> Iterator[str]:
             yield f"    @property\n    def {ast.unparse(node)}: ...\n".replace(
                 ": ", "(self) -> ", 1
             )
-        if not isinstance(node, ast.FunctionDef) or node.name in OWN:
+        if not isinstance(node, ast.FunctionDef) or (name == "Memory" and node.name in OWN):
             continue
         if node.name.startswith("_") and node.name != "__call__":
             continue

@@ -53,6 +53,7 @@ def _anthropic_results(blocks: Sequence[Mapping[str, Any]], waiting: Sequence[st
 
 def openai_fault(messages: _Messages) -> str | None:
     """The first rule of the chat completions API that is broken, None for none."""
+    # What the next messages must answer; an empty set means that anything may follow.
     waiting: set[str] = set()
     for message in messages:
         if message["role"] == "tool":

@@ -151,12 +151,14 @@ def planned_edit(
     target = policy.zones_of(state.window).target * state.limit // 1000
     if reason is EditReason.ROLLOVER:
         target //= 2  # a new window starts with room, or the next one would follow at once
+    # The load is corrected by the provider's count, the tokens of units are not.
     need = (state.tokens - target) * 1000 // state.correction
     if need <= 0:
         return None
 
     scores = keep_scores(state, policy.eviction, policy.half_life_turns, focus)
     reachable = [unit for unit in reachable_units(state) if unit.number not in keep]
+    # The table of the choice grows with units times tokens, so only the least worth a token enter.
     by_worth = sorted(reachable, key=lambda unit: scores[unit.number] * 1000 // unit.tokens)
     candidates = sorted(by_worth[: policy.candidates], key=lambda unit: unit.number)
 
@@ -350,6 +352,7 @@ def _result_forms(state: WindowState, unit: WindowUnit) -> dict[StandingForm, di
     for item in unit.results:
         content = item.content
         kind = content.tool_kind or kind_of(content.text, content.name)
+        # A short form that is no shorter is none: then the bare placeholder stands.
         short = external(content.text, kind, item.seq, item.tokens, content.name)
         if len(short) >= len(content.text):
             short = placeholder(item.seq, item.tokens, content.name)
@@ -419,6 +422,7 @@ def _pays(state: WindowState, plan: EditPlan, reading: Pressure, policy: WindowP
     row = capability(state.model)
     write, read = row.write_permille[0], row.read_permille
 
+    # Nobody knows how long a session goes on; until red the cached prefix would be read for sure.
     turns = reading.turns_until_red
     steps = min(policy.expected_steps, _STEPS_WITHOUT_DATA if turns is None else max(1, turns))
     first = min(change.unit for change in plan.changes)

@@ -66,11 +66,13 @@ def short_result(text: str, kind: ToolKind) -> str:
     limit = _CHARS[kind]
     tree = _json(text)
 
+    # Hits are ranked by their engine, so the first ones are worth most.
     if kind is ToolKind.SEARCH and isinstance(tree, list):
         entries = ["; ".join(_leaves(entry)) for entry in tree[:_TOP]]
         remainder = [f"({len(tree) - _TOP} more)"] if len(tree) > _TOP else []
         return _cut("\n".join([*entries, *remainder]), limit)
 
+    # An answer of an API has its facts in the leaves; the nesting is for programs.
     if tree is not None:
         return _cut("; ".join(_by_worth(_leaves(tree))), limit)
 
@@ -159,6 +161,7 @@ def _speech(unit: WindowUnit, limit: int, known: set[str]) -> Iterator[str]:
     selection: list[str] = []
     room = limit
 
+    # Greedy by new facts: what an earlier line of the fold says already brings nothing.
     by_facts = sorted(sentences, key=lambda sentence: -len(_facts(sentence) - known))
     for sentence in by_facts:
         if len(sentence) <= room and _facts(sentence) - known:
@@ -224,6 +227,7 @@ def identifiers(text: str) -> tuple[str, ...]:
 
 def fidelity(original: str, shorter: str) -> int:
     """Permille of the facts of a text that a shorter form still holds; 1000 for one without any."""
+    # Found verbatim or not at all: a paraphrased number is a lost number.
     facts = facts_of(original) | set(identifiers(original))
     if not facts:
         return 1000
@@ -232,6 +236,7 @@ def fidelity(original: str, shorter: str) -> int:
 
 def _json(text: str) -> Any:
     """A JSON object or list, None for anything else."""
+    # A look at the first sign spares the parser most texts; it is asked for every result.
     if text[:1] not in "{[" or not text:
         return None
     try:

@@ -98,6 +98,7 @@ def window_alerts(readings: Sequence[HealthReading]) -> tuple[WindowAlert, ...]:
     if len(latest) < _READINGS:
         return ()
 
+    # The table lists the more urgent bound of a metric first, and the first one that holds wins.
     alerts: dict[str, WindowAlert] = {}
     for metric, bound, level in _BOUNDS:
         values = [getattr(reading, metric) for reading in latest]

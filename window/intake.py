@@ -24,6 +24,7 @@ def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
     Raises:
         InvalidInput: `bad_message`, for another role, no content, or a part that cannot be read.
     """
+    # A bare text is the shortest way to say what every provider has a form for.
     if isinstance(message, str):
         message = {"role": role, "content": message}
 
@@ -133,6 +134,7 @@ def _gemini(blocks: Sequence[Mapping[str, Any]], role: str) -> list[MessagePart]
 
 
 def _check_calls(parts: Sequence[MessagePart]) -> None:
+    # Results are paired by id inside a message, so an id that is missing or double parts the pair.
     ids = [part.call_id for part in parts if part.kind is PartKind.CALL]
     if "" in ids:
         raise _bad("a tool call has no id")

@@ -137,6 +137,7 @@ def keep_scores(
 
 def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Signals]:
     last_words = [unit.text for unit in state.units if unit.is_user][-1:]
+    # What is worked on now: the task, what the caller stresses, and the newest user message.
     focus_terms = content_terms(" ".join([state.task, state.goal, focus, *last_words]))
     terms = {unit.number: content_terms(unit.text) for unit in state.units}
 
@@ -152,6 +153,7 @@ def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Sign
         reuse = max((uses[name] for name in names), default=0)
         kind = _leading_kind(unit)
 
+        # Terms that later units hold too can be read there; this unit alone loses little.
         repeats = sum(1 for term in unit_terms if later_terms[term])
         idle = state.turn - last_turn
         signals[unit.number] = Signals(
@@ -192,6 +194,7 @@ def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
             continue
 
         keys = [(call.content.name, _canonical(call.text)) for call in unit.calls]
+        # Only where every call of the unit was made again: a unit is kept or leaves whole.
         if all(key in newest for key in keys):
             failed = any(item.content.is_error for item in unit.results)
             reasons[unit.number] = "error_invalidated" if failed else "superseded"

@@ -82,6 +82,7 @@ def pressure(tokens: int, limit: int, loads: tuple[int, ...], mean: int, zones: 
     >>> pressure(7_600, 10_000, (6_000, 6_800), 500, Zones()).zone
     <Zone.ORANGE: 'orange'>
     """
+    # Permille in whole numbers: a float at a boundary would decide differently elsewhere.
     utilisation = tokens * 1000 // limit
     history = (*loads, tokens)[-READINGS:]
     growths = [following - preceding for preceding, following in itertools.pairwise(history)]

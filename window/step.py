@@ -43,6 +43,7 @@ def _on_opened(state: WindowState, event: WindowEvent) -> WindowState:
     body = event.body
     terms = ["" if text == ERASURE_MARK else text for text in event.texts]
     task, goal, system, tools, *acceptance = terms
+
     start = replace(
         state,
         model=str(body["model"]),
@@ -66,6 +67,8 @@ def _fixed_tokens(state: WindowState) -> int:
 def _on_turn_start(state: WindowState, event: WindowEvent) -> WindowState:
     turn = state.turn + 1
     unit = WindowUnit(event.seq, turn, state.step, _items(event))
+
+    # A pin with an end lapses by turns, the only clock that a replay shares.
     pins: dict[int, int | None] = {}
     for number, until in state.pins.items():
         if until is None or until >= turn:
@@ -92,6 +95,8 @@ def _on_result(state: WindowState, event: WindowEvent) -> WindowState:
 
 
 def _on_turn_end(state: WindowState, event: WindowEvent) -> WindowState:
+    # The load at the end of a turn, not its steps, is what the velocity goes by: a turn may take
+    # one step or twenty, and what counts is how many turns are left.
     growth = state.tokens - (state.loads[-1] if state.loads else 0)
     return replace(
         state,
@@ -115,6 +120,7 @@ def _on_edited(state: WindowState, event: WindowEvent) -> WindowState:
     count = len(event.body["changes"])
     original = 0
 
+    # Changes are applied in the order of the window, so their texts are taken off one iterator.
     for change in event.body["changes"]:
         span = range(int(change["unit"]), int(change["last"]) + 1)
         members = [unit for unit in state.units if unit.number in span]
@@ -165,8 +171,9 @@ def _in_form(
         left_behind: list[WindowItem] = []
         for text in texts.values():
             # An erasure empties the fold's text in the log; its address is made again.
-            shown = fold_mark(short) if text == ERASURE_MARK else text
-            left_behind.append(_note(state, unit, shown))
+            if text == ERASURE_MARK:
+                text = fold_mark(short)
+            left_behind.append(_note(state, unit, text))
         return replace(short, items=tuple(left_behind))
 
     items: list[WindowItem] = []

@@ -78,6 +78,8 @@ class SessionCore:
             state, event = with_draft(state, draft)
             events.append(event)
 
+        # Event and edit are decided together and appended together: a crash between them would
+        # leave a window that is over its limit for whoever opens it next.
         plan = due_edit(state, self.policy) if edit else None
         edits = [plan] if plan else []
         successor, _ = with_plan(state, plan)
@@ -201,6 +203,7 @@ def retry_key(message: Message, key: str | None, parts: Sequence[MessagePart]) -
     retry = key if key is not None or isinstance(message, str) else message.get("id")
     if not retry:
         return {}
+    # The digest of what was said, not of the provider's envelope around it: that differs by retry.
     texts = canonical_json([[part.kind.value, part.call_id, part.text] for part in parts])
     fingerprint = hashlib.sha256(texts.encode()).hexdigest()
     return {"key": str(retry), "fingerprint": fingerprint}

@@ -130,6 +130,7 @@ def _empty(
         tx.apply(Batch(clock=clock, session_events=tuple(events)))
 
     if places:
+        # One transaction: no session may be told of an erasure that did not happen.
         outcome = backend.alone(principal.tenant, work)
         if isinstance(outcome, TenureError):
             raise outcome

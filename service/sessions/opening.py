@@ -52,7 +52,7 @@ def open_session(
     core.catch_up()
     if core.state.seq == 0:
         _begin(core, terms)
-    return Session(core)
+    return Session(backend, principal, core)
 
 
 def _begin(core: SessionCore, terms: SessionTerms) -> None:
@@ -68,6 +68,7 @@ def _begin(core: SessionCore, terms: SessionTerms) -> None:
     )
     event = WindowEvent(seq=1, kind=EventKind.OPENED, body=body, texts=texts)
 
+    # Folded before it is appended: terms that leave no room are refused, and nothing is kept.
     state = step(EMPTY_STATE, event)
     if state.tokens > limit // 2:
         raise InvalidInput(

@@ -119,6 +119,7 @@ def _asked_units(state: WindowState, request: str) -> tuple[WindowUnit, ...]:
 
 def _matching(state: WindowState, question: str) -> tuple[WindowUnit, ...]:
     """The units that answer a question best by BM25, best first; of equals the newest."""
+    # Ranked over what was said in full: the words of a question may have left the window.
     documents = [(term_text(unit.text),) for unit in state.units]
     scores = lexical(terms_of(question), documents, k1=1.2, b=0.75)
     ranking = sorted(zip(scores, state.units, strict=True), key=lambda pair: -pair[1].number)
@@ -136,6 +137,7 @@ def _unit_text(unit: WindowUnit) -> str:
 
 def _page(state: WindowState, text: str, page_tokens: int) -> str:
     """The longest beginning of a text within so many tokens, by halving."""
+    # Counts grow with length but not evenly, so the cut is searched and not computed.
     if state.count(text) <= page_tokens:
         return text
     low, high = 0, min(len(text), page_tokens * 8)

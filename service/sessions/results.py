@@ -29,6 +29,7 @@ def result_part(
         InvalidInput: `too_large`, `invalid_encoding`, `unknown_vocabulary`.
     """
     shape = parse(ToolKind, kind) if kind is not None else None
+    # Masked before anything is kept: what is in the log cannot be taken out unseen.
     text, _ = masked_credentials(_text_of(content, policy))
     number = state.seq + 1
 

@@ -10,7 +10,7 @@ the append as a whole; who loses reads on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput, NotFound
@@ -21,6 +21,7 @@ from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEv
 from ...window.intake import Message, message_parts
 from ...window.state import WindowState, part_body, part_tokens
 from ...window.units import MessagePart, StandingForm, WindowUnit
+from ..backend.caller import Caller
 from .core import (
     Draft,
     SessionCore,
@@ -43,11 +44,11 @@ _TRIES: Final = 5
 """Appends of a parallel result until it gives up: each loser has read what the winner wrote."""
 
 
-class Session:
+@dataclass(frozen=True, slots=True)
+class Session(Caller):
     """One session of one user; open it with `memory.session(name)`."""
 
-    def __init__(self, core: SessionCore) -> None:
-        self._core = core
+    _core: SessionCore
 
     @property
     def state(self) -> WindowState:
@@ -276,7 +277,7 @@ class Session:
 
         fork = SessionCore(log, core.policy)
         fork.catch_up()
-        return Session(fork)
+        return Session(self.backend, self.principal, fork)
 
     def use(
         self, model: str, *, window: int | None = None, reserve_tokens: int | None = None

@@ -70,6 +70,20 @@ def test_a_bound_memory_is_awaited_as_well(tmp_path: Path) -> None:
     assert asyncio.run(job()) == "NYC"
 
 
+def test_a_session_is_awaited_as_well(tmp_path: Path) -> None:
+    async def job() -> int:
+        async with aconnect(str(tmp_path / "f.db")) as memory:
+            session = await memory.session("s1", window=16_000)
+            await session.on_turn_start("hello")
+            await session.on_turn_end("hi")
+            fork = await session.fork("s2")
+            await session.close()
+            await fork.on_turn_start("more")
+            return len((await fork.compile()).render("openai")["messages"])
+
+    assert asyncio.run(job()) >= 3
+
+
 def test_the_stub_states_every_method_as_it_is() -> None:
     assert STUB.read_text() == stub(), "run: python -P tests/async_stub.py"
 

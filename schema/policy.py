@@ -203,9 +203,10 @@ class CompilePolicy:
     duplicate_containment: float = 0.92
     """5-word-shingle containment from which two texts are duplicates."""
     shingle_words: int = 5
-    mask_personal_for: tuple[str, ...] = ()
-    """Roles for which personal data is shown; empty: everyone who may see the object. For all
-    others it is neither shown nor found by its words."""
+    show_personal_to: tuple[str, ...] = ()
+    """Roles to which personal data is shown, beside the user in whose scope it stands and the
+    person it is about; `*` is everyone. For all others it is neither shown nor found by its
+    words, in every read."""
     personal: str = "mask"
     """How strict that is: `mask` shows that there is a value, `omit` not even that (C-235)."""
     query_expansion: bool = False

@@ -20,6 +20,7 @@ from itertools import chain, groupby
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Version
 from ...schema.policy import Policy
+from ...schema.principal import EVERYONE
 from ...schema.vocabulary import ActionKind
 from ...store.port.records import Expected, Walk, held_ask
 from ...store.port.store import Ask, Found, Reader
@@ -386,7 +387,7 @@ def _forget_guessed(
 ) -> None:
     """Forget what only masked words or their vector led to: it was never retrieved."""
     context = candidates.context
-    if not context.rules.mask_personal_for:
+    if EVERYONE in context.rules.show_personal_to:
         return
 
     least = round(context.rules.activation_cosine * COSINE_FULL)

@@ -24,15 +24,25 @@ _BY_CONTENT = Via.TEXT | Via.VECTOR
 
 def masks(details: Details, context: CompileContext) -> bool:
     """Tell whether personal data is hidden from this caller."""
-    return masked_for(context.principal, details, roles=context.rules.mask_personal_for)
+    return masked_for(context.principal, details, roles=context.rules.show_personal_to)
 
 
 def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
-    """Tell whether personal data is hidden from a caller; without `roles` none is."""
-    if not details.sensitivity or _PERSONAL.isdisjoint(details.sensitivity):
+    """Tell whether personal data is hidden from a caller who holds none of the roles.
+
+    Whose own scope it stands in sees it. Whom it is about is a question of identity, which is
+    not asked here.
+    """
+    if not is_personal(details):
         return False
-    authorised = frozenset(roles)
-    return bool(authorised) and authorised.isdisjoint({EVERYONE, *principal.roles})
+    if principal.user is not None and details.scope.user == principal.user:
+        return False
+    return frozenset(roles).isdisjoint({EVERYONE, *principal.roles})
+
+
+def is_personal(details: Details) -> bool:
+    """Tell whether an object is labelled as personal data."""
+    return bool(details.sensitivity) and not _PERSONAL.isdisjoint(details.sensitivity)
 
 
 def public_terms(version: Version, context: CompileContext) -> frozenset[str]:

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...compiler.gathering.redaction import masked_for
 from ...schema.artifact import (
     SCHEME,
     Artifact,
@@ -37,6 +36,7 @@ from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.caller import Caller
 from ..backend.parsing import check_reason, check_secrets, scope_of
 from ..reading.envelopes import request_items
+from ..reading.masking import Mask
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
@@ -245,10 +245,10 @@ class Artifacts(Caller):
     def _object(self, object_id: str) -> Original:
         with self._reading() as reader:
             version = self._visible_rows(reader, object_id)[-1]
+            masked = Mask(self.principal, self.backend.policy).hides(reader, version)
         if version.erased or version.content is None:
             raise NotFound(f"object {object_id} was erased", code="erased", object_id=object_id)
-        roles = self.backend.policy.compile.mask_personal_for
-        if masked_for(self.principal, version.details, roles=roles):
+        if masked:
             raise Forbidden(
                 f"object {object_id} holds personal data that is masked for this caller",
                 code="privilege_required",

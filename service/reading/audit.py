@@ -24,6 +24,7 @@ from ...store.port.store import Ask, Reader
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller
 from ..backend.times import instant
+from .masking import MASKED, Mask
 from .signatures import may_open
 from .view import View, Who, find
 
@@ -34,6 +35,10 @@ class Auditor(Caller):
 
     now: View
 
+    @property
+    def _mask(self) -> Mask:
+        return Mask(self.principal, self.backend.policy)
+
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Every visible version of a slot, oldest transaction first."""
         self.now.words.slot(slot)
@@ -43,7 +48,8 @@ class Auditor(Caller):
             if not members:
                 return ()
             ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
-            versions = reader.versions(ask, sight=access, point=self.now.point).versions
+            page = reader.versions(ask, sight=access, point=self.now.point)
+            versions = self._mask.over(reader, page.versions)
         return tuple(history_row(version) for version in _by_tx(versions) if version.visible)
 
     def diff(self, tx1: Moment, tx2: Moment, entity: Who | None) -> tuple[Change, ...]:
@@ -57,7 +63,8 @@ class Auditor(Caller):
                 subjects = _members(reader, entity, access, known_at)
                 if not subjects:
                     return ()
-            versions = reader.changes(after_us, until_us, sight=access, subjects=subjects).versions
+            page = reader.changes(after_us, until_us, sight=access, subjects=subjects)
+            versions = self._mask.over(reader, page.versions)
             roots = _roots(reader, versions, until_us)
         return tuple(sorted(_changes(versions, after_us, until_us, roots), key=_change_order))
 
@@ -69,7 +76,7 @@ class Auditor(Caller):
         """
         with self._reading() as reader:
             last_us = reader.clock().last_us
-            rows = self._visible_rows(reader, object_id)
+            rows = self._mask.over(reader, self._visible_rows(reader, object_id))
             edges = self._visible_edges(reader, reader.edges([object_id], tx_us=last_us), object_id)
             verdicts = self._visible_verdicts(reader, object_id)
             envelopes = self._openable(reader, reader.envelopes_of(object_id))
@@ -173,6 +180,8 @@ def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView
     entity_ids = sorted({link.entity_id for link in links})
     register = Register(reader.entities(entity_ids, tx_us=tx_us))
     text = version.content.text if version.content else ""
+    if text == MASKED:
+        return ()
 
     mentions: list[MentionView] = []
     for link in links:

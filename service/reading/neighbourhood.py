@@ -16,6 +16,7 @@ from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.principal import Sight
 from ...store.port.store import Point, Reader
+from .masking import Mask
 
 Shaper = Callable[[Sequence[Version]], Callable[[Version], ContextObject]]
 """Makes, of all versions of an answer, the function that turns each into an object."""
@@ -30,6 +31,7 @@ def walk(
     hops: int,
     limit: int,
     shaper: Shaper,
+    mask: Mask,
 ) -> Neighbourhood:
     """Return the neighbourhood of entities, at most `limit` facts an entity."""
     ground = _Ground(reader, point.tx_us)
@@ -45,16 +47,18 @@ def walk(
         page = reader.around(raw, sight=sight, point=point, limit=limit)
         withheld += page.withheld
         cut = cut or page.cut
-        facts.update({v.row.vid: v for v in page.versions})
-        ends = sorted({e for v in page.versions for e in _ends(v)})
+        versions = mask.over(reader, page.versions)
+        facts.update({version.row.vid: version for version in versions})
+
+        ends = sorted({end for version in versions for end in _ends(version)})
         ground.explore(ends)
-        edges.update(dict.fromkeys(_edges(page.versions, ground.roots)))
+        edges.update(dict.fromkeys(_edges(versions, ground.roots)))
         frontier = [e for e in dict.fromkeys(ground.roots[e] for e in ends) if e not in visited]
         visited.update(dict.fromkeys(frontier))
-    versions = tuple(facts.values())
+    visible_facts = tuple(facts.values())
     return Neighbourhood(
         entities=tuple(ground.views[root] for root in visited if root in ground.views),
-        facts=tuple(map(shaper(versions), versions)),
+        facts=tuple(map(shaper(visible_facts), visible_facts)),
         edges=tuple(edges),
         truncated=cut,
         withheld=withheld,

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy
-from ...schema.principal import Sight
+from ...schema.principal import Principal, Sight
 from ...schema.terms import content_terms
 from ...schema.vocabulary import ObjectType
 from ...store.port.store import Point, Reader
 from ..backend.backend import Backend
+from .masking import Mask
 
 if TYPE_CHECKING:
     from ..encoders.embedding import Embedding
@@ -95,6 +96,7 @@ class Searcher:
     """The search use-case of one view."""
 
     backend: Backend
+    principal: Principal
     reader: Reader
     sight: Sight
     point: Point
@@ -105,7 +107,8 @@ class Searcher:
         hits = self.reader.matching(
             terms, sight=self.sight, point=self.point, limit=policy.read.text_candidates
         )
-        candidates = [v for v in hits.versions if question.takes(v)]
+        mask = Mask(self.principal, policy)
+        candidates = [v for v in mask.without(self.reader, hits.versions) if question.takes(v)]
         embedding = self.backend.embedding
         if embedding is None or not question.text.strip():
             scores = bm25(terms, candidates, policy.compile)
@@ -122,8 +125,10 @@ class Searcher:
         view = self._vectors(embedding, tenant)
         query = embedding.query(question.text)
         neighbours = self._nearest_claims(view, query, question)
-        versions = {v.row.claim.object_id: v for v in (*neighbours.versions, *by_text)}
-        cosines = {s.object_id: s.content for s in neighbours.scores}
+        mask = Mask(self.principal, policy)
+        near = mask.without(self.reader, neighbours.versions)
+        versions = {v.row.claim.object_id: v for v in (*near, *by_text)}
+        cosines = {s.object_id: s.content for s in neighbours.scores if s.object_id in versions}
         without_cosine = sorted(versions.keys() - cosines.keys())
         cosines.update({s.object_id: s.content for s in view.vectors.scores(query, without_cosine)})
         texts = bm25(sorted(content_terms(question.text)), [*versions.values()], policy.compile)

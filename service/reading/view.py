@@ -35,6 +35,7 @@ from ..backend.caller import Caller
 from ..backend.parsing import entity_ref, scope_of
 from ..backend.times import instant
 from .context_objects import ObjectShaper
+from .masking import Mask
 from .neighbourhood import walk
 
 Who = str | EntityRef | Mapping[str, Any]
@@ -94,7 +95,7 @@ class View(Caller):
             if len(roots) != 1:
                 return {}
             ask = Ask(subjects=known.members(roots[0]))
-            versions = reader.versions(ask, sight=sight, point=self.point).versions
+            versions = self._rows(reader, ask, sight)
             by_slot: dict[str, list[Version]] = {}
             for version in versions:
                 if version.details.slot is not None:
@@ -112,7 +113,7 @@ class View(Caller):
             if len(roots) != 1:
                 return ()
             ask = Ask(subjects=known.members(roots[0]), slots=(slot,), at_valid=False)
-            versions = reader.versions(ask, sight=sight, point=self.point).versions
+            versions = self._rows(reader, ask, sight)
             return segments(versions, many=definition.many, shape=self._shaper(reader, versions))
 
     def entity(self, mention: Who) -> EntityView:
@@ -150,6 +151,7 @@ class View(Caller):
                 hops=hops,
                 limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
                 shaper=lambda versions: self._shaper(reader, versions),
+                mask=Mask(self.principal, self.backend.policy),
             )
 
     def search(
@@ -169,7 +171,7 @@ class View(Caller):
             if entity is not None:
                 roots, known = find(reader, entity, sight, self.point.tx_us)
                 subjects = frozenset(m for root in roots for m in known.members(root))
-            search = Searcher(self.backend, reader, sight, self.point)
+            search = Searcher(self.backend, self.principal, reader, sight, self.point)
             matches = search.find(
                 self._tenant,
                 Question(text=text, limit=limit, kind=kind, subjects=subjects),
@@ -189,12 +191,19 @@ class View(Caller):
         """
         with self._reading() as reader:
             ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
-            versions = reader.versions(ask, sight=self._sight(None), point=self.point).versions
+            versions = self._rows(reader, ask, self._sight(None))
             visible_rows = [v for v in versions if v.visible]
             if not visible_rows:
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
             best = max(visible_rows, key=self._closeness)
             return self._shaper(reader, [best])(best)
+
+    def _rows(
+        self, reader: Reader, ask: Ask, access: Sight, point: Point | None = None
+    ) -> tuple[Version, ...]:
+        """Read rows at the view, or at another point, with personal data masked."""
+        page = reader.versions(ask, sight=access, point=point or self.point)
+        return Mask(self.principal, self.backend.policy).over(reader, page.versions)
 
     def _closeness(self, version: Version) -> tuple[bool, bool, bool, int]:
         row = version.row
@@ -229,7 +238,7 @@ class View(Caller):
         """Return the state of a slot at the view, or at another valid time."""
         ask = Ask(subjects=members, slots=(slot.name,))
         point = self.point if at_us is None else Point(at_us, self.point.tx_us)
-        versions = reader.versions(ask, sight=sight, point=point).versions
+        versions = self._rows(reader, ask, sight, point)
         shape = self._shaper(reader, versions) if shaped else None
         return slot_state(versions, many=slot.many, shape=shape)
 

@@ -29,6 +29,7 @@ from ...store.operations.review import Remember, accept, reject, undo, unsure
 from ...store.operations.split import claim_groups
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
+from ..reading.masking import Mask
 from ..reading.view import View, entity_view, sight_of
 from .entities import facts_of
 from .rescoring import Rescored, rescored
@@ -371,11 +372,11 @@ class Reviews(Caller):
         by_object = Ask(objects=(case.object_id,), heads=False, at_valid=False)
         point = Point(self.view.point.valid_us, reader.clock().last_us)
         sight = sight_of(self.principal, None)
-        versions = {
-            v.row.vid: v
-            for ask in (by_object, by_subject)
-            for v in reader.versions(ask, sight=sight, point=point).versions
-        }
+        mask = Mask(self.principal, self.backend.policy)
+        versions: dict[int, Version] = {}
+        for ask in (by_object, by_subject):
+            page = reader.versions(ask, sight=sight, point=point)
+            versions.update({v.row.vid: v for v in mask.over(reader, page.versions)})
         texts = [
             f"{v.details.source_origin} {stamped(v.row.claim.tx).date()}: "
             + with_mention_marked(_text(v), case.mention)

@@ -14,7 +14,7 @@ SECRET = "+1 555 0100"
 
 def bench(role: str = "engineer", **rules: Any) -> Bench:
     found = Bench(principal=Principal(user="ann", roles=frozenset({role})))
-    found.rules(mask_personal_for=("hr",), **rules)
+    found.rules(show_personal_to=("hr",), **rules)
     found.world.add("phone", subject="Sam", slot="phone", value=SECRET, sensitivity=["personal"])
     found.world.add(
         "page",

@@ -93,7 +93,7 @@ def test_a_vector_that_finds_the_loser_finds_the_winner() -> None:
         masked.world.rows[0],
         details=replace(masked.world.rows[0].details, sensitivity=(Sensitivity.PERSONAL,)),
     )
-    masked.rules(mask_personal_for=("hr",))
+    masked.rules(show_personal_to=("hr",))
     masked.index, masked.encoder_id = Near(masked), "toy"
     hidden = masked.compile(query="glacier", query_vector=[1.0])
     scores = [o.score for o in hidden.trace.compiled_objects if o.stands_for]

@@ -354,7 +354,7 @@ def test_bytes_that_are_no_text_are_read_as_bytes(memory: Memory) -> None:
 
 
 def test_a_pointer_does_not_show_what_is_masked(tmp_path: Path) -> None:
-    policy = replace(DEFAULT, compile=replace(DEFAULT.compile, mask_personal_for=("hr",)))
+    policy = replace(DEFAULT, compile=replace(DEFAULT.compile, show_personal_to=("hr",)))
     with connect(":memory:", policy=policy) as memory:
         said = memory.write(subject="Sam", slot="office", value="Rome", sensitivity=("personal",))
         plain = memory.write(subject="Sam", slot="title", value="clerk")

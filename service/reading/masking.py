@@ -1,0 +1,86 @@
+"""Masking: personal data is shown to whom it is about, and to the roles that the policy names.
+
+A masked object is there, with its condition, its times and its place in a timeline; what it says is
+`[masked]`, and it is neither found nor ranked by what it says. Whoever wrote it in the own user
+scope, the person it is about (whose `external_ids.user` is the caller) and the roles of
+`policy.compile.show_personal_to` see it whole. Clearance hides whole objects; this does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ...compiler.gathering.redaction import is_personal, masked_for
+from ...resolution.known import Lookup
+from ...schema.claim import EMPTIED, Version
+from ...schema.policy import Policy
+from ...schema.principal import Principal
+from ...store.port.store import Reader
+
+MASKED: Final = "[masked]"
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """What one caller sees of personal data."""
+
+    principal: Principal
+    policy: Policy
+
+    def hides(self, reader: Reader, version: Version) -> bool:
+        """Whether what a version says is hidden from the caller."""
+        roles = self.policy.compile.show_personal_to
+        if not masked_for(self.principal, version.details, roles=roles):
+            return False
+        return version.details.subject_id not in own_entities(reader, self.principal)
+
+    def over(self, reader: Reader, versions: Iterable[Version]) -> tuple[Version, ...]:
+        """The versions with what they say masked where it must be."""
+        rows = tuple(versions)
+        # Hardly any claim is personal, and whom the caller is costs a look-up.
+        if not any(is_personal(row.details) for row in rows):
+            return rows
+        return tuple(_masked(row) if self.hides(reader, row) else row for row in rows)
+
+    def without(self, reader: Reader, versions: Iterable[Version]) -> list[Version]:
+        """The versions that may be found by what they say."""
+        return [
+            version
+            for version in versions
+            if not (is_personal(version.details) and self.hides(reader, version))
+        ]
+
+
+def own_entities(reader: Reader, principal: Principal) -> frozenset[str]:
+    """The raw ids of the entity that is the caller: the one whose identifier is its user."""
+    if principal.user is None:
+        return frozenset()
+    lookup = Lookup(identifiers=(("user", principal.user),))
+    known = reader.known(lookup, scopes=(), tx_us=reader.clock().last_us)
+    named = {
+        identifier.entity_id
+        for identifier in known.identifiers
+        if (identifier.scheme, identifier.value) == ("user", principal.user)
+    }
+    roots = {known.canonical.get(entity, entity) for entity in named}
+    members = {raw for raw, root in known.canonical.items() if root in roots}
+    return frozenset(named | members)
+
+
+def _masked(version: Version) -> Version:
+    content = version.content or EMPTIED
+    return replace(
+        version,
+        content=replace(
+            content,
+            value_json=f'"{MASKED}"',
+            text=MASKED,
+            normalized_claim=MASKED,
+            behavioral_implication=None,
+            enforcement=None,
+            terms="",
+        ),
+        details=replace(version.details, value_entity_id=None),
+    )

@@ -1,0 +1,81 @@
+"""Personal data is whole for whom it is about and for named roles, and masked in every read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tenure import EntityRef, Forbidden, Memory, Principal
+from tenure.schema.policy import DEFAULT
+
+Open = Callable[..., Memory]
+ADDRESS = "QUOKKAROAD 7"
+ANN = EntityRef(name="Ann Lee", type="person", external_ids={"user": "ann"})
+
+
+def bound(memory: Memory, **given: Any) -> Memory:
+    return memory.bind(Principal(tenant=memory.principal.tenant, **given))
+
+
+def answers(memory: Memory, object_id: str) -> str:
+    """Everything that every read says of an object, as one text."""
+    view = memory.as_of()
+    return repr(
+        [
+            view.slot("Ann Lee", "office"),
+            view.value("Ann Lee", "office"),
+            view.facts("Ann Lee"),
+            view.timeline("Ann Lee", "office"),
+            view.neighbourhood("Ann Lee"),
+            view.search("QUOKKAROAD"),
+            view.object(object_id),
+            memory.history("Ann Lee", "office"),
+            memory.diff("-infinity", "infinity"),
+            memory.explain(object_id),
+            memory.entities.get("Ann Lee"),
+            memory.compile("code_generation", "the office of Ann Lee").text,
+        ]
+    )
+
+
+def test_personal_data_is_masked_in_every_read(open_memory: Open) -> None:
+    memory = open_memory()
+    object_id = memory.write(ANN, "office", ADDRESS, sensitivity=["personal"]).object_id
+    for caller in (memory, bound(memory, user="bob"), bound(memory, roles={"admin"})):
+        text = answers(caller, object_id)
+        assert "QUOKKAROAD" not in text
+        assert "[masked]" in text
+        assert caller.as_of().search("QUOKKAROAD").hits == ()
+        with pytest.raises(Forbidden):
+            caller.rehydrate(object_id)
+
+
+def test_whom_it_is_about_sees_it_whole(open_memory: Open) -> None:
+    memory = open_memory()
+    object_id = memory.write(ANN, "office", ADDRESS, sensitivity=["personal"]).object_id
+    ann = bound(memory, user="ann")
+    assert ann.as_of().value("Ann Lee", "office") == ADDRESS
+    assert [hit.object.object_id for hit in ann.as_of().search("QUOKKAROAD").hits] == [object_id]
+    assert ADDRESS in ann.rehydrate(object_id).data.decode()
+
+
+def test_the_own_scope_and_named_roles_see_it_whole(open_memory: Open) -> None:
+    shown = replace(DEFAULT, compile=replace(DEFAULT.compile, show_personal_to=("hr",)))
+    memory = open_memory(policy=shown)
+    own = {"scope": {"user": "eve"}}
+    bound(memory, user="eve").write("Bo Park", "office", ADDRESS, sensitivity=["personal"], **own)
+    assert bound(memory, user="eve").as_of().value("Bo Park", "office") == ADDRESS
+    object_id = memory.write(ANN, "office", ADDRESS, sensitivity=["personal"]).object_id
+    assert "QUOKKAROAD" in answers(bound(memory, roles={"hr"}), object_id)
+    assert "QUOKKAROAD" not in answers(memory, object_id)
+
+
+def test_masking_hides_no_other_data(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(ANN, "office", ADDRESS, sensitivity=["commercial_secret"])
+    value = json.dumps(bound(memory, user="bob").as_of().value("Ann Lee", "office"))
+    assert "masked" not in value

@@ -138,10 +138,13 @@ class Draft:
     quarantine: str
     warnings: tuple[str, ...]
     idempotency_key: str | None
+    """The keyed digest of the caller and the key that the caller stated."""
     fingerprint: str
     """SHA-256 of the canonical request, to tell a retry from another body."""
     mentions: tuple[Span, ...] = ()
     """Names inside the text of an observation, in order."""
+    plain_key: str | None = None
+    """The key as it was stated: stores from before the digest hold it so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

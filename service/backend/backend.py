@@ -61,6 +61,7 @@ class Backend:
     _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
         default_factory=dict[str, "CommitQueue[Submission | Work, Any]"]
     )
+    _secrets: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _worker: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="tenure")
@@ -93,6 +94,14 @@ class Backend:
             if tenant not in self._queues:
                 self.store.ensure(tenant, key=self.tenant_key)
                 self._queues[tenant] = CommitQueue(partial(self._run, tenant))
+
+    def secret(self, tenant: str) -> bytes:
+        """The tenant's first secret key; it is never changed, so it is read once."""
+        if tenant not in self._secrets:
+            self.open(tenant)
+            with self.store.reading(tenant) as reader:
+                self._secrets[tenant] = reader.keys()[0]
+        return self._secrets[tenant]
 
     def submit(self, tenant: str, submission: Submission) -> Result:
         """Return the receipts of a write, which shares a transaction with its neighbours."""

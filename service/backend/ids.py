@@ -1,16 +1,18 @@
 """Ids and clocks of the edge: what the core is given and never makes itself.
 
-An object id is uuid5 of the tenant and a stated idempotency key, uuid5 of the event for a
-replayed line, and a fresh uuid7 (RFC 9562) otherwise. `connect(ids=…, clock=…)` replaces both
+An object id is uuid5 of the tenant and the digest of a stated idempotency key, uuid5 of the event
+for a replayed line, and a fresh uuid7 (RFC 9562) otherwise. `connect(ids=…, clock=…)` replaces both
 sources, so that a test or a simulation is the same every time.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from ...schema.values import canonical_json, micros
@@ -43,9 +45,15 @@ def uuid7() -> str:
     return str(uuid.UUID(int=number & ~(3 << 62) | 2 << 62))
 
 
-def key_id(tenant: str, key: str) -> str:
-    """Return the object id of an idempotency key."""
-    return str(uuid.uuid5(_SPACE, canonical_json(["key", tenant, key])))
+def key_digest(secret: bytes, caller: Sequence[str | None], key: str) -> str:
+    """What is stored of an idempotency key: a digest that only this tenant and caller can make."""
+    message = canonical_json(["key", *caller, key]).encode("utf-8", "surrogatepass")
+    return hmac.new(secret, message, hashlib.sha256).hexdigest()
+
+
+def key_id(tenant: str, digest: str) -> str:
+    """The object id of an idempotency key, from its digest."""
+    return str(uuid.uuid5(_SPACE, canonical_json(["key", tenant, digest])))
 
 
 def event_id(tenant: str, recorded_us: int, ordinal: int, event: str) -> str:

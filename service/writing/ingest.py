@@ -298,7 +298,8 @@ class Importer(Caller):
     def _draft(self, event: Event, words: Vocabulary, object_id: str) -> Draft:
         check_shape(event.write)
         context = WriteContext(self.principal, words, self.backend.policy)
-        return sanitize(event.write, context, object_id=object_id, references=References())
+        draft = sanitize(event.write, context, object_id=object_id, references=References())
+        return Writer(self.backend, self.principal).with_key(draft)
 
     def _replay(self, items: Iterator[Definition | Event], tally: _Tally) -> None:
         group: list[Event] = []

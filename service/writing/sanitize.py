@@ -157,7 +157,8 @@ class _DraftBuilder:
             permissions=permissions_of(self.request, details.sensitivity),
             quarantine=quarantine,
             warnings=(*source.warnings, *warnings),
-            idempotency_key=write.idempotency_key,
+            idempotency_key=None,
+            plain_key=write.idempotency_key,
             fingerprint=fingerprint(write),
         )
 

@@ -22,7 +22,7 @@ from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller, unknown_object
-from ..backend.ids import event_id, key_id
+from ..backend.ids import event_id, key_digest, key_id
 from .limits import check_shape
 from .sanitize import sanitize
 from .trust import References, WriteContext, recorded_authorship
@@ -139,7 +139,18 @@ class Writer(Caller):
             return self.backend.ids()
         if not 1 <= len(write.idempotency_key) <= 256:
             raise InvalidInput("an idempotency key has 1 to 256 characters", code="bad_key")
-        return key_id(self._tenant, write.idempotency_key)
+        return key_id(self._tenant, self._key_digest(write.idempotency_key))
+
+    def with_key(self, draft: Draft) -> Draft:
+        """A draft that carries the digest of its key, which is its caller's alone."""
+        if draft.plain_key is None:
+            return draft
+        return replace(draft, idempotency_key=self._key_digest(draft.plain_key))
+
+    def _key_digest(self, key: str) -> str:
+        principal = self.principal
+        session = principal.session if principal.user is None else None
+        return key_digest(self.backend.secret(self._tenant), (principal.user, session), key)
 
     def drafts(
         self,
@@ -168,6 +179,7 @@ class Writer(Caller):
         for write, object_id in zip(writes, ids, strict=True):
             references = _references(write, targets, by_id)
             draft = sanitize(write, context, object_id=object_id, references=references)
+            draft = self.with_key(draft)
             by_id[object_id] = draft
             drafts.append(draft)
         return drafts

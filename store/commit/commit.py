@@ -154,7 +154,7 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> No
         for draft in submission.drafts:
             if draft.idempotency_key or submission.stated_tx is not None:
                 ids.add(draft.object_id)
-                keys.update([draft.idempotency_key] if draft.idempotency_key else ())
+                keys.update(filter(None, (draft.idempotency_key, draft.plain_key)))
                 first = firsts.setdefault(draft.object_id, place)
                 if first != place:
                     work.twins[place] = first
@@ -162,9 +162,9 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> No
     if not ids:
         return
 
-    stored_receipts = {
-        receipt.object_id: receipt for receipt in tx.receipts(sorted(keys), sorted(ids))
-    }
+    receipts_found = tx.receipts(sorted(keys), sorted(ids))
+    stored_receipts = {receipt.object_id: receipt for receipt in receipts_found}
+    _find_plain_keys(tx, group, receipts_found, stored_receipts)
 
     for place, submission in enumerate(group):
         receipts = _receipts_of(submission, stored_receipts)
@@ -185,6 +185,26 @@ def _answer_twins(group: Sequence[Submission], work: _Work) -> None:
             work.results[place] = _retry(group[place], receipts)
 
 
+def _find_plain_keys(
+    tx: WriteTx,
+    group: Sequence[Submission],
+    receipts: Sequence[StoredReceipt],
+    by_object: dict[str, StoredReceipt],
+) -> None:
+    """Find what a draft's plain key wrote before keys were kept as digests of their caller."""
+    by_key = {receipt.idempotency_key: receipt for receipt in receipts}
+    for submission in group:
+        for draft in submission.drafts:
+            receipt = by_key.get(draft.plain_key) if draft.plain_key else None
+            if receipt is None or draft.object_id in by_object:
+                continue
+
+            # The same key of another caller is another key, and none of that caller's business.
+            claim = tx.assertions((receipt.object_id,)).get(receipt.object_id)
+            if claim is None or claim.details.actor == submission.actor:
+                by_object[draft.object_id] = receipt
+
+
 def _receipts_of(
     submission: Submission, receipts: Mapping[str, StoredReceipt]
 ) -> list[StoredReceipt]:
@@ -193,13 +213,14 @@ def _receipts_of(
 
 
 def _retry(submission: Submission, receipts: Sequence[StoredReceipt]) -> Result:
-    prints = {receipt.object_id: receipt.fingerprint for receipt in receipts}
-    same = all(prints.get(d.object_id) == d.fingerprint for d in submission.drafts)
+    prints = sorted(receipt.fingerprint for receipt in receipts)
+    same = prints == sorted(draft.fingerprint for draft in submission.drafts)
+    ids = sorted(receipt.object_id for receipt in receipts)
     if not all(receipt.body for receipt in receipts):
         return NotFound(
             "what this idempotency key wrote was erased; take a new key to write again",
             code="unknown_object",
-            object_ids=sorted(prints),
+            object_ids=ids,
         )
 
     if same:
@@ -208,7 +229,7 @@ def _retry(submission: Submission, receipts: Sequence[StoredReceipt]) -> Result:
         "this idempotency key was used for another request; retry the first body, or take a "
         "new key",
         code="idempotency_mismatch",
-        object_ids=sorted(prints),
+        object_ids=ids,
     )
 
 

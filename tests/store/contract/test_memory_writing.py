@@ -21,6 +21,7 @@ from tenure import (
     Write,
 )
 from tenure.schema.policy import WritePolicy
+from tenure.service.writing.write import Writer
 
 Open = Callable[..., Memory]
 JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
@@ -86,6 +87,40 @@ def test_a_retry_returns_the_first_receipt(open_memory: Open) -> None:
     with pytest.raises(Conflict) as caught:
         memory.write(subject="Sam", slot="office", value="LA", idempotency_key="k1")
     assert caught.value.code == "idempotency_mismatch"
+
+
+def test_an_idempotency_key_belongs_to_its_caller(open_memory: Open) -> None:
+    memory = open_memory()
+    ann, bob = (caller(memory, user=user) for user in ("ann", "bob"))
+    fields: dict[str, Any] = {"slot": "office", "value": "NYC", "idempotency_key": "key-7"}
+    first = ann.write(subject="Sam", **fields)
+    second = bob.write(subject="Lee", **fields)
+    assert not second.replayed
+    assert second.object_id != first.object_id
+    assert ann.write(subject="Sam", **fields).object_id == first.object_id
+    assert bob.write(subject="Lee", **fields).replayed
+
+    with memory.backend.store.writing(memory.principal.tenant) as tx:
+        tx.lock()
+        stored = tx.receipts([], [first.object_id, second.object_id])
+    assert all(len(receipt.idempotency_key or "") == 64 for receipt in stored)
+    assert "key-7" not in str(stored)
+
+
+def test_a_key_from_before_keys_were_digests_answers_its_own_writer_alone(
+    open_memory: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    ann, bob = (caller(memory, user=user) for user in ("ann", "bob"))
+    fields: dict[str, Any] = {"subject": "Sam", "slot": "office", "value": "NYC"}
+    with monkeypatch.context() as patch:
+        patch.setattr(Writer, "_key_digest", lambda _, key: key)
+        older = ann.write(**fields, idempotency_key="k1")
+
+    again = ann.write(**fields, idempotency_key="k1")
+    assert again.replayed
+    assert again.object_id == older.object_id
+    assert not bob.write(**fields, idempotency_key="k1").replayed
 
 
 def test_a_dry_run_says_and_changes_nothing(open_memory: Open) -> None:

@@ -10,10 +10,9 @@ Checklist: C-001, C-018, C-035, C-036.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from ...schema.claim import UNKNOWN_AUTHOR, Details, milli
 from ...schema.entity import EntityRef
@@ -64,30 +63,13 @@ def sanitize(
 
 
 def fingerprint(write: Write) -> str:
-    """The SHA-256 of a write's canonical request, its idempotency key apart.
-
-    Raises:
-        InvalidInput: `bad_text` for what no store can keep.
-    """
+    """The SHA-256 of a write's canonical request, its idempotency key apart."""
     request = {
         name: _plain(value)
         for name, unset in _UNSET
         if (value := getattr(write, name)) is not unset and value != unset
     }
-    text = canonical_json(request)
-    if _UNSTORABLE.search(text):
-        named = (name for name in request if _UNSTORABLE.search(canonical_json(request[name])))
-        field = next(named, "the write")
-        raise InvalidInput(
-            f"{field} holds a NUL or a lone surrogate, which no store keeps; decode it anew",
-            code="bad_text",
-            field=field,
-        )
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-_UNSTORABLE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000|[\ud800-\udfff]")
-"""In canonical JSON, which writes a NUL as an escape and a surrogate as it is."""
+    return hashlib.sha256(canonical_json(request).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _UNSET = tuple((f.name, f.default) for f in fields(Write) if f.name != "idempotency_key")

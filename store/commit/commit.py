@@ -8,7 +8,7 @@ takes its neighbours down, and takes no stamp. A recorded refusal keeps its stam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import islice
@@ -17,13 +17,13 @@ from ...resolution.bind import Scorer
 from ...resolution.register import Register
 from ...schema.claim import Edge, Look, Row
 from ...schema.entity import DOUBTED, SUGGESTION, Review
-from ...schema.errors import Conflict, InvalidInput, NotFound, TenureError
+from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import ALWAYS, Interval
 from ...schema.policy import Policy
 from ...schema.values import iso, moment
 from ...schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
 from ...schema.write import Receipt
-from ..port.receipts import decode, encode
+from ..port.receipts import encode
 from ..port.store import (
     ActionClosing,
     ActionRecord,
@@ -43,6 +43,7 @@ from .backlog import check_backlog
 from .declared import with_corrections
 from .effects import derivations, hold_action, staleness, stands, tie_action
 from .lookups import KnownMentions, gather
+from .retries import find_plain_keys, receipts_of, retry_answer
 
 Result = tuple[Receipt, ...] | TenureError
 """The receipts of a submission in the order of its drafts, or why it was refused."""
@@ -164,12 +165,12 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> No
 
     receipts_found = tx.receipts(sorted(keys), sorted(ids))
     stored_receipts = {receipt.object_id: receipt for receipt in receipts_found}
-    _find_plain_keys(tx, group, receipts_found, stored_receipts)
+    find_plain_keys(tx, group, receipts_found, stored_receipts)
 
     for place, submission in enumerate(group):
-        receipts = _receipts_of(submission, stored_receipts)
+        receipts = receipts_of(submission, stored_receipts)
         if receipts:
-            work.results[place] = _retry(submission, receipts)
+            work.results[place] = retry_answer(submission, receipts)
 
 
 def _answer_twins(group: Sequence[Submission], work: _Work) -> None:
@@ -180,57 +181,9 @@ def _answer_twins(group: Sequence[Submission], work: _Work) -> None:
         if isinstance(refusal, TenureError):
             work.results[place] = refusal
             continue
-        receipts = _receipts_of(group[place], receipts_written)
+        receipts = receipts_of(group[place], receipts_written)
         if work.results[place] is None:
-            work.results[place] = _retry(group[place], receipts)
-
-
-def _find_plain_keys(
-    tx: WriteTx,
-    group: Sequence[Submission],
-    receipts: Sequence[StoredReceipt],
-    by_object: dict[str, StoredReceipt],
-) -> None:
-    """Find what a draft's plain key wrote before keys were kept as digests of their caller."""
-    by_key = {receipt.idempotency_key: receipt for receipt in receipts}
-    for submission in group:
-        for draft in submission.drafts:
-            receipt = by_key.get(draft.plain_key) if draft.plain_key else None
-            if receipt is None or draft.object_id in by_object:
-                continue
-
-            # The same key of another caller is another key, and none of that caller's business.
-            claim = tx.assertions((receipt.object_id,)).get(receipt.object_id)
-            if claim is None or claim.details.actor == submission.actor:
-                by_object[draft.object_id] = receipt
-
-
-def _receipts_of(
-    submission: Submission, receipts: Mapping[str, StoredReceipt]
-) -> list[StoredReceipt]:
-    ids = (draft.object_id for draft in submission.drafts)
-    return [receipts[object_id] for object_id in ids if object_id in receipts]
-
-
-def _retry(submission: Submission, receipts: Sequence[StoredReceipt]) -> Result:
-    prints = sorted(receipt.fingerprint for receipt in receipts)
-    same = prints == sorted(draft.fingerprint for draft in submission.drafts)
-    ids = sorted(receipt.object_id for receipt in receipts)
-    if not all(receipt.body for receipt in receipts):
-        return NotFound(
-            "what this idempotency key wrote was erased; take a new key to write again",
-            code="unknown_object",
-            object_ids=ids,
-        )
-
-    if same:
-        return tuple(decode(receipt.body, replayed=True) for receipt in receipts)
-    return Conflict(
-        "this idempotency key was used for another request; retry the first body, or take a "
-        "new key",
-        code="idempotency_mismatch",
-        object_ids=ids,
-    )
+            work.results[place] = retry_answer(group[place], receipts)
 
 
 def _admit_all(

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from ..schema.entity import Feature
 from ..schema.errors import InvalidInput
@@ -235,7 +234,7 @@ def name_log_odds(measures: Measures, model: Model) -> float:
 
 def context_log_odds(facts: PairFacts, model: Model) -> float:
     """What the context adds to the calibrated log-odds."""
-    return sum(map(attrgetter("weight"), _context_lines(facts, model)))
+    return sum([line.weight for line in _context_lines(facts, model)])
 
 
 def _context_lines(facts: PairFacts, model: Model) -> list[Feature]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import types
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -44,7 +44,7 @@ def to_plain(value: object) -> Plain:
         return value
 
     # A receipt is encoded at every write, so the names of a type's fields are looked up once.
-    if names := _field_names(kind):
+    if names := _field_names(cast("Hashable", kind)):
         return {name: to_plain(getattr(value, name)) for name in names}
 
     if isinstance(value, tuple):
@@ -62,8 +62,8 @@ def _plain_leaf(value: object) -> Plain:
         return micros(value)
 
     if isinstance(value, frozenset):
-        members = cast(frozenset[Any], value)
-        return sorted(to_plain(member) for member in members)
+        members: frozenset[Any] = value
+        return sorted(map(to_plain, members))
 
     raise ValueError(f"a record holds no {type(value).__name__}")
 

@@ -115,7 +115,7 @@ class Sensitivity(StrEnum):
 
 
 class Op(StrEnum):
-    """The verbs of a write; `bitemporal.md`, section 2."""
+    """The verbs of a write."""
 
     ASSERT = "assert"
     CORRECT = "correct"

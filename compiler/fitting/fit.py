@@ -400,7 +400,8 @@ def _utility(rung: _Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tu
 
 
 def _recency(age: int, half_life: int) -> int:
-    return round(FULL * 2.0 ** (-age / max(1, half_life)))
+    strength: float = 2.0 ** (-age / max(1, half_life))
+    return round(FULL * strength)
 
 
 def _units(pieces: Iterable[Piece]) -> list[_Unit]:

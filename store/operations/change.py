@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TypeVar, cast
 
 from ...resolution.clusters import pair
 from ...schema.claim import Assertion, Edge, Row
@@ -35,6 +35,8 @@ from ..port.store import (
     WriteTx,
 )
 from ..timeline.ledger import Ledger
+
+Receipt = TypeVar("Receipt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +199,9 @@ def judgement_of(
     )
 
 
-def kept_receipt(tx: WriteTx, kind: type[Any], key: str, **later_fields: object) -> Any:
+def kept_receipt(
+    tx: WriteTx, kind: type[Receipt], key: str, **later_fields: object
+) -> Receipt | None:
     """The receipt of an operation that was run before under a key, marked as replayed; else None.
 
     `later_fields` are the values of fields that receipts of older versions do not have.
@@ -205,7 +209,8 @@ def kept_receipt(tx: WriteTx, kind: type[Any], key: str, **later_fields: object)
     body = first_receipt(tx, key)
     if not body:
         return None
-    return from_plain(kind, {**later_fields, **json.loads(body), "replayed": True})
+    plain = {**later_fields, **json.loads(body), "replayed": True}
+    return cast("Receipt", from_plain(kind, plain))
 
 
 def first_receipt(tx: WriteTx, key: str) -> str | None:

@@ -102,8 +102,8 @@ class Register:
     def _entities(
         self, bound: dict[str, object], tx_us: int, canonical: Mapping[str, str]
     ) -> Mapping[str, Entity]:
-        entities = map(register_codec.entity, self._db.execute(sql.ENTITIES, bound))
-        entities = {entity.entity_id: entity for entity in sorted(entities, key=_by_id)}
+        decoded_entities = map(register_codec.entity, self._db.execute(sql.ENTITIES, bound))
+        entities = {entity.entity_id: entity for entity in sorted(decoded_entities, key=_by_id)}
         if tx_us < self._last_us:
             return clusters.believed(entities, canonical, self._cases(bound))
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ...schema.compile_terms import OverflowPolicy, Reason, SectionName
@@ -219,7 +220,7 @@ def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], below: Mapping
     """Divide what is left between the sections of the turn, and fill them."""
     page = rung.ledger.room
     sections = _worthwhile(rung, loose)
-    if rung.ledger.total(piece for pieces in sections.values() for piece in pieces) <= page:
+    if rung.ledger.total(list(chain.from_iterable(sections.values()))) <= page:
         for pieces in sections.values():
             for piece in pieces:
                 rung.ledger.take(piece)

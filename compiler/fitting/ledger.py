@@ -7,7 +7,7 @@ bounds of the parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...schema.compile_terms import SectionName
@@ -68,8 +68,11 @@ class Ledger:
             self.heads.add((piece.section, piece.head))
         self.chosen.append(piece)
 
-    def total(self, pieces: Iterable[Piece]) -> int:
+    def total(self, pieces: Sequence[Piece]) -> int:
         """The tokens that all of these would add, each frame paid once."""
+        if len(pieces) == 1:
+            return self.cost(pieces[0])
+
         trial = Ledger(
             self.context,
             self.room,

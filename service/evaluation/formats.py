@@ -75,7 +75,7 @@ class _Node:
         """The members of a list."""
         if not isinstance(self.value, list):
             raise _bad(f"{self.place} is no list")
-        values = cast("list[Any]", self.value)
+        values: list[Any] = self.value
         return [_Node(value, f"{self.place} {index}") for index, value in enumerate(values)]
 
     def text(self, name: str) -> str:

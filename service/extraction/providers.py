@@ -184,7 +184,7 @@ def _proposal(provider: str, answer: object, usage: Any, before: str, after: str
         raise _unavailable(provider, "the answer holds no claims")
 
     return Proposal(
-        claims=cast("list[Any]", claims),
+        claims=claims,
         tokens_in=getattr(usage, f"{before}_tokens", None) or 0,
         tokens_out=getattr(usage, f"{after}_tokens", None) or 0,
     )

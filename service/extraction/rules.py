@@ -28,9 +28,12 @@ _PLACE = rf"{_NAME}(?:, {_NAME})?"
 _STOP = (
     r"(?!(?:and|or|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
     r"very|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
-    r"the way|how|what|this|those|you|your|him|her|them|me|my|to|being|having|is|are|was|lot)\b)"
+    r"the way|how|what|this|those|you|your|him|her|them|me|my|to|being|having|is|are|was|lot|"
+    r"more|most|about)\b)"
 )
-_ITEM = rf"(?:the )?{_STOP}[\w'\u2019#+&$-]+(?: (?:of )?{_STOP}[\w'\u2019#+&$-]+){{0,3}}"
+_ERA = r"(?: (?:from|of|in) the (?:early |late )?\d{2,4}s)?"
+_LINK = r"(?:(?:of|about|with|by|like) )?"
+_ITEM = rf"(?:the )?{_STOP}[\w'\u2019#+&$-]+(?: {_LINK}{_STOP}[\w'\u2019#+&$-]+){{0,3}}{_ERA}"
 _NO_CLAUSE = (
     r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
     r"would|could|should|then|just|also|\w+ed)\b)"
@@ -107,7 +110,7 @@ RULES: Final = (
           rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{_TRADES}))\b(?! (?:at heart|of sorts|fan))"),
     _rule("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
     _rule("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
-    _rule("skill", r"\bI know (?P<value>[A-Z][\w+#]*(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
+    _rule("skill", r"^I (?:also )?know (?P<value>[A-Z][\w+#]*(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
     _rule("employer", rf"\bI (?:now |currently |still )?work (?:for|at) (?P<value>{_NAME})"),
     _rule("employer", rf"{_HAVE} (?:been working|worked|been) (?:for|at|with) (?P<value>{_NAME})"
           r"(?=[^.!?]*\bsince\b)"),
@@ -148,14 +151,16 @@ RULES: Final = (
     _rule("dislikes", rf"{_RELATIVE}{_SURE}(?:hates|dislikes) (?P<value>{_ITEMS})", is_list=True),
     # body and taste
     _rule("allergy", rf"{_I} {_SURE}allergic to (?P<value>{_ITEMS})", is_list=True),
-    _rule("allergy", r"\bI have an? (?:severe |mild )?(?P<value>\w+) allergy\b"),
+    _rule("allergy", r"\bI have an? (?:severe |mild |strong |bad |serious )?"
+          r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
+    _rule("allergy", rf"\bI have an? (?:\w+ )?allergy to (?P<value>{_ITEMS})", is_list=True),
     _rule("allergy", rf"{_I} (?P<value>lactose|gluten) intolerant\b"),
     _rule("allergy", rf"{_I} (?:not|no longer) allergic to (?P<value>{_ITEMS})", "deny",
           is_list=True),
     _rule("diet", rf"{_I} {_SURE}(?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian)\b"
           r"(?! (?:food|recipe|option|restaurant))"),
     _rule("diet", rf"{_I} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
-    _rule("likes", rf"\bI {_SURE}(?:like|love|enjoy|adore) (?P<value>{_ITEMS})"
+    _rule("likes", rf"(?<!what )(?<!as )\bI {_SURE}(?:like|love|enjoy|adore) (?P<value>{_ITEMS})"
           r"(?![^.!?]*\bany ?more\b)", is_list=True),
     _rule("likes", rf"{_I} {_SURE}an? (?:(?:big|huge|great|massive) )?fan of (?P<value>{_ITEMS})",
           is_list=True),
@@ -173,8 +178,10 @@ RULES: Final = (
     _rule("dislikes", rf"\bI no longer (?:hate|dislike) (?P<value>{_ITEMS})", "deny", is_list=True),
     # what is to come
     _rule("goal", r"\b[Mm]y (?:main |new )?goal is to (?P<value>[^.!?\n]{3,160})"),
-    _rule("plan", rf"(?:{_I} planning|\bI plan|\bI intend) to (?P<value>[^.!?\n]{{3,160}})"),
-    _rule("plan", rf"{_I} going to (?P<value>[a-z][^.!?\n]{{3,160}})", is_dated=True),
+    _rule("plan", rf"(?:{_I} planning|\bI plan|\bI intend) to "
+          r"(?P<value>[a-z]+ [^.!?\n]{3,160})"),
+    _rule("plan", rf"{_I} going to (?!the\b|an?\b|my\b|be\b)"
+          r"(?P<value>[a-z][^.!?\n]{3,160})", is_dated=True),
     _rule("appointment", r"\bI have (?:an? |my )(?P<value>[^.!?\n]{0,60}?\b(?:appointment|meeting|"
           r"interview|flight|exam|check-?up|surgery|call|date)\b[^.!?\n]{0,80})", is_dated=True),
     # how answers should be
@@ -227,7 +234,7 @@ def _of_match(
 
     groups = match.groupdict()
     slot = _KIN[groups["kin"]] if rule.slot == "kin" else rule.slot
-    op = "correct" if rule.op == "assert" and _CORRECTION.match(sentence) else rule.op
+    op = "correct" if rule.op == "assert" and _is_correction(rule, match) else rule.op
 
     valid_from = None if is_ahead else day
     valid_until = None
@@ -235,7 +242,10 @@ def _of_match(
         valid_until = date_after(sentence, "until", moment) or moment
         valid_from = date_after(sentence, "from", moment)
 
+    tail = sentence[match.end() :]
     for value in _values(rule, match["value"]):
+        if rule.is_list and not _is_whole(value, tail):
+            continue
         if is_ahead and day is not None:
             value = f"{value} ({day.date().isoformat()})"
         yield ExtractedClaim(
@@ -251,11 +261,41 @@ def _of_match(
         )
 
 
+def _is_correction(rule: Rule, match: re.Match[str]) -> bool:
+    """Whether a sentence takes an earlier word back; "actually" is a filler as often."""
+    opening = _CORRECTION.match(match.string)
+    if opening is None or rule.is_list:
+        return False
+    return match.start() - opening.end() <= len(", ")
+
+
 _DATED_BY_VALUE: Final = frozenset({"plan", "goal", "appointment", "birthday"})
 """Slots whose words name the day of something to come, not when the claim began to hold."""
 
 
 def _values(rule: Rule, words: str) -> list[str]:
-    if not rule.is_list:
+    parts = [part.strip(" .,") for part in _PARTS.split(words) if part.strip(" .,")]
+    # "war and conflict" after "reading about" is one thing; "jazz and hiking" are two.
+    is_one = "," not in words and any(" " in part for part in parts)
+    if not rule.is_list or is_one:
         return [words.strip(" .,")]
-    return [part.strip(" .,") for part in _PARTS.split(words) if part.strip(" .,")]
+    return parts
+
+
+_RESTRICTION: Final = re.compile(r"\s*(?:that|which|who|whom|whose|where|to)\b")
+_UNFIT: Final = re.compile(
+    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing)\b|\b(?:uh|um|idea|way|variety|kind|kinds)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_whole(value: str, tail: str) -> bool:
+    """Whether a value says the same without the words around it.
+
+    "books that win prizes" are not all books, and "the energy" is that of something.
+    """
+    if _UNFIT.search(value) or _RESTRICTION.match(tail):
+        return False
+    if value.count("'") % 2 and not re.search(r"\w'\w", value):
+        return False
+    return not value.startswith("the ") or any(c.isupper() or c.isdigit() for c in value)

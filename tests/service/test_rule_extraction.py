@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 import pytest
@@ -48,6 +48,8 @@ SAID: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("I just left my job at Hooli.", [("deny employer", "Hooli")]),
     ("Actually, I work at Globex.", [("correct employer", "Globex")]),
     ("No, sorry, actually I live in Porto.", [("correct home", "Porto")]),
+    ("Actually, I was tired because I work at Globex.", [("employer", "Globex")]),
+    ("Actually, I'm allergic to nuts.", [("allergy", "nuts")]),
     ("I'm a senior data engineer.", [("experience_level", "senior"), ("title", "data engineer")]),
     ("I work as a night nurse.", [("title", "night nurse")]),
     ("My boss is Dana White.", [("manager", "Dana White")]),
@@ -78,6 +80,9 @@ SAID: list[tuple[str, list[tuple[Any, ...]]]] = [
         ("likes", "jazz"), ("likes", "hiking"), ("likes", "Thai food")]),
     ("I like jazz and I hate techno.", [("likes", "jazz"), ("dislikes", "techno")]),
     ("I like jazz and went home.", [("likes", "jazz")]),
+    ("I love reading about war and conflict.", [("likes", "reading about war and conflict")]),
+    ("I like music from the 1960s.", [("likes", "music from the 1960s")]),
+    ("I have a strong allergy to nuts.", [("allergy", "nuts")]),
     ("I'm a big fan of Orson Welles.", [("likes", "Orson Welles")]),
     ("My favorite film is The Third Man.", [("likes", "The Third Man")]),
     ("I don't like cilantro.", [("dislikes", "cilantro")]),
@@ -130,6 +135,16 @@ SILENT = [
     "I know Monday is late.",
     "The University of Texas moved to Dallas.",
     "I am not sure.",
+    "I like books that offer cultural critique.",
+    "I just love the energy!",
+    "I love trying to piece it together.",
+    "I enjoy a variety of things.",
+    "That's what I like about indie movies.",
+    "I like its ugliness.",
+    "I hate the album 'For Emma, Forever Ago'.",
+    "This is a post I'm planning to create.",
+    "I'm going to the conference tomorrow.",
+    "We are live to that, as I know HEFCW is.",
 ]
 
 
@@ -158,8 +173,9 @@ def test_what_is_asked_supposed_or_quoted_makes_no_claim(text: str) -> None:
 )
 def test_a_day_is_read_against_the_moment_of_speaking(text: str, day: Any) -> None:
     (claim,) = read(text)
-    assert claim.valid_from == (None if day is None else datetime(*day, tzinfo=UTC))
-    assert claim.planned is (day is not None and datetime(*day, tzinfo=UTC) > NOW)
+    moment = None if day is None else datetime.combine(date(*day), time(), UTC)
+    assert claim.valid_from == moment
+    assert claim.planned is (moment is not None and moment > NOW)
 
 
 def test_what_was_ends_when_the_text_says_or_now() -> None:

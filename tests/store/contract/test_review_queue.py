@@ -49,7 +49,7 @@ def test_a_flood_of_doubtful_names_is_held_back(open_memory: Open) -> None:
     for name in PEOPLE:
         say(memory, name)
     mallory, ann = as_user(memory, "mallory", "agent"), as_user(memory, "ann", "agent")
-    flood: dict[str, Any] = {"source_origin": "tool://scraper", "layer": "tenant"}
+    flood: dict[str, Any] = {"source_origin": "tool://scraper"}
     for name in SHORT[:2]:
         say(mallory, name, **flood)
     with pytest.raises(Unavailable) as caught:

@@ -87,7 +87,7 @@ def test_what_was_scarce_folded_and_withheld_is_explained(run: Run, tmp_path: Pa
     page = tmp_path / "page.txt"
     page.write_text("The office alpha is seven. " + " ".join(
         f"Item {i} costs {i}1 dollars." for i in range(80)), encoding="utf-8")  # fmt: skip
-    words = ("--role", "agent", *ASK, "--budget", "330", "--evidence", str(page))
+    words = ("--role", "agent", *ASK, "--budget", "240", "--evidence", str(page))
     shown = run(*words, "--explain").stdout
     assert "one token more would be worth" in shown
     assert "tokens became" in shown

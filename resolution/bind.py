@@ -191,6 +191,7 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
             owners[known.root(raw)] = raw
             identifiers[known.root(raw)] = f"{scheme}={value}"
 
+    # Two registers disagree, or two people share a number: no score may choose between them.
     if len(owners) > 1:
         owner_list = ", ".join(identifiers.values())
         raise Conflict(
@@ -227,6 +228,7 @@ def _by_alias(
     rules: Rules,
 ) -> Resolution | None:
     hits = [alias for alias in known.named(norm) if _may_mean(alias, ref, known, rules)]
+    # A pending entity is nobody yet, so its name counts apart from the settled ones.
     pending = [alias for alias in hits if _pending(alias, known)]
     waiting = [alias for alias in pending if alias.scope_id == rules.scope_id]
     roots = sorted({known.root(alias.entity_id) for alias in hits if alias not in pending})

@@ -30,6 +30,8 @@ def alias_key(surface: str) -> str:
     if surface.isascii():  # nothing to compose, to fold or to hide: the same, many times faster
         return " ".join(surface.lower().split())
     characters = unicodedata.normalize("NFKC", surface).translate(_PLAIN).casefold()
+    # Marks that only direct the reading (zero-width, right-to-left) make no other name. Composed
+    # again afterwards, because taking one out may bring two characters together.
     visible = "".join(c for c in characters if unicodedata.category(c) != "Cf")
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", visible)).strip()
 

@@ -128,6 +128,7 @@ def _legal_forms(raw: dict[str, dict[str, str]]) -> dict[tuple[str, ...], LegalF
 @cache
 def nicknames() -> dict[str, frozenset[str]]:
     """Every given name with the names it may stand for, in both directions."""
+    # Both directions: the file lists Bill under William, and a mention may be either.
     partners: dict[str, set[str]] = {}
     for row in csv.DictReader(_read_file("nicknames.csv").splitlines()):
         formal, short = row["name1"], row["name2"]

@@ -23,6 +23,7 @@ def locate(mention: Named, known: Register, scopes: frozenset[str]) -> tuple[str
         return (known.root(mention),) if known.entity(mention) else ()
 
     ref = as_ref(mention)
+    # A stated identifier that is unknown means somebody else, whatever the name says.
     if ref.external_ids:
         return _by_identifiers(ref, known)
 

@@ -46,6 +46,7 @@ class DateSpan:
     @property
     def parts(self) -> tuple[int | None, int | None, int | None]:
         """Year, month and day, None for what is not written."""
+        # ISO first: split at its hyphens, year, month and day would read as three plain numbers.
         iso = _ISO_DAY.match(self.surface)
         if iso:
             return int(iso[1]), int(iso[2]), int(iso[3])
@@ -67,6 +68,7 @@ def find_dates(text: str, *, any_case: bool = False) -> tuple[DateSpan, ...]:
     """
     dates: list[DateSpan] = []
     for match in (_DATE_ANY_CASE if any_case else _DATE).finditer(text):
+        # "May" and "March" begin sentences, and both are names: alone they prove no date.
         is_plain = match[0].capitalize() not in _MONTH_ALONE
         if is_plain or _follows_preposition(text, match.start()):
             dates.append(DateSpan(match.start(), match.end(), match[0]))

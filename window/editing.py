@@ -409,9 +409,7 @@ def _change(
 
 
 def _smallest_edit(state: WindowState, policy: WindowPolicy) -> int:
-    """The fewest tokens worth an edit, unless nothing else is left before the limit."""
-    if state.tokens > state.limit:
-        return 1
+    """The fewest tokens worth an edit that no limit demands."""
     return min(max(policy.clear_at_least, state.limit // 20), state.tokens // 2)
 
 

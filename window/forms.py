@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ..compiler.text.sentences import facts_of, subunits
 from .units import PartKind, StandingForm, ToolKind, WindowUnit, pointer
@@ -68,8 +68,9 @@ def short_result(text: str, kind: ToolKind) -> str:
 
     # Hits are ranked by their engine, so the first ones are worth most.
     if kind is ToolKind.SEARCH and isinstance(tree, list):
-        entries = ["; ".join(_leaves(entry)) for entry in tree[:_TOP]]
-        remainder = [f"({len(tree) - _TOP} more)"] if len(tree) > _TOP else []
+        hits = cast(list[Any], tree)
+        entries = ["; ".join(_leaves(hit)) for hit in hits[:_TOP]]
+        remainder = [f"({len(hits) - _TOP} more)"] if len(hits) > _TOP else []
         return _cut("\n".join([*entries, *remainder]), limit)
 
     # An answer of an API has its facts in the leaves; the nesting is for programs.
@@ -243,16 +244,16 @@ def _json(text: str) -> Any:
         tree = json.loads(text)
     except ValueError:
         return None
-    return tree if isinstance(tree, dict | list) else None
+    return cast(Any, tree) if isinstance(tree, dict | list) else None
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[str]:
     """Every value of a JSON tree as `name: value`, with the last name on its way alone."""
     if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(inner, str(key))
+        for key, inner in cast(dict[str, Any], value).items():
+            yield from _leaves(inner, key)
     elif isinstance(value, list):
-        for inner in value:
+        for inner in cast(list[Any], value):
             yield from _leaves(inner, name)
     elif value not in (None, ""):
         yield f"{name}: {value}" if name else str(value)

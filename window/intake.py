@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..schema.errors import InvalidInput
 from ..schema.values import canonical_json
@@ -51,12 +51,16 @@ def _content(content: Any, role: str) -> list[MessagePart]:
         return [MessagePart(kind=PartKind(role), text=content)]
     if not isinstance(content, Sequence):
         raise _bad("content is a text or a list of parts")
-    return [_part(block, role) for block in content]
+
+    parts: list[MessagePart] = []
+    for block in cast(Sequence[Any], content):
+        if not isinstance(block, Mapping):
+            raise _bad("a part of a message is an object")
+        parts.append(_part(cast(Mapping[str, Any], block), role))
+    return parts
 
 
-def _part(block: Any, role: str) -> MessagePart:
-    if not isinstance(block, Mapping):
-        raise _bad("a part of a message is an object")
+def _part(block: Mapping[str, Any], role: str) -> MessagePart:
     kind = block.get("type")
 
     match kind:
@@ -86,7 +90,7 @@ def _chat_calls(message: Mapping[str, Any]) -> list[MessagePart]:
     """Read the calls that an OpenAI chat message carries beside its content."""
     parts: list[MessagePart] = []
     for call in message.get("tool_calls") or ():
-        function = call.get("function") or {}
+        function: Mapping[str, Any] = call.get("function") or {}
         parts.append(
             MessagePart(
                 kind=PartKind.CALL,

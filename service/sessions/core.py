@@ -73,7 +73,8 @@ class SessionCore:
             Conflict: `stale_version`; what the other one wrote is read then.
             ContextBudgetExhausted: `required_over_budget`; nothing was appended.
         """
-        state, events = self.state, []
+        state = self.state
+        events: list[WindowEvent] = []
         for draft in drafts:
             state, event = with_draft(state, draft)
             events.append(event)

@@ -194,6 +194,14 @@ def test_full_folds_keep_their_bytes_and_leave_last() -> None:
     assert stones  # at this length even folds leave
 
 
+def test_where_everything_is_pinned_nothing_is_planned() -> None:
+    talk = long_talk(14)
+    for unit in talk.state.units:
+        talk.put(EventKind.PINNED, {"unit": unit.number, "on": True, "until": None})
+    assert planned_edit(talk.state, talk.policy, EditReason.COMPACT) is None
+    assert due_edit(talk.state, talk.policy) is None
+
+
 def test_the_last_resort_takes_everything_within_reach() -> None:
     talk = long_talk(4)
     talk.user("now")

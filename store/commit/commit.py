@@ -86,8 +86,8 @@ class _Work:
     def replace_claims(self, claims: Iterator[AdmittedClaim]) -> None:
         """Put claims in the places of those that were admitted, in the same order."""
         self.admissions = [
-            (place, stamp, tuple(islice(claims, len(replaced))))
-            for place, stamp, replaced in self.admissions
+            (place, stamp, tuple(islice(claims, len(former))))
+            for place, stamp, former in self.admissions
         ]
 
     @property
@@ -205,6 +205,7 @@ def _admit_all(
         if work.results[place] is not None or place in work.twins:
             continue
 
+        # What a refused write taught of names must not reach its neighbours.
         attempt = work.register.child()
         try:
             stamp = _stamp(submission, last, now_us)
@@ -229,8 +230,10 @@ def _admit_all(
 
     # A later write may have joined the subject of an earlier one.
     if work.register.moved:
-        moved = map(partial(AdmittedClaim.with_clusters, register=work.register), work.claims)
-        work.replace_claims(moved)
+        claims_moved = map(
+            partial(AdmittedClaim.with_clusters, register=work.register), work.claims
+        )
+        work.replace_claims(claims_moved)
 
 
 def _stamp(submission: Submission, last: int, now_us: int) -> int:
@@ -256,6 +259,7 @@ def _declare(tx: WriteTx, work: _Work) -> None:
 
 def _load_slots(tx: WriteTx, work: _Work) -> None:
     """Read the open rows of every slot the group touches, once, over the hull of its spans."""
+    # A quarantined claim never competes, so it needs no row of others.
     reads: dict[PlanningSlot, SlotRead] = {}
     for claim in work.claims:
         if claim.assertion.quarantine:
@@ -269,6 +273,7 @@ def _load_slots(tx: WriteTx, work: _Work) -> None:
             full = full or known.full
         reads[claim.planning] = SlotRead(claim.slot_keys, span, full)
 
+    # One call for all slots: a store across a network answers it in one round trip.
     for slot, rows in zip(reads, tx.open_rows(tuple(reads.values())), strict=True):
         work.ledger.load(slot, rows)
 

@@ -18,6 +18,7 @@ from .admission import AdmittedClaim
 
 def with_corrections(tx: WriteTx, claims: Sequence[AdmittedClaim]) -> list[AdmittedClaim]:
     """Return the claims of a transaction, asserts of a returning origin as corrections."""
+    # Heads and denials are enough: what is hidden already is not contradicted anew.
     reads = [SlotRead(c.slot_keys, c.assertion.claim.interval, full=False) for c in claims]
     rows_met = tx.open_rows(reads)
     assertions = tx.assertions(sorted({r.claim.object_id for rows in rows_met for r in rows}))
@@ -40,17 +41,17 @@ def _meets(earlier: AdmittedClaim, incoming: AdmittedClaim) -> bool:
 def _returns(claim: AdmittedClaim, before: Sequence[Assertion]) -> bool:
     """Tell whether all that an assert contradicts came from its own origin at its level."""
     assertion = claim.assertion
-    contradicted = [a for a in before if a.claim.value_key != assertion.claim.value_key]
+    contradictions = [a for a in before if a.claim.value_key != assertion.claim.value_key]
     own_origin = all(
         a.details.source_origin == assertion.details.source_origin
         and a.claim.level == assertion.claim.level
-        for a in contradicted
+        for a in contradictions
     )
 
     return (
         assertion.claim.op is Op.ASSERT
         and not claim.slot.many
-        and bool(contradicted)
+        and bool(contradictions)
         and own_origin
     )
 

@@ -23,6 +23,7 @@ from .admission import AdmittedClaim
 
 def action_id(object_id: str, kind: ActionKind, interval: Interval) -> str:
     """Return the id of an action: the same for the same object, kind and interval."""
+    # From its object, so that a retry or a replay opens the same action and not a second one.
     name = f"{kind.value}/{interval.start_us}/{interval.end_us}"
     return str(uuid.uuid5(uuid.UUID(object_id), name))
 

@@ -72,6 +72,7 @@ def gather(
     if not doubtful or not scorer:
         return KnownMentions(register)
 
+    # Blocking keys are read only for what exact keys leave open, since they are most of the cost.
     lookups = [
         (fuzzy_lookup(ref, scorer, policy.resolution), sorted(scopes_seen))
         for (_, _, scopes_seen), ref in doubtful.items()

@@ -97,7 +97,7 @@ class CommitQueue(Generic[Job, Result]):
         if ticket.leads:
             self._lead(ticket)
         if ticket.error is not None:
-            raise _copied(ticket.error)
+            raise _copy_of(ticket.error)
 
         (result,) = ticket.answer
 
@@ -109,11 +109,11 @@ class CommitQueue(Generic[Job, Result]):
             self._is_closed = True
 
     def _wait(self, ticket: _Ticket[Job, Result]) -> None:
-        woken = False
+        is_awake = False
         try:
-            woken = ticket.gate.acquire()
+            is_awake = ticket.gate.acquire()
         finally:
-            if not woken:  # the waiting thread was interrupted: nobody must wait for it
+            if not is_awake:  # the waiting thread was interrupted: nobody must wait for it
                 self._leave(ticket)
 
     def _leave(self, ticket: _Ticket[Job, Result]) -> None:
@@ -170,7 +170,7 @@ class CommitQueue(Generic[Job, Result]):
         ticket.leads = True
         ticket.gate.release()
 
-    def finished(self, group: Sequence[_Ticket[Job, Result]]) -> None:
+    def release_group(self, group: Sequence[_Ticket[Job, Result]]) -> None:
         """Wake the members of a group, and let the next group begin."""
         with self._guard:
             self._company = len(self._waiting) + len(group)
@@ -215,9 +215,9 @@ class _Settling(Generic[Job, Result]):
     ) -> None:
         if error is not None:
             for ticket in self._group[1:]:
-                ticket.error = error if isinstance(error, Exception) else _interrupted()
+                ticket.error = error if isinstance(error, Exception) else _interruption()
 
-        self._queue.finished(self._group)
+        self._queue.release_group(self._group)
 
 
 class _Attempt:
@@ -262,14 +262,14 @@ def answers_of(
     return [answer for job in jobs for answer in answers_of(run, [job])]
 
 
-def _interrupted() -> Unavailable:
+def _interruption() -> Unavailable:
     return Unavailable(
         "the thread that wrote this group was interrupted; nothing was kept: try again",
         code="store_busy",
     )
 
 
-def _copied(error: BaseException) -> BaseException:
+def _copy_of(error: BaseException) -> BaseException:
     """Return an error of the caller's own, since one object raised in many threads is muddled."""
     if isinstance(error, TenureError):
         return type(error)(str(error), code=error.code, **error.data).with_traceback(

@@ -49,7 +49,7 @@ class Matrices:
         return matrix
 
     def _make_room(self) -> None:
-        used = sum(matrix.nbytes for _, matrix in self._held.values())
-        while used > self._most_bytes and len(self._held) > 1:
+        used_bytes = sum(matrix.nbytes for _, matrix in self._held.values())
+        while used_bytes > self._most_bytes and len(self._held) > 1:
             _, (_, matrix) = self._held.popitem(last=False)
-            used -= matrix.nbytes
+            used_bytes -= matrix.nbytes

@@ -186,35 +186,37 @@ class Matrix:
         rows = np.flatnonzero(owner != DEAD)
         nearness = -scan.distances(query)[rows]
         size = max(RING, RING_SHARE * first)
-        visited: set[int] = set()
+        visited_claims: set[int] = set()
 
         while len(rows):
             here = nearness >= _cut(nearness, size)
             claims = _whole_claims(owner, rows[here])
-            yield from self._in_order(owner[claims], scan.at(claims, query), visited, first)
+            yield from self._in_order(owner[claims], scan.at(claims, query), visited_claims, first)
             rows, nearness = rows[~here], nearness[~here]
             size *= 4
 
     def _in_order(
-        self, claims: Ints, scores: Ints, visited: set[int], size: int
+        self, claims: Ints, scores: Ints, visited_claims: set[int], size: int
     ) -> Iterator[tuple[Hit, ...]]:
         """Yield the claims that are not seen yet by their best score, `size` rows at first."""
         while len(scores):
             here = scores >= _cut(scores, size)
-            hits = self._hits(claims[here].tolist(), scores[here].tolist(), visited)
+            hits = self._hits(claims[here].tolist(), scores[here].tolist(), visited_claims)
             if hits:
                 yield hits
             claims, scores = claims[~here], scores[~here]
             size *= 4
 
-    def _hits(self, claims: list[int], scores: list[int], visited: set[int]) -> tuple[Hit, ...]:
+    def _hits(
+        self, claims: list[int], scores: list[int], visited_claims: set[int]
+    ) -> tuple[Hit, ...]:
         """Return the best score of each claim that is new, best first."""
         best: dict[int, int] = {}
         for claim, score in zip(claims, scores, strict=True):
-            if claim not in visited and score > best.get(claim, -SQUARE_LIMIT):
+            if claim not in visited_claims and score > best.get(claim, -SQUARE_LIMIT):
                 best[claim] = score
 
-        visited.update(best)
+        visited_claims.update(best)
         hits = (Hit(self._ids[claim], score) for claim, score in best.items())
 
         return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.object_id)))

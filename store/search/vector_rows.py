@@ -27,7 +27,7 @@ _SHIFT: Final = 16
 BLOCK: Final = 1 << _SHIFT
 """Rows of a block: 100 MB at 384 dimensions, but memory is touched only as it is filled."""
 _OFFSET_BITS: Final = BLOCK - 1
-_NOWHERE: Final = -1
+_NO_ROW: Final = -1
 
 DEAD: Final = -1
 """The owner of a row that no longer counts."""
@@ -113,13 +113,13 @@ class VectorRows:
 
     def has(self, claim: int) -> bool:
         """Tell whether a claim has a live row."""
-        return claim < len(self._first) and self._first[claim] != _NOWHERE
+        return claim < len(self._first) and self._first[claim] != _NO_ROW
 
     def of(self, claim: int) -> list[int]:
         """Return the live rows of a claim."""
         rows: list[int] = []
-        row = self._first[claim] if claim < len(self._first) else _NOWHERE
-        while row != _NOWHERE:
+        row = self._first[claim] if claim < len(self._first) else _NO_ROW
+        while row != _NO_ROW:
             rows.append(row)
             row = self._next[row]
 
@@ -140,7 +140,7 @@ class VectorRows:
         old_rows: list[int] = []
 
         for row, (claim, part) in enumerate(zip(claims, parts, strict=True), start):
-            if self._first[claim] != _NOWHERE:
+            if self._first[claim] != _NO_ROW:
                 old_rows += self._unlink(claim, part)
             self._next.append(self._first[claim])
             self._part.append(part)
@@ -154,7 +154,7 @@ class VectorRows:
         for claim in claims:
             rows += self.of(claim)
             if claim < len(self._first):
-                self._first[claim] = _NOWHERE
+                self._first[claim] = _NO_ROW
 
         self._kill(rows)
 
@@ -177,7 +177,7 @@ class VectorRows:
     def _grow(self, claim: int) -> None:
         missing = claim + 1 - len(self._first)
         if missing > 0:
-            self._first.extend([_NOWHERE] * missing)
+            self._first.extend([_NO_ROW] * missing)
 
     def _append(self, claims: Ints, values: Floats) -> None:
         count = 0
@@ -197,10 +197,10 @@ class VectorRows:
             count += size
 
     def _unlink(self, claim: int, part: int) -> list[int]:
-        before = _NOWHERE
+        before = _NO_ROW
         for row in self.of(claim):
             if self._part[row] == part:
-                if before == _NOWHERE:
+                if before == _NO_ROW:
                     self._first[claim] = self._next[row]
                 else:
                     self._next[before] = self._next[row]

@@ -226,19 +226,19 @@ class Register:
         return self._clusters_then(ids, tx_us)
 
     def _clusters_then(self, ids: set[str], tx_us: int) -> dict[str, str]:
-        visited: set[str] = set()
+        visited_ids: set[str] = set()
         edge = set(ids)
         matches: dict[str, Judgement] = {}
 
         while edge:
-            visited |= edge
+            visited_ids |= edge
             bound: dict[str, object] = {"ids": codec.listed(sorted(edge)), "tx": tx_us}
             for judgement in self._judgements(bound, tx_us):
                 if judgement.verdict is JudgementVerdict.MATCH:
                     matches[judgement.judgement_id] = judgement
-            edge = {end for j in matches.values() for end in (j.left_id, j.right_id)} - visited
+            edge = {end for j in matches.values() for end in (j.left_id, j.right_id)} - visited_ids
 
-        bound = {"ids": codec.listed(sorted(visited)), "tx": tx_us}
+        bound = {"ids": codec.listed(sorted(visited_ids)), "tx": tx_us}
         judgements = {
             line[0]: register_codec.entity(line) for line in self._db.execute(sql.ENTITIES, bound)
         }

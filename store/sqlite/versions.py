@@ -141,8 +141,8 @@ class Timelines:
         """Return clean heads about, pointing at or naming entities, the strongest of each."""
         bound = self._bound(sight, point)
         now = self._now(point)
-        statements = sql.NEAR_NOW if now else sql.NEAR
-        naming = sql.NAMED_NOW if now else sql.NAMED
+        statements = sql.NEIGHBOURS_NOW if now else sql.NEIGHBOURS
+        naming = sql.MENTIONERS_NOW if now else sql.MENTIONERS
         vids: set[int] = set()
         hidden_vids: set[int] = set()
         cut = False
@@ -170,7 +170,7 @@ class Timelines:
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> Related:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
-        statements = sql.RELATED_NOW if self._now(point) else sql.RELATED
+        statements = sql.RELATIVES_NOW if self._now(point) else sql.RELATIVES
         bound = self._bound(sight, point) | {"most": limit + 1}
         pairs: set[tuple[str, str]] = set()
         hubs: set[str] = set()
@@ -194,10 +194,10 @@ class Timelines:
     ) -> Found:
         """Return rows opened or closed in (after, until]."""
         bound = self._bound(sight, Point(0, until_us)) | {"after": after_us}
-        statements = (sql.BEGAN, sql.ENDED)
+        statements = (sql.OPENINGS, sql.CLOSINGS)
         if subjects:
             bound["subjects"] = codec.listed(subjects)
-            statements = (sql.BEGAN_OF, sql.ENDED_OF)
+            statements = (sql.OPENINGS_OF, sql.CLOSINGS_OF)
 
         lines = {
             line[0]: line for statement in statements for line in self._db.execute(statement, bound)
@@ -377,13 +377,16 @@ class Timelines:
     def _every_line(self, lines: Sequence[Line], tx_us: int, foreign: int) -> Found:
         """Return every line, what may not be seen veiled."""
         hidden_lines = [line for line in lines if not line[11]]
-        redacted = (
+        redacted_bodies = (
             self._redacted_bodies(dict.fromkeys(line[1] for line in hidden_lines))
             if hidden_lines
             else {}
         )
         visible = self._versions_of((line for line in lines if line[11]), tx_us)
-        page = [*visible, *(self._version(line, redacted[line[1]], tx_us) for line in hidden_lines)]
+        page = [
+            *visible,
+            *(self._version(line, redacted_bodies[line[1]], tx_us) for line in hidden_lines),
+        ]
         if len(page) > 1:
             page.sort(key=lambda version: version.row.vid)
 

@@ -65,6 +65,8 @@ class Ledger:
     def settle(self, tx: int) -> None:
         """End a stamp: number what is new and close what is gone."""
         for slot, before in self._before.items():
+            # Numbers are given here and not while planning: most rows that a stamp opens for a
+            # moment are gone again at its end, and a number that no store holds would be a gap.
             close, insert = net(before, self.slots[slot])
             new_rows = {row.row_key: self._number(row, tx) for row in insert}
             known = {row.row_key: row for row in before} | new_rows

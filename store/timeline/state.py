@@ -76,6 +76,7 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
     """Return the state that one deciding set gives, of one value on a `many` slot."""
     if not rows:
         return UNKNOWN
+    # The next row would be an answer, too, and tell what the hidden one is not.
     if any(not v.visible for v in rows):
         return replace(UNKNOWN, reason="withheld")
 

@@ -119,9 +119,9 @@ CROSS JOIN edge e INDEXED BY edge_to ON e.dst_id = c.claim_id AND e.kind = 'DERI
 ORDER BY e.src_id"""
 SCOPE_OF_OBJECT: Final = "SELECT claim_id, scope_id FROM claim WHERE object_id = ?"
 LAST_CLAIM: Final = "SELECT coalesce(max(claim_id), 0) FROM claim"
-_STORED: Final = (*table.CLAIM_COLUMNS, *table.SECRET_COLUMNS)
-_IN_CLAIM: Final = table.names_of(column for column in _STORED if column.table == "c")
-_IN_CONTENT: Final = table.names_of(column for column in _STORED if column.table == "d")
+_COLUMNS: Final = (*table.CLAIM_COLUMNS, *table.SECRET_COLUMNS)
+_IN_CLAIM: Final = table.names_of(column for column in _COLUMNS if column.table == "c")
+_IN_CONTENT: Final = table.names_of(column for column in _COLUMNS if column.table == "d")
 PUT_CLAIM: Final = f"""
 INSERT INTO claim (claim_id, slot_id, {", ".join(_IN_CLAIM)})
 SELECT ?, slot_id{", ?" * len(_IN_CLAIM)} FROM slot WHERE slot_key = ?"""
@@ -133,13 +133,13 @@ _OPEN_CLAIM: Final = f"""
 SELECT c.claim_id, {table.column_list(table.CLAIM_COLUMNS)},
   (SELECT g.signature FROM claim_signature g WHERE g.claim_id = c.claim_id), d.claim_id IS NULL"""
 _CLAIM: Final = f"{_OPEN_CLAIM}, {table.column_list(table.SECRET_COLUMNS)}"
-_LISTED: Final = """ FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
+_FROM_LIST: Final = """ FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
 CROSS JOIN slot s ON s.slot_id = c.slot_id LEFT JOIN content d ON d.claim_id = c.claim_id"""
-BODIES: Final = _CLAIM + _LISTED
+BODIES: Final = _CLAIM + _FROM_LIST
 BODY: Final = f"""{_CLAIM} FROM claim c CROSS JOIN slot s ON s.slot_id = c.slot_id
 LEFT JOIN content d ON d.claim_id = c.claim_id WHERE c.claim_id = ?"""
 """One of `BODIES`: a point read needs no list."""
-VEILED_BODIES: Final = _OPEN_CLAIM + _LISTED
+VEILED_BODIES: Final = _OPEN_CLAIM + _FROM_LIST
 """Bodies of claims the caller may not see: no content and no value ever leaves the file."""
 CLAIMS_OF_SLOTS: Final = (
     _CLAIM
@@ -281,7 +281,7 @@ SELECT v.vid, v.claim_id, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.s
         AND g.kind = f.kind AND g.tx <= :tx AND g.flag_id > f.flag_id))
 FROM """
 _COUNT: Final = "SELECT count(*) FROM "
-_PERMITTED: Final = " CROSS JOIN object_permit o ON o.claim_id = v.claim_id"
+_PERMIT_JOIN: Final = " CROSS JOIN object_permit o ON o.claim_id = v.claim_id"
 _SLOT_HEADS: Final = """json_each(:slots) j CROSS JOIN version v INDEXED BY {index}
 ON v.slot_id = j.value"""
 _SLOT_ROWS: Final = """json_each(:slots) j CROSS JOIN claim c INDEXED BY claim_by_slot
@@ -291,7 +291,7 @@ _CLAIM_ROWS: Final = """json_each(:claims) j CROSS JOIN version v INDEXED BY ver
 ON v.claim_id = j.value"""
 
 
-def _where(*, heads: bool, at_valid: bool, at_tx: bool, now: bool) -> str:
+def _condition(*, heads: bool, at_valid: bool, at_tx: bool, now: bool) -> str:
     """Return the condition of a read; `now` stands for: the pin is the last stamp."""
     terms = ["v.head = 1"] * heads
     terms += ["v.valid_from <= :valid AND v.valid_until > :valid"] * at_valid
@@ -307,7 +307,9 @@ def _of_slots(
 ) -> str:
     index = "version_open_head" if now and at_tx else "version_by_valid"
     source = _SLOT_HEADS.format(index=index) if heads else _SLOT_ROWS
-    return start + source + joined + _where(heads=heads, at_valid=at_valid, at_tx=at_tx, now=now)
+    return (
+        start + source + joined + _condition(heads=heads, at_valid=at_valid, at_tx=at_tx, now=now)
+    )
 
 
 _CASES: Final = tuple(
@@ -318,7 +320,9 @@ _CASES: Final = tuple(
     for now in (False, True)
 )
 OF_SLOTS: Final = {
-    case: _of_slots(_LIGHT, _PERMITTED, heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
+    case: _of_slots(
+        _LIGHT, _PERMIT_JOIN, heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3]
+    )
     for case in _CASES
 }
 """Versions of `:slots`, by (heads, at_valid, at_tx, now)."""
@@ -329,13 +333,15 @@ COUNT_OF_SLOTS: Final = {
 OF_CLAIMS: Final = {
     case: _LIGHT
     + _CLAIM_ROWS
-    + _PERMITTED
-    + _where(heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
+    + _PERMIT_JOIN
+    + _condition(heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
     for case in _CASES
 }
 """Versions of `:claims`, by (heads, at_valid, at_tx, now)."""
-OF_VID: Final = f"{_LIGHT} version v{_PERMITTED} WHERE v.vid = :vid"
-OF_VIDS: Final = f"{_LIGHT} json_each(:vids) j CROSS JOIN version v ON v.vid = j.value{_PERMITTED}"
+OF_VID: Final = f"{_LIGHT} version v{_PERMIT_JOIN} WHERE v.vid = :vid"
+OF_VIDS: Final = (
+    f"{_LIGHT} json_each(:vids) j CROSS JOIN version v ON v.vid = j.value{_PERMIT_JOIN}"
+)
 
 WINDOW_OPEN: Final = f"""
 SELECT vid, status, deny FROM (
@@ -394,7 +400,7 @@ STANDING: Final = (
 DECAYING: Final = """
 SELECT c.claim_id FROM claim c INDEXED BY claim_decays WHERE c.half_life_days IS NOT NULL"""
 
-_NEAR: Final = """
+_NEIGHBOUR: Final = """
 SELECT v.vid, c.level, -c.source_authority, -c.confidence,
   o.permit_id IN (SELECT value FROM json_each(:permits)) FROM """
 _NEAR_WHERE: Final = """ CROSS JOIN object_permit o ON o.claim_id = v.claim_id
@@ -404,11 +410,11 @@ _BY_TX: Final = "v.tx_start <= :tx AND v.tx_end > :tx"
 _BY_OPEN: Final = f"v.tx_end = {_OPEN}"
 
 
-def _near(source: str, tx: str) -> str:
-    return _NEAR + source + _NEAR_WHERE + tx
+def _neighbours(source: str, tx: str) -> str:
+    return _NEIGHBOUR + source + _NEAR_WHERE + tx
 
 
-_ABOUT: Final = """slot s INDEXED BY slot_by_subject CROSS JOIN version v INDEXED BY {index}
+_SUBJECT_ROWS: Final = """slot s INDEXED BY slot_by_subject CROSS JOIN version v INDEXED BY {index}
 ON s.subject_id = :entity AND v.slot_id = s.slot_id CROSS JOIN claim c ON c.claim_id = v.claim_id"""
 _TEXT_ABOUT: Final = """claim c INDEXED BY claim_text_about CROSS JOIN version v
 INDEXED BY version_by_claim ON c.subject_id = :entity AND c.slot IS NULL
@@ -418,19 +424,19 @@ INDEXED BY version_by_claim ON c.value_entity_id = :entity AND v.claim_id = c.cl
 _MENTIONING: Final = """mention m INDEXED BY mention_by_entity
 CROSS JOIN claim c ON m.entity_id = :entity AND c.claim_id = m.claim_id
 CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = c.claim_id"""
-NAMED_NOW: Final = _near(_MENTIONING, _BY_OPEN)
-NAMED: Final = _near(_MENTIONING, _BY_TX)
+MENTIONERS_NOW: Final = _neighbours(_MENTIONING, _BY_OPEN)
+MENTIONERS: Final = _neighbours(_MENTIONING, _BY_TX)
 """What mentions one entity in a text; ranked after what is about it."""
-NEAR_NOW: Final = (
-    _near(_ABOUT.format(index="version_open_head"), _BY_OPEN),
-    _near(_TEXT_ABOUT, _BY_OPEN),
-    _near(_POINTING, _BY_OPEN),
+NEIGHBOURS_NOW: Final = (
+    _neighbours(_SUBJECT_ROWS.format(index="version_open_head"), _BY_OPEN),
+    _neighbours(_TEXT_ABOUT, _BY_OPEN),
+    _neighbours(_POINTING, _BY_OPEN),
 )
 """Prepared look-ups of one entity; never one join over all: its bloom filter is ruinous."""
-NEAR: Final = (
-    _near(_ABOUT.format(index="version_by_valid"), _BY_TX),
-    _near(_TEXT_ABOUT, _BY_TX),
-    _near(_POINTING, _BY_TX),
+NEIGHBOURS: Final = (
+    _neighbours(_SUBJECT_ROWS.format(index="version_by_valid"), _BY_TX),
+    _neighbours(_TEXT_ABOUT, _BY_TX),
+    _neighbours(_POINTING, _BY_TX),
 )
 _PAIR: Final = """SELECT DISTINCT c.subject_id, c.value_entity_id FROM """
 _RELATES: Final = """ CROSS JOIN object_permit o ON o.claim_id = v.claim_id
@@ -439,31 +445,31 @@ WHERE v.head = 1 AND v.status = 'clean' AND v.deny = 0 AND c.subject_id IS NOT N
   AND o.permit_id IN (SELECT value FROM json_each(:permits)) AND {tx} LIMIT :most"""
 
 
-def _related(source: str, tx: str) -> str:
+def _relatives(source: str, tx: str) -> str:
     return _PAIR + source + _RELATES.format(tx=tx)
 
 
-RELATED_NOW: Final = (
-    _related(_ABOUT.format(index="version_open_head"), _BY_OPEN),
-    _related(_POINTING, _BY_OPEN),
+RELATIVES_NOW: Final = (
+    _relatives(_SUBJECT_ROWS.format(index="version_open_head"), _BY_OPEN),
+    _relatives(_POINTING, _BY_OPEN),
 )
 """The ends of what relates one entity to others; each stops early at a hub."""
-RELATED: Final = (
-    _related(_ABOUT.format(index="version_by_valid"), _BY_TX),
-    _related(_POINTING, _BY_TX),
+RELATIVES: Final = (
+    _relatives(_SUBJECT_ROWS.format(index="version_by_valid"), _BY_TX),
+    _relatives(_POINTING, _BY_TX),
 )
-_CHANGED: Final = """{source}{permitted} WHERE {column} > :after AND {column} <= :tx"""
+_CHANGES: Final = """{source}{permitted} WHERE {column} > :after AND {column} <= :tx"""
 _OF_SUBJECTS: Final = """ AND EXISTS (SELECT 1 FROM claim c WHERE c.claim_id = v.claim_id
 AND c.subject_id IN (SELECT value FROM json_each(:subjects)))"""
-BEGAN: Final = _LIGHT + _CHANGED.format(
-    source="version v INDEXED BY version_began", permitted=_PERMITTED, column="v.tx_start"
+OPENINGS: Final = _LIGHT + _CHANGES.format(
+    source="version v INDEXED BY version_began", permitted=_PERMIT_JOIN, column="v.tx_start"
 )
-ENDED: Final = (
+CLOSINGS: Final = (
     _LIGHT
-    + _CHANGED.format(
-        source="version v INDEXED BY version_ended", permitted=_PERMITTED, column="v.tx_end"
+    + _CHANGES.format(
+        source="version v INDEXED BY version_ended", permitted=_PERMIT_JOIN, column="v.tx_end"
     )
     + f" AND v.tx_end < {_OPEN}"
 )
-BEGAN_OF: Final = BEGAN + _OF_SUBJECTS
-ENDED_OF: Final = ENDED + _OF_SUBJECTS
+OPENINGS_OF: Final = OPENINGS + _OF_SUBJECTS
+CLOSINGS_OF: Final = CLOSINGS + _OF_SUBJECTS

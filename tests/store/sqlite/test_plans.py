@@ -23,7 +23,7 @@ SCANS_ON_PURPOSE = {
     "TOMBSTONES", "DEFINITION_BODIES", "KEYS", "TENANT", "COUNTERS", "COUNT_DEFINITIONS",
     "SLOT_IDS", "ERASED_SINCE", "DECAYING", "MATCHES_LIVE", "MATCHES_ALL", "LAST_DIGEST",
     "LAST_CLAIM", "LIVE_OBJECTS", "SET_COUNTERS", "RAISE_VECTORS", "RAISE_ERASURES", "CLEAR_KEYS",
-    "BEGAN_OF",
+    "OPENINGS_OF",
 }  # fmt: skip
 """Statements that read a whole table because that is what they are for, or one row of it."""
 
@@ -102,13 +102,13 @@ def test_point_reads_never_leave_their_index(
 @pytest.mark.parametrize(
     ("statement", "index"),
     [
-        (statements.BEGAN, "version_began (tx_start>? AND tx_start<?)"),
-        (statements.ENDED, "version_ended (tx_end>? AND tx_end<?)"),
+        (statements.OPENINGS, "version_began (tx_start>? AND tx_start<?)"),
+        (statements.CLOSINGS, "version_ended (tx_end>? AND tx_end<?)"),
         (statements.OPEN_HEADS, "version_open_head (slot_id=?"),
         (statements.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
-        (statements.NEAR_NOW[0], "version_open_head (slot_id=?"),
-        (statements.NEAR[0], "version_by_valid (slot_id=?"),
-        (statements.NEAR[2], "claim_by_value (value_entity_id=?)"),
+        (statements.NEIGHBOURS_NOW[0], "version_open_head (slot_id=?"),
+        (statements.NEIGHBOURS[0], "version_by_valid (slot_id=?"),
+        (statements.NEIGHBOURS[2], "claim_by_value (value_entity_id=?)"),
         (statements.STANDING, "claim_standing (object_type=? AND scope_id=?)"),
         (statements.DECAYING, "claim_decays"),
         (statements.SLOT_IDS_OF_PAIRS, "slot_by_subject (subject_id=? AND slot=?)"),

@@ -41,17 +41,17 @@ def seal_of(context: CompileContext) -> Seal:
 
 def assemble(pieces: Iterable[Piece], seal: Seal) -> Assembled:
     """Return the text of pieces."""
-    grouped = [group for section in _by_section(pieces) for group in _groups(section)]
+    groups = [group for section in _by_section(pieces) for group in _groups(section)]
     anchors: dict[str, str] = {}
     blocks: list[Block] = []
-    for group in grouped:
+    for group in groups:
         for piece in group:
             for object_id in visible_ids(piece):
                 anchors.setdefault(object_id, str(len(anchors) + 1))
         blocks.append(_block(group, anchors))
     ids = {anchor: object_id for object_id, anchor in anchors.items()}
     text = render_blocks(blocks, seal, ids=ids)
-    return Assembled(text, tuple(blocks), tuple(grouped), ids, spans_of(text, blocks))
+    return Assembled(text, tuple(blocks), tuple(groups), ids, spans_of(text, blocks))
 
 
 def spans_of(text: str, blocks: Sequence[Block]) -> tuple[tuple[int, int], ...]:
@@ -61,17 +61,17 @@ def spans_of(text: str, blocks: Sequence[Block]) -> tuple[tuple[int, int], ...]:
     inside may look like a heading or a closing line, but cannot hold the boundary.
     """
     spans: list[tuple[int, int]] = []
-    at, section = 0, ""
+    offset, section = 0, ""
     for block in blocks:
-        start = at
+        start = offset
         if block.section != section:
             section = block.section
-            at += len(f"=== {HEADINGS[section]}\n")
-        line_end = text.index("\n", at)
-        token = text[at:line_end].split(" ", 3)[2]
+            offset += len(f"=== {HEADINGS[section]}\n")
+        line_end = text.index("\n", offset)
+        token = text[offset:line_end].split(" ", 3)[2]
         closing = f" {token} end\n"
-        at = text.index(closing, line_end) + len(closing)
-        spans.append((start, at))
+        offset = text.index(closing, line_end) + len(closing)
+        spans.append((start, offset))
     return tuple(spans)
 
 
@@ -87,9 +87,9 @@ def _by_section(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 def _groups(section: Sequence[Piece]) -> list[tuple[Piece, ...]]:
     """Return the blocks of a section: our own text, then the shared rows, then the rest."""
-    ours: list[tuple[Piece, ...]] = []
+    own_texts: list[tuple[Piece, ...]] = []
     rows: list[Piece] = []
-    others: list[tuple[Piece, ...]] = []
+    singles: list[tuple[Piece, ...]] = []
     lines: dict[int, list[Piece]] = {}
     for piece in section:
         if piece.shared:
@@ -97,14 +97,14 @@ def _groups(section: Sequence[Piece]) -> list[tuple[Piece, ...]]:
         elif not piece.alone:
             rows.append(piece)
         elif piece.candidate is None:
-            ours.append((piece,))
+            own_texts.append((piece,))
         else:
-            others.append((piece,))
+            singles.append((piece,))
 
     # A block stands where its last piece would: of evidence, which rises, the best comes last.
-    others += [_by_source(members) for members in lines.values()]
-    others.sort(key=lambda group: max(piece.key for piece in group))
-    return [*ours, *([tuple(rows)] if rows else []), *others]
+    singles += [_by_source(members) for members in lines.values()]
+    singles.sort(key=lambda group: max(piece.key for piece in group))
+    return [*own_texts, *([tuple(rows)] if rows else []), *singles]
 
 
 def _by_source(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -120,7 +120,7 @@ def _by_source(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 
 def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
     first = group[0]
-    named = tuple(anchors[object_id] for piece in group for object_id in visible_ids(piece))
+    anchor_ids = tuple(anchors[object_id] for piece in group for object_id in visible_ids(piece))
     level = max(piece.level for piece in group)
     if first.shared:
         lines = [_line(piece, anchors) for piece in group]
@@ -128,7 +128,7 @@ def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
     return Block(
         section=first.section.value,
         kind=first.kind,
-        object_ids=named,
+        object_ids=anchor_ids,
         origin=_origin(group),
         authority=level,
         text=first.text if first.alone else _rows(group, anchors),
@@ -179,13 +179,13 @@ def _rows(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> str:
 def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
     """Return about how many tokens a piece takes, its own frame included."""
     if piece.cell:
-        return _counted(f" | {piece.cell} [100]", counter)
+        return _tokens(f" | {piece.cell} [100]", counter)
     if piece.shared:
         line = BlockPiece(anchor="100", text=piece.text, who=piece.who)
-        return _counted(f"{body_of([line])}\n", counter)
+        return _tokens(f"{body_of([line])}\n", counter)
     if not piece.alone:
-        return _counted(f"[100] {piece.text}\n", counter)
-    return _counted(piece.text, counter) + frame_tokens(piece, counter)
+        return _tokens(f"[100] {piece.text}\n", counter)
+    return _tokens(piece.text, counter) + frame_tokens(piece, counter)
 
 
 def frame_tokens(piece: Piece, counter: TokenCounter) -> int:
@@ -193,21 +193,19 @@ def frame_tokens(piece: Piece, counter: TokenCounter) -> int:
     kind, origin = piece.kind.value, short_origin(piece.origin)
     if piece.shared:
         lines = f"=== {kind} {_SAMPLE} L4 10\n\n=== {kind} {_SAMPLE} end\n"
-        return _counted(lines, counter)
-    return _counted(
-        f"=== {kind} {_SAMPLE} [100] L4 {origin}\n\n=== {kind} {_SAMPLE} end\n", counter
-    )
+        return _tokens(lines, counter)
+    return _tokens(f"=== {kind} {_SAMPLE} [100] L4 {origin}\n\n=== {kind} {_SAMPLE} end\n", counter)
 
 
 def heading_tokens(section: SectionName, counter: TokenCounter) -> int:
     """Return the tokens of a section's heading."""
-    return _counted(f"=== {HEADINGS[section.value]}\n", counter)
+    return _tokens(f"=== {HEADINGS[section.value]}\n", counter)
 
 
 def label_tokens(label: str, counter: TokenCounter) -> int:
     """Return the tokens of the head of a row."""
-    return _counted(label + "\n", counter)
+    return _tokens(label + "\n", counter)
 
 
-def _counted(text: str, counter: TokenCounter) -> int:
+def _tokens(text: str, counter: TokenCounter) -> int:
     return counter.upper_bound(text)

@@ -140,17 +140,17 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
     left to give.
     """
     in_order = sorted(pieces, key=lambda piece: (piece.section, piece.key))
-    required = [piece for piece in in_order if piece.required]
+    essentials = [piece for piece in in_order if piece.required]
     loose: dict[SectionName, list[Piece]] = {}
     for piece in in_order:
         if not piece.required:
             loose.setdefault(piece.section, []).append(piece)
 
     sizes: Sizes = {}
-    below: Mapping[str, int] = {}
+    base: Mapping[str, int] = {}
     for budget in _ladder(context.budget):
         rung = _Rung(Ledger(context, budget, sizes), budget)
-        for piece in required:
+        for piece in essentials:
             rung.ledger.take(piece)
 
         last = budget == context.budget
@@ -159,10 +159,10 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
         stable_slack, turn_slack = (slack, 0) if tight else (0, slack)
         rung.ledger.room -= stable_slack if last else 0
         for section in STABLE:
-            _fit_stable(rung, section, loose.get(section, []), below)
+            _fit_stable(rung, section, loose.get(section, []), base)
         rung.ledger.room -= turn_slack if last else 0
-        _fit_turn(rung, {name: loose[name] for name in TURN if name in loose}, below)
-        below = rung.sizes()
+        _fit_turn(rung, {name: loose[name] for name in TURN if name in loose}, base)
+        base = rung.sizes()
 
     return Fit(rung.ledger.chosen, rung.dropped, rung.shortened, rung.allocated, rung.shadow_price)
 
@@ -193,12 +193,12 @@ def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
 
 
 def _fit_stable(
-    rung: _Rung, section: SectionName, pieces: Sequence[Piece], below: Mapping[str, int]
+    rung: _Rung, section: SectionName, pieces: Sequence[Piece], base: Mapping[str, int]
 ) -> None:
     """Fill a section of zone 3 up to its cap."""
     cap = _limits(rung, section).most
     left = rung.ledger.room - min(cap, rung.ledger.room)
-    for piece in _by_worth(rung, pieces, below):
+    for piece in _by_worth(rung, pieces, base):
         cost = rung.ledger.cost(piece)
         if cost <= rung.ledger.room - left:
             rung.ledger.take(piece)
@@ -211,12 +211,12 @@ def _fit_stable(
 def _limits(rung: _Rung, section: SectionName) -> SectionShare:
     """Return the fewest and the most tokens of a section."""
     share = rung.context.shares.get(section.value, SectionShare(0, 1000))
-    most = -(-rung.budget * share.most // 1000)
-    most = min(most, dict(rung.context.rules.section_tokens).get(section.value, most))
-    return SectionShare(min(most, rung.budget * share.least // 1000), most)
+    cap = -(-rung.budget * share.most // 1000)
+    cap = min(cap, dict(rung.context.rules.section_tokens).get(section.value, cap))
+    return SectionShare(min(cap, rung.budget * share.least // 1000), cap)
 
 
-def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], below: Mapping[str, int]) -> None:
+def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], base: Mapping[str, int]) -> None:
     """Divide what is left between the sections of the turn, and fill them."""
     page = rung.ledger.room
     sections = _worthwhile(rung, loose)
@@ -232,28 +232,28 @@ def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], below: Mapping
     before = dict(rung.ledger.spending)
     waiting: list[_Unit] = []
     history_ends = False
-    for unit in _queue(rung, sections, below):
+    for unit in _queue(rung, sections, base):
         section = unit[0].section
         cost = rung.ledger.total(unit)
-        spent = rung.ledger.spending.get(section, 0) - before.get(section, 0)
-        known = unit[0].object_id in below
-        within = known or cost <= rations.get(section, 0) - spent
+        usage = rung.ledger.spending.get(section, 0) - before.get(section, 0)
+        known = unit[0].object_id in base
+        may_enter = known or cost <= rations.get(section, 0) - usage
         if section is _S.HISTORY:
-            history_ends = history_ends or not within or cost > rung.ledger.room
-            within = not history_ends
+            history_ends = history_ends or not may_enter or cost > rung.ledger.room
+            may_enter = not history_ends
 
-        if within and cost <= rung.ledger.room:
+        if may_enter and cost <= rung.ledger.room:
             rung.take(unit)
-        elif not known or not _shorten(rung, unit[0], room=2 * below[unit[0].object_id]):
+        elif not known or not _shorten(rung, unit[0], room=2 * base[unit[0].object_id]):
             waiting.append(unit)
 
-    rest: list[Piece] = []
+    remainder: list[Piece] = []
     for unit in waiting:
         if unit[0].section is not _S.HISTORY and rung.ledger.total(unit) <= rung.ledger.room:
             rung.take(unit)
         else:
-            rest += unit
-    _overflow(rung, rest, rations, page)
+            remainder += unit
+    _overflow(rung, remainder, rations, page)
 
 
 def _worthwhile(
@@ -275,7 +275,7 @@ def _worthwhile(
 
 
 def _queue(
-    rung: _Rung, sections: Mapping[SectionName, Sequence[Piece]], below: Mapping[str, int]
+    rung: _Rung, sections: Mapping[SectionName, Sequence[Piece]], base: Mapping[str, int]
 ) -> list[_Unit]:
     """Return the units of all sections in the one order in which they are taken.
 
@@ -286,7 +286,7 @@ def _queue(
     keys: dict[int, tuple[bool, bool, int, str]] = {}
     units = _units(sections.get(_S.HISTORY, ()))
     for age, unit in enumerate(units):
-        new = unit[0].object_id not in below
+        new = unit[0].object_id not in base
         keys[id(unit)] = new, True, -_recency(age, half_life), ""
 
     late_ids = _late_ids(rung, sections.get(_S.EVIDENCE, ()))
@@ -296,7 +296,7 @@ def _queue(
         for piece in pieces:
             unit = (piece,)
             units.append(unit)
-            new = piece.object_id not in below
+            new = piece.object_id not in base
             worth = _worth(rung, piece) if piece.object_id not in late_ids else 0
             keys[id(unit)] = new, not _covers(piece), -worth, piece.object_id
 
@@ -308,8 +308,8 @@ def _worth(rung: _Rung, piece: Piece) -> int:
     return piece.value * _FAIR_SIZE // max(_FAIR_SIZE, rung.ledger.size(piece))
 
 
-def _by_worth(rung: _Rung, pieces: Iterable[Piece], below: Mapping[str, int]) -> list[Piece]:
-    return sorted(pieces, key=lambda p: (p.object_id not in below, -_worth(rung, p), p.object_id))
+def _by_worth(rung: _Rung, pieces: Iterable[Piece], base: Mapping[str, int]) -> list[Piece]:
+    return sorted(pieces, key=lambda p: (p.object_id not in base, -_worth(rung, p), p.object_id))
 
 
 def _late_ids(rung: _Rung, pieces: Sequence[Piece]) -> frozenset[str]:
@@ -422,7 +422,7 @@ def _overflow(
     """Shorten or drop what did not fit, as the policy says."""
     policy = overflow_of(rung.context)
     if policy is OverflowPolicy.CASCADE_COMPRESS:
-        waiting = _compressed(rung, waiting)
+        waiting = _compress(rung, waiting)
 
     for piece in waiting:
         reason = Reason.OVER_BUDGET if rations.get(piece.section) else Reason.SECTION_DROPPED
@@ -440,7 +440,7 @@ def overflow_of(context: CompileContext) -> OverflowPolicy:
     return OverflowPolicy.FAIL_LOUD if rules.safety_critical else OverflowPolicy(rules.overflow)
 
 
-def _compressed(rung: _Rung, waiting: Sequence[Piece]) -> list[Piece]:
+def _compress(rung: _Rung, waiting: Sequence[Piece]) -> list[Piece]:
     """Take shorter forms of what did not fit: folded turns, then excerpts of texts."""
     ledger, context = rung.ledger, rung.context
     turns = [piece for piece in waiting if piece.section is _S.HISTORY]

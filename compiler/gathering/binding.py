@@ -1,7 +1,7 @@
 """Binding the mentions of a request: by id, identifier or exact visible alias, in one look-up.
 
-The default of `BindMentions`. A compile is a read, so it never scores and never creates
-(settled 7); what a name may mean is decided by `resolution.locate`.
+The default of `BindMentions`. A compile is a read, so it never scores and never creates; what a
+name may mean is decided by `resolution.locate`.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class ExactBinder:
 
     def __call__(self, mentions: Sequence[str]) -> tuple[Bound, ...]:
         """Return what each mention means, in order."""
-        named = bindable(mentions)
-        if not named:
+        names = bindable(mentions)
+        if not names:
             return tuple(Bound(mention, ()) for mention in mentions)
-        known = self.reader.known(lookup_of(named), scopes=sorted(self.scopes), tx_us=self.tx_us)
+        known = self.reader.known(lookup_of(names), scopes=sorted(self.scopes), tx_us=self.tx_us)
         register = Register(known)
-        fit = set(named)
+        fit = set(names)
         return tuple(
             self._bound(mention, register) if mention in fit else Bound(mention, ())
             for mention in mentions
         )
 
     def _bound(self, mention: str, register: Register) -> Bound:
-        found = locate(mention, register, self.scopes)
-        entities = [register.entity(entity) for entity in found]
+        entity_ids = locate(mention, register, self.scopes)
+        entities = [register.entity(entity) for entity in entity_ids]
         waits = any(e is not None and e.state is EntityState.PENDING for e in entities)
-        return Bound(mention, found, waits)
+        return Bound(mention, entity_ids, waits)

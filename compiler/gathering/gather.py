@@ -95,7 +95,7 @@ def gather(
 
     ids = candidates.entity_ids()
     if ids:
-        known = _joined(known, _entities(context, reader, ids))
+        known = _union(known, _entities(context, reader, ids))
     return Snapshot(
         proposed=tuple(candidates.rows[key] for key in sorted(candidates.rows)),
         named=names.named,
@@ -127,7 +127,7 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
     own, known = _own_entities(context, reader)
     roots = roots_of((*named, *spoken))
     if roots:
-        known = _joined(known, _entities(context, reader, roots))
+        known = _union(known, _entities(context, reader, roots))
     candidates.reads += 2 + bool(roots)
 
     expansion = _expansion(context, reader, roots)
@@ -184,7 +184,7 @@ def _entities(context: CompileContext, reader: Reader, ids: Sequence[str]) -> Kn
     return reader.known(lookup, scopes=(), tx_us=context.point.tx_us)
 
 
-def _joined(left: Known, right: Known) -> Known:
+def _union(left: Known, right: Known) -> Known:
     return Known(
         entities={**left.entities, **right.entities},
         canonical={**left.canonical, **right.canonical},
@@ -365,10 +365,10 @@ def _add_nearest(candidates: Candidates, index: VectorIndex | None) -> Mapping[s
     if index is None or query is None:
         return NO_VECTORS
 
-    near = index.nearest(query, limit=vectors_wanted(context.policy))
-    if near.versions:
-        candidates.add_read("vector", Found(tuple(near.versions), 0), Via.VECTOR)
-    return {score.object_id: score for score in near.scores}
+    page = index.nearest(query, limit=vectors_wanted(context.policy))
+    if page.versions:
+        candidates.add_read("vector", Found(tuple(page.versions), 0), Via.VECTOR)
+    return {score.object_id: score for score in page.scores}
 
 
 def _with_scores(
@@ -378,8 +378,8 @@ def _with_scores(
     query = candidates.context.request.query_vector
     if index is None or query is None:
         return vectors
-    rest = sorted({object_id for object_id, _ in candidates.rows} - vectors.keys())
-    return {**vectors, **{score.object_id: score for score in index.scores(query, rest)}}
+    others_ids = sorted({object_id for object_id, _ in candidates.rows} - vectors.keys())
+    return {**vectors, **{score.object_id: score for score in index.scores(query, others_ids)}}
 
 
 def _forget_guessed(
@@ -390,10 +390,10 @@ def _forget_guessed(
     if EVERYONE in context.rules.show_personal_to:
         return
 
-    least = round(context.rules.activation_cosine * COSINE_FULL)
+    threshold = round(context.rules.activation_cosine * COSINE_FULL)
     for key, (version, via, _) in list(candidates.rows.items()):
-        near = key[0] in vectors and vectors[key[0]].why >= least
-        if not near and guessed(version, via, terms, context):
+        page = key[0] in vectors and vectors[key[0]].why >= threshold
+        if not page and guessed(version, via, terms, context):
             del candidates.rows[key]
 
 

@@ -4,7 +4,7 @@ A caller to whom personal data is shown as `[masked]` must not find out a value 
 So an object that is masked for this caller is found by its condition and by what its slot is
 about, never by its text, its value or their vector; what only those would have found counts as
 never retrieved, in the trace and in its numbers too. With the policy's `personal = "omit"` such
-an object stays out altogether. Checklist C-133, C-233, C-235; vocabulary 2.3.
+an object stays out altogether. Checklist C-133, C-233, C-235.
 """
 
 from __future__ import annotations

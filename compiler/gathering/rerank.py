@@ -6,7 +6,7 @@ with the question; its scores are kept as whole numbers in the manifest, so that
 asks again. What is masked, or bears any label of sensitivity, is never sent to it.
 
 Invariant: without a scorer nothing changes. Sources: source 001, "enhanced path"; checklist
-C-234; rule R33.
+C-234.
 """
 
 from __future__ import annotations
@@ -46,18 +46,20 @@ def reranked(
     query = context.request.query or context.request.wish
     if reranker is None or not query:
         return NO_SCORES
-    chosen = _best(rows, asked, context.rules.rerank_items)
-    if not chosen:
+    best_texts = _best(rows, asked, context.rules.rerank_items)
+    if not best_texts:
         return NO_SCORES
-    found = list(reranker.scores(query, [text for _, text in chosen]))
-    sound = all(math.isfinite(score) and 0 <= score <= 1 for score in found)
-    if len(found) != len(chosen) or not sound:
+    opinions = list(reranker.scores(query, [text for _, text in best_texts]))
+    sound = all(math.isfinite(score) and 0 <= score <= 1 for score in opinions)
+    if len(opinions) != len(best_texts) or not sound:
         raise InvalidInput(
             f"reranker {reranker.id!r} must give one number from 0 to 1 for each of "
-            f"{len(chosen)} texts",
+            f"{len(best_texts)} texts",
             code="bad_reranker",
         )
-    return {object_id: micro(score) for (object_id, _), score in zip(chosen, found, strict=True)}
+    return {
+        object_id: micro(score) for (object_id, _), score in zip(best_texts, opinions, strict=True)
+    }
 
 
 def _best(rows: Iterable[Proposed], asked: frozenset[str], most: int) -> list[tuple[str, str]]:
@@ -67,8 +69,8 @@ def _best(rows: Iterable[Proposed], asked: frozenset[str], most: int) -> list[tu
         content = version.content
         if content is not None and version.row.look.head and not version.details.sensitivity:
             texts[version.row.claim.object_id] = content.text or content.normalized_claim
-    shared = {object_id: len(asked & terms_of(text)) for object_id, text in texts.items()}
-    order = sorted((i for i in texts if shared[i]), key=lambda i: (-shared[i], i))
+    overlap = {object_id: len(asked & terms_of(text)) for object_id, text in texts.items()}
+    order = sorted((i for i in texts if overlap[i]), key=lambda i: (-overlap[i], i))
     return [(object_id, texts[object_id]) for object_id in order[:most]]
 
 

@@ -27,8 +27,8 @@ def question(context: CompileContext, names: Iterable[str] = ()) -> frozenset[st
     """Return the content terms a compile asks with."""
     request = context.request
     guess = request.hypothesis if context.rules.hyde else ""
-    said = (request.query, request.user_request, request.goal, guess, *names)
-    return content_terms("\n".join(said))
+    texts = (request.query, request.user_request, request.goal, guess, *names)
+    return content_terms("\n".join(texts))
 
 
 COMPILER_VERSION: Final = "1"
@@ -124,9 +124,9 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
     shares.setdefault("tools", SectionShare(0, 100))
     if profile_name == "default":
         return shares
-    stated = profile(profile_name)
+    shares_of_layers = profile(profile_name)
     for layer, section in _SECTION_OF_LAYER.items():
-        shares[section] = SectionShare(stated[layer].least, stated[layer].most)
+        shares[section] = SectionShare(shares_of_layers[layer].least, shares_of_layers[layer].most)
     return shares
 
 

@@ -17,7 +17,7 @@ from .candidate import Candidate
 
 
 class EnforcementRule(NamedTuple):
-    """How code enforces a hard constraint (D1)."""
+    """How code enforces a hard constraint."""
 
     kind: Enforcement
     spec: str
@@ -103,11 +103,11 @@ def fidelity(original: str, result: str, counter: TokenCounter) -> float:
 
     A proposition without any number, name, date or negation counts as kept when its words are.
     """
-    kept = total = 0
+    kept_tokens = total = 0
     for proposition in subunits(original):
         tokens = counter.count(proposition)
         facts = facts_of(proposition)
-        held = facts <= facts_of(result) if facts else proposition in result
+        holds = facts <= facts_of(result) if facts else proposition in result
         total += tokens
-        kept += tokens if held else 0
-    return round(kept / total, 3) if total else 1.0
+        kept_tokens += tokens if holds else 0
+    return round(kept_tokens / total, 3) if total else 1.0

@@ -3,7 +3,7 @@
 Caller text carries the caller's ceiling and is never stronger; a section's authority only sorts
 (settled 10). Evidence and tool results are level 4 unless the caller states less and may. Ids
 are uuid5 over (tenant, section, content, occurrence), so equal items of a call stay apart and
-the same call gives the same ids. Sources: settled 10; checklist C-075, C-126 to C-130.
+the same call gives the same ids. Checklist C-075, C-126 to C-130.
 """
 
 from __future__ import annotations
@@ -73,29 +73,33 @@ def items_of_request(
 
     `media_texts` are the texts of the request's media, one each (`media_plan`).
     """
-    seen: dict[str, int] = {}
+    occurrences: dict[str, int] = {}
     positions: dict[SectionName, int] = {}
-    found: list[RequestItem] = []
+    items: list[RequestItem] = []
     for draft in _drafts(request, int(principal.authority_level), media_texts):
         body = canonical_json([draft.text, draft.origin, repr(draft.part)])
         content = hashlib.sha256(body.encode("utf-8", "backslashreplace")).hexdigest()
         key = f"{draft.section.value} {content}"
-        occurrence = seen[key] = seen.get(key, 0) + 1
+        occurrence = occurrences[key] = occurrences.get(key, 0) + 1
         name = canonical_json([principal.tenant, draft.section.value, content, occurrence])
         position = positions[draft.section] = positions.get(draft.section, -1) + 1
-        found.append(RequestItem(str(uuid5(_NAMESPACE, name)), *draft[:4], position, draft.part))
-    return tuple(found)
+        items.append(RequestItem(str(uuid5(_NAMESPACE, name)), *draft[:4], position, draft.part))
+    return tuple(items)
 
 
 def _drafts(request: CompileRequest, ceiling: int, media_texts: Sequence[str]) -> Iterator[_Draft]:
-    asked = max(ceiling, int(Authority.USER))
+    user_level = max(ceiling, int(Authority.USER))
     for tool in request.tools:
-        stated = asked if tool.authority_level is None else tool.authority_level
+        own_level = user_level if tool.authority_level is None else tool.authority_level
         yield _Draft(
-            _S.TOOLS, max(ceiling, stated), tool.origin or "request://tools", tool_text(tool), tool
+            _S.TOOLS,
+            max(ceiling, own_level),
+            tool.origin or "request://tools",
+            tool_text(tool),
+            tool,
         )
     for skill in request.skills:
-        yield _Draft(_S.SKILLS, ceiling, "request://skills", _named(skill), skill)
+        yield _Draft(_S.SKILLS, ceiling, "request://skills", _with_name(skill), skill)
     if request.goal:
         yield _Draft(_S.TASK_CONTRACT, ceiling, "request://goal", request.goal, None)
     for rule in request.constraints:
@@ -110,24 +114,24 @@ def _drafts(request: CompileRequest, ceiling: int, media_texts: Sequence[str]) -
         yield _Draft(_S.EVIDENCE, _WEAKEST, media.origin, text, media)
     for lesson in request.errors:
         level = max(ceiling, int(Authority.INFERRED_MEMORY))
-        yield _Draft(_S.ERRORS, level, "request://errors", _named(lesson), lesson)
+        yield _Draft(_S.ERRORS, level, "request://errors", _with_name(lesson), lesson)
     for note in request.progress:
-        yield _Draft(_S.TASK_PROGRESS, asked, "request://progress", _named(note), note)
+        yield _Draft(_S.TASK_PROGRESS, user_level, "request://progress", _with_name(note), note)
     if request.step:
-        yield _Draft(_S.TASK_PROGRESS, asked, "request://step", f"Now: {request.step}", None)
+        yield _Draft(_S.TASK_PROGRESS, user_level, "request://step", f"Now: {request.step}", None)
     for item in request.acceptance:
         yield _Draft(_S.ACCEPTANCE, ceiling, "request://acceptance", item.text, item)
     if request.wish:
-        yield _Draft(_S.USER_REQUEST, asked, "request://user", request.wish, None)
+        yield _Draft(_S.USER_REQUEST, user_level, "request://user", request.wish, None)
 
 
-def _named(note: Note) -> str:
+def _with_name(note: Note) -> str:
     return f"{note.name}: {note.text}" if note.name else note.text
 
 
 def _evidence(section: SectionName, evidence: Evidence, ceiling: int) -> _Draft:
-    stated = _WEAKEST if evidence.authority_level is None else evidence.authority_level
-    level = max(ceiling, stated)
+    own_level = _WEAKEST if evidence.authority_level is None else evidence.authority_level
+    level = max(ceiling, own_level)
     text = f"{evidence.title}\n{evidence.text}" if evidence.title else evidence.text
     return _Draft(section, level, evidence.origin, text, evidence)
 
@@ -142,7 +146,7 @@ def _turn(turn: Turn, ceiling: int) -> _Draft:
 
 def tool_text(tool: Tool) -> str:
     """Return a tool as canonical JSON, empty fields left out (C-305)."""
-    shown = {
+    fields = {
         "name": tool.name,
         "description": tool.description,
         "input_schema": json.loads(tool.input_schema),
@@ -151,4 +155,4 @@ def tool_text(tool: Tool) -> str:
         "authorization_scope": tool.authorization_scope,
         "timeout_class": tool.timeout_class,
     }
-    return canonical_json({name: value for name, value in shown.items() if value})
+    return canonical_json({name: value for name, value in fields.items() if value})

@@ -5,7 +5,6 @@ Candidates stand in order of (object id, row), so that no store's order reaches 
 
 This module also states what the compiler needs from above: `BindMentions`, which binds words
 to entities without scoring, and `VectorIndex`, which searches vectors exactly.
-Sources: settled 7 and 8; DESIGN 7, stage 2.
 """
 
 from __future__ import annotations

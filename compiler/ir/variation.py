@@ -4,7 +4,7 @@ Off by default. When the policy turns it on, four elements of the turn's own tex
 nothing else: how progress is shown, what separates the parts of the recap, how lessons are
 listed, and the label of the step. Headings, boundary lines and every cached zone never vary. A
 choice is HMAC(tenant key, session, turn index, element) mod the number of shapes: the same turn
-of the same session has the same bytes, and the trace records it. Source 004; checklist C-309; R2.
+of the same session has the same bytes, and the trace records it. Source 004; checklist C-309.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def variation(key: bytes, session: str, turn: int) -> Variation:
     >>> variation(b"k", "s", 3) == variation(b"k", "s", 3)
     True
     """
-    found: dict[str, int] = {}
+    choices: dict[str, int] = {}
     for element, shapes in SHAPES.items():
         parts = ("variation-v1", session, str(turn), element)
         message = "".join(f"{len(part.encode())}:{part}" for part in parts)
         digest = hmac.digest(key, message.encode(), "sha256")
-        found[element] = int.from_bytes(digest[:8]) % len(shapes)
-    return Variation(MappingProxyType(found))
+        choices[element] = int.from_bytes(digest[:8]) % len(shapes)
+    return Variation(MappingProxyType(choices))

@@ -1,7 +1,7 @@
 """Verdicts: what a stage decided about an object, and why.
 
 A stage returns its verdicts beside its value; the trace is the collected verdicts and nothing
-else (house style 6). Every reason is a word of the closed list of vocabulary 5.4.
+else. Every reason is a word of the closed list `Reason`.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def _as_text(position: int, piece: Piece) -> Text:
     return Text(str(position), piece.text, guard, (level, loose, -piece.value, position))
 
 
-def _capped(pieces: Sequence[Piece], verdicts: list[Verdict], most: int) -> list[Piece]:
+def _capped(pieces: Sequence[Piece], verdicts: list[Verdict], limit: int) -> list[Piece]:
     """Keep the best few of each section that may lose items."""
     sections: dict[SectionName, list[Piece]] = {}
     for piece in pieces:
@@ -146,7 +146,7 @@ def _capped(pieces: Sequence[Piece], verdicts: list[Verdict], most: int) -> list
     surplus: set[int] = set()
     for loose in sections.values():
         loose.sort(key=lambda piece: (-piece.value, piece.object_id))
-        for piece in loose[most:]:
+        for piece in loose[limit:]:
             surplus.add(id(piece))
             verdicts.append(cap_verdict(piece.object_id, piece.value, piece.tier.value))
     return [piece for piece in pieces if id(piece) not in surplus]
@@ -189,8 +189,8 @@ def _own_text(section: SectionName, level: int, origin: str, text: str) -> Piece
 
 def _cut_recap(text: str, context: CompileContext) -> str:
     """Return the recap, cut at a word: it is repeated every turn, so it stays short."""
-    most, words = context.rules.recap_tokens, text.split(" ")
-    while len(words) > 1 and context.counter.upper_bound(" ".join(words)) > most:
+    limit, words = context.rules.recap_tokens, text.split(" ")
+    while len(words) > 1 and context.counter.upper_bound(" ".join(words)) > limit:
         words = words[: max(1, len(words) * 9 // 10)]
     short = " ".join(words)
     return short if len(short) == len(text) else short + " …"

@@ -113,13 +113,13 @@ def _check(passes: Passes, context: CompileContext) -> None:
     present = set(map(id, passes.pieces))
     lacking = any(p.required and id(p) not in present for p in passes.contained.pieces)
     anchors = assembled.anchors
-    broken = {
+    faults = {
         "the text is above its budget": passes.ordered.tokens > context.budget,
         "a required piece is missing": lacking,
         "a block has no origin": not all(block.has_origin for block in assembled.blocks),
         "an object stands in the text twice": len(set(anchors.values())) != len(anchors),
     }
-    for fault, holds in broken.items():
+    for fault, holds in faults.items():
         if holds:
             raise Fault(f"the envelope cannot leave: {fault}", code="invariant_broken")
 
@@ -131,12 +131,12 @@ def _reject(passes: Passes, context: CompileContext) -> None:
 
     report = quality(passes, context)
     if report.failed:
-        missed = {name: report.metrics[name] for name in report.alerts if TARGETS[name].mandatory}
+        misses = {name: report.metrics[name] for name in report.alerts if TARGETS[name].mandatory}
         raise InvalidInput(
-            f"the envelope misses {', '.join(missed)} and this policy is safety-critical: "
+            f"the envelope misses {', '.join(misses)} and this policy is safety-critical: "
             "confirm or leave out what has aged, send less untrusted text, or grant more tokens",
             code="quality_rejected",
-            metrics=missed,
+            metrics=misses,
         )
 
 

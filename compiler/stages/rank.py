@@ -240,12 +240,12 @@ def _document(candidate: Candidate, context: CompileContext) -> tuple[str, ...]:
 
     content = content_of(version)
     definition = context.vocabulary.slots.get(version.details.slot or "")
-    why, about = content.why_it_matters, definition.description if definition else ""
+    condition, topic = content.why_it_matters, definition.description if definition else ""
     if masks(version.details, context):
-        return tuple(map(term_text, dict.fromkeys((why, about))))
-    if about == why or not about:
-        return (content.terms, term_text(why)) if why else (content.terms,)
-    return content.terms, term_text(why), term_text(about)
+        return tuple(map(term_text, dict.fromkeys((condition, topic))))
+    if topic == condition or not topic:
+        return (content.terms, term_text(condition)) if condition else (content.terms,)
+    return content.terms, term_text(condition), term_text(topic)
 
 
 class _Scale:
@@ -256,11 +256,13 @@ class _Scale:
         self.context = context
         self.opinions = opinions
         self.relevance = round(rules.relevance_weight * 1000)
-        whole = rules.authority_weight + rules.freshness_weight
-        self.authority = round(1000 * rules.authority_weight / whole) if whole else 500
+        total_weight = rules.authority_weight + rules.freshness_weight
+        self.authority = (
+            round(1000 * rules.authority_weight / total_weight) if total_weight else 500
+        )
         self.cuts = tuple(zip(map(micro, rules.tier_cuts), PriorityTier, strict=False))
-        least = rules.relevance_floor
-        self.floors = {True: micro(least), False: micro(max(least, rules.memory_floor))}
+        floor = rules.relevance_floor
+        self.floors = {True: micro(floor), False: micro(max(floor, rules.memory_floor))}
         self.graph = round(1000 * rules.graph_weight)
         self.usefulness = round(1000 * rules.utility_weight)
         self.brevity = round(1000 * rules.brevity_weight)
@@ -284,9 +286,9 @@ class _Scale:
             return candidate._replace(score=merit, tier=tier, freshness=freshness)
 
         lexical_score, relevance = words
-        rest = 1000 - self.relevance - self.graph
+        merit_weight = 1000 - self.relevance - self.graph
         proximity = _proximity(candidate.via)
-        score = (self.relevance * relevance + self.graph * proximity + rest * merit) // 1000
+        score = (self.relevance * relevance + self.graph * proximity + merit_weight * merit) // 1000
         if self.usefulness or self.brevity:
             score = self._with_use(score, candidate.text)
         return candidate._replace(
@@ -299,8 +301,8 @@ class _Scale:
 
     def relevance_of(self, candidate: Candidate, text: int, vector: VectorScore | None) -> int:
         """Return what its words, its vector and a re-ranker say of a candidate."""
-        masked = _is_masked(candidate, self.context)
-        cosine = vector.content if vector is not None and not masked else None
+        is_masked = _is_masked(candidate, self.context)
+        cosine = vector.content if vector is not None and not is_masked else None
         relevance = fused(text, cosine, lexical_weight=self.context.rules.lexical_weight)
         if not self.opinions:
             return relevance

@@ -57,8 +57,8 @@ def rescue(ranked: Ranked, gated: Gated, resolved: Resolved, context: CompileCon
         if snippet is not None:
             snippets.append(snippet)
 
-    least = round(1000 * rules.rescue_affinity)
-    apt = [snippet for snippet in snippets if snippet.affinity >= least]
+    threshold = round(1000 * rules.rescue_affinity)
+    apt = [snippet for snippet in snippets if snippet.affinity >= threshold]
     apt.sort(key=lambda s: (-s.affinity, s.candidate.object_id, s.text))
     best = tuple(apt[: rules.rescue_keep])
 
@@ -119,7 +119,7 @@ def _affinity(
     skill = 500
     if tasks:
         skill = 1000 if set(tasks) & set(context.task_types) else 0
-    about = 1000 if candidate.subject in active else 0
+    named_share = 1000 if candidate.subject in active else 0
     weights = [round(1000 * weight) for weight in context.rules.rescue_weights]
 
     best = (0, "")
@@ -127,7 +127,7 @@ def _affinity(
         kin = anchor.origin == candidate.origin or (
             anchor.subject is not None and anchor.subject == candidate.subject
         )
-        features = (coverage, skill, anchor.relevance // 1000, 1000 if kin else 0, about)
+        features = (coverage, skill, anchor.relevance // 1000, 1000 if kin else 0, named_share)
         affinity = sum(w * f for w, f in zip(weights, features, strict=True)) // 1000
         if affinity > best[0]:
             best = (affinity, anchor.object_id)

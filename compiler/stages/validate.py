@@ -164,8 +164,8 @@ def _fault(version: Version, context: CompileContext) -> tuple[Reason, str] | No
 
 def _history(candidate: Candidate) -> tuple[Reason, str] | None:
     """Return why a passage whose claims have all ended is no evidence, unless it is pinned."""
-    ended = candidate.via & _OUTDATED and not candidate.via & _PINNED
-    return (Reason.SUPERSEDED, "claims_ended") if ended else None
+    is_history = candidate.via & _OUTDATED and not candidate.via & _PINNED
+    return (Reason.SUPERSEDED, "claims_ended") if is_history else None
 
 
 def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | None:
@@ -206,7 +206,7 @@ def _compete(
     )
     best = ranked[0][0]
     leaders = [head for rank, head in ranked if rank == best]
-    tied = len({version_of(head).row.claim.value_key for head in leaders}) > 1
+    tied_ids = len({version_of(head).row.claim.value_key for head in leaders}) > 1
     behind_shadow = any(id(head) in shadows for head in leaders)
 
     verdicts: list[Verdict] = []
@@ -217,7 +217,7 @@ def _compete(
             continue
 
         fault = _fault(version_of(head), context)
-        if fault is None and rank == best and tied:
+        if fault is None and rank == best and tied_ids:
             fault = Reason.CONFLICTING_CLAIM_UNRESOLVED, "unresolved_tie"
         if fault is None and rank == best and not behind_shadow:
             winners.append(head)
@@ -259,10 +259,10 @@ def _rank(head: Candidate) -> tuple[int, int, int]:
 
 def _disputed_slots(gated: Gated, resolved: Resolved, verdicts: Iterable[Verdict]) -> Iterator[Gap]:
     """Yield the slots of named entities whose answer is disputed."""
-    tied = {v.object_id for v in verdicts if v.reason is Reason.CONFLICTING_CLAIM_UNRESOLVED}
+    tied_ids = {v.object_id for v in verdicts if v.reason is Reason.CONFLICTING_CLAIM_UNRESOLVED}
     for candidate in gated.candidates:
         version = candidate.version
-        if version is None or candidate.object_id not in tied:
+        if version is None or candidate.object_id not in tied_ids:
             continue
         named = candidate.subject in resolved.active and candidate.via & Via.SLOT
         if named and version.details.slot:
@@ -283,7 +283,7 @@ def _unanswered_slots(
     if not resolved.active or gated.refusals or dict(snapshot.withheld).get("slot"):
         return
 
-    answered = {key[:2] for key in contests}
+    answered_slots = {key[:2] for key in contests}
     query = question(context)
     for name, slot in sorted(context.vocabulary.slots.items()):
         words = terms_of(name.replace("_", " "))
@@ -292,5 +292,5 @@ def _unanswered_slots(
         for entity_id in sorted(resolved.active):
             entity = snapshot.known.entities.get(entity_id)
             fits = entity and entity.type in (slot.subject_types or (entity.type,))
-            if fits and (entity_id, name) not in answered:
+            if fits and (entity_id, name) not in answered_slots:
                 yield Gap(GapCode.NO_VALUE, entity_id, name)

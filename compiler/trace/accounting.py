@@ -30,20 +30,20 @@ class StageAccount(NamedTuple):
 def accounting(trace: Trace) -> tuple[StageAccount, ...]:
     """Return the accounts of the ten stages in order."""
     reasons: dict[str, Counter[str]] = {stage.value: Counter() for stage in Stage}
-    compiled = {each.object_id for each in trace.compiled_objects}
-    for each in trace.left_out:
-        if each.object_id not in compiled:
-            reasons[each.stage][each.reason] += 1
-    for where, count in trace.withheld.items():
-        reasons[Stage.GATE.value][f"withheld ({where})"] += count
-    changed = len({change.object_id for change in trace.conversions})
-    left = len(compiled) + sum(sum(found.values()) for found in reasons.values())
+    compiled_ids = {entry.object_id for entry in trace.compiled_objects}
+    for entry in trace.left_out:
+        if entry.object_id not in compiled_ids:
+            reasons[entry.stage][entry.reason] += 1
+    for source, count in trace.withheld.items():
+        reasons[Stage.GATE.value][f"withheld ({source})"] += count
+    changed_ids = len({change.object_id for change in trace.conversions})
+    left = len(compiled_ids) + sum(sum(counts.values()) for counts in reasons.values())
     accounts: list[StageAccount] = []
     for stage in Stage:
-        found = reasons[stage.value]
-        ranked = tuple(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
-        kept_out = sum(found.values())
-        converted = changed if stage is Stage.CONVERT else 0
+        counts = reasons[stage.value]
+        ranked = tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+        kept_out = sum(counts.values())
+        converted = changed_ids if stage is Stage.CONVERT else 0
         accounts.append(StageAccount(stage, left, kept_out, ranked, converted))
         left -= kept_out
     return tuple(accounts)

@@ -153,7 +153,7 @@ def _gaps(passes: Passes, context: CompileContext) -> Iterator[Gap]:
 
 def _sections(passes: Passes, context: CompileContext) -> Iterator[SectionUse]:
     assembled = passes.ordered.assembled
-    allocated = dict(passes.ordered.allocated)
+    allocations = dict(passes.ordered.allocated)
     spans = section_spans(passes)
     for name in sorted(spans, key=wire_key):
         start, end = spans[name]
@@ -164,7 +164,7 @@ def _sections(passes: Passes, context: CompileContext) -> Iterator[SectionUse]:
             context.counter.count(assembled.text[start:end]),
             len(blocks),
             sum(len(block.object_ids) for block in blocks),
-            allocated.get(name.value),
+            allocations.get(name.value),
         )
 
 
@@ -227,8 +227,8 @@ def _status(
 
     over = any(use.tokens > (use.allocated or use.tokens) for use in collected.sections)
     quarantines = any(verdict.quarantines for verdict in collected.verdicts)
-    warned = bool(collected.gaps or doubts) or over or quarantines
-    return ValidationStatus.WARNINGS if warned else ValidationStatus.CLEAN
+    has_warnings = bool(collected.gaps or doubts) or over or quarantines
+    return ValidationStatus.WARNINGS if has_warnings else ValidationStatus.CLEAN
 
 
 def _may_audit(principal: Principal) -> bool:

@@ -91,15 +91,15 @@ class _Sentence(NamedTuple):
 
 def lint(pieces: Iterable[Piece], *, extraction: bool) -> tuple[LintFinding, ...]:
     """Return what an envelope's pieces contradict, sorted; `extraction` is the kind of task."""
-    kept = list(pieces)
-    rules = [p for p in kept if _is_rule(p)]
-    payload = [p for p in kept if _is_payload(p)]
-    found = {
+    all_pieces = list(pieces)
+    rules = [p for p in all_pieces if _is_rule(p)]
+    payload = [p for p in all_pieces if _is_payload(p)]
+    findings = {
         *_opposites(rules, payload),
         *_exclusive(rules, payload),
-        *_carriers(rules + payload, extraction=extraction),
+        *_enforcement_clashes(rules + payload, extraction=extraction),
     }
-    return tuple(sorted(found))
+    return tuple(sorted(findings))
 
 
 def _is_rule(piece: Piece) -> bool:
@@ -126,70 +126,78 @@ def _opposites(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[Lin
     """Yield pairs of directives where one forbids what the other asks for."""
     if not rules:
         return
-    asked = [s for s in _sentences(payload) if len(s.terms) >= _LEAST_SHARED]
-    where: dict[str, list[int]] = {}
-    for place, sentence in enumerate(asked):
+    directives = [s for s in _sentences(payload) if len(s.terms) >= _LEAST_SHARED]
+    positions_of: dict[str, list[int]] = {}
+    for place, sentence in enumerate(directives):
         for term in sentence.terms:
-            where.setdefault(term, []).append(place)
+            positions_of.setdefault(term, []).append(place)
     for rule in _sentences(rules):
-        near = sorted({place for term in rule.terms for place in where.get(term, ())})
-        for place in near:
-            other = asked[place]
-            shared = len(rule.terms & other.terms)
-            least = min(len(rule.terms), len(other.terms))
-            close = shared >= _LEAST_SHARED and 1000 * shared >= _SHARED_PERMILLE * least
-            if close and rule.negative != other.negative:
-                yield _finding("opposite_directive", rule.piece, other.piece, other.text)
+        positions = sorted({place for term in rule.terms for place in positions_of.get(term, ())})
+        for place in positions:
+            other_piece = directives[place]
+            common = len(rule.terms & other_piece.terms)
+            fewest = min(len(rule.terms), len(other_piece.terms))
+            close = common >= _LEAST_SHARED and 1000 * common >= _SHARED_PERMILLE * fewest
+            if close and rule.negative != other_piece.negative:
+                yield _finding(
+                    "opposite_directive", rule.piece, other_piece.piece, other_piece.text
+                )
 
 
 def _exclusive(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[LintFinding]:
     """Yield pairs that choose differently where an answer can only be one of them."""
-    chosen = [(piece, group, word) for piece in payload for group, word in _choices(piece.text)]
+    choices = [(piece, group, word) for piece in payload for group, word in _choices(piece.text)]
     for rule in rules:
         for group, word in _choices(rule.text):
-            for piece, other_group, other in chosen:
-                if group == other_group and word != other:
-                    detail = f"{group}: {word} or {other}"
+            for piece, other_group, other_word in choices:
+                if group == other_group and word != other_word:
+                    detail = f"{group}: {word} or {other_word}"
                     yield _finding("exclusive_choice", rule, piece, detail)
 
 
 def _choices(text: str) -> set[tuple[str, str]]:
     """Return (group, choice) for each group in which a text makes exactly one choice."""
-    found = {(_CHOICES[m.lower()], m.lower()) for m in _CHOICE.findall(text)}
-    found |= {("length", word) for word, pattern in _LENGTHS if pattern.search(text)}
-    groups = [group for group, _ in found]
-    return {(group, word) for group, word in found if groups.count(group) == 1}
+    findings = {(_CHOICES[m.lower()], m.lower()) for m in _CHOICE.findall(text)}
+    findings |= {("length", word) for word, pattern in _LENGTHS if pattern.search(text)}
+    groups = [group for group, _ in findings]
+    return {(group, word) for group, word in findings if groups.count(group) == 1}
 
 
-def _carriers(pieces: Sequence[Piece], *, extraction: bool) -> Iterator[LintFinding]:
+def _enforcement_clashes(pieces: Sequence[Piece], *, extraction: bool) -> Iterator[LintFinding]:
     """Yield clashes between constraints that code enforces."""
-    carried = [
+    enforced_pieces = [
         (piece, piece.enforcement.kind, fields_of(json.loads(piece.enforcement.spec)))
         for piece in pieces
         if piece.enforcement is not None
     ]
-    for (one, way, spec), (other, other_way, other_spec) in combinations(carried, 2):
-        if way is other_way is Enforcement.PATTERN:
-            both = _patterns(spec, "required") & _patterns(other_spec, "forbidden")
-            both |= _patterns(spec, "forbidden") & _patterns(other_spec, "required")
-            if both:
-                yield _finding("pattern_clash", one, other, " ".join(sorted(both)))
-        elif way in _SHAPED and other_way in _SHAPED:
+    for (piece, kind, spec), (other_piece, other_way, other_spec) in combinations(
+        enforced_pieces, 2
+    ):
+        if kind is other_way is Enforcement.PATTERN:
+            clashes = _patterns(spec, "required") & _patterns(other_spec, "forbidden")
+            clashes |= _patterns(spec, "forbidden") & _patterns(other_spec, "required")
+            if clashes:
+                yield _finding("pattern_clash", piece, other_piece, " ".join(sorted(clashes)))
+        elif kind in _SCHEMATIC and other_way in _SCHEMATIC:
             types = _type(spec), _type(other_spec)
             if all(types) and types[0] != types[1]:
-                yield _finding("schema_clash", one, other, f"{types[0]} or {types[1]}")
-    for piece, way, spec in carried if extraction else ():
-        closed = forced_fields(_schema(spec)) if way in _SHAPED else ()
+                yield _finding("schema_clash", piece, other_piece, f"{types[0]} or {types[1]}")
+    for piece, kind, spec in enforced_pieces if extraction else ():
+        closed = forced_fields(_schema(spec)) if kind in _SCHEMATIC else ()
         if closed:
             yield _finding("forced_fabrication", piece, piece, " ".join(closed))
 
 
-_SHAPED: Final = frozenset({Enforcement.SCHEMA, Enforcement.GRAMMAR})
+_SCHEMATIC: Final = frozenset({Enforcement.SCHEMA, Enforcement.GRAMMAR})
 
 
 def _patterns(spec: Mapping[str, Any], name: str) -> set[str]:
-    stated = spec.get(name)
-    return {stated} if isinstance(stated, str) else {str(each) for each in items_of(stated)}
+    patterns = spec.get(name)
+    return (
+        {patterns}
+        if isinstance(patterns, str)
+        else {str(pattern) for pattern in items_of(patterns)}
+    )
 
 
 def _type(spec: Mapping[str, Any]) -> str:

@@ -152,11 +152,11 @@ def _pins(context: CompileContext) -> dict[str, Any]:
     }
 
 
-def pinned(context: CompileContext, **rest: Any) -> Manifest:
+def pinned(context: CompileContext, **outputs: Any) -> Manifest:
     """Return the manifest of a compile from its pins and what the stages found."""
     pins = _pins(context)
     stated = {**pins, **{name: tuple(pins[name]) for name in ("skip", "without")}}
-    return Manifest(envelope_id=_hash(pins), **stated, **rest)
+    return Manifest(envelope_id=_hash(pins), **stated, **outputs)
 
 
 def principal_json(principal: Principal) -> str:
@@ -183,17 +183,17 @@ def principal_of(manifest: Manifest) -> Principal:
         InvalidInput: `bad_manifest`.
     """
     try:
-        held = json.loads(manifest.principal)
+        document = json.loads(manifest.principal)
         return Principal(
-            tenant=held["tenant"],
-            user=held["user"],
-            roles=frozenset(held["roles"]),
-            projects=frozenset(held["projects"]),
-            session=held["session"],
-            clearance=Classification(held["clearance"]),
-            authority_level=Authority(held["authority_level"]),
-            origins=frozenset(held["origins"]),
-            source_kinds=frozenset(held["source_kinds"]),
+            tenant=document["tenant"],
+            user=document["user"],
+            roles=frozenset(document["roles"]),
+            projects=frozenset(document["projects"]),
+            session=document["session"],
+            clearance=Classification(document["clearance"]),
+            authority_level=Authority(document["authority_level"]),
+            origins=frozenset(document["origins"]),
+            source_kinds=frozenset(document["source_kinds"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise bad_manifest(f"its principal cannot be read: {error}") from error
@@ -215,22 +215,22 @@ def stored_manifest(text: str) -> Manifest:
         InvalidInput: `bad_manifest`, for a text that is none.
     """
     try:
-        held = json.loads(text)
-        held.setdefault("signature", "")
-        held = {name: held[name] for name in Manifest.__slots__}
-        held["candidates"] = tuple(Recorded(*each) for each in held["candidates"])
+        document = json.loads(text)
+        document.setdefault("signature", "")
+        document = {name: document[name] for name in Manifest.__slots__}
+        document["candidates"] = tuple(Recorded(*row) for row in document["candidates"])
         for name in ("named", "spoken"):
-            held[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in held[name])
-        held["layer_budgets"] = held["layer_budgets"].items()
+            document[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in document[name])
+        document["layer_budgets"] = document["layer_budgets"].items()
         for name in ("own", "withheld", "layer_budgets"):
-            held[name] = tuple((key, value) for key, value in held[name])
-        held["truncation_events"] = tuple(
+            document[name] = tuple((key, value) for key, value in document[name])
+        document["truncation_events"] = tuple(
             TruncationEvent(event["layer"], event["reason"], tuple(event["dropped_ids"]))
-            for event in held["truncation_events"]
+            for event in document["truncation_events"]
         )
         for name in ("skip", "without", "expansion", "capped", "compiled", "artifact_uris"):
-            held[name] = tuple(held[name])
-        return Manifest(**held)
+            document[name] = tuple(document[name])
+        return Manifest(**document)
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise bad_manifest(f"it cannot be read: {error}") from error
 

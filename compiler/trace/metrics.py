@@ -44,25 +44,25 @@ def core_metrics(
     passes: Passes, context: CompileContext, verdicts: Iterable[Verdict]
 ) -> dict[str, float]:
     """Return the metrics of D6 that do not depend on a clock, rounded to 4 digits."""
-    decayed = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
+    decay_reasons = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
     bound = (*passes.snapshot.named, *passes.snapshot.spoken)
     return {
         "context_precision": _precision(passes, context),
         "context_recall": _recall(passes, context),
-        "state_decay_evictions": sum(verdict.reason in decayed for verdict in verdicts),
+        "state_decay_evictions": sum(verdict.reason in decay_reasons for verdict in verdicts),
         "entity_resolution_conflicts": sum(b.pending or len(b.entities) > 1 for b in bound),
     }
 
 
 def _precision(passes: Passes, context: CompileContext) -> float:
-    tokens = weighed = 0
+    tokens = relevance_sum = 0
     for piece in passes.pieces:
         if piece.required or not piece.relevance:
             continue
         size = context.counter.count(piece.text)
         tokens += size
-        weighed += size * piece.relevance
-    return round(weighed / tokens / FULL, 4) if tokens else 1.0
+        relevance_sum += size * piece.relevance
+    return round(relevance_sum / tokens / FULL, 4) if tokens else 1.0
 
 
 def _recall(passes: Passes, context: CompileContext) -> float:
@@ -79,16 +79,16 @@ def _recall(passes: Passes, context: CompileContext) -> float:
         if candidate.version is not None
     }
 
-    wanted = [terms_of(item.text) for item in context.request.acceptance]
-    texts = [terms_of(piece.text) for piece in passes.pieces if wanted and not piece.required]
-    met = sum(any(terms & text for text in texts) for terms in wanted)
-    needed = len(wanted)
+    query_terms = [terms_of(item.text) for item in context.request.acceptance]
+    texts = [terms_of(piece.text) for piece in passes.pieces if query_terms and not piece.required]
+    matches = sum(any(terms & text for text in texts) for terms in query_terms)
+    needed = len(query_terms)
 
     slots = _slots_asked(context)
     for entity in passes.resolved.active:
         needed += max(1, len(slots))
-        met += sum((entity, slot) in facts for slot in slots) if slots else entity in subjects
-    return round(met / needed, 4) if needed else 1.0
+        matches += sum((entity, slot) in facts for slot in slots) if slots else entity in subjects
+    return round(matches / needed, 4) if needed else 1.0
 
 
 def _slots_asked(context: CompileContext) -> tuple[str, ...]:
@@ -108,10 +108,10 @@ def cost_of(plan: Plan, tokens: int, context: CompileContext) -> dict[str, Any]:
     `first` is its price as a new conversation, with what is written to the provider's cache;
     `next` that of the following request, which should read the cached part.
     """
-    row, cached = plan.capability, expected_cached_tokens(plan)
-    write = row.write_permille[0] if cached else THOUSAND
-    first = tokens - cached + cached * write / THOUSAND
-    following = tokens - cached + cached * row.read_permille / THOUSAND
+    row, cached_tokens = plan.capability, expected_cached_tokens(plan)
+    write = row.write_permille[0] if cached_tokens else THOUSAND
+    first = tokens - cached_tokens + cached_tokens * write / THOUSAND
+    following = tokens - cached_tokens + cached_tokens * row.read_permille / THOUSAND
     found: dict[str, Any] = {
         "cost_weight": context.rules.cost_weight,
         "first": round(first, 3),
@@ -163,25 +163,25 @@ class Quality(NamedTuple):
 def quality(passes: Passes, context: CompileContext) -> Quality:
     """Return the eight metrics of an assembled envelope."""
     sizes = [(piece, context.counter.count(piece.text)) for piece in passes.pieces]
-    whole = max(1, context.counter.count(passes.ordered.assembled.text))
+    total_tokens = max(1, context.counter.count(passes.ordered.assembled.text))
     blocks = passes.ordered.assembled.blocks
     metrics = {
         "budget_utilisation": _share(passes.ordered.tokens, context.budget),
-        "signal_density": min(1.0, _share(sum(size for _, size in sizes), whole)),
+        "signal_density": min(1.0, _share(sum(size for _, size in sizes), total_tokens)),
         "provenance_coverage": _share(sum(block.has_origin for block in blocks), len(blocks)),
-        "constraint_density": _share(sum(size for p, size in sizes if _instructs(p)), whole),
-        "duplication_rate": _repeated(passes, context),
+        "constraint_density": _share(sum(size for p, size in sizes if _instructs(p)), total_tokens),
+        "duplication_rate": _duplication(passes, context),
         "staleness_index": _stale(sizes, context),
-        "injection_surface": _surface(passes, sizes, whole),
+        "injection_surface": _surface(passes, sizes, total_tokens),
         "compression_fidelity": _fidelity(passes),
     }
-    missed = [
+    alerts = [
         name for name, target in TARGETS.items() if not target.least <= metrics[name] <= target.most
     ]
     room = metrics["budget_utilisation"] < TARGETS["budget_utilisation"].least
     if room and not any(verdict.reason in _WANTING for verdict in passes.ordered.verdicts):
-        missed.remove("budget_utilisation")
-    return Quality(metrics, tuple(missed), any(TARGETS[name].mandatory for name in missed))
+        alerts.remove("budget_utilisation")
+    return Quality(metrics, tuple(alerts), any(TARGETS[name].mandatory for name in alerts))
 
 
 def stands(name: str, found: Quality) -> str:
@@ -191,51 +191,51 @@ def stands(name: str, found: Quality) -> str:
     return "all fits" if found.metrics[name] < TARGETS[name].least else "within"
 
 
-def _share(part: int, whole: int) -> float:
-    return round(part / whole, 4) if whole else 1.0
+def _share(part: int, total_tokens: int) -> float:
+    return round(part / total_tokens, 4) if total_tokens else 1.0
 
 
 def _instructs(piece: Piece) -> bool:
     return piece.ladder >= Ladder.BEHAVIORAL_GUIDANCE and piece.candidate is not None
 
 
-def _repeated(passes: Passes, context: CompileContext) -> float:
+def _duplication(passes: Passes, context: CompileContext) -> float:
     """Return the share of shingles that an earlier piece already has."""
-    seen: set[tuple[str, ...]] = set()
-    total = again = 0
+    known_shingles: set[tuple[str, ...]] = set()
+    total = repetitions = 0
     for piece in passes.pieces:
         if piece.candidate is None:
             continue
-        mine = shingle_list(piece.text, context.rules.shingle_words)
-        total += len(mine)
-        again += sum(shingle in seen for shingle in mine)
-        seen.update(mine)
-    return round(again / total, 4) if total else 0.0
+        shingles = shingle_list(piece.text, context.rules.shingle_words)
+        total += len(shingles)
+        repetitions += sum(shingle in known_shingles for shingle in shingles)
+        known_shingles.update(shingles)
+    return round(repetitions / total, 4) if total else 0.0
 
 
 def _stale(sizes: list[tuple[Piece, int]], context: CompileContext) -> float:
-    aged = total = 0
+    aged_tokens = total = 0
     for piece, size in sizes:
         if piece.candidate is not None and piece.candidate.version is not None:
             total += size
-            aged += size * (FULL - freshness_of(piece.candidate, context))
-    return round(aged / total / FULL, 4) if total else 0.0
+            aged_tokens += size * (FULL - freshness_of(piece.candidate, context))
+    return round(aged_tokens / total / FULL, 4) if total else 0.0
 
 
-def _surface(passes: Passes, sizes: list[tuple[Piece, int]], whole: int) -> float:
+def _surface(passes: Passes, sizes: list[tuple[Piece, int]], total_tokens: int) -> float:
     ways = dict(passes.contained.isolation)
-    untrusted = [
+    untrusted_sizes = [
         (size, ways.get(piece.object_id, Isolation.TYPED_SLOT))
         for piece, size in sizes
         if piece.level >= 4
     ]
-    return round(injection_surface(untrusted, total_tokens=max(whole, 1)), 4)
+    return round(injection_surface(untrusted_sizes, total_tokens=max(total_tokens, 1)), 4)
 
 
 def _fidelity(passes: Passes) -> float:
     total = sum(short.original_tokens for short in passes.ordered.shortened)
-    kept = sum(short.original_tokens * short.fidelity for short in passes.ordered.shortened)
-    return round(kept / total, 4) if total else 1.0
+    kept_tokens = sum(short.original_tokens * short.fidelity for short in passes.ordered.shortened)
+    return round(kept_tokens / total, 4) if total else 1.0
 
 
 def grade(fidelity: float, context: CompileContext) -> str:

@@ -22,7 +22,7 @@ from ..request.request import Evidence
 from ..text.relevance import FULL
 
 _S: Final = SectionName
-_FOUND: Final = frozenset(
+_SECTIONS: Final = frozenset(
     {_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.MEMORY, _S.GUIDANCE, _S.TURN_MEMORY, _S.TURN_GUIDANCE}
 )
 
@@ -50,7 +50,7 @@ class Provenance(NamedTuple):
 
 def provenance(pieces: Iterable[Piece]) -> tuple[Provenance, ...]:
     """Return the provenance of what was found, in the order of the text."""
-    return tuple(_of(piece) for piece in pieces if piece.candidate and piece.section in _FOUND)
+    return tuple(_of(piece) for piece in pieces if piece.candidate and piece.section in _SECTIONS)
 
 
 def _of(piece: Piece) -> Provenance:
@@ -60,16 +60,18 @@ def _of(piece: Piece) -> Provenance:
     version = candidate.version
     if version is None:
         part = item_of(candidate).part
-        stated = part if isinstance(part, Evidence) else Evidence(text="", origin=candidate.origin)
+        evidence = (
+            part if isinstance(part, Evidence) else Evidence(text="", origin=candidate.origin)
+        )
         return Provenance(
             candidate.object_id,
             candidate.origin,
-            stated.retrieved_at,
+            evidence.retrieved_at,
             candidate.level,
-            stated.source_authority,
+            evidence.source_authority,
             relevance,
-            stated.span,
-            ("request", *stated.lineage),
+            evidence.span,
+            ("request", *evidence.lineage),
         )
     details, claim = version.details, version.row.claim
     return Provenance(
@@ -92,4 +94,4 @@ def _ways(via: int) -> tuple[str, ...]:
     >>> _ways(Via.TEXT | Via.SLOT)
     ('text', 'slot')
     """
-    return tuple(way.name.lower() for way in Via if via & way)
+    return tuple(flag.name.lower() for flag in Via if via & flag)

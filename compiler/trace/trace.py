@@ -144,19 +144,19 @@ class Trace:
             "cache_hit_status": self.cache_hit_status.value,
             "cached_tokens_read": self.cached_tokens_read,
             "state_compilation_metadata": {
-                "compiled_objects": [_plain(each) for each in self.compiled_objects],
-                "omitted_objects": [_omitted(each) for each in self.omitted_objects],
-                "quarantined_objects": [_plain(each) for each in self.quarantined_objects],
+                "compiled_objects": [_plain(record) for record in self.compiled_objects],
+                "omitted_objects": [_omission(record) for record in self.omitted_objects],
+                "quarantined_objects": [_plain(record) for record in self.quarantined_objects],
                 "withheld": dict(self.withheld),
-                "withheld_objects": [_plain(each) for each in self.withheld_objects],
+                "withheld_objects": [_plain(record) for record in self.withheld_objects],
                 "retrieval_metadata": dict(self.retrieval_metadata),
                 "cache_metadata": dict(self.cache_metadata),
             },
-            "provenance": [_plain(each) for each in self.provenance],
+            "provenance": [_plain(record) for record in self.provenance],
             "budget": dict(self.budget),
-            "conversions": [_plain(each) for each in self.conversions],
-            "gaps": [_plain(each) for each in self.gaps],
-            "lint": [_plain(each) for each in self.lint],
+            "conversions": [_plain(record) for record in self.conversions],
+            "gaps": [_plain(record) for record in self.gaps],
+            "lint": [_plain(record) for record in self.lint],
             "variation": dict(self.variation),
             "validation_status": self.validation_status.value,
             "downstream_retries_triggered": self.downstream_retries_triggered,
@@ -166,18 +166,18 @@ class Trace:
         }
 
 
-def _omitted(each: OmittedObject) -> dict[str, Any]:
+def _omission(record: OmittedObject) -> dict[str, Any]:
     """Return an omitted object; an expired one says when it ended, as in source 003."""
-    plain = _plain(each)
-    if each.reason == Reason.EXPIRED_VALID_TIME.value:
-        plain["valid_until"] = each.detail
+    plain = _plain(record)
+    if record.reason == Reason.EXPIRED_VALID_TIME.value:
+        plain["valid_until"] = record.detail
     return plain
 
 
-def _plain(each: NamedTuple) -> dict[str, Any]:
+def _plain(record: NamedTuple) -> dict[str, Any]:
     return {
         name: list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType]
-        for name, value in each._asdict().items()
+        for name, value in record._asdict().items()
         if value is not None and value != "" and value != ()
     }
 

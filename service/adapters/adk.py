@@ -57,12 +57,14 @@ def before_model(
         request: dict[str, Any] = {"query": words, "user_request": words, **known, **options}
         if llm_request.model and "model" not in request:
             request["model"] = llm_request.model
+
         envelope = memory.compile(task, **request)
         originals = None if isinstance(media, bool) else media
         ready = None if media is False else memory.media(envelope, originals=originals)
         rewrite(llm_request, envelope, keep=keep, media=ready)
         if state is None:
             return
+
         limit_tools(llm_request, state)
         if record is not None:
             record(correlation(callback_context, envelope))
@@ -89,10 +91,12 @@ def user_text(llm_request: Any) -> str:
     turn = _last_user(list(llm_request.contents))
     if turn is None:
         return ""
+
     parts = llm_request.contents[turn].parts or ()
     blocks = _blocks(_text_of(parts))
     if blocks:
         return next((b.text for b in blocks if b.section == SectionName.USER_REQUEST.value), "")
+
     return "\n".join(part.text for part in parts if part.text)
 
 
@@ -112,6 +116,7 @@ def rewrite(
     types: Any = import_module("google.genai.types")  # comes with the caller's ADK
     if keep < 0:
         raise InvalidInput("keep at least 0 contents", code="bad_request")
+
     rendered: Mapping[str, Any] = envelope.render("adk")
     turn_media = [types.Part.model_validate(part) for part in turn_parts(envelope.plan, media)]
     config = rendered["config"]
@@ -138,6 +143,7 @@ def _tools(llm_request: Any, declarations: list[Any], types: Any) -> list[Any]:
     present = list(llm_request.config.tools or [])
     if not declarations:
         return present
+
     other_tools = [tool for tool in present if not getattr(tool, "function_declarations", None)]
     return [*other_tools, *(types.Tool.model_validate(tool) for tool in declarations)]
 
@@ -147,6 +153,7 @@ def _tail(contents: list[Any], keep: int) -> list[Any]:
     start = max(0, len(contents) - keep)
     while 0 < start < len(contents) and _answers(contents[start]):
         start -= 1
+
     return contents[start:]
 
 

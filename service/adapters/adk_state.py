@@ -59,6 +59,7 @@ def given_of(state: Any) -> dict[str, Any]:
     tools = [tool for tool in tool_items if not isinstance(tool, str)]
     if tools and len(tools) < len(tool_items):
         raise InvalidInput("state.tools holds names or whole tools, not both", code="bad_request")
+
     return {**parameters, "tools": tools} if tools else parameters
 
 

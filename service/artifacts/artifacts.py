@@ -76,14 +76,17 @@ class Artifacts(Caller):
         content = data.encode() if isinstance(data, str) else bytes(data)
         if not content:
             raise InvalidInput("there is nothing to keep in no bytes", code="missing_value")
+
         text = _text_of(content)
         check_secrets(text or "", "the artifact")
         for label, words in (("name", name), ("origin", origin)):
             check_text(words, f"artifact {label}", most=LENGTHS["artifact name"])
             check_secrets(words, f"the {label} of the artifact")
+
         guess = mimetypes.guess_type(name)[0] or (_BYTES if text is None else _TEXT)
         if text is not None and "\0" not in text and guess.startswith(("audio/", "video/")):
             guess = _TEXT  # a program in TypeScript, by its name a film
+
         artifact = Artifact(
             address=address_of(content),
             size=len(content),
@@ -97,6 +100,7 @@ class Artifacts(Caller):
             object_ids=tuple(sorted(set(object_ids))),
         )
         self._files.put(self._tenant, artifact, content)
+
         return artifact
 
     def get(self, address: str, *, scope: Scope | Mapping[str, str] | None = None) -> bytes:
@@ -130,6 +134,8 @@ class Artifacts(Caller):
         grants = [a for a in self._files.grants(self._tenant, digest) if a.admits(sight)]
         if grants:
             return grants[0]
+
+        # Only whom a grant admitted learns that there was something.
         tombstone = self._files.tombstone(self._tenant, digest)
         if tombstone is not None and any(a.admits(sight) for a in _grants_of(tombstone)):
             record = json.loads(tombstone)
@@ -138,6 +144,7 @@ class Artifacts(Caller):
                 code="erased",
                 address=address,
             )
+
         raise NotFound(
             f"there is no artifact {address}; list them with memory.artifacts.list()",
             code="unknown_artifact",
@@ -157,6 +164,7 @@ class Artifacts(Caller):
         for artifact in reversed(self._files.every(self._tenant)):
             if artifact.admits(sight):
                 by_address.setdefault(artifact.address, artifact)
+
         return tuple(by_address.values())[:limit]
 
     def erase(self, address: str, *, reason: str) -> None:
@@ -173,20 +181,24 @@ class Artifacts(Caller):
         check_reason(reason)
         if not reason.strip():
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
+
         digest = digest_of(address)
         if not self._files.grants(self._tenant, digest):
             raise NotFound(f"there is no artifact {address}", code="unknown_artifact")
+
         self._bury(digest, address, reason)
 
     def erase_with(self, object_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
         """Erase the artifacts that hold the words of erased objects; return their addresses."""
         if self.backend.artifacts is None or not object_ids:
             return ()
+
         self.principal.require(ERASE)
         digests = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
         present_digests = sorted(d for d in digests if self._files.grants(self._tenant, d))
         for digest in present_digests:
             self._bury(digest, SCHEME + digest, reason)
+
         return tuple(SCHEME + digest for digest in present_digests)
 
     def _bury(self, digest: str, address: str, reason: str) -> None:
@@ -234,10 +246,13 @@ class Artifacts(Caller):
                 data = item.text.encode("utf-8", "surrogatepass")
                 return Original(pointer=pointer, origin=item.origin, media_type=_TEXT, data=data)
             pointer = item.origin if item is not None else pointer
+
         if not pointer.startswith("artifact://"):
             return self._object(pointer)
+
         artifact = self.info(pointer)
         data = self._files.read(self._tenant, artifact.digest)
+
         return Original(
             pointer=pointer, origin=artifact.origin, media_type=artifact.media_type, data=data
         )
@@ -245,16 +260,20 @@ class Artifacts(Caller):
     def _object(self, object_id: str) -> Original:
         with self._reading() as reader:
             version = self._visible_rows(reader, object_id)[-1]
-            masked = Mask(self.principal, self.backend.policy).hides(reader, version)
+            is_masked = Mask(self.principal, self.backend.policy).hides(reader, version)
+
         if version.erased or version.content is None:
             raise NotFound(f"object {object_id} was erased", code="erased", object_id=object_id)
-        if masked:
+
+        if is_masked:
             raise Forbidden(
                 f"object {object_id} holds personal data that is masked for this caller",
                 code="privilege_required",
             )
+
         text = version.content.text or version.content.normalized_claim
         origin = version.details.source_origin
+
         return Original(pointer=object_id, origin=origin, media_type=_TEXT, data=text.encode())
 
     @property

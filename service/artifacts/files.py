@@ -36,13 +36,16 @@ def records_of(text: str, *, name: str, media_type: str) -> list[Mapping[str, An
         rows = _rows(text, name=name, media_type=media_type)
     except (ValueError, csv.Error) as error:
         raise _no_table(str(error)) from error
+
     if not rows or not all(isinstance(row, dict) for row in rows):
         raise _no_table("it has no rows with named columns")
+
     if len(rows) > MAX_ITEMS:
         raise InvalidInput(
             f"the table has {len(rows)} rows, the limit is {MAX_ITEMS}; filter it first",
             code="too_large",
         )
+
     return cast("list[Mapping[str, Any]]", rows)
 
 
@@ -59,10 +62,12 @@ def _rows(text: str, *, name: str, media_type: str) -> list[object]:
         return cast("list[object]", json.loads(text))
     if text.lstrip().startswith("{"):
         return [json.loads(line) for line in text.splitlines() if line.strip()]
+
     tabs = media_type == "text/tab-separated-values" or name.endswith(".tsv")
     read = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
     if len(read.fieldnames or ()) < 2 and "," not in text and "\t" not in text:
         raise ValueError("one column and no separator")
+
     return [{str(k): _cell(v) for k, v in row.items()} for row in read]
 
 
@@ -72,4 +77,5 @@ def _cell(value: object) -> object:
         return value
     if not _NUMBER.fullmatch(value):
         return value
+
     return float(value) if "." in value else int(value)

@@ -47,6 +47,7 @@ def made_picture(data: bytes, picture: Shown) -> SentMedia:
     kind = media_type_of(data)
     if picture.item.method == "original" and kind in _PLAIN:
         return SentMedia(data=data, media_type=kind)
+
     problem = measures(data, MediaKind.IMAGE)
     library, uri = _pillow(), picture.media.uri
     _check_pixels(int(problem.get("width", 0)), int(problem.get("height", 0)), uri=uri)
@@ -101,6 +102,7 @@ def _upright(image: Any, picture: Shown) -> Any:
         return upright
     if counted_size == image.size:
         return image
+
     raise _bad(
         f"{picture.media.uri} is {upright.size[0]}x{upright.size[1]} and was counted as "
         f"{counted_size[0]}x{counted_size[1]}: leave out width and height, or state the true ones"
@@ -115,9 +117,11 @@ def _cut(image: Any, picture: Shown, library: Any) -> Any:
             f"{picture.media.uri} is {image.width}x{image.height}, its regions reach "
             f"{region[2]}x{region[3]}: state regions inside the picture"
         )
+
     plain = _plain(image if region is None else image.crop(region))
     if size is None or size == plain.size:
         return plain
+
     return plain.resize(size, library.Resampling.LANCZOS)
 
 
@@ -127,6 +131,7 @@ def _plain(image: Any) -> Any:
         return image.convert("I").point(_top_byte).convert("L")
     if image.has_transparency_data:
         return image.convert("RGBA")
+
     return image if image.mode == "L" else image.convert("RGB")
 
 
@@ -140,7 +145,9 @@ def _encoding_of(image: Any, source: str) -> SentMedia:
     if source in _LOSSY and image.mode != "RGBA":
         image.save(buffer, "JPEG", quality=_QUALITY)
         return SentMedia(data=buffer.getvalue(), media_type="image/jpeg")
+
     image.save(buffer, "PNG")
     if len(buffer.getvalue()) > _MOST_PNG and image.mode != "RGBA":
         return _encoding_of(image, "JPEG")
+
     return SentMedia(data=buffer.getvalue(), media_type="image/png")

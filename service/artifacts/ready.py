@@ -50,6 +50,7 @@ class MediaReady:
             for address, sent_item in self._sendable(item):
                 if item.beside < took.get(address, item.beside + 1):  # the smallest serves all
                     media[address], took[address] = sent_item, item.beside
+
         return media
 
     def _sendable(self, item: Shown) -> Iterator[tuple[str, SentMedia]]:
@@ -58,6 +59,7 @@ class MediaReady:
         if content and len(content) == len(item.parts):
             yield from ((address, sent_media(self.originals[address])) for address in content)
             return
+
         original = self._original(item)
         if original.url or item.media.kind is MediaKind.VIDEO:
             yield uri, original
@@ -76,9 +78,11 @@ class MediaReady:
         if is_address(uri):
             content = self.artifacts.rehydrate(uri)
             return SentMedia(data=content.data, media_type=content.media_type)
+
         whole = item.item.method == "original" or item.media.kind is MediaKind.VIDEO
         if uri.partition("://")[0] in ("https", "http", "gs") and whole:
             return SentMedia(url=uri)
+
         raise InvalidInput(
             f"{uri!r:.200} is sent {item.item.method}, and tenure reads artifacts alone: keep the "
             "file with memory.artifacts.put, or pass its bytes: memory.media(envelope, "

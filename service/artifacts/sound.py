@@ -33,6 +33,7 @@ def cut_sound(data: bytes, media: Media, segment: Segment) -> SentMedia:
             "in stand_ins, or cut it yourself and pass originals={part: bytes}, with the parts of "
             "trace.budget['media']"
         )
+
     most_ms = one_media_tokens(alone(media, segment)) * AudioRule().frame_ms
     try:
         with wave.open(io.BytesIO(data)) as recording:
@@ -45,12 +46,15 @@ def cut_sound(data: bytes, media: Media, segment: Segment) -> SentMedia:
         raise _bad(
             f"{media.uri} cannot be cut ({error}): keep it again as WAV with whole-number samples"
         ) from error
+
     if not frames:
         raise _bad(f"{media.uri} ends before {segment.start:g} seconds: state its true segments")
+
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as part:
         part.setparams(params)
         part.writeframes(frames)
+
     return SentMedia(data=buffer.getvalue(), media_type="audio/wav")
 
 

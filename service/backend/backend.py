@@ -90,6 +90,7 @@ class Backend:
 
     def open(self, tenant: str) -> None:
         """Make a tenant when it is not there, and its queue."""
+        # One queue a tenant for the whole process: it is what writers of all threads meet in.
         with self._lock:
             if tenant not in self._queues:
                 self.store.ensure(tenant, key=self.tenant_key)
@@ -120,9 +121,11 @@ class Backend:
         if writes:
             answers = answers_of(partial(self._commit_group, tenant), writes)
             results.update({id(job): answer for job, answer in zip(writes, answers, strict=True)})
+
         for job in jobs:
             if not isinstance(job, Submission):
                 results[id(job)] = self._run_alone(tenant, job)
+
         return [results[id(job)] for job in jobs]
 
     def _commit_group(self, tenant: str, writes: Sequence[Submission]) -> list[Result]:
@@ -151,6 +154,7 @@ class Backend:
         known = self._words.get(tenant, Vocabulary())
         for _, definition in reader.definitions(known.version):
             known = with_definition(known, json.loads(definition))
+
         self._words[tenant] = known
         return known
 
@@ -161,6 +165,7 @@ class Backend:
             for number, definition in reader.definitions(0):
                 if number <= version:
                     known = with_definition(known, json.loads(definition))
+
         return known
 
     def define(self, tenant: str, definition: dict[str, Any]) -> Vocabulary:
@@ -169,6 +174,8 @@ class Backend:
         Raises:
             InvalidInput: for a definition that is malformed or breaks a fixed property.
         """
+        # Another process may define something between the read and the append; then it is
+        # looked at anew. Eight times is far beyond what any two people do at once.
         for _ in range(8):
             known = self.vocabulary(tenant)
             vocabulary = with_definition(known, definition, used=self._used(tenant, definition))

@@ -58,6 +58,7 @@ class Caller:
         """Every row of these objects at any time, those that the caller may not see marked so."""
         if not object_ids:
             return ()
+
         ask = Ask(objects=tuple(object_ids), heads=False, at_valid=False, at_tx=False)
         point = Point(FAR_US, reader.clock().last_us)
         return reader.versions(ask, sight=sight or self.principal.sight(), point=point).versions
@@ -71,6 +72,7 @@ class Caller:
         visible = [row for row in self._rows_of(reader, [object_id]) if row.visible]
         if not visible:
             raise unknown_object(object_id)
+
         return visible
 
     def _transact(self, work: Callable[[WriteTx], Result | TenureError]) -> Result:
@@ -82,6 +84,7 @@ class Caller:
         outcome: Result | TenureError = self.backend.alone(self._tenant, work)
         if isinstance(outcome, TenureError):
             raise outcome
+
         return outcome
 
     def _operate(

@@ -38,12 +38,14 @@ def with_definition(
     kind, name = members.pop("define", None), members.get("name")
     if not isinstance(kind, str) or not isinstance(name, str):
         raise InvalidInput("a definition has define and name", code="bad_definition")
+
     if kind != "slot":
         extra = set(members) - {"name", "description", "parent"}
         if extra:
             raise InvalidInput(f"a {kind} has no {sorted(extra)}", code="bad_definition")
         word = TenantWord(name, str(members.get("description", "")), members.get("parent"))
         return known.define(kind, word)
+
     return known.define("slot", _slot(known, members), used=used)
 
 
@@ -52,13 +54,16 @@ def _slot(known: Vocabulary, members: dict[str, Any]) -> Slot:
     unknown = set(members) - set(Slot.__dataclass_fields__)
     if unknown:
         raise InvalidInput(f"a slot has no {sorted(unknown)}", code="bad_definition")
+
     values = {name: _READ[name](value) for name, value in members.items() if value is not None}
     if base is None and not values.get("description"):
         raise InvalidInput(
             f"slot {members['name']!r} needs a description: what it says of its subject",
             code="bad_definition",
         )
+
     defaults = {f: getattr(base, f) for f in Slot.__dataclass_fields__} if base else {}
+
     return Slot(**{**defaults, **values})
 
 

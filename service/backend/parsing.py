@@ -29,15 +29,18 @@ def scope_of(stated: Scope | Mapping[str, Any] | None) -> Scope | None:
     """
     if stated is None or isinstance(stated, Scope):
         return stated
+
     names = {item.name for item in fields(Scope)}
     if not isinstance(stated, Mapping) or set(stated) - names:
         raise InvalidInput(
             f"a scope has user, project and session, such as {{'user': 'ann'}}, not {stated!r:.80}",
             code="bad_scope",
         )
+
     for name, value in stated.items():
         if value is not None:
             check_text(value, f"scope {name}", most=LENGTHS["scope"])
+
     return Scope(**stated)
 
 
@@ -80,6 +83,7 @@ def entity_ref(members: Mapping[str, Any]) -> EntityRef:
             f"an entity has name, type, aliases and external_ids; got {sorted(map(str, members))}",
             code="bad_entity",
         )
+
     return EntityRef(**members)
 
 
@@ -91,6 +95,7 @@ def mention(value: object) -> EntityRef | str:
         return value
     if isinstance(value, str) and value.strip():
         return value
+
     raise InvalidInput(
         f"{value!r} names no entity; give a name, an id or an EntityRef",
         code="value_type_mismatch",
@@ -104,6 +109,7 @@ def spoken_name(entity: object) -> str:
         return entity.name
     if isinstance(entity, Mapping):
         return str(cast("Mapping[str, Any]", entity).get("name", ""))
+
     return str(entity or "")
 
 
@@ -111,6 +117,7 @@ def shown_value(value: Value | None) -> str:
     """Return a value as it reads in a sentence."""
     if value is None:
         return "none"
+
     plain = value.plain
     return plain if isinstance(plain, str) else value.json
 
@@ -133,6 +140,7 @@ def enforcement(rule: Mapping[str, Any] | None) -> str | None:
         return None
     if set(rule) - {"kind", "spec"} or "kind" not in rule:
         raise InvalidInput("enforcement has kind and spec", code="bad_enforcement")
+
     kind = parse(Enforcement, rule["kind"])
     try:
         spec = canonical_json(rule.get("spec") or {})
@@ -140,5 +148,7 @@ def enforcement(rule: Mapping[str, Any] | None) -> str | None:
         raise InvalidInput(
             f"enforcement: spec is no JSON: {error}", code="bad_enforcement"
         ) from error
+
     check_enforcement(kind, spec)
+
     return canonical_json({"kind": kind.value, "spec": rule.get("spec")})

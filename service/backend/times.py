@@ -33,10 +33,12 @@ def instant(value: Moment, *, field: str) -> int:
         return INF_US
     if isinstance(value, str):
         return micros(_iso_time(value, field))
+
     if isinstance(value, datetime):
         if getattr(value, "nanosecond", 0) % 1000:
             raise _too_fine(str(value), field)
         return micros(value)
+
     raise InvalidInput(
         f"{field} {value!r} is no time; give ISO 8601 text with a zone, such as "
         "2026-06-06T12:00:00Z, or an aware datetime",
@@ -53,6 +55,7 @@ def optional(value: Moment, *, field: str) -> int | None:
 def _iso_time(text: str, field: str) -> datetime:
     if _TOO_FINE.search(text):
         raise _too_fine(text, field)
+
     if _DATE_ONLY.fullmatch(text):
         raise InvalidInput(
             f"{field} {text!r} is a calendar date, which is no instant until its zone is known; "
@@ -60,6 +63,7 @@ def _iso_time(text: str, field: str) -> datetime:
             code="naive_datetime",
             field=field,
         )
+
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:
@@ -97,4 +101,5 @@ def day(when: str | date, zone: str) -> tuple[datetime, datetime]:
         raise InvalidInput(
             f"{when!r} in {zone!r} is no calendar day: {error}", code="bad_time"
         ) from error
+
     return start, start.add(days=1)

@@ -48,14 +48,17 @@ def answer(envelope: Envelope, ask: Ask, *, judge: Judge | None = None) -> Answe
     Raises:
         InvalidInput: `output_rejected`, with the failures, when the repaired output fails too.
     """
-    unchecked = _unchecked_items(envelope)
+    unchecked_items = _unchecked_items(envelope)
     note = ""
     for second_try in (False, True):
         output = ask(note)
         report = envelope.check(output)
-        failures = [*_broken_constraints(envelope, report), *_unmet_items(unchecked, output, judge)]
+        failures = [
+            *_broken_constraints(envelope, report),
+            *_unmet_items(unchecked_items, output, judge),
+        ]
         if not failures:
-            return Answer(output, report, second_try, () if judge else unchecked)
+            return Answer(output, report, second_try, () if judge else unchecked_items)
         note = "\n".join((_NOTE, *(f"- {item}" for item in failures)))
     raise InvalidInput(
         f"the output fails {len(failures)} checks after one repair, the first: {failures[0]}",
@@ -75,5 +78,5 @@ def _broken_constraints(envelope: Envelope, report: CheckReport) -> list[str]:
     return [f"{words[failure.object_id]}: {failure.detail}" for failure in report.failures]
 
 
-def _unmet_items(unchecked: tuple[str, ...], output: object, judge: Judge | None) -> list[str]:
-    return [item for item in unchecked if judge is not None and not judge(item, output)]
+def _unmet_items(items: tuple[str, ...], output: object, judge: Judge | None) -> list[str]:
+    return [item for item in items if judge is not None and not judge(item, output)]

@@ -101,8 +101,10 @@ class Compiler(Caller):
         began = time.perf_counter()
         with collector_paused():
             envelope = self._envelope_of(task, parameters)
+
         envelope = self._with_run_facts(envelope, began)
         self._keep(envelope)  # last: its thread would share the interpreter with what follows
+
         return envelope
 
     def _envelope_of(self, task: str, parameters: Mapping[str, Any]) -> Envelope:
@@ -115,6 +117,7 @@ class Compiler(Caller):
             question = f"{question}\n{request.hypothesis}"
         if embedding is not None and request.query_vector is None and question.strip():
             request = replace(request, query_vector=embedding.query(question))
+
         names = compile_names(request, self.principal, self.backend.policy.compile)
         with self._reading(names) as reader:
             view = pinned(
@@ -136,6 +139,7 @@ class Compiler(Caller):
                 index=self._vectors(reader, view, request),
                 reranker=self.backend.reranker,
             )
+
         return replace(envelope, manifest=signed(envelope.manifest, keys))
 
     def replay(self, manifest: Replayable) -> Envelope:
@@ -165,6 +169,7 @@ class Compiler(Caller):
                 keys=keys,
             )
             envelope = replace(envelope, manifest=signed(envelope.manifest, keys))
+
         return self._with_run_facts(envelope, began)
 
     def _check_owner(self, manifest: Manifest) -> None:
@@ -186,14 +191,17 @@ class Compiler(Caller):
             return manifest_from_json(json.dumps(reference))
         if reference.lstrip().startswith("{"):
             return manifest_from_json(reference)
+
         text = reader.manifest(reference)
         if text is None:
             raise unknown_envelope(reference)
+
         return manifest_of(reference, text)
 
     def _policy(self, reader: Reader, digest: str) -> Policy:
         if digest == self.backend.policy.digest:
             return self.backend.policy
+
         pack = reader.policy_pack(digest)
         if pack is None:
             raise InvalidInput(
@@ -201,6 +209,7 @@ class Compiler(Caller):
                 "connect with that policy",
                 code="bad_manifest",
             )
+
         return policy_from_json(pack)
 
     def _vectors(
@@ -210,6 +219,7 @@ class Compiler(Caller):
         embedding, tenant = self.backend.embedding, self._tenant
         if embedding is None or request.query_vector is None:
             return None
+
         from ..reading.nearest import KNOWN, VectorView, VisibleVectors
 
         scopes = scopes_of(self.principal, project_of(request, self.principal))
@@ -224,6 +234,7 @@ class Compiler(Caller):
             )
         )
         vectors.begin(request.query_vector, limit=vectors_wanted(self.backend.policy))
+
         return vectors
 
     def _keep(self, envelope: Envelope) -> None:
@@ -276,4 +287,5 @@ def _moments(parameters: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("valid", "tx"):
         if instants.get(name) is not None:
             instants[name] = moment(instant(instants[name], field=name))
+
     return instants

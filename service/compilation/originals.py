@@ -41,20 +41,24 @@ def with_originals(parameters: Mapping[str, Any], artifacts: Artifacts) -> dict[
         if isinstance(items, Sequence) and not isinstance(items, str):
             sequence = cast("Sequence[object]", items)
             request[name] = tuple(part for item in sequence for part in _items(item, artifacts))
+
     return request
 
 
 def _items(item: object, artifacts: Artifacts) -> Sequence[object]:
     if isinstance(item, str):
         return _evidence({"artifact": item}, artifacts) if is_address(item) else (item,)
+
     if isinstance(item, Mapping):
         fields = cast("Mapping[str, Any]", item)
         if "artifact" in fields:
             return _evidence(fields, artifacts)
         _check(fields.get("uri"), artifacts)
         return (fields,)
+
     if isinstance(item, Media):
         _check(item.uri, artifacts)
+
     return (item,)
 
 
@@ -62,17 +66,21 @@ def _evidence(fields: Mapping[str, Any], artifacts: Artifacts) -> list[dict[str,
     address = fields["artifact"]
     if not isinstance(address, str):
         raise InvalidInput(f"{address!r:.80} is no address of an artifact", code="bad_artifact")
+
     artifact = artifacts.info(address)
     if "kind" in fields or ("text" not in fields and kind_of_file(artifact.media_type)):
         return [_media(fields, artifact, artifacts)]
+
     other_fields = {name: value for name, value in fields.items() if name != "artifact"}
     evidence = {"title": artifact.name, **other_fields, "origin": address}
     if "text" in fields:
         return [evidence]
+
     text = artifacts.text(address)
     parts = chunked(text, limit=_PART_CHARS, count=len)
     if len(parts) == 1:
         return [{**evidence, "text": text}]
+
     return [
         {**evidence, "text": p, "span": f"part {n} of {len(parts)}"} for n, p in enumerate(parts, 1)
     ]
@@ -90,8 +98,10 @@ def _media(fields: Mapping[str, Any], artifact: Artifact, artifacts: Artifacts) 
     }
     if kind is not MediaKind.STRUCTURED:
         return {**measures(artifacts.get(artifact.address), kind), **media_item}
+
     text = artifacts.text(artifact.address)
     rows = records_of(text, name=artifact.name, media_type=artifact.media_type)
+
     return {"records": rows, **media_item}
 
 

@@ -50,6 +50,7 @@ class Auditor(Caller):
             ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
             page = reader.versions(ask, sight=access, point=self.now.point)
             versions = self._mask.over(reader, page.versions)
+
         return tuple(history_row(version) for version in _by_tx(versions) if version.visible)
 
     def diff(self, tx1: Moment, tx2: Moment, entity: Who | None) -> tuple[Change, ...]:
@@ -66,6 +67,7 @@ class Auditor(Caller):
             page = reader.changes(after_us, until_us, sight=access, subjects=subjects)
             versions = self._mask.over(reader, page.versions)
             roots = _roots(reader, versions, until_us)
+
         return tuple(sorted(_changes(versions, after_us, until_us, roots), key=_change_order))
 
     def explain(self, object_id: str) -> Explanation:
@@ -100,8 +102,10 @@ class Auditor(Caller):
         verdicts: list[dict[str, Any]] = []
         for receipt in reader.receipts([object_id]):
             verdicts += _verdicts(receipt.body)
+
         rows = self._rows_of(reader, sorted({verdict["object_id"] for verdict in verdicts}))
         visible = {row.row.claim.object_id for row in rows if row.visible}
+
         return tuple(verdict for verdict in verdicts if verdict["object_id"] in visible)
 
     def _openable(self, reader: Reader, envelope_ids: Sequence[str]) -> tuple[str, ...]:
@@ -114,6 +118,7 @@ class Auditor(Caller):
                     openable.append(envelope_id)
             elif not self.principal.roles.isdisjoint(AUDIT.roles):
                 openable.append(envelope_id)
+
         return tuple(openable)
 
     def _visible_edges(
@@ -126,6 +131,7 @@ class Auditor(Caller):
         # An operation such as a merge has an id and no row; it hides nothing.
         with_rows = {row.row.claim.object_id for row in rows}
         visible = {row.row.claim.object_id for row in rows if row.visible}
+
         return tuple(edge for edge, end in ends if end in visible or end not in with_rows)
 
 
@@ -157,6 +163,7 @@ def _links(
         outgoing = edge.src == object_id
         if edge.kind in kinds and (out is None or outgoing is out):
             links.append(_link(edge, _far_end(edge, object_id)))
+
     return tuple(sorted(links, key=lambda link: (link.tx, link.object_id, link.kind)))
 
 
@@ -177,6 +184,7 @@ def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView
     links = reader.mentions([version.row.claim.object_id])
     if not links:
         return ()
+
     entity_ids = sorted({link.entity_id for link in links})
     register = Register(reader.entities(entity_ids, tx_us=tx_us))
     text = version.content.text if version.content else ""
@@ -188,6 +196,7 @@ def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView
         surface = text[link.start : link.end]
         root = register.root(link.entity_id)
         mentions.append(MentionView(start=link.start, end=link.end, surface=surface, entity=root))
+
     return tuple(mentions)
 
 

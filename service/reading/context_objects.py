@@ -67,6 +67,7 @@ class ObjectShaper:
         allow = [] if EVERYONE in version.permissions.allow else list(version.permissions.allow)
         confirmed_us = version.last_confirmed_us or self._confirmed.get(object_id)
         usage = self._usage.get(object_id)
+
         return ContextObject(
             object_id=object_id,
             content=content.text,
@@ -126,6 +127,7 @@ def _visible_names(
     for alias in known.aliases:
         if alias.scope_id in scopes:
             names.setdefault(register.root(alias.entity_id), {})[alias.surface] = None
+
     return {root: tuple(surfaces) for root, surfaces in names.items()}
 
 
@@ -136,6 +138,7 @@ def _confirmations(edges: Sequence[Edge]) -> dict[str, int]:
         if edge.kind is EdgeKind.CONFIRMS:
             for object_id in (edge.src, edge.dst):
                 confirmed[object_id] = max(edge.tx, confirmed.get(object_id, edge.tx))
+
     return confirmed
 
 
@@ -148,6 +151,7 @@ def _visible_winners(
         last = winners.get(edge.dst)
         if edge.kind in _WINS and (last is None or (edge.tx, edge.src) > (last.tx, last.src)):
             winners[edge.dst] = edge
+
     if not winners:
         return {}
 
@@ -155,4 +159,5 @@ def _visible_winners(
     ask = Ask(objects=objects, heads=False, at_valid=False, at_tx=False)
     versions = reader.versions(ask, sight=access, point=point).versions
     visible = {version.row.claim.object_id for version in versions if version.visible}
+
     return {loser: edge.src for loser, edge in winners.items() if edge.src in visible}

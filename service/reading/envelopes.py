@@ -84,6 +84,7 @@ class Envelopes(Caller):
             envelopes = [
                 e for e in self._read(reader, object_id, narrowing, limit) if narrowing.takes(e)
             ]
+
         return tuple(envelopes[: max(0, limit)])
 
     def get(self, envelope_id: str) -> Manifest:
@@ -95,10 +96,12 @@ class Envelopes(Caller):
         self.backend.settle()
         with self._reading() as reader:
             text = reader.manifest(envelope_id)
+
         if text is not None:
             manifest = manifest_of(envelope_id, text)
             if may_open(self.principal, manifest):
                 return manifest
+
         raise unknown_envelope(envelope_id)
 
     def _read(
@@ -111,6 +114,7 @@ class Envelopes(Caller):
         else:
             ids = reversed(reader.envelopes_of(object_id))
             pairs = [(envelope_id, reader.manifest(envelope_id) or "") for envelope_id in ids]
+
         for envelope_id, text in pairs:
             if text:
                 manifest = stored_manifest(text)
@@ -137,6 +141,7 @@ class _Narrowing:
         """Tell whether an envelope is one of them; an erased one is nothing in particular."""
         if envelope.manifest is None:
             return self.anything
+
         tx = envelope.manifest.tx_us
         return (
             self.session in (None, envelope.session)

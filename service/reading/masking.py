@@ -34,6 +34,7 @@ class Mask:
         roles = self.policy.compile.show_personal_to
         if not masked_for(self.principal, version.details, roles=roles):
             return False
+
         return version.details.subject_id not in own_entities(reader, self.principal)
 
     def over(self, reader: Reader, versions: Iterable[Version]) -> tuple[Version, ...]:
@@ -42,6 +43,7 @@ class Mask:
         # Hardly any claim is personal, and whom the caller is costs a look-up.
         if not any(is_personal(row.details) for row in rows):
             return rows
+
         return tuple(_masked(row) if self.hides(reader, row) else row for row in rows)
 
     def without(self, reader: Reader, versions: Iterable[Version]) -> list[Version]:
@@ -57,16 +59,18 @@ def own_entities(reader: Reader, principal: Principal) -> frozenset[str]:
     """The raw ids of the entity that is the caller: the one whose identifier is its user."""
     if principal.user is None:
         return frozenset()
+
     lookup = Lookup(identifiers=(("user", principal.user),))
     known = reader.known(lookup, scopes=(), tx_us=reader.clock().last_us)
-    named = {
+    identified_ids = {
         identifier.entity_id
         for identifier in known.identifiers
         if (identifier.scheme, identifier.value) == ("user", principal.user)
     }
-    roots = {known.canonical.get(entity, entity) for entity in named}
+    roots = {known.canonical.get(entity, entity) for entity in identified_ids}
     members = {raw for raw, root in known.canonical.items() if root in roots}
-    return frozenset(named | members)
+
+    return frozenset(identified_ids | members)
 
 
 def _masked(version: Version) -> Version:

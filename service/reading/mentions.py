@@ -78,6 +78,7 @@ class MentionFinder(Caller):
         clash = next((b for a, b in pairwise(stated_spans) if b.start < a.end), None)
         if clash:
             raise _bad(clash.start, clash.end, "overlaps the mention before it")
+
         free = [
             link for link in self.mentions(text, scope_id) if _is_free(link.mention, stated_spans)
         ]
@@ -87,12 +88,14 @@ class MentionFinder(Caller):
             if link.resolution.decision is not Decision.NEW
         ]
         room = max(0, MENTION_LIMIT - len(stated_spans))
+
         return tuple(sorted((*stated_spans, *known_spans[:room]), key=lambda span: span.start))
 
     def _mentions_in(self, reader: Reader, text: str) -> tuple[Mention, ...]:
         groups = [self._known(reader, text).extract(text), ShapeExtractor().extract(text)]
         if self.backend.mentions is not None:
             groups.append(tuple(self.backend.mentions.extract(text)))
+
         return tuple(
             mention
             for mention in compose(*groups)
@@ -110,6 +113,7 @@ class MentionFinder(Caller):
         scopes = sight_of(self.principal, None).scopes
         lookup = Lookup(norms=tuple(sorted(runs - {""})))
         known_names = reader.known(lookup, scopes=sorted(scopes), tx_us=reader.clock().last_us)
+
         return Gazetteer(
             (a.surface, f"{a.entity_id}/{a.norm}/{a.scope_id}/{a.ordinal}", a.type)
             for a in known_names.aliases
@@ -130,10 +134,12 @@ def _stated_span(text: str, statement: tuple[int, int, Who]) -> Span:
     start, end, entity_named = statement
     if not 0 <= start < end <= len(text):
         raise _bad(start, end, f"lies outside the text, which has {len(text)} characters")
+
     entity: Named = mention_of(entity_named)
     pronoun = isinstance(entity, str) and not is_id(entity) and is_pronoun(entity)
     if pronoun:
         raise _bad(start, end, f"is the pronoun {entity!r}; state whom it means")
+
     return Span(start, end, entity, stated=True)
 
 

@@ -97,6 +97,7 @@ class VisibleVectors:
         """Return the search that was begun; begin it when it is another, or gone through."""
         if self._running is None or self._running.result().question != (tuple(query), limit):
             self.begin(query, limit=limit)
+
         assert self._running is not None
         return self._running.result()
 
@@ -148,8 +149,10 @@ def _nearest(view: VectorView, walk: _Walk, *, keep: Keep | None) -> Nearest:
         size = min(_AT_ONCE, max(_LEAST_CHUNK, step * (limit - len(best_ids))))
         step *= 2
         ids = tuple(islice(hits, size))
+
     best = best_ids[:limit]
     kept_ids = frozenset(best)
+
     return Nearest(
         scores=view.vectors.scores(query, best),
         versions=tuple(
@@ -177,5 +180,6 @@ def fused(text: float, cosine: int | None, policy: CompilePolicy) -> float:
     """
     if cosine is None:
         return round(text, 6)
+
     closeness = max(0, min(cosine, FULL)) / FULL
     return round(policy.lexical_weight * text + (1 - policy.lexical_weight) * closeness, 6)

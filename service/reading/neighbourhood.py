@@ -40,6 +40,7 @@ def walk(
     frontier, withheld, cut = list(roots), 0, False
     facts: dict[int, Version] = {}
     edges: dict[tuple[str, str, str], None] = {}
+    # One look-up for a whole hop: over a server each would be a round trip.
     for _ in range(hops):
         if not frontier:
             break
@@ -55,7 +56,9 @@ def walk(
         edges.update(dict.fromkeys(_edges(versions, ground.roots)))
         frontier = [e for e in dict.fromkeys(ground.roots[e] for e in ends) if e not in visited]
         visited.update(dict.fromkeys(frontier))
+
     visible_facts = tuple(facts.values())
+
     return Neighbourhood(
         entities=tuple(ground.views[root] for root in visited if root in ground.views),
         facts=tuple(map(shaper(visible_facts), visible_facts)),
@@ -79,6 +82,7 @@ class _Ground:
         new = [entity for entity in raw if entity not in self.roots]
         if not new:
             return
+
         lookup = Lookup(entity_ids=tuple(new))
         known = Register(self._reader.known(lookup, scopes=(), tx_us=self._tx_us))
         for entity in new:

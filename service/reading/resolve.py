@@ -33,6 +33,7 @@ class Resolver(Caller):
         mention_named = mention_of(mention)
         if type is not None and not (isinstance(mention_named, str) and is_id(mention_named)):
             mention_named = replace(as_ref(mention_named), type=type)
+
         with self._reading() as reader:
             return self.among(reader, mention_named, scope_id, context_ids)
 
@@ -65,9 +66,11 @@ class Resolver(Caller):
                 rules = neighbourhood.rules(
                     rules, frozenset(map(register.root, context_ids)), register
                 )
+
         resolution = bind(mention, register, rules, scorer)
         if resolution.entity is None:
             return resolution
+
         return replace(resolution, entity=register.root(resolution.entity))
 
     def _circle(self, reader: Reader, scopes: frozenset[str]) -> Neighbourhood:

@@ -42,6 +42,7 @@ def bm25(
     counts = {i: Counter(v.content.terms.split()) for i, v in texts.items() if v.content}
     if not counts:
         return []
+
     mean = sum(c.total() for c in counts.values()) / len(counts) or 1.0
     idf = {t: _idf(sum(t in c for c in counts.values()), len(counts)) for t in query}
     k1, b = policy.bm25_k1, policy.bm25_b
@@ -55,6 +56,7 @@ def bm25(
         )
 
     scores = [(texts[i], round(score(frequencies), 6)) for i, frequencies in counts.items()]
+
     return sorted(scores, key=lambda pair: (-pair[1], pair[0].row.claim.object_id))
 
 
@@ -113,7 +115,9 @@ class Searcher:
         if embedding is None or not question.text.strip():
             scores = bm25(terms, candidates, policy.compile)
             return Matches(tuple(scores[: question.limit]), hits.withheld, hits.cut)
+
         scores = self._hybrid(embedding, tenant, question, candidates)
+
         return Matches(tuple(scores[: question.limit]), hits.withheld, hits.cut)
 
     def _hybrid(
@@ -126,8 +130,8 @@ class Searcher:
         query = embedding.query(question.text)
         neighbours = self._nearest_claims(view, query, question)
         mask = Mask(self.principal, policy)
-        near = mask.without(self.reader, neighbours.versions)
-        versions = {v.row.claim.object_id: v for v in (*near, *by_text)}
+        neighbour_rows = mask.without(self.reader, neighbours.versions)
+        versions = {v.row.claim.object_id: v for v in (*neighbour_rows, *by_text)}
         cosines = {s.object_id: s.content for s in neighbours.scores if s.object_id in versions}
         without_cosine = sorted(versions.keys() - cosines.keys())
         cosines.update({s.object_id: s.content for s in view.vectors.scores(query, without_cosine)})
@@ -138,6 +142,7 @@ class Searcher:
             for v, score in texts
         ]
         hits = [pair for pair in fused_scores if pair[1] >= policy.compile.relevance_floor]
+
         return sorted(hits, key=lambda p: (-p[1], p[0].row.claim.object_id))
 
     def _nearest_claims(

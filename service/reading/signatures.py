@@ -32,8 +32,8 @@ def verify(manifest: Manifest, keys: Sequence[bytes]) -> None:
         InvalidInput: `bad_manifest`.
     """
     known_epoch = 0 <= manifest.key_epoch < len(keys)
-    expected = _signature(manifest, keys[manifest.key_epoch]) if known_epoch else ""
-    if not known_epoch or not hmac.compare_digest(expected, manifest.signature):
+    signature = _signature(manifest, keys[manifest.key_epoch]) if known_epoch else ""
+    if not known_epoch or not hmac.compare_digest(signature, manifest.signature):
         raise bad_manifest(
             "its signature does not verify: it was changed, or made by another store or by an "
             "earlier version. Compile anew"
@@ -44,6 +44,7 @@ def may_open(caller: Principal, manifest: Manifest) -> bool:
     """Whether an envelope is the caller's own, or the caller may open those of others."""
     if not caller.roles.isdisjoint(AUDIT.roles):
         return True
+
     owner = principal_of(manifest)
     if owner.user is not None or caller.user is not None:
         return owner.user == caller.user

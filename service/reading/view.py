@@ -240,6 +240,7 @@ class View(Caller):
         point = self.point if at_us is None else Point(at_us, self.point.tx_us)
         versions = self._rows(reader, ask, sight, point)
         shape = self._shaper(reader, versions) if shaped else None
+
         return slot_state(versions, many=slot.many, shape=shape)
 
     def _widened_state(
@@ -261,10 +262,13 @@ class View(Caller):
             )
             return neighbour_state if same else None
 
+        # A confirmation or a clipped rival splits a value into rows; to a reader it is one fact.
         while start is not None and (before := same_at(micros(start) - 1)):
             start = before.valid_from
+
         while end is not None and (after := same_at(micros(end))):
             end = after.valid_until
+
         return replace(state, valid_from=start, valid_until=end)
 
     def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Shape:
@@ -282,6 +286,7 @@ def pinned(
     words = backend.words(principal.tenant, reader)
     tx_us = last if tx is None else min(instant(tx, field="tx"), last)
     valid_us = max(backend.now_us(), last) if valid is None else instant(valid, field="valid")
+
     return View(backend, principal, Point(valid_us, tx_us), words)
 
 
@@ -289,9 +294,11 @@ def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> S
     """Return what a principal may read, or that of one stated scope."""
     if scope is None:
         return principal.sight()
+
     wanted_scope = scope_of(scope) or TENANT_SCOPE
     if not principal.privileged and wanted_scope.scope_id not in principal.sight().scopes:
         return principal.sight(())
+
     return principal.sight([wanted_scope.scope_id])
 
 
@@ -322,8 +329,10 @@ def entity_view(
     root = known.canonical.get(entity_id, entity_id)
     if root not in known.entities:
         raise NotFound(f"there is no entity {entity_id}", code="unknown_entity")
+
     (view,) = entity_views(known, [root], sight.scopes)
     moved = mention is not None and mention in view.members and mention != root
+
     return replace(view, redirected_from=mention) if moved else view
 
 
@@ -336,6 +345,7 @@ def entity_views(
     for alias in known.aliases:
         if alias.scope_id in scopes:
             names.setdefault(register.root(alias.entity_id), {})[alias.surface] = None
+
     return tuple(
         EntityView(
             entity_id=root,

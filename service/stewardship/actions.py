@@ -51,6 +51,7 @@ class Actions(Caller):
         actions = [_action(record) for record in records if record.object_id in visible]
         if status == "closed":
             return [action for action in actions if action.closed is not None]
+
         return actions
 
     def resolve(
@@ -75,6 +76,7 @@ class Actions(Caller):
         self.principal.require(STEWARD)
         if accept is None:
             return self._settle(action_id, winner, value)
+
         powers = Powers(may_erase=not self.principal.roles.isdisjoint(ERASE.roles))
 
         def work(tx: WriteTx, mandate: Mandate) -> ActionReceipt | Conflict:
@@ -91,12 +93,14 @@ class Actions(Caller):
         if receipt.erasure is not None:
             artifacts = Artifacts(self.backend, self.principal)
             artifacts.erase_with(receipt.erasure.object_ids, reason=receipt.erasure.reason)
+
         return receipt
 
     def _settle(self, action_id: str, winner: str | None, value: Any) -> Receipt:
         action = next((action for action in self("all") if action.action_id == action_id), None)
         if action is None:
             raise NotFound(f"there is no action {action_id}", code="unknown_action")
+
         _check_settles(action, winner, value)
 
         model = self._claim(winner or action.members[0])
@@ -125,10 +129,12 @@ class Actions(Caller):
     def _claim(self, object_id: str) -> Version:
         with self._reading() as reader:
             rows = self._visible_rows(reader, object_id)
+
         open_rows = (row for row in rows if row.row.tx_end == INF_US)
         claim = next(open_rows, None)
         if claim is None:
             raise unknown_object(object_id)
+
         return claim
 
 
@@ -138,12 +144,14 @@ def _check_settles(action: Action, winner: str | None, value: Any) -> None:
             f"action {action.action_id} was settled already ({action.outcome})",
             code="already_decided",
         )
+
     if action.kind is not ActionKind.SETTLE_TIE or (winner is None) is (value is None):
         raise InvalidInput(
             "settle a tie with winner= or value=, and any other action with accept=",
             code="wrong_action",
             kind=action.kind.value,
         )
+
     if winner is not None and winner not in action.members:
         raise InvalidInput(
             f"{winner} is no member of this tie; it has {', '.join(action.members)}",

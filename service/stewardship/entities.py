@@ -45,12 +45,15 @@ def graph_text(
     for entity in entities:
         name = _xml_text(entity.name) if form == "graphml" else entity.name
         graph.add_node(entity.entity_id, name=name, type=entity.type, state=entity.state)
+
     for start, slot, end in edges:
         if start in graph and end in graph:
             graph.add_edge(start, end, key=slot, slot=slot)
+
     if form == "json":
         document = networkx.node_link_data(graph, edges="edges")
         return json.dumps(document, indent=1, ensure_ascii=False)
+
     return "\n".join(networkx.generate_graphml(graph))
 
 
@@ -151,9 +154,11 @@ class Entities(Caller):
         view = self.view.entity(entity)
         with self._reading() as reader:
             known = reader.entities(view.members, tx_us=self.view.point.tx_us)
+
         scopes = sight_of(self.principal, None).scopes
         aliases = tuple(_alias(a) for a in known.aliases if a.scope_id in scopes)
         judgements = tuple(_judgement(j) for j in known.judgements)
+
         return EntityPage(
             entity=view,
             aliases=aliases,
@@ -179,6 +184,7 @@ class Entities(Caller):
             self.view.words.check("entity_type", (type,))
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
+
         scopes = sight_of(self.principal, None).scopes
         with self._reading() as reader:
             views = _entity_pages(reader, type, after, scopes, self.view.point.tx_us)
@@ -255,6 +261,7 @@ class Entities(Caller):
         text = graph_text(self.list(), self.relations(), format)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
+
         return text
 
     def relations(self) -> tuple[tuple[str, str, str], ...]:
@@ -264,6 +271,7 @@ class Entities(Caller):
         limit = self.backend.policy.read.neighbourhood_fanout
         for root in roots:
             edges.update(dict.fromkeys(view.neighbourhood(root, hops=1, limit=limit).edges))
+
         return tuple(sorted(edges))
 
 

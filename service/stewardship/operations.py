@@ -51,10 +51,12 @@ class Steward(Caller):
         self.principal.require(ERASE)
         if not reason.strip():
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
+
         if (object_id is None) is (entity is None):
             raise InvalidInput(
                 "name an object_id or an entity, one of them", code="missing_subject"
             )
+
         root = None if entity is None else self._entity(entity)
         patterns = None if root is None else self._names(root)
 
@@ -70,6 +72,7 @@ class Steward(Caller):
         )
         if patterns is None:
             return receipt
+
         return replace(receipt, sessions=erase_names(self.backend, self.principal, patterns))
 
     def erase_session(self, session: str, reason: str) -> None:
@@ -83,6 +86,7 @@ class Steward(Caller):
         self.principal.require(ERASE)
         if not reason.strip():
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
+
         erase_session(self.backend, self.principal, session)
 
     def _names(self, root: str) -> NamePatterns:
@@ -103,6 +107,7 @@ class Steward(Caller):
             NotFound: `unknown_object`.
         """
         self.principal.require(OPERATE)
+        # What is not stated stays as it is, also for a steward who may not read the object.
         permissions = self._permissions(object_id)
         words = self._words_now()
 
@@ -134,8 +139,8 @@ class Steward(Caller):
         target = scope_of(scope) or TENANT_SCOPE
         with self._reading() as reader:
             rows = self._visible_rows(reader, object_id)
-            believed = [row for row in rows if row.row.tx_end == INF_US] or rows
-            claim = believed[-1]
+            open_rows = [row for row in rows if row.row.tx_end == INF_US] or rows
+            claim = open_rows[-1]
             subject = self._name_of(reader, claim.details.subject_id)
             value_entity = self._name_of(reader, claim.details.value_entity_id)
 
@@ -146,6 +151,7 @@ class Steward(Caller):
                 "stands; name fewer of its ids, or none for the whole tenant",
                 code="bad_scope",
             )
+
         writer = Writer(self.backend, self.principal)
         write = replace(
             self._widened_write(claim, target),
@@ -153,17 +159,21 @@ class Steward(Caller):
             value=value_entity or (plain_value(claim) if claim.details.slot else None),
         )
         drafts = writer.drafts([write], widens=True)
+
         return writer.submit(drafts)[0]
 
     def _name_of(self, reader: Reader, entity_id: str | None) -> str | None:
         """The name of an entity, for the wider scope to learn; its id where not clear."""
         if entity_id is None:
             return None
+
         last_us = reader.clock().last_us
         entity = reader.entities([entity_id], tx_us=last_us).entities.get(entity_id)
         if entity is None:
             return entity_id
+
         roots, register = find(reader, entity.name, self.principal.sight(), last_us)
+
         return entity.name if roots == (register.root(entity_id),) else entity_id
 
     def _widened_write(self, claim: Version, scope: Scope) -> Write:
@@ -208,6 +218,7 @@ class Steward(Caller):
         if limit < 1:
             # With nothing retired a batch, what remains would never end.
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
+
         rules = SweepRules(
             may_erase=not self.principal.roles.isdisjoint(ERASE.roles),
             limit=limit,
@@ -223,6 +234,7 @@ class Steward(Caller):
 
         if not dry_run:
             Artifacts(self.backend, self.principal).erase_with(total.erased, reason="retired")
+
         return total
 
     def close_scope(self, kind: str, scope: str) -> SweepReceipt:
@@ -236,24 +248,29 @@ class Steward(Caller):
         own_session = self.principal.session is not None and scope == self.principal.session
         if kind != "session" or not own_session:
             self.principal.require(OPERATE)
+
         return self._operate(lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate))
 
     def _entity(self, entity: Who) -> str:
         with self._reading() as reader:
             roots, _ = find(reader, entity, self.principal.sight(), reader.clock().last_us)
+
         if len(roots) != 1:
             raise NotFound(
                 f"{entity!r} names {len(roots)} entities; give an entity id",
                 code="unknown_entity",
             )
+
         return roots[0]
 
     def _permissions(self, object_id: str) -> Permissions:
         """The permissions of an object, also of one that its steward may not read."""
         with self._reading() as reader:
             rows = self._rows_of(reader, [object_id])
+
         if not rows:
             raise unknown_object(object_id)
+
         return rows[0].permissions
 
 

@@ -40,4 +40,5 @@ def re_embed(
             )
         embedding.flush()
         return embedding.catch_up(principal.tenant, progress)
+
     return Embedding(backend.store, encoder).catch_up(principal.tenant, progress)

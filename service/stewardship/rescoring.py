@@ -65,6 +65,7 @@ def _rescored_pair(row: Judgement, left: Entity, right: Entity) -> Rescored:
     kind = right.type if left.type == UNKNOWN_TYPE else left.type
     form, right_form = normalize(left.name, kind), normalize(right.name, kind)
     pair = score_pair(form, (right_form,), kind, context, default_model())
+
     return Rescored(
         merge_id=row.merge_id or row.judgement_id,
         left=row.left_id,

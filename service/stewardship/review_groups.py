@@ -42,9 +42,11 @@ def sources_of(reader: Reader, cases: Sequence[Review], sight: Sight) -> Mapping
     )
     if not ask.objects:
         return {}
+
     point = Point(0, reader.clock().last_us)
     versions: Sequence[Version] = reader.versions(ask, sight=sight, point=point).versions
     origin = {v.row.claim.object_id: v.details.source_origin for v in versions if v.visible}
+
     return {c.review_id: origin[c.object_id] for c in cases if c.object_id in origin}
 
 
@@ -60,6 +62,7 @@ def grouped(cases: Sequence[Review], key: str, sources: Mapping[str, str]) -> tu
             "reason": case.reason,
         }[key]
         members.setdefault(value, []).append(case)
+
     groups = (
         CaseGroup(
             by=key,

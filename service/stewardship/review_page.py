@@ -113,6 +113,7 @@ def tips(candidate: EntityCandidate, bands: ResolutionPolicy) -> tuple[str, ...]
         for name, words in _WORDS.items()
         if name not in present and 0 < missing <= weights[name]
     ]
+
     return (*lifts, *sufficient)
 
 
@@ -125,6 +126,7 @@ def with_mention_marked(text: str, mention: str) -> str:
     position = text.find(mention)
     if position < 0 or not mention:
         return text[:_SNIPPET]
+
     start, end = max(0, position - _SNIPPET // 2), position + len(mention)
     return f"{text[start:position]}[{mention}]{text[end : end + _SNIPPET // 2]}"
 

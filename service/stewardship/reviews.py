@@ -75,6 +75,7 @@ class Reviews(Caller):
                 f"kind {kind!r}: known: blocking, {SUGGESTION}, {AUDIT}, all",
                 code="unknown_vocabulary",
             )
+
         scopes = frozenset(sight_of(self.principal, None).scopes)
         with self._reading() as reader:
             cases = [
@@ -89,6 +90,7 @@ class Reviews(Caller):
             answered_ids = _answered_elsewhere(reader, cases)
             cases = [case for case in cases if case.review_id not in answered_ids]
             weight = self._priorities(reader, cases)
+
         return tuple(sorted(cases, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))
 
     def get(self, review_id: str) -> ReviewPage:
@@ -106,10 +108,13 @@ class Reviews(Caller):
             priority = self._priorities(reader, [case])[review_id]
             snippets = self._snippets(reader, case, subject.members)
             impact = self._impact(reader, case, subject, best) if best else None
+
         parts: tuple[tuple[str, ...], ...] = ()
         if case.reason == NAMESAKES and case.state in WAITING:
             parts = self._operate(lambda tx, _: _stories(tx, case))
+
         bands = self.backend.policy.resolution.of_type(case.type)
+
         return ReviewPage(
             review=case,
             entity=subject,
@@ -253,6 +258,7 @@ class Reviews(Caller):
                 "a bulk decision needs a filter: mention=, scope=, type= or source=",
                 code="missing_filter",
             )
+
         cases = self.list()
         origin: Mapping[str, str] = {} if source is None else self._sources(cases)
         return tuple(
@@ -277,6 +283,7 @@ class Reviews(Caller):
             raise InvalidInput(
                 f"group by {by!r}: known: {', '.join(BY)}", code="unknown_vocabulary"
             )
+
         cases = self.list()
         return grouped(cases, by, self._sources(cases) if by == "source" else {})
 
@@ -302,12 +309,15 @@ class Reviews(Caller):
             raise InvalidInput(
                 f"decision {decision!r}: known: {', '.join(known)}", code="unknown_vocabulary"
             )
+
         if len(cases) > BULK_CAP:
             raise InvalidInput(
                 f"{len(cases)} cases in one decision, at most {BULK_CAP}; narrow the filter",
                 code="too_large",
             )
+
         decide = known[decision]
+
         return tuple(decide(case.review_id, version=case.version, reason=reason) for case in cases)
 
     def _decide(
@@ -319,6 +329,7 @@ class Reviews(Caller):
         self.principal.require(STEWARD)
         with self._reading() as reader:
             self._check_separate(reader, self._case(reader, review_id))
+
         return self._operate(work, reason)
 
     def _check_separate(self, reader: Reader, case: Review) -> None:
@@ -327,6 +338,7 @@ class Reviews(Caller):
         exempt = self.backend.policy.resolution.own_reviews or "owner" in self.principal.roles
         if user is None or exempt:
             return
+
         ask = Ask(objects=(case.object_id,), heads=False, at_valid=False, at_tx=False)
         point = Point(self.view.point.valid_us, reader.clock().last_us)
         page = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
@@ -342,6 +354,7 @@ class Reviews(Caller):
         scopes = sight_of(self.principal, None).scopes
         if case is None or case.scope_id not in scopes:
             raise NotFound(f"there is no review {review_id}", code="unknown_review")
+
         return case
 
     def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
@@ -357,6 +370,7 @@ class Reviews(Caller):
             for case in part:
                 fact_count = sum(facts[m] for m in known.members(case.entity_id))
                 priorities[case.review_id] = self._priority(case, fact_count)
+
         return priorities
 
     def _priority(self, case: Review, facts: int) -> float:
@@ -364,6 +378,7 @@ class Reviews(Caller):
         score = best.score if best else bands.review_above
         distance = min(abs(score - bands.review_above), abs(score - bands.bind_at))
         width = bands.bind_at - bands.review_above
+
         return round((1 + facts) * (1 - min(distance / width, 1.0) / 2), 6)
 
     def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
@@ -377,12 +392,14 @@ class Reviews(Caller):
         for ask in (by_object, by_subject):
             page = reader.versions(ask, sight=sight, point=point)
             versions.update({v.row.vid: v for v in mask.over(reader, page.versions)})
+
         texts = [
             f"{v.details.source_origin} {stamped(v.row.claim.tx).date()}: "
             + with_mention_marked(_text(v), case.mention)
             for _, v in sorted(versions.items(), reverse=True)
             if v.visible and _text(v)
         ]
+
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
 
     def _impact(
@@ -399,6 +416,7 @@ class Reviews(Caller):
             if left[slot].values != right[slot].values
         )
         members = sorted({*subject.members, *candidate.members})
+
         return Impact(
             moves=sum(len(state.candidates) for state in left.values()),
             slots=slots,
@@ -449,6 +467,7 @@ def _answered_elsewhere(reader: Reader, cases: Sequence[Review]) -> set[str]:
                 or frozenset((case.entity_id, candidate_root)) in judged_pairs
             ):
                 answered_ids.add(case.review_id)
+
     return answered_ids
 
 
@@ -458,8 +477,10 @@ def _states(status: str) -> frozenset[str]:
     if status not in {state.value for state in ReviewState}:
         words = ", ".join(("all", *sorted(state.value for state in ReviewState)))
         raise InvalidInput(f"status {status!r}: known: {words}", code="unknown_vocabulary")
+
     state = ReviewState(status)
     states = {ReviewState.OPEN, ReviewState.UNDONE} if state is ReviewState.OPEN else {state}
+
     return frozenset(member_state.value for member_state in states)
 
 

@@ -58,6 +58,7 @@ class Transfer(Caller):
             for line in export_lines(reader, tenant=self._tenant, keys=keys):
                 target.write(line + "\n")
                 count += 1
+
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys)
 
     def restore(self, path: str | Path) -> TransferReport:
@@ -79,6 +80,7 @@ class Transfer(Caller):
 
         with opened(path, most=RECORD_BYTES) as lines:
             restore(texts(lines), self.backend.store, self._tenant)
+
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys=False)
 
 
@@ -88,11 +90,13 @@ def _target_file(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
     if str(path) == STDIN:
         yield sys.stdout
         return
+
     if Path(path).exists() and not replace:
         raise Conflict(
             f"{path} is there already; name another file, or say that it may be replaced",
             code="file_exists",
         )
+
     try:
         with whole_file(path) as raw, _text(raw, packed=str(path).endswith(".gz")) as text:
             yield text

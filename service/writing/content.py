@@ -54,6 +54,7 @@ def content_of(
     relevance = _relevance_condition(request, slot, details)
     if target and not write.why_it_matters:
         relevance = target.content.why_it_matters or relevance
+
     draft = {
         **dict.fromkeys(("tenant_id", "valid_from", "tx_start"), "held"),
         "state_layer": details.layer,
@@ -76,7 +77,9 @@ def content_of(
             code="missing_aspect",
             aspects=list(missing),
         )
+
     texts = dict.fromkeys((text, claim, relevance))
+
     return Content(
         value_json=value.json if value else "null",
         text=text,
@@ -92,6 +95,7 @@ def _claim_text(request: WriteRequest, slot: Slot | None, value: Value | None) -
     """Return the normalised assertion: subject, slot and value (ladder level 1)."""
     if slot is None:
         return " ".join((request.write.content or "").split())
+
     name = spoken_name(request.write.subject)
     object_text = spoken_name(request.write.value) if slot.relates else shown_value(value)
     return f"{name} {slot.name.replace('_', ' ')}: {object_text}".strip()
@@ -104,6 +108,7 @@ def _relevance_condition(request: WriteRequest, slot: Slot | None, details: Deta
         return slot.why_it_matters or slot.description
     if details.object_type in (ObjectType.RETRIEVED_PASSAGE, ObjectType.TOOL_SCHEMA):
         return f"what {details.source_origin} says"
+
     return ""
 
 
@@ -140,11 +145,13 @@ def inspect(
     if ingest is Ingest.USER:
         # Somebody may well quote an attack, or test one: it is kept, and never guidance.
         return "", (*warnings, INJECTION)
+
     if policy.injection is InjectionPolicy.REJECT:
         raise InvalidInput(
             "the text looks like an injected instruction and the policy rejects such text",
             code="injection_rejected",
         )
+
     return INJECTION, tuple(warnings)
 
 
@@ -156,7 +163,9 @@ def _ingest_of(request: WriteRequest, details: Details) -> Ingest | None:
         return Ingest.USER
     if details.authority_level == Authority.INFERRED_MEMORY:
         return Ingest.AGENT
+
     kinds = [details.source_kind, *(s.details.source_kind for s in request.references.sources)]
+
     return next((_INGEST[kind] for kind in kinds if kind in _INGEST), Ingest.DOCUMENT)
 
 
@@ -166,14 +175,16 @@ def _texts(write: Write, content: Content, value: Value | None) -> Iterator[str]
     for text in (content.normalized_claim, content.why_it_matters, content.behavioral_implication):
         if text and text != content.text:
             yield text
+
     if content.enforcement:
         yield content.enforcement
 
-    for named in (write.subject, write.value):
-        if isinstance(named, EntityRef):
-            yield from (*named.aliases, *named.external_ids.keys(), *named.external_ids.values())
-        elif isinstance(named, Mapping):
-            yield from _strings(cast("object", named))
+    for entity in (write.subject, write.value):
+        if isinstance(entity, EntityRef):
+            yield from (*entity.aliases, *entity.external_ids.keys(), *entity.external_ids.values())
+        elif isinstance(entity, Mapping):
+            yield from _strings(cast("object", entity))
+
     if value is not None and not isinstance(value.plain, str | int | float | bool | None):
         yield from _strings(value.plain)
 

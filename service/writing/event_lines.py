@@ -149,13 +149,18 @@ def read(line: Line, reading: Reading) -> Definition | Event:
     event = json_object(line.text)
     if "define" in event:
         return Definition(line, event)
+
     recorded_us = _recorded_us(event, reading)
     if reading.replay:
         parsed_authorship(event.get("writer"))
-    recorded = {"recorded_at", "writer"} if reading.replay else {"recorded_at"}
-    members = checked_fields({name: value for name, value in event.items() if name not in recorded})
+
+    replay_fields = {"recorded_at", "writer"} if reading.replay else {"recorded_at"}
+    members = checked_fields(
+        {name: value for name, value in event.items() if name not in replay_fields}
+    )
     if reading.ignore_external_ids:
         members = {name: _anonymous(value) for name, value in members.items()}
+
     return Event(line, event, Write(**members), recorded_us)
 
 
@@ -179,6 +184,7 @@ def at_lines(error: TenureError, first: int, last: int) -> TenureError:
     """Return the same error with the numbers of its lines in front."""
     if "line" in error.data:
         return error
+
     position = f"line {first}" if first == last else f"lines {first} to {last}"
     data: dict[str, Any] = {**error.data, "line": first}
     return type(error)(f"{position}: {error}", code=error.code, **data)
@@ -194,6 +200,7 @@ def json_object(text: str) -> dict[str, Any]:
         raise InvalidInput(f"the line is{text[1:]}; keep long texts as artifacts", code="too_large")
     if text.startswith(_NOT_UTF8):
         raise InvalidInput(f"the line is{text[1:]}; save the file as UTF-8", code="bad_json")
+
     try:
         value = json.loads(
             text,
@@ -208,8 +215,10 @@ def json_object(text: str) -> dict[str, Any]:
         ) from error
     except RecursionError as error:
         raise InvalidInput("the JSON is nested too deeply", code="bad_json") from error
+
     if not isinstance(value, dict):
         raise InvalidInput("a line holds one JSON object, in braces", code="bad_json")
+
     return cast("dict[str, Any]", value)
 
 
@@ -219,6 +228,7 @@ def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         counts = Counter(name for name, _ in pairs)
         repeated_names = sorted(name for name, times in counts.items() if times > 1)[:10]
         raise InvalidInput(f"a key stands twice: {', '.join(repeated_names)}", code="bad_json")
+
     return members
 
 
@@ -250,12 +260,15 @@ def _recorded_us(event: Mapping[str, Any], reading: Reading) -> int | None:
                 field="recorded_at",
             )
         return None
+
     if not isinstance(recorded_at, str):
         raise InvalidInput(
             "in a replay every event says when it was recorded: recorded_at", code="bad_field"
         )
+
     if recorded_at in ("infinity", "-infinity"):
         raise InvalidInput("recorded_at is a moment, not an open end", code="bad_time")
+
     return instant(recorded_at, field="recorded_at")
 
 
@@ -282,6 +295,7 @@ def _is_number(value: Any) -> bool:
 def _is_entity(value: Any) -> bool:
     if not isinstance(value, dict):
         return _is_text(value)
+
     members = cast("dict[str, Any]", value)
     ids = members.get("external_ids", {})
     return (
@@ -316,6 +330,7 @@ def _check(name: str, value: Any) -> None:
             code="unknown_field",
             field=name,
         )
+
     fits, shape_text = _SHAPES[name]
     if value is not None and not fits(value):
         raise InvalidInput(f"{name} must be {shape_text}", code="bad_field", field=name)

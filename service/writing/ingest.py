@@ -168,11 +168,15 @@ class Importer(Caller):
         """Import lines that can be read twice: once to check them, once to write them."""
         if self.choices.reading.replay:
             self.principal.require(OPERATE)
+
+        # Twice through the lines: a file that is refused has written nothing.
         tally = _Tally()
         if not self.choices.keep_going:
             self._check(lines())
+
         write = self._replay if self.choices.reading.replay else self._write
         write(self._items(lines(), tally), tally)
+
         return tally.report(_write_rejects(tally.rejected, self.choices.rejects))
 
     def _check(self, lines: Iterator[Line]) -> None:
@@ -203,6 +207,7 @@ class Importer(Caller):
         refusal = at_lines(error, lines[0].number, lines[-1].number)
         if not self.choices.keep_going or isinstance(error, Unavailable):
             raise refusal from error
+
         secret = error.code == "secret_in_content"
         tally.rejected.extend(
             RefusedLine(
@@ -235,15 +240,18 @@ class Importer(Caller):
             if len(batch) == BATCH:
                 self._write_batch(batch, tally)
                 batch = []
+
         self._write_batch(batch, tally)
 
     def _write_batch(self, events: Sequence[Event], tally: _Tally) -> None:
         drafts = self._sound_drafts(events, tally)
         if not drafts:
             return
+
         results = self.backend.alone(self._tenant, lambda tx: self._commit(tx, drafts))
         if isinstance(results, TenureError):
             raise results
+
         writing = Writer(self.backend, self.principal)
         for (event, draft), result in zip(drafts, results, strict=True):
             if isinstance(result, TenureError):
@@ -251,6 +259,7 @@ class Importer(Caller):
             else:
                 tally.take(result)
                 writing.embed([draft], result)
+
         tally.transactions += 1
         self._tell(events[-1], tally)
 
@@ -267,6 +276,7 @@ class Importer(Caller):
             for (event, _), result in zip(drafts, results, strict=True):
                 if isinstance(result, TenureError):
                     raise at_line(result, event.line.number)
+
         return results
 
     def _submission(self, draft: Draft) -> Submission:
@@ -290,6 +300,7 @@ class Importer(Caller):
                 self._refuse(error, [event.line], tally)
             else:
                 drafts.append((event, draft))
+
         return drafts
 
     def _words(self) -> Vocabulary:
@@ -311,6 +322,7 @@ class Importer(Caller):
                 self._replay_group(group, tally)
                 group = []
             group.append(item)
+
         self._replay_group(group, tally)
 
     def _replay_group(self, events: Sequence[Event], tally: _Tally) -> None:
@@ -318,6 +330,7 @@ class Importer(Caller):
             events = self._sound(events, tally)
         if not events or events[0].recorded_us is None:
             return
+
         try:
             receipts = Writer(self.backend, self.principal).replay(
                 [event.write for event in events],
@@ -327,11 +340,13 @@ class Importer(Caller):
         except TenureError as error:
             self._refuse(error, [event.line for event in events], tally)
             return
+
         tally.take(receipts)
         if all(receipt.replayed for receipt in receipts):
             tally.skipped_groups += 1
         else:
             tally.transactions += 1
+
         self._tell(events[-1], tally)
 
     def _sound(self, events: Sequence[Event], tally: _Tally) -> list[Event]:
@@ -346,6 +361,7 @@ class Importer(Caller):
                 self._refuse(error, [event.line], tally)
             else:
                 sound.append(event)
+
         return sound
 
     def _tell(self, last: Event, tally: _Tally) -> None:
@@ -361,11 +377,13 @@ def _rising(before_us: int, recorded_us: int | None) -> int:
     """Return the later of two recording times; a history never runs backwards."""
     if recorded_us is None:
         return before_us
+
     if recorded_us < before_us:
         raise InvalidInput(
             "recorded_at is earlier than in the line before; sort the file by recorded_at",
             code="tx_backwards",
         )
+
     return recorded_us
 
 
@@ -395,6 +413,7 @@ def rejects_path(path: str | Path) -> Path:
     """
     if str(path) == STDIN:
         return Path("stdin.rejects.jsonl")
+
     stem = Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
     return Path(path).with_name(f"{stem}.rejects.jsonl")
 
@@ -406,6 +425,7 @@ _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLL
 def _write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | None:
     if not rejects or path is None:
         return None
+
     try:
         number = os.open(path, _NEW_FILE, 0o600)
         with os.fdopen(number, "w", encoding="utf-8") as target:
@@ -422,4 +442,5 @@ def _write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | 
             f"the rejects file {path} cannot be written: {error.strerror or error}",
             code="file_unreadable",
         ) from error
+
     return path

@@ -108,6 +108,7 @@ def _object(*kinds: type) -> Check:
             return
         if not isinstance(value, Mapping):
             raise InvalidInput(f"{field} must be an object", code="bad_field", field=field)
+
         check_json(cast("object", value), field)
 
     return check

@@ -67,7 +67,8 @@ class Observer(Caller):
         """
         if not observation.text.strip():
             raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
-        extracted = self._extraction(observation)
+
+        extraction_account = self._extraction(observation)
         scope = self._scope()
         writer = Writer(self.backend, self.principal)
 
@@ -77,15 +78,18 @@ class Observer(Caller):
         if not passage.quarantine:  # what is set apart teaches nothing until it is accepted
             writes = [
                 self._claim(claim, observation, scope, passage.object_id)
-                for claim in extracted.claims
+                for claim in extraction_account.claims
             ]
             claims, refusals = _claim_drafts(writer, writes, passage)
+
         if not self._is_own_word(observation):
             passage, *claims = [by_author(draft, UNKNOWN_AUTHOR) for draft in (passage, *claims)]
+
         receipts = list(writer.submit([passage, *claims]))
 
-        account = replace(extracted, dropped=(*extracted.dropped, *refusals))
+        account = replace(extraction_account, dropped=(*extraction_account.dropped, *refusals))
         receipts[0] = _with_account(receipts[0], account)
+
         return receipts
 
     def observe_messages(
@@ -116,6 +120,7 @@ class Observer(Caller):
                 origin = f"{scheme}://{quote(turn.name or turn.role.value, safe='')}"
                 observation = replace(observation, speaker=None, source_origin=origin)
             receipts += self.observe(observation)
+
         return receipts
 
     def _own_name(self) -> EntityRef | None:
@@ -123,6 +128,7 @@ class Observer(Caller):
         user = self.principal.user
         if user is None:
             return None
+
         return EntityRef(name=user, type="person", external_ids={"user": user})
 
     def _passage_draft(self, writer: Writer, observation: Observation, scope: Scope) -> Draft:
@@ -131,6 +137,7 @@ class Observer(Caller):
         finder = MentionFinder(self.backend, self.principal)
         scope_id = passage.details.scope.scope_id
         spans = finder.spans(observation.text, scope_id, observation.mentions)
+
         return replace(passage, mentions=spans)
 
     def _is_own_word(self, observation: Observation) -> bool:
@@ -142,6 +149,7 @@ class Observer(Caller):
             speaker = entity_ref(speaker)
         if not isinstance(speaker, EntityRef) or self.principal.user is None:
             return False
+
         return speaker.external_ids.get("user") == self.principal.user
 
     def _scope(self) -> Scope:
@@ -157,6 +165,7 @@ class Observer(Caller):
             return Scope(session=self.principal.session)
         if may_direct(self.principal, self.backend.policy):
             return TENANT_SCOPE
+
         raise InvalidInput(
             "what is observed belongs to a user or a session; bind a principal that has one",
             code="scope_missing",
@@ -168,6 +177,7 @@ class Observer(Caller):
         )
         if utterance_time is None:
             raise InvalidInput("at= must be a moment, not an open end", code="bad_time")
+
         return utterance_time
 
     def _extraction(self, observation: Observation) -> Extraction:
@@ -193,6 +203,7 @@ class Observer(Caller):
             entities=tuple(dict.fromkeys(names)),
             may_direct=scheme in _OWN_WORDS,
         )
+
         return extraction(extractor, observation.text, context)
 
     def _passage(self, observation: Observation, scope: Scope) -> Write:
@@ -246,17 +257,18 @@ def _name_of(speaker: Who) -> str | None:
     return speaker if isinstance(speaker, str) else str(speaker.get("name") or "") or None
 
 
-def _with_account(receipt: Receipt, extracted: Extraction) -> Receipt:
+def _with_account(receipt: Receipt, outcome: Extraction) -> Receipt:
     """The receipt of a passage that says what finding its claims took."""
-    account = extracted.account
-    if extracted.dropped and not account:
-        account = f"{len(extracted.dropped)} claims dropped: {'; '.join(extracted.dropped)}"
+    account = outcome.account
+    if outcome.dropped and not account:
+        account = f"{len(outcome.dropped)} claims dropped: {'; '.join(outcome.dropped)}"
     if not account:
         return receipt
 
     warnings = receipt.warnings
-    if extracted.failure:
+    if outcome.failure:
         warnings = (*warnings, "extractor_unavailable")
+
     detail = "; ".join(part for part in (receipt.detail, account) if part)
     return replace(receipt, detail=detail, warnings=warnings)
 
@@ -277,4 +289,5 @@ def _claim_drafts(
             claims += writer.drafts([write], earlier=[passage])
         except TenureError as refusal:
             refusals.append(f"{write.slot}: {refusal.code}")
+
     return claims, refusals

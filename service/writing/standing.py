@@ -91,6 +91,7 @@ def derived_scope(sources: Sequence[Assertion]) -> Scope:
                     code="derived_too_wide",
                     field="derived_from",
                 )
+
     return Scope(**ids)
 
 
@@ -109,10 +110,10 @@ def check_narrow(scope: Scope, sources: Sequence[Assertion]) -> None:
     Raises:
         InvalidInput: `derived_too_wide`.
     """
-    least = derived_scope(sources)
-    if not holds(scope, least):
+    narrowest = derived_scope(sources)
+    if not holds(scope, narrowest):
         raise InvalidInput(
-            f"scope {scope.scope_id} is wider than {least.scope_id}, where the sources stand; "
+            f"scope {scope.scope_id} is wider than {narrowest.scope_id}, where the sources stand; "
             "leave scope out, or widen the object afterwards with memory.promote",
             code="derived_too_wide",
             field="scope",

@@ -55,9 +55,10 @@ class WriteRequest:
 def trust_of(request: WriteRequest, source: Channel) -> float:
     """Return the trust, which an untrusted channel cannot state above its kind's."""
     open_kind = source.kind.default_level == Authority.RETRIEVED
-    untrusted = open_kind and not request.context.principal.privileged
-    ceiling = min(source.source_authority, source.kind.source_authority) if untrusted else None
+    is_untrusted = open_kind and not request.context.principal.privileged
+    ceiling = min(source.source_authority, source.kind.source_authority) if is_untrusted else None
     shares = [s.claim.source_authority / 1000 for s in request.references.sources]
+
     return min([source.source_authority if ceiling is None else ceiling, *shares])
 
 
@@ -68,6 +69,7 @@ def levels_of(request: WriteRequest, source: Channel, slot: Slot | None) -> tupl
     precedence = slot.precedence if slot else Precedence.AUTHORITY
     kinds = request.context.vocabulary.source_kinds
     ranks = [source.kind.rank, *(_rank(s, kinds) for s in sources)]
+
     return level, effective_level(level, max(ranks), precedence)
 
 
@@ -81,13 +83,16 @@ def permissions_of(request: WriteRequest, sensitivity: Iterable[Sensitivity]) ->
         classes.append(parse(Classification, write.security_classification))
     if {Sensitivity.SPECIAL_PERSONAL, Sensitivity.FINANCIAL} & set(sensitivity):
         classes.append(Classification.CONFIDENTIAL)
+
     for permissions in (s.permissions for s in sources):
         deny.update(permissions.deny)
         allow = _common_roles(allow, set(permissions.allow))
+
     if request.references.target and not write.allow_roles and not write.deny_roles:
         permissions = request.references.target.permissions
         classes.append(permissions.classification)
         allow, deny = _common_roles(allow, set(permissions.allow)), deny | set(permissions.deny)
+
     return Permissions(
         classification=max(classes, key=lambda c: c.rank, default=Classification.PUBLIC),
         allow=tuple(sorted(allow)),
@@ -107,28 +112,30 @@ def authorship_of(principal: Principal, policy: Policy) -> Authorship:
     return Authorship(principal.user, principal.session, may_direct(principal, policy))
 
 
-def recorded_authorship(details: Details, recorded: object) -> Authorship:
+def recorded_authorship(details: Details, statement: object) -> Authorship:
     """Who wrote a replayed claim: whom its line names, else whom its scope and level prove."""
     directs = details.authority_level <= Authority.DEVELOPER
-    return parsed_authorship(recorded) or Authorship(details.scope.user, None, directs)
+    return parsed_authorship(statement) or Authorship(details.scope.user, None, directs)
 
 
-def parsed_authorship(recorded: object) -> Authorship | None:
+def parsed_authorship(statement: object) -> Authorship | None:
     """The writer that a line of a replay names.
 
     Raises:
         InvalidInput: `bad_field`.
     """
-    if recorded is None:
+    if statement is None:
         return None
+
     try:
-        authorship: Authorship = from_plain(Authorship, recorded)
+        authorship: Authorship = from_plain(Authorship, statement)
     except ValueError as error:
         raise InvalidInput(
             f"writer is an object of user, session and directs: {error}",
             code="bad_field",
             field="writer",
         ) from error
+
     return authorship
 
 

@@ -44,6 +44,7 @@ class Words(Caller):
         for field, value in fields.items():
             if value is not None:
                 definition[field] = asdict(value) if isinstance(value, DecayRule) else value
+
         return self.apply(definition).slot(name)
 
     def define(

@@ -68,7 +68,7 @@ def short_result(text: str, kind: ToolKind) -> str:
 
     # Hits are ranked by their engine, so the first ones are worth most.
     if kind is ToolKind.SEARCH and isinstance(tree, list):
-        hits = cast(list[Any], tree)
+        hits: list[Any] = tree  # pyright: ignore[reportUnknownVariableType]
         entries = ["; ".join(_leaves(hit)) for hit in hits[:_TOP]]
         remainder = [f"({len(hits) - _TOP} more)"] if len(hits) > _TOP else []
         return _cut("\n".join([*entries, *remainder]), limit)
@@ -253,7 +253,8 @@ def _leaves(value: Any, name: str = "") -> Iterator[str]:
         for key, inner in cast(dict[str, Any], value).items():
             yield from _leaves(inner, key)
     elif isinstance(value, list):
-        for inner in cast(list[Any], value):
+        entries: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        for inner in entries:
             yield from _leaves(inner, name)
     elif value not in (None, ""):
         yield f"{name}: {value}" if name else str(value)

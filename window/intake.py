@@ -53,7 +53,8 @@ def _content(content: Any, role: str) -> list[MessagePart]:
         raise _bad("content is a text or a list of parts")
 
     parts: list[MessagePart] = []
-    for block in cast(Sequence[Any], content):
+    blocks: Sequence[Any] = content  # pyright: ignore[reportUnknownVariableType]
+    for block in blocks:
         if not isinstance(block, Mapping):
             raise _bad("a part of a message is an object")
         parts.append(_part(cast(Mapping[str, Any], block), role))

@@ -117,13 +117,7 @@ def test_an_export_brings_the_log_along_and_erased_texts_stay_erased(
     store: Store, store_factory: StoreFactory
 ) -> None:
     append(store, 0, said(1, "keep"), said(2, "forget"))
-    store.transact(
-        TENANT,
-        lambda tx: (
-            tx.lock(),
-            tx.empty_session_texts([SessionPlace(ANN, 2, 0), SessionPlace(ANN, 2, 1)]),
-        ),
-    )
+    empty(store, 2)
     with store.reading(TENANT) as reader:
         lines = list(export_lines(reader, tenant=TENANT))
 

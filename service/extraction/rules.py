@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from ...resolution.text import sentence_spans
@@ -61,6 +62,12 @@ _KIN: Final = {
 _KINS = "|".join(_KIN)
 _MY_KIN = rf"\b[Mm]y (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{_KINS})"
 _RELATIVE = rf"{_MY_KIN},? (?P<subject>{_NAME}),? (?:who )?"
+
+_LONGEST_SENTENCE: Final = 400
+"""Characters that are read; the patterns look ahead, so their time grows with the square."""
+
+_MOST_CLAIMS: Final = 64
+"""Claims of one text."""
 
 _HEDGE: Final = re.compile(
     r"\b(?:if|wish|would|might|maybe|perhaps|could|imagine|pretend|suppose|unless|hypothetically|"
@@ -205,7 +212,12 @@ class RuleExtractor:
         """Find the claims of a text in order of appearance; never fails on any text."""
         claims: list[ExtractedClaim] = []
         for start, end in sentence_spans(text):
-            claims += _claims(text[start:end], start, at)
+            # Nobody says so much at once; a page without a full stop would only cost time.
+            if end - start > _LONGEST_SENTENCE:
+                continue
+            claims += islice(_claims(text[start:end], start, at), _MOST_CLAIMS - len(claims))
+            if len(claims) >= _MOST_CLAIMS:
+                break
         return tuple(sorted(claims, key=lambda claim: (claim.start, claim.slot)))
 
 

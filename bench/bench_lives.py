@@ -118,7 +118,7 @@ class Life:
         self.current[subject, slot] = set(values)
 
     def _write(self, at: datetime, subject: str, slot: str, value: str, op: str) -> None:
-        claim = {"subject": subject, "slot": slot, "value": value, "op": op}
+        claim: dict[str, Any] = {"subject": subject, "slot": slot, "value": value, "op": op}
         if op == "assert":
             claim["valid_from"] = at
         self.writes.append((at, claim))

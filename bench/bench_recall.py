@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tenure.service.cli.evaluate import show_recall
-from tenure.service.cli.show import console, plain
+from tenure.service.cli.show import Screen, json_text
 from tenure.service.evaluation.recall import EvaluationOptions, evaluate_recall
 
 HISTORY = "data/congress/events-2012-2018.jsonl.gz"
@@ -155,14 +155,14 @@ def run(target: Path, given: argparse.Namespace) -> None:
         target,
         options=options,
         progress=lambda done, whole: print(f"\r{done}/{whole}", end="", flush=True),
-        watch=lambda score: scores.append(plain(score)),
+        watch=lambda score: scores.append(json.loads(json_text(score))),
     )
     print()
-    show_recall(console(), report)
+    show_recall(Screen.of_process(), report)
     if given.details is not None:
         given.details.write_text("".join(f"{json.dumps(s)}\n" for s in scores), encoding="utf-8")
     given.json.parent.mkdir(parents=True, exist_ok=True)
-    given.json.write_text(json.dumps(plain(report), indent=1), encoding="utf-8")
+    given.json.write_text(json_text(report, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -293,8 +293,8 @@ def replayed(
                 replay.put(EventKind.TURN_ENDED, {})
             replay.parts(EventKind.TURN_STARTED, message_parts(message, "user"))
             replay.request(check=check)
-            for question, age in due.get(replay.state.turn, ()):
-                replay.ask([question], age)
+            for question, age_name in due.get(replay.state.turn, ()):
+                replay.ask([question], age_name)
         elif role == "assistant":
             replay.request(check=check) if replay.state.units[-1].results else None
             replay.parts(EventKind.STEP_MADE, message_parts(message, "assistant"))

@@ -37,10 +37,11 @@ def locate(mention: Named, known: Register, scopes: frozenset[str]) -> tuple[str
 
 def _by_identifiers(ref: EntityRef, known: Register) -> tuple[str, ...]:
     """The one entity that holds every stated identifier, or none."""
-    owners: list[set[str]] = []
+    owners: set[str] | None = None
     for scheme, value in ref.external_ids.items():
-        owners.append(set(map(known.root, known.owners(scheme, value))))
-    return tuple(sorted(set.intersection(*owners)))
+        holders = set(map(known.root, known.owners(scheme, value)))
+        owners = holders if owners is None else owners & holders
+    return tuple(sorted(owners or ()))
 
 
 def _fits(alias: Alias, ref: EntityRef, known: Register, scopes: frozenset[str]) -> bool:

@@ -62,7 +62,7 @@ def _plain_leaf(value: object) -> Plain:
         return micros(value)
 
     if isinstance(value, frozenset):
-        members: frozenset[Any] = value
+        members = cast("frozenset[object]", value)
         return sorted(map(to_plain, members))
 
     raise ValueError(f"a record holds no {type(value).__name__}")

@@ -81,7 +81,7 @@ def recall(
         limit=limit,
     )
     report = _measure(context, file, options, details)
-    answer(context, report, lambda screen: _show_recall(screen, report))
+    answer(context, report, lambda screen: show_recall(screen, report))
 
 
 def _measure(
@@ -155,7 +155,7 @@ _FIGURES: Columns = {
 }
 
 
-def _show_recall(screen: Screen, report: RecallReport) -> None:
+def show_recall(screen: Screen, report: RecallReport) -> None:
     """Print the figures of an evaluation, and what stayed out."""
     screen.line(
         f"{report.questions} questions ({report.unanswerable} without an answer), "

@@ -201,7 +201,7 @@ def assertion(properties: Mapping[str, Any]) -> Assertion:
         details=_details(line),
         content=EMPTIED if line[_VALUE] is None else _content(line),
         permissions=_permissions(line),
-        quarantine=line[_QUARANTINE],
+        quarantine=line[_QUARANTINE] or "",
         erased=bool(line[_ERASED]),
     )
 

@@ -129,7 +129,10 @@ class Register:
             owners_near = [alias.entity_id for alias, _ in near]
             ids_of.append(owners.union(lookup.entity_ids, owners_near))
 
-        self._fetch(set().union(*ids_of), tx_us)
+        all_ids: set[str] = set()
+        for ids in ids_of:
+            all_ids |= ids
+        self._fetch(all_ids, tx_us)
 
         return [
             self._answer(ids, tx_us, aliases=aliases, proposals=near)

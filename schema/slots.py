@@ -119,7 +119,7 @@ _BUILT_IN_ROWS: Final = (
     ("child parent sibling friend pet", "person", "association", "many",
      "entity authority a {} of the person"),
     ("likes dislikes", "any", "preference", "many", "string authority what they {}, as they said"),
-    ("goal plan appointment", "person", "state", "many", "text authority a {} of the person"),
+    ("goal plan appointment", "person", "state", "many", "text authority the person's {}"),
     ("answer_rule", "person team", "preference", "many",
      "text authority a rule that answers to them keep"),
     ("party", "person", "membership", "one", "string authority party affiliation"),

@@ -56,9 +56,12 @@ def recall(
         str, typer.Option(help="The task type to compile for.")
     ] = "analytical_reporting",
     model: Annotated[str, typer.Option(help="Whose tokens are counted.")] = "generic",
-    half_life_days: Annotated[
-        float | None,
-        typer.Option(min=0.001, help="Of documents. [default: the 30 days of a passage]"),
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="A ready policy, such as quality_first. [default: the setting `policy`]",
+            metavar="PRESET",
+        ),
     ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Ask the first so many questions only.")
@@ -68,6 +71,7 @@ def recall(
     ] = None,
 ) -> None:
     """Measure how much evidence a context holds, beside BM25, dense and hybrid retrieval."""
+    from ...schema.presets import preset
     from ..evaluation.recall import BUDGETS, EvaluationOptions
 
     settings = frame_of(context).settings().settings
@@ -76,8 +80,7 @@ def recall(
         task=task,
         model=model,
         encoder=encoder or settings.encoder,
-        half_life_days=half_life_days,
-        policy=settings.policy,
+        policy=preset(policy) if policy else settings.policy,
         limit=limit,
     )
     report = _measure(context, file, options, details)

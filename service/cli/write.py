@@ -97,7 +97,8 @@ def write(
             fields["value"] = _value(value, memory.vocabulary.slots().get(slot or ""))
 
         receipt = _write(memory, fields, dry_run=dry_run)
-        answer(context, receipt, lambda screen: show_receipts(screen, [receipt]))
+        names = entity_names(memory, [receipt.entity])
+    answer(context, receipt, lambda screen: show_receipts(screen, [receipt], names))
 
 
 def _write(memory: Memory, fields: Mapping[str, Any], *, dry_run: bool) -> Receipt:
@@ -155,10 +156,11 @@ def observe(
             words, speaker=speaker, source_origin=origin, at=moment, why_it_matters=importance
         )
         mentions = memory.explain(receipts[0].object_id).mentions
-        names = entity_names(memory, (mention.entity for mention in mentions))
+        ids = [receipt.entity for receipt in receipts]
+        names = entity_names(memory, [*ids, *(mention.entity for mention in mentions)])
 
     def show(screen: Screen) -> None:
-        show_receipts(screen, receipts)
+        show_receipts(screen, receipts, names)
         for mention in mentions:
             screen.line(f"  mentions {mention.surface!r}: {names[mention.entity]}")
 
@@ -302,8 +304,8 @@ _RELATIONS: Columns = {
 }
 
 
-def show_receipts(screen: Screen, receipts: Sequence[Receipt]) -> None:
-    """Print receipts for people."""
+def show_receipts(screen: Screen, receipts: Sequence[Receipt], names: Mapping[str, str]) -> None:
+    """Print receipts for people; `names` are those of their entities, by id."""
     for receipt in receipts:
         would = "would be" if receipt.dry_run else ""
         repeat = "(the first receipt again)" if receipt.replayed else ""
@@ -313,8 +315,9 @@ def show_receipts(screen: Screen, receipts: Sequence[Receipt]) -> None:
         if receipt.resolution is not None:
             resolution = receipt.resolution
             screen.line(
-                f"  entity {receipt.entity} ({resolution.decision.value}: {resolution.reason}, "
-                f"score {resolution.score:.2f})"
+                f"  about {names.get(receipt.entity or '', 'a new entity')} "
+                f"({resolution.decision.value}: {resolution.reason}, "
+                f"score {resolution.score:.2f}), entity {receipt.entity}"
             )
         if receipt.detail:
             screen.line(f"  {receipt.detail}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 from ...schema.errors import TenureError
@@ -17,9 +17,6 @@ from ..encoders.embedding import claims_of
 from ..writing.observe import Observation, Observer
 from .baselines import Unit, units
 from .question_sets import Document, Fact, QuestionSet, in_order
-
-_THRESHOLD: Final = 0.30
-"""The strength at which a passage is due, as its type has it."""
 
 
 class Refusal(NamedTuple):
@@ -78,7 +75,6 @@ class Loader:
     memory: Memory
     clock: SetClock
     model: str
-    half_life_days: float | None
     refusals: list[Refusal]
 
     def load(self, question_set: QuestionSet) -> Corpus:
@@ -126,13 +122,6 @@ class Loader:
             self.refusals.append(Refusal(line, leader.id, error.code, str(error)))
 
     def _observe(self, document: Document) -> tuple[str, ...]:
-        decay_rule = None
-        if self.half_life_days is not None:
-            decay_rule = {
-                "half_life_days": self.half_life_days,
-                "minimum_threshold": _THRESHOLD,
-            }
-
         observation = Observation(
             text=document.text,
             speaker=document.speaker,
@@ -140,7 +129,6 @@ class Loader:
             at=moment(self.clock.time_us),
             why_it_matters=None,
             applicable_task_types=(),
-            decay_rule=decay_rule,
         )
         receipts = Observer(self.memory.backend, self.memory.principal).observe(observation)
         return tuple(receipt.object_id for receipt in receipts)

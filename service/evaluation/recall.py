@@ -65,8 +65,6 @@ class EvaluationOptions:
     """Whose tokens are counted."""
     encoder: Encoder | str | None = None
     """For a temporary store; a store of the user's own brings its encoder."""
-    half_life_days: float | None = None
-    """Of documents; None keeps the half-life of a passage."""
     policy: Policy = DEFAULT
     limit: int | None = None
     """Questions that are asked at most, the first of the file; None asks all."""
@@ -205,7 +203,7 @@ class _Run:
             ":memory:", encoder=self.encoder, clock=clock, policy=options.policy, principal=OWNER
         )
         with closing(memory):
-            loader = Loader(memory, clock, options.model, options.half_life_days, self.refusals)
+            loader = Loader(memory, clock, options.model, self.refusals)
             corpus = loader.load(question_set)
             self.items += len(question_set.items)
             self._ask(question_set, corpus)

@@ -97,15 +97,13 @@ def test_sets_do_not_see_each_other(tmp_path: Path) -> None:
     assert report.sets == 2
 
 
-def test_decay_is_named_as_a_reason_and_can_be_lifted(tmp_path: Path) -> None:
+def test_talk_does_not_age_out(tmp_path: Path) -> None:
     old = {"id": "old", "text": "The heron nests by the lake.", "at": "2025-01-01T00:00:00Z"}
     asked = {"id": "q", "question": "Where does the heron nest?", "evidence": ["old"],
              "as_of": "2026-01-01T00:00:00Z"}  # fmt: skip
-    faded = measured(tmp_path, old, asked, budgets=(500,))
-    assert (of(faded, "tenure").recall, of(faded, "bm25").recall) == (0.0, 1.0)
-    assert faded.missed == {"validate: decayed_below_threshold": 1}
-    kept = measured(tmp_path, old, asked, budgets=(500,), half_life_days=3650.0)
-    assert of(kept, "tenure").recall == 1.0
+    report = measured(tmp_path, old, asked, budgets=(500,))
+    assert (of(report, "tenure").recall, of(report, "bm25").recall) == (1.0, 1.0)
+    assert report.missed_by_budget == {500: {}}
 
 
 def test_what_the_store_refuses_is_listed_and_counts_as_missed(tmp_path: Path) -> None:
@@ -214,6 +212,10 @@ def test_recall_names_what_stayed_out_and_what_was_refused(elsewhere: Path) -> N
     limited = {"id": "q", "question": "x?", "answerable": False}
     path = str(file_of(elsewhere, limited, {**limited, "id": "r"}))
     assert "1 questions" in RUNNER.invoke(app, ["evaluate", "recall", path, "--limit", "1"]).stdout
+    unknown = RUNNER.invoke(app, ["evaluate", "recall", path, "--policy", "none"])
+    assert (unknown.exit_code, "unknown_vocabulary" in unknown.stderr) == (1, True)
+    ready = RUNNER.invoke(app, ["evaluate", "recall", path, "--policy", "cost_first"])
+    assert ready.exit_code == 0
     bad = [{"id": f"b{n}", "subject": "Ann", "slot": "none", "value": "x"} for n in range(9)]
     asked = {"id": "q", "question": "What about Ann?", "evidence": ["b1"]}
     shown = RUNNER.invoke(app, ["evaluate", "recall", str(file_of(elsewhere, *bad, asked))]).stdout

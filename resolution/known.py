@@ -57,6 +57,10 @@ class Known:
     """Open judgements between these entities."""
     canonical: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical id by raw id, only of clusters of two or more: every member, root included."""
+    taught_levels: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Level of the writes that taught `aliases`, by object id; a quarantined one has 5."""
+    name_levels: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Level of the names that `with_visible_names` put into `entities`, by raw id."""
 
 
 def worth_it(proposals: Collection[tuple[str, str]], lookup: Lookup) -> frozenset[str]:
@@ -94,12 +98,14 @@ def merge_known(answers: Sequence[Known]) -> Known:
     entities: dict[str, Entity] = {}
     judgements: dict[str, Judgement] = {}
     canonical: dict[str, str] = {}
+    taught_levels: dict[str, int] = {}
     for part in parts:
         identifiers.update(dict.fromkeys(part.identifiers))
         aliases.update(dict.fromkeys(part.aliases))
         entities.update(part.entities)
         judgements.update((row.judgement_id, row) for row in part.judgements)
         canonical.update(part.canonical)
+        taught_levels.update(part.taught_levels)
 
     return Known(
         identifiers=tuple(identifiers),
@@ -107,4 +113,5 @@ def merge_known(answers: Sequence[Known]) -> Known:
         entities=entities,
         judgements=tuple(judgements.values()),
         canonical=canonical,
+        taught_levels=taught_levels,
     )

@@ -14,6 +14,7 @@ from ..schema.entity import Alias, Entity, Identifier, Judgement
 from ..schema.vocabulary import EntityState
 from .clusters import canonical_id
 from .known import Known
+from .names import STEWARD_LEVEL
 
 Proposals = Mapping[tuple[str, str], int]
 """Blocking weight in thousandths by (raw entity id, norm)."""
@@ -44,6 +45,7 @@ class Register:
         self._named: dict[str, list[Alias]] = {}
         self._owners: dict[tuple[str, str], list[str]] = {}
         self._held: dict[str, dict[str, str]] = {}
+        self._taught_levels = dict(known.taught_levels)
         self._forget()
 
         self.learn(
@@ -102,6 +104,7 @@ class Register:
 
         self.judgements += child.judgements
         self.moved |= child.moved
+        self._taught_levels |= child._taught_levels
         self._canonical |= child._canonical
         self._members |= child._members
 
@@ -171,6 +174,16 @@ class Register:
         """The aliases with a light exact key, stored ones first."""
         before = self._parent.named(norm) if self._parent else []
         return [*before, *self._named.get(norm, ())]
+
+    def taught(self, object_id: str, level: int) -> None:
+        """Note the level of a write of this transaction, for the names that it teaches."""
+        self._taught_levels[object_id] = level
+
+    def taught_level(self, alias: Alias) -> int:
+        """The level of the write that taught an alias."""
+        if alias.object_id in self._taught_levels or not self._parent:
+            return self._taught_levels.get(alias.object_id, STEWARD_LEVEL)
+        return self._parent.taught_level(alias)
 
     def owners(self, scheme: str, value: str) -> list[str]:
         """The raw ids that hold an identifier."""

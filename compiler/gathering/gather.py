@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 
 from ...resolution.known import Known, Lookup
+from ...resolution.names import with_visible_names
 from ...schema.claim import Version
 from ...schema.policy import Policy
 from ...schema.principal import EVERYONE
@@ -176,12 +177,19 @@ def _own_entities(context: CompileContext, reader: Reader) -> tuple[dict[str, st
     for identifier in known.identifiers:
         if (identifier.scheme, identifier.value) in pairs:
             own[identifier.scheme] = root_of(known, identifier.entity_id)
-    return own, known
+    return own, _visible(context, reader, known)
 
 
 def _entities(context: CompileContext, reader: Reader, ids: Sequence[str]) -> Known:
     lookup = Lookup(entity_ids=tuple(ids), names_only=True)
-    return reader.known(lookup, scopes=(), tx_us=context.point.tx_us)
+    known = reader.known(lookup, scopes=(), tx_us=context.point.tx_us)
+    return _visible(context, reader, known)
+
+
+def _visible(context: CompileContext, reader: Reader, known: Known) -> Known:
+    """Entities under the strongest names that the caller may see, with the levels of these."""
+    rows = reader.name_rows(sorted(known.entities), tx_us=context.point.tx_us)
+    return with_visible_names(known, rows, context.principal.sight(context.scopes))
 
 
 def _union(left: Known, right: Known) -> Known:
@@ -189,6 +197,7 @@ def _union(left: Known, right: Known) -> Known:
         entities={**left.entities, **right.entities},
         canonical={**left.canonical, **right.canonical},
         identifiers=tuple(dict.fromkeys((*left.identifiers, *right.identifiers))),
+        name_levels={**left.name_levels, **right.name_levels},
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ...resolution.known import Lookup
+from ...resolution.names import with_visible_names
 from ...resolution.register import Register
 from ...schema.answers import EntityView, Neighbourhood
 from ...schema.claim import Version
@@ -34,7 +35,7 @@ def walk(
     mask: Mask,
 ) -> Neighbourhood:
     """Return the neighbourhood of entities, at most `limit` facts an entity."""
-    ground = _Ground(reader, point.tx_us)
+    ground = _Ground(reader, sight, point.tx_us)
     ground.explore(roots)
     visited = dict.fromkeys(roots)
     frontier, withheld, cut = list(roots), 0, False
@@ -71,8 +72,8 @@ def walk(
 class _Ground:
     """What the walk has learned of the entities it met; each is looked up once."""
 
-    def __init__(self, reader: Reader, tx_us: int) -> None:
-        self._reader, self._tx_us = reader, tx_us
+    def __init__(self, reader: Reader, sight: Sight, tx_us: int) -> None:
+        self._reader, self._sight, self._tx_us = reader, sight, tx_us
         self.roots: dict[str, str] = {}
         self.members: dict[str, tuple[str, ...]] = {}
         self.views: dict[str, EntityView] = {}
@@ -84,15 +85,18 @@ class _Ground:
             return
 
         lookup = Lookup(entity_ids=tuple(new))
-        known = Register(self._reader.known(lookup, scopes=(), tx_us=self._tx_us))
+        answer = self._reader.known(lookup, scopes=(), tx_us=self._tx_us)
+        rows = self._reader.name_rows(sorted(answer.entities), tx_us=self._tx_us)
+        visible = with_visible_names(answer, rows, self._sight)
+        known = Register(visible)
         for entity in new:
             root = known.root(entity)
             self.roots[entity] = self.roots[root] = root
             if root not in self.members:
                 self.members[root] = known.members(root)
-                self._describe(root, known)
+                self._describe(root, known, is_named=root in visible.name_levels)
 
-    def _describe(self, root: str, known: Register) -> None:
+    def _describe(self, root: str, known: Register, *, is_named: bool) -> None:
         entity = known.entity(root)
         if entity is not None:
             self.views[root] = EntityView(
@@ -102,7 +106,7 @@ class _Ground:
                 state=entity.state.value,
                 members=self.members[root],
                 aliases=(),
-                external_ids=dict(sorted(known.held(root).items())),
+                external_ids=dict(sorted(known.held(root).items())) if is_named else {},
             )
 
 

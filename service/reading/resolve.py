@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from ...resolution.bind import Named, Rules, as_ref, bind, fuzzy_lookup, lookup_of, needs_scoring
 from ...resolution.keys import alias_key, is_id
 from ...resolution.known import Known, merge_known
+from ...resolution.names import with_visible_names
 from ...resolution.register import Register
 from ...schema.entity import Resolution
-from ...schema.principal import TENANT_SCOPE
+from ...schema.principal import TENANT_SCOPE, Scope
 from ...store.commit.surroundings import Neighbourhood
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller
@@ -45,17 +46,22 @@ class Resolver(Caller):
         context_ids: Sequence[str] = (),
     ) -> Resolution:
         """Return the decision on a mention over one snapshot; `entity` is canonical."""
-        scopes = frozenset(sight_of(self.principal, None).scopes) | {scope_id}
+        # A scope of somebody else adds no names: it is only where the mention is said to stand.
+        stated_scopes = sight_of(self.principal, Scope.parse(scope_id)).scopes
+        scopes = frozenset((*sight_of(self.principal, None).scopes, *stated_scopes))
         rules = Rules(scopes, scope_id, self.backend.policy.resolution)
         last, scorer = reader.clock().last_us, self.backend.scorer
         exact = reader.known(lookup_of([mention]), scopes=sorted(scopes), tx_us=last)
+        exact = self._visible(reader, exact, scopes)
         register = Register(exact)
         if scorer and needs_scoring(mention, register, rules):
             ref = as_ref(mention)
             lookup = fuzzy_lookup(ref, scorer, rules.bands)
             candidates = reader.known(lookup, scopes=sorted(scopes), tx_us=last)
+            candidates = self._visible(reader, candidates, scopes)
             neighbourhood = self._circle(reader, scopes)
             known = reader.entities(context_ids, tx_us=last) if context_ids else Known()
+            known = self._visible(reader, known, scopes)
             neighbour_names = neighbourhood.read_names(sorted(known.entities), scorer.near(ref))
             register = Register(
                 merge_known((exact, candidates, replace(known, aliases=()), neighbour_names))
@@ -72,6 +78,11 @@ class Resolver(Caller):
             return resolution
 
         return replace(resolution, entity=register.root(resolution.entity))
+
+    def _visible(self, reader: Reader, known: Known, scopes: frozenset[str]) -> Known:
+        """What is known, under the names that the caller may see."""
+        rows = reader.name_rows(sorted(known.entities), tx_us=reader.clock().last_us)
+        return with_visible_names(known, rows, self.principal.sight(scopes))
 
     def _circle(self, reader: Reader, scopes: frozenset[str]) -> Neighbourhood:
         last, limit = reader.clock().last_us, self.backend.policy.read.neighbourhood_fanout

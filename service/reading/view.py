@@ -12,17 +12,20 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from ...resolution.bind import Named, lookup_of
 from ...resolution.known import Known, Lookup
 from ...resolution.locate import locate
+from ...resolution.names import with_visible_names
 from ...resolution.register import Register
 from ...schema.answers import EntityView, Neighbourhood, SearchHit, SearchResult, Segment, SlotState
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.entity import EntityRef
 from ...schema.errors import NotFound
+from ...schema.interval import INF_US
 from ...schema.principal import TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import Slot, Vocabulary
 from ...schema.values import micros, moment
@@ -324,40 +327,77 @@ def found_by(
 def entity_view(
     reader: Reader, entity_id: str, sight: Sight, tx_us: int, *, mention: str | None = None
 ) -> EntityView:
-    """Return an entity of the register as known at a tx, with its visible names."""
-    known = reader.entities([entity_id], tx_us=tx_us)
-    root = known.canonical.get(entity_id, entity_id)
-    if root not in known.entities:
-        raise NotFound(f"there is no entity {entity_id}", code="unknown_entity")
+    """An entity of the register as known at a tx, under the strongest name that may be seen.
 
-    (view,) = entity_views(known, [root], sight.scopes)
-    moved = mention is not None and mention in view.members and mention != root
-
+    Raises:
+        NotFound: `unknown_entity`, also when neither a name nor a fact of it may be seen.
+    """
+    view = described_entity(reader, entity_id, sight, tx_us)
+    if not view.aliases and not _has_visible_facts(reader, view.members, sight, tx_us):
+        raise unknown_entity(entity_id)
+    moved = mention is not None and mention in view.members and mention != view.entity_id
     return replace(view, redirected_from=mention) if moved else view
 
 
-def entity_views(
-    known: Known, roots: Iterable[str], scopes: Sequence[str]
-) -> tuple[EntityView, ...]:
-    """Return known entities by canonical id, with their names in these scopes."""
-    register = Register(known)
-    names: dict[str, dict[str, None]] = {}
-    for alias in known.aliases:
-        if alias.scope_id in scopes:
-            names.setdefault(register.root(alias.entity_id), {})[alias.surface] = None
+def described_entity(reader: Reader, entity_id: str, sight: Sight, tx_us: int) -> EntityView:
+    """An entity for who handles its case, whatever of it may be seen.
 
-    return tuple(
-        EntityView(
-            entity_id=root,
-            name=known.entities[root].name,
-            type=known.entities[root].type,
-            state=known.entities[root].state.value,
-            members=register.members(root),
-            aliases=tuple(names.get(root, ())),
-            external_ids=dict(sorted(register.held(root).items())),
+    Raises:
+        NotFound: `unknown_entity`.
+    """
+    known = reader.entities([entity_id], tx_us=tx_us)
+    root = known.canonical.get(entity_id, entity_id)
+    if root not in known.entities:
+        raise unknown_entity(entity_id)
+    (view,) = entity_views(reader, known, [root], sight, tx_us)
+    return view
+
+
+def unknown_entity(entity_id: str) -> NotFound:
+    """The error of an entity that is not there, or that the caller may not know of."""
+    return NotFound(f"there is no entity {entity_id}", code="unknown_entity")
+
+
+def _has_visible_facts(reader: Reader, members: Sequence[str], sight: Sight, tx_us: int) -> bool:
+    point = Point(INF_US - 1, tx_us)
+    ask = Ask(subjects=tuple(members), heads=False, at_valid=False)
+    versions = reader.versions(ask, sight=sight, point=point).versions
+    if any(version.visible for version in versions):
+        return True
+    # It may stand only as the value of others' facts.
+    return bool(reader.around(members, sight=sight, point=point, limit=1).versions)
+
+
+def entity_views(
+    reader: Reader, known: Known, roots: Iterable[str], sight: Sight, tx_us: int
+) -> tuple[EntityView, ...]:
+    """Known entities by canonical id, under the names that may be seen.
+
+    An external id says who somebody is, so that it is shown with a visible name only.
+    """
+    rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
+    register = Register(with_visible_names(known, rows, sight))
+    names: dict[str, dict[str, None]] = {}
+    for row in sorted(rows, key=attrgetter("surface", "entity_id")):
+        if row.is_visible(sight):
+            names.setdefault(register.root(row.entity_id), {})[row.surface] = None
+
+    views: list[EntityView] = []
+    for root in roots:
+        entity = register.entity(root)
+        assert entity is not None  # it is known
+        views.append(
+            EntityView(
+                entity_id=root,
+                name=entity.name,
+                type=entity.type,
+                state=entity.state.value,
+                members=register.members(root),
+                aliases=tuple(names.get(root, ())),
+                external_ids=dict(sorted(register.held(root).items())) if root in names else {},
+            )
         )
-        for root in roots
-    )
+    return tuple(views)
 
 
 def _no_answer(roots: tuple[str, ...]) -> SlotState:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from ...schema.answers import EntityView, Neighbourhood, SlotState
 from ...schema.entity import Alias, Judgement, Resolution
 from ...schema.errors import Conflict, Forbidden, InvalidInput
 from ...schema.operation import MergeReceipt, UnmergeReceipt
-from ...schema.principal import STEWARD, TENANT_SCOPE, Principal, Scope
+from ...schema.principal import STEWARD, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.values import moment
 from ...store.operations.change import Mandate
 from ...store.operations.merge import merge, unmerge
@@ -156,7 +157,9 @@ class Entities(Caller):
             known = reader.entities(view.members, tx_us=self.view.point.tx_us)
 
         scopes = sight_of(self.principal, None).scopes
-        aliases = tuple(_alias(a) for a in known.aliases if a.scope_id in scopes)
+        aliases = tuple(
+            _alias(a) for a in known.aliases if a.scope_id in scopes and a.surface in view.aliases
+        )
         judgements = tuple(_judgement(j) for j in known.judgements)
 
         return EntityPage(
@@ -185,9 +188,9 @@ class Entities(Caller):
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
 
-        scopes = sight_of(self.principal, None).scopes
+        sight = sight_of(self.principal, None)
         with self._reading() as reader:
-            views = _entity_pages(reader, type, after, scopes, self.view.point.tx_us)
+            views = _entity_pages(reader, type, after, sight, self.view.point.tx_us)
             return tuple(islice(views, limit))
 
     def add_alias(
@@ -276,7 +279,7 @@ class Entities(Caller):
 
 
 def _entity_pages(
-    reader: Reader, type: str | None, after: str, scopes: Sequence[str], tx_us: int
+    reader: Reader, type: str | None, after: str, sight: Sight, tx_us: int
 ) -> Iterator[EntityView]:
     """Yield entities by canonical id, read as far as they are asked for."""
     size = _FIRST_CHUNK
@@ -284,9 +287,7 @@ def _entity_pages(
         known = reader.entities(raw, tx_us=tx_us)
         roots = [entity_id for entity_id in raw if entity_id in known.entities
                  and known.canonical.get(entity_id, entity_id) == entity_id]  # fmt: skip
-        yield from (
-            entity_id for entity_id in entity_views(known, roots, scopes) if entity_id.aliases
-        )
+        yield from filter(attrgetter("aliases"), entity_views(reader, known, roots, sight, tx_us))
         after, size = raw[-1], _CHUNK
 
 

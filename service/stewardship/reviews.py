@@ -30,7 +30,7 @@ from ...store.operations.split import claim_groups
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
 from ..reading.masking import Mask
-from ..reading.view import View, entity_view, sight_of
+from ..reading.view import View, described_entity, sight_of
 from .entities import facts_of
 from .rescoring import Rescored, rescored
 from .review_groups import BY, CaseGroup, grouped, sources_of
@@ -102,8 +102,8 @@ class Reviews(Caller):
         with self._reading() as reader:
             case = self._case(reader, review_id)
             sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
-            subject = entity_view(reader, case.entity_id, sight, tx_us)
-            candidates = [entity_view(reader, c.entity, sight, tx_us) for c in case.candidates]
+            subject = described_entity(reader, case.entity_id, sight, tx_us)
+            candidates = [described_entity(reader, c.entity, sight, tx_us) for c in case.candidates]
             best = best_of(case)
             priority = self._priorities(reader, [case])[review_id]
             snippets = self._snippets(reader, case, subject.members)
@@ -406,7 +406,7 @@ class Reviews(Caller):
         self, reader: Reader, case: Review, subject: EntityView, best: EntityCandidate
     ) -> Impact:
         sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
-        candidate = entity_view(reader, best.entity, sight, tx_us)
+        candidate = described_entity(reader, best.entity, sight, tx_us)
         known = reader.entities((*subject.members, *candidate.members), tx_us=tx_us)
         left, right = self.view.facts(subject.entity_id), self.view.facts(candidate.entity_id)
         slots = tuple(sorted(left.keys() & right.keys()))

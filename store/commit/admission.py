@@ -15,6 +15,7 @@ from itertools import chain
 
 from ...resolution.bind import SCORED, Named, Rules, Scorer, as_ref, bind
 from ...resolution.keys import alias_key, entity_id, free_ordinal, is_description
+from ...resolution.names import taught_level
 from ...resolution.register import Register
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import (
@@ -382,7 +383,11 @@ class _Admission:
     def _teach(self, ref: EntityRef, raw: str) -> None:
         """Let a bound entity learn names, identifiers and its type from a trusted write."""
         entity = self.register.entity(raw)
-        if entity is None or self.draft.details.authority_level > Authority.USER:
+        # What is quarantined teaches nothing, until somebody releases it.
+        if entity is None or self.draft.quarantine:
+            return
+        if self.draft.details.authority_level > Authority.USER:
+            self._vouch(ref.name, entity)
             return
 
         better_type = entity.type == UNKNOWN_TYPE and ref.type != UNKNOWN_TYPE
@@ -399,25 +404,36 @@ class _Admission:
 
         self._learn_names(ref, entity)
 
-    def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
+    def _vouch(self, surface: str, entity: Entity) -> None:
+        """Strengthen a name that the entity has already; another would be a way to hijack it."""
+        family = self.register.members(entity.entity_id)
+        if any(a.entity_id in family for a in self.register.named(alias_key(surface))):
+            self._learn_name(surface, entity)
+
+    def _learn_name(self, surface: str, entity: Entity) -> None:
+        """Write a name row, unless one as strong and as wide is open already."""
+        norm = alias_key(surface)
+        namesakes = self.register.named(norm)
         family = set(self.register.members(entity.entity_id))
         reach = {self.rules.scope_id, TENANT_SCOPE.scope_id}
+        level = taught_level(self.draft.details.authority_level, self.draft.quarantine)
+        for alias in namesakes:
+            own = alias.entity_id in family and alias.scope_id in reach
+            if own and self.register.taught_level(alias) <= level:
+                return
+        if not norm:
+            return
+
+        in_scope = [alias for alias in namesakes if alias.scope_id == self.rules.scope_id]
+        ordinal = free_ordinal(alias.ordinal for alias in in_scope)
+        if self.scorer and all(alias.type != entity.type for alias in namesakes):
+            self.register.block(norm, self.scorer.stored_keys(surface, entity.type))
+        self.register.taught(self.draft.object_id, level)
+        self.register.learn(aliases=[self._alias(surface, norm, entity, ordinal)])
+
+    def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
         for surface in dict.fromkeys((ref.name, *self._further_names(ref))):
-            norm = alias_key(surface)
-            namesakes_known = self.register.named(norm)
-            if not norm or any(
-                a.entity_id in family and a.scope_id in reach for a in namesakes_known
-            ):
-                continue
-
-            ordinal = free_ordinal(
-                a.ordinal for a in namesakes_known if a.scope_id == self.rules.scope_id
-            )
-            if self.scorer and all(a.type != entity.type for a in namesakes_known):
-                self.register.block(norm, self.scorer.stored_keys(surface, entity.type))
-
-            self.register.learn(aliases=[self._alias(surface, norm, entity, ordinal)])
-
+            self._learn_name(surface, entity)
         schemes = self.register.held(entity.entity_id)
         self.register.learn(
             identifiers=[
@@ -432,7 +448,7 @@ class _Admission:
 
         Retrieved text and tools teach none, and a description ("the boss") names nobody.
         """
-        if self.draft.details.authority_level > Authority.USER:
+        if self.draft.quarantine or self.draft.details.authority_level > Authority.USER:
             return []
         return [name for name in ref.aliases if not is_description(name)]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
+from ...resolution.names import NameRow
 from ...resolution.postings import hit_weight
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict, ReviewState
@@ -27,6 +28,8 @@ Names = tuple[Lookup, Sequence[str]]
 """What is looked up, and the scopes whose aliases are visible."""
 Properties = Mapping[str, Any]
 """What a node has, as stored."""
+Taught = Sequence[Any]
+"""An alias as stored, with what its teacher may say; None without such a claim."""
 Proposal = tuple[Alias, int]
 """An alias that shares blocking keys with a name, and what they weigh."""
 _ALL_NORMS = 2**31 - 1
@@ -39,6 +42,7 @@ class _Facts:
     entity: Entity
     identifiers: Sequence[Properties]
     judgements: Sequence[Properties]
+    names: Sequence[Taught]
     cases: Sequence[Properties]
 
     def case(self, tx_us: int) -> clusters.Waited | None:
@@ -70,7 +74,7 @@ class _NameAnswer:
     norms: frozenset[str]
     identifiers: frozenset[tuple[str, str]]
     scopes: frozenset[str]
-    alias_rows: Sequence[Properties]
+    alias_rows: Sequence[Taught]
     identifier_rows: Sequence[Properties]
 
     def covers(self, lookup: Lookup, scopes: Sequence[str]) -> bool:
@@ -80,6 +84,15 @@ class _NameAnswer:
         if not lookup.norms:
             return True
         return self.norms.issuperset(lookup.norms) and self.scopes.issuperset(scopes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """What the names and identifiers of a look-up mean."""
+
+    aliases: list[Alias]
+    owners: set[str]
+    taught_levels: dict[str, int]
 
 
 class Register:
@@ -106,8 +119,8 @@ class Register:
 
     def learn(self, entity_ids: Iterable[str], records: Iterable[Sequence[Any]]) -> None:
         """Keep entities; those that were asked for and did not come are not there."""
-        for entity, identifiers, judgements, cases in records:
-            facts = _Facts(codec.entity(entity), identifiers, judgements, cases)
+        for entity, identifiers, judgements, names, cases in records:
+            facts = _Facts(codec.entity(entity), identifiers, judgements, names, cases)
             self._facts[entity["entity_id"]] = facts
         for entity_id in entity_ids:
             self._facts.setdefault(entity_id, None)
@@ -121,13 +134,13 @@ class Register:
 
     def known_each(self, lookups: Sequence[Names], tx_us: int) -> list[Known]:
         """What is known of each look-up, in as many round trips as of one."""
-        answers = [self._by_name(lookup, scopes, tx_us) for lookup, scopes in lookups]
+        matches = [self._by_name(lookup, scopes, tx_us) for lookup, scopes in lookups]
         proposals = self._by_block_keys(lookups, tx_us)
 
         ids_of: list[set[str]] = []
-        for (lookup, _), (_, owners), near in zip(lookups, answers, proposals, strict=True):
+        for (lookup, _), match, near in zip(lookups, matches, proposals, strict=True):
             owners_near = [alias.entity_id for alias, _ in near]
-            ids_of.append(owners.union(lookup.entity_ids, owners_near))
+            ids_of.append(match.owners.union(lookup.entity_ids, owners_near))
 
         all_ids: set[str] = set()
         for ids in ids_of:
@@ -135,14 +148,14 @@ class Register:
         self._fetch(all_ids, tx_us)
 
         return [
-            self._answer(ids, tx_us, aliases=aliases, proposals=near)
-            for ids, (aliases, _), near in zip(ids_of, answers, proposals, strict=True)
+            self._answer(ids, tx_us, match=match, proposals=near)
+            for ids, match, near in zip(ids_of, matches, proposals, strict=True)
         ]
 
     def entities(self, entity_ids: Sequence[str], tx_us: int) -> Known:
         """Entities with their clusters and all that names them."""
         self._fetch(set(entity_ids), tx_us)
-        answer = self._answer(set(entity_ids), tx_us, aliases=(), proposals=())
+        answer = self._answer(set(entity_ids), tx_us, match=_Match([], set(), {}), proposals=())
         aliases = self._aliases_of({*entity_ids, *answer.entities}, tx_us)
         return replace(answer, aliases=aliases)
 
@@ -153,17 +166,29 @@ class Register:
         aliases = self._aliases_of(set(entity_ids), tx_us)
         return tuple(alias for alias in aliases if alias.scope_id in scopes)
 
+    def name_rows(self, entity_ids: Sequence[str], tx_us: int) -> tuple[NameRow, ...]:
+        """The names of raw entities that were open at a tx, whoever may see them."""
+        self._fetch(set(entity_ids), tx_us)
+        names: list[Taught] = []
+        for entity_id in sorted(set(entity_ids)):
+            facts = self._facts_at(entity_id, tx_us)
+            for name in facts.names if facts else ():
+                if _open(name[0], tx_us):
+                    names.append(name)
+
+        names.sort(key=lambda name: int(name[0]["n"]))
+        return tuple(codec.name_row(alias, teacher) for alias, teacher in names)
+
     def _aliases_of(self, entity_ids: set[str], tx_us: int) -> tuple[Alias, ...]:
         rows = self._calls.column(cypher.OWN_ALIASES, entity_ids=sorted(entity_ids), tx=tx_us)
         aliases = {codec.alias(row, tx_us) for row in rows}
         return tuple(sorted(aliases, key=alias_order))
 
-    def _by_name(
-        self, lookup: Lookup, scopes: Sequence[str], tx_us: int
-    ) -> tuple[list[Alias], set[str]]:
+    def _by_name(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> _Match:
         """The aliases of a look-up, and the owners of these and of its identifiers."""
+        match = _Match([], set(), {})
         if not (lookup.norms or lookup.identifiers):
-            return [], set()
+            return match
 
         names = self._names
         if names is None or not names.covers(lookup, scopes):
@@ -173,18 +198,16 @@ class Register:
             assert names is not None  # it was met just now
 
         norms, pairs, visible = set(lookup.norms), set(lookup.identifiers), set(scopes)
-        aliases: list[Alias] = []
-        owners: set[str] = set()
-        for row in names.alias_rows:
+        for row, teacher in names.alias_rows:
             if row["norm"] in norms and row["scope_id"] in visible and _open(row, tx_us):
-                aliases.append(codec.alias(row, tx_us))
-                owners.add(str(row["entity_id"]))
+                match.aliases.append(codec.alias(row, tx_us))
+                match.owners.add(str(row["entity_id"]))
+                match.taught_levels[str(row["object_id"])] = codec.taught_level_of(teacher)
 
         for row in names.identifier_rows:
             if (row["scheme"], row["value"]) in pairs and _open(row, tx_us):
-                owners.add(str(row["entity_id"]))
-
-        return aliases, owners
+                match.owners.add(str(row["entity_id"]))
+        return match
 
     def _by_block_keys(self, lookups: Sequence[Names], tx_us: int) -> list[list[Proposal]]:
         """What blocking keys propose for each look-up."""
@@ -274,7 +297,7 @@ class Register:
         ids: set[str],
         tx_us: int,
         *,
-        aliases: Iterable[Alias],
+        match: _Match,
         proposals: Sequence[Proposal],
     ) -> Known:
         facts_of: dict[str, _Facts] = {}
@@ -300,11 +323,12 @@ class Register:
 
         return Known(
             identifiers=_identifiers(facts_of.values(), tx_us),
-            aliases=tuple(sorted({*aliases, *(a for a, _ in proposals)}, key=alias_order)),
+            aliases=tuple(sorted({*match.aliases, *(a for a, _ in proposals)}, key=alias_order)),
             weights=_alias_weights(proposals),
             entities=entities,
             judgements=tuple(j for j in judgements if {j.left_id, j.right_id} <= entities.keys()),
             canonical=canonical,
+            taught_levels=match.taught_levels,
         )
 
 

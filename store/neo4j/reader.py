@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...resolution.known import Known, Lookup
+from ...resolution.names import NameRow
 from ...schema.claim import Edge, MentionLink, Version
 from ...schema.entity import Alias, Review
 from ...schema.errors import NotFound
@@ -187,6 +188,10 @@ class Neo4jReader:
     ) -> tuple[Alias, ...]:
         """The aliases that raw entities have in these scopes, in their order."""
         return self._register.names_of(entity_ids, scopes, self._pin(tx_us))
+
+    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
+        """The names of raw entities that were open at a tx, whoever may see them."""
+        return self._register.name_rows(entity_ids, self._pin(tx_us))
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int

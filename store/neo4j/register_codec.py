@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ...resolution.names import NameRow, taught_level
+from ...schema.claim import Permissions
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
 from ..port.receipts import candidates_json, candidates_of
 from ..port.store import ActionRecord, StoredReceipt
-from .codec import Properties, known_end
+from .codec import Properties, known_end, permissions
 
 
 def entity(properties: Mapping[str, Any]) -> Entity:
@@ -65,6 +67,26 @@ def alias(properties: Mapping[str, Any], tx_us: int = INF_US) -> Alias:
         object_id=properties["object_id"],
         merge_id=properties.get("merge_id"),
     )
+
+
+def name_row(properties: Mapping[str, Any], teacher: Mapping[str, Any] | None) -> NameRow:
+    """A name, with the level and the permissions of the claim that taught it."""
+    return NameRow(
+        entity_id=properties["entity_id"],
+        surface=properties["surface"],
+        scope_id=properties["scope_id"],
+        tx_start=properties["tx_start"],
+        object_id=properties["object_id"],
+        level=taught_level_of(teacher),
+        permissions=Permissions() if teacher is None else permissions(teacher),
+    )
+
+
+def taught_level_of(teacher: Mapping[str, Any] | None) -> int:
+    """The level of a name by its teacher."""
+    if teacher is None:
+        return taught_level(None, None)
+    return taught_level(teacher["authority_level"], teacher["quarantine"])
 
 
 def alias_row(alias: Alias, n: int) -> Properties:

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from ...resolution.known import Known, Lookup
+from ...resolution.names import NameRow
 from ...schema.claim import Assertion, Claim, Row, Version
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault, NotFound
@@ -107,6 +108,10 @@ class Neo4jWriteTx:
     ) -> tuple[Alias, ...]:
         """The aliases that raw entities have in these scopes, in their order."""
         return self._register().names_of(entity_ids, scopes, tx_us)
+
+    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
+        """The names of raw entities that were open at a tx, whoever may see them."""
+        return self._register().name_rows(entity_ids, tx_us)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int

@@ -21,6 +21,7 @@ from ..port.store import ActionRecord, SlotRead, WriteTx
 from .change import Change, Mandate, begin, derived_id, unknown_object
 from .erase import erase_objects
 from .merge import merge_at
+from .naming import next_ordinal
 from .replan import flag_dependants, groups_for, note_ties
 from .retire import archive
 
@@ -177,6 +178,7 @@ def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     change.ledger.settle(change.stamp)
 
     change.claims.append(release)
+    _teach(tx, change, release, object_id)
     change.edges += effect.edges
     change.edges += derivations(release, change.stamp)
     note_ties(tx, change, group, rows)
@@ -195,6 +197,23 @@ def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     )
     change.keep(claim.object_id, encode(receipt))
     return (claim.object_id,)
+
+
+def _teach(tx: WriteTx, change: Change, release: Assertion, quarantined_id: str) -> None:
+    """Let a released claim teach the names that were shown to nobody while it was set apart."""
+    details = release.details
+    ends = [raw for raw in (details.subject_id, details.value_entity_id) if raw]
+    aliases = tx.entities(ends, tx_us=change.clock.last_us).aliases if ends else ()
+    for alias in aliases:
+        if alias.object_id == quarantined_id:
+            change.aliases.append(
+                replace(
+                    alias,
+                    ordinal=next_ordinal(tx, change, alias.norm, alias.scope_id),
+                    tx_start=change.stamp,
+                    object_id=release.claim.object_id,
+                )
+            )
 
 
 def _approve_erasure(decision: _Decision) -> ActionReceipt:

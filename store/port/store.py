@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 from ...resolution.known import Known, Lookup
+from ...resolution.names import NameRow
 from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
 from ...schema.entity import Alias, Judgement, Review
 from ...schema.principal import Sight
@@ -108,6 +109,13 @@ class IdentityReads(Protocol):
         self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
     ) -> tuple[Alias, ...]:
         """Return the aliases that raw entities have in these scopes, in their order."""
+        ...
+
+    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
+        """The names of raw entities that were open at a tx, whoever may see them.
+
+        `resolution.names` says which of them a caller is shown.
+        """
         ...
 
     def relations(

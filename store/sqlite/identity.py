@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order, worth_it
+from ...resolution.names import NameRow, taught_level
 from ...resolution.postings import Posting, heaviest, hit_weight, kth_largest
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict, ReviewState
@@ -31,7 +33,9 @@ class Register:
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known of a lookup as of a tx."""
         identifiers = self._identifiers_with(lookup.identifiers, tx_us)
-        aliases = self._aliases_with(lookup.norms, scopes, tx_us)
+        lines = self._lines(lookup.norms, scopes, tx_us)
+        aliases = [register_codec.alias(line, tx_us) for line in lines]
+        taught_levels = {line[10]: taught_level(line[13], line[14]) for line in lines}
         weights: dict[tuple[str, str], int] = {}
         if lookup.block_keys:
             for line, weight in self._hits_by_block(lookup, scopes, tx_us):
@@ -53,7 +57,8 @@ class Register:
         if lookup.names_only:
             return Known(entities=self._entities(bound, tx_us, canonical), canonical=canonical)
 
-        return self._known_of(bound, tx_us, canonical=canonical, aliases=aliases, weights=weights)
+        known = self._known_of(bound, tx_us, canonical=canonical, aliases=aliases, weights=weights)
+        return replace(known, taught_levels=taught_levels)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters and all that names them."""
@@ -74,6 +79,11 @@ class Register:
         aliases = [register_codec.alias(line, tx_us) for line in lines]
 
         return tuple(sorted(aliases, key=alias_order))
+
+    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
+        """The names of raw entities that were open at a tx, whoever may see them."""
+        bound = {"ids": codec.listed(sorted(set(entity_ids))), "tx": tx_us}
+        return tuple(map(register_codec.name_row, self._db.execute(sql.NAME_ROWS, bound)))
 
     def _known_of(
         self,
@@ -122,10 +132,6 @@ class Register:
         lines = set(self._db.execute(sql.IDENTIFIERS_OF, bound))
         identifiers = [register_codec.identifier(line, tx_us) for line in sorted(lines)]
         return tuple(identifiers)
-
-    def _aliases_with(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Alias]:
-        lines = self._lines(norms, scopes, tx_us)
-        return [register_codec.alias(line, tx_us) for line in lines]
 
     def _lines(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Line]:
         if not norms:

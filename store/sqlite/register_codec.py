@@ -6,6 +6,8 @@ a view answers. Candidates of a review are JSON, so that an erasure can find an 
 
 from __future__ import annotations
 
+from ...resolution.names import NameRow, taught_level
+from ...schema.claim import Permissions
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
 from ...schema.vocabulary import (
@@ -17,7 +19,7 @@ from ...schema.vocabulary import (
 )
 from ..port.receipts import candidates_json, candidates_of
 from ..port.store import ActionRecord, StoredReceipt
-from .codec import Line, listed, words
+from .codec import Line, listed, permissions, words
 
 _STATES = {state.value: state for state in EntityState}
 
@@ -56,6 +58,19 @@ def alias(line: Line, tx_us: int = INF_US) -> Alias:
         tx_end=_known_end(line[9], tx_us),
         object_id=line[10],
         merge_id=line[11],
+    )
+
+
+def name_row(line: Line) -> NameRow:
+    """A name, with the level and the permissions of the claim that taught it."""
+    return NameRow(
+        entity_id=line[0],
+        surface=line[1],
+        scope_id=line[2],
+        tx_start=line[3],
+        object_id=line[4],
+        level=taught_level(line[5], line[6]),
+        permissions=Permissions() if line[7] is None else permissions(line[7:]),
     )
 
 

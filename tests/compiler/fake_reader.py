@@ -22,6 +22,7 @@ from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import CompileRequest
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known, Lookup
+from tenure.resolution.names import NameRow
 from tenure.schema.claim import (
     Authorship,
     Claim,
@@ -140,6 +141,21 @@ class World:
 
     def keys(self) -> tuple[bytes, ...]:
         return (KEY,)
+
+    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
+        return tuple(
+            NameRow(
+                entity_id=e.entity_id,
+                surface=e.name,
+                scope_id="tenant",
+                tx_start=int(self.canonical.get(e.entity_id, e.entity_id) != e.entity_id),
+                object_id="",
+                level=2,
+                permissions=Permissions(),
+            )
+            for e in self.entities.values()
+            if e.entity_id in entity_ids
+        )
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         self.calls.append("known")

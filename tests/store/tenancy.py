@@ -200,6 +200,10 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "IdentityReads.names_of": reading(
         lambda r: r.names_of(ENTITIES, scopes=("tenant",), tx_us=1_000)
     ),
+    "IdentityReads.name_rows": reading(lambda r: r.name_rows(ENTITIES, tx_us=1_000)),
+    "IdentityReads.name_rows, under the lock": writing(
+        lambda t: t.name_rows(ENTITIES, tx_us=1_000)
+    ),
     "IdentityReads.relations": reading(
         lambda r: r.relations(ENTITIES, sight=SIGHT, point=POINT, limit=9)
     ),

@@ -144,6 +144,10 @@ e {.entity_id, .name, .type, .state, .scope_id, .tx_start,
 a {.entity_id, .surface, .norm, .type, .scope_id, .ordinal,
   .valid_from, .valid_until, .tx_start, .tx_end, .object_id, .merge_id}
 """,
+    "teacher": """
+head(COLLECT { MATCH (t:Claim {tenant_id: $tenant, object_id: a.object_id})
+  RETURN t {.authority_level, .quarantine, .class_rank, .allow, .deny} })
+""",
     "identifier": "i {.entity_id, .scheme, .value, .tx_start, .tx_end}",
     "clusters": """
 MATCH (e:Entity {tenant_id: $tenant, entity_id: id})
@@ -162,6 +166,8 @@ MATCH (e:Entity {tenant_id: $tenant, entity_id: id})
 [{entity},
     COLLECT { MATCH (e)<-[:IDENTIFIES]-(i:Identifier) RETURN {identifier} },
     COLLECT { MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement) RETURN properties(j) },
+    COLLECT { MATCH (e)<-[:ALIAS_OF]-(a:Alias)
+      RETURN [a {.entity_id, .surface, .scope_id, .tx_start, .tx_end, .object_id, .n}, {teacher}] },
     COLLECT { MATCH (r:Review) WHERE r.tenant_id = $tenant AND r.entity_id = e.entity_id
       RETURN r {.reason, .version, .state, .decided_entity, .opened_tx, .decided_tx} }]
 """,
@@ -170,12 +176,12 @@ CALL () {
   UNWIND $given.norms AS norm
   UNWIND $given.scopes AS scope_id
   MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = norm AND a.scope_id = scope_id
-  RETURN collect({alias}) AS aliases }
+  RETURN collect([{alias}, {teacher}]) AS aliases }
 CALL () {
   UNWIND $given.identifiers AS pair
   MATCH (i:Identifier) WHERE i.tenant_id = $tenant AND i.scheme = pair[0] AND i.value = pair[1]
   RETURN collect({identifier}) AS identifiers }
-WITH *, $given.entity_ids + [a IN aliases | a.entity_id]
+WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
   + [i IN identifiers | i.entity_id] AS ids
 CALL (ids) {
   UNWIND ids AS id

@@ -38,12 +38,25 @@ INSERT INTO alias (entity_id, surface, norm, type, scope_id, ordinal, valid_from
 CLOSE_ALIAS: Final = f"""
 UPDATE alias SET tx_end = ? WHERE entity_id = ? AND norm = ? AND scope_id = ?
   AND type = ? AND ordinal = ? AND valid_from = ? AND tx_end = {_OPEN}"""
-ALIASES_BY_NORM: Final = f"""{_ALIAS}
-json_each(:scopes) s CROSS JOIN json_each(:norms) n CROSS JOIN alias a INDEXED BY alias_by_norm
-ON a.norm = n.value AND a.scope_id = s.value WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
+ALIASES_BY_NORM: Final = """
+SELECT a.entity_id, a.surface, a.norm, a.type, a.scope_id, a.ordinal, a.valid_from, a.valid_until,
+  a.tx_start, a.tx_end, a.object_id, a.merge_id, a.alias_id, c.authority_level, c.quarantine
+FROM json_each(:scopes) s CROSS JOIN json_each(:norms) n
+CROSS JOIN alias a INDEXED BY alias_by_norm ON a.norm = n.value AND a.scope_id = s.value
+LEFT JOIN claim c ON c.object_id = a.object_id
+WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
+"""The last two columns are of the claim that taught the alias."""
 ALIASES_OF: Final = f"""{_ALIAS} json_each(:ids) j
 CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
 WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
+NAME_ROWS: Final = """
+SELECT a.entity_id, a.surface, a.scope_id, a.tx_start, a.object_id, c.authority_level,
+  c.quarantine, p.class_rank, p.allow, p.deny FROM json_each(:ids) j
+CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
+LEFT JOIN claim c ON c.object_id = a.object_id
+LEFT JOIN object_permit o ON o.claim_id = c.claim_id
+LEFT JOIN permit p ON p.permit_id = o.permit_id
+WHERE a.tx_start <= :tx AND a.tx_end > :tx ORDER BY a.alias_id"""
 ALL_ALIASES: Final = f"{_ALIAS} alias a ORDER BY a.alias_id"
 PUT_IDENTIFIER: Final = """
 INSERT INTO identifier (entity_id, scheme, value, tx_start, tx_end) VALUES (?, ?, ?, ?, ?)"""

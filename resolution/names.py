@@ -1,0 +1,108 @@
+"""Which name of an entity a caller is shown, and how far it may be trusted.
+
+A name is a row: an entity, a surface, a scope, and the write that taught it. Its level and its
+classification are those of that write, as they are today. A caller sees the strongest name among
+the rows of its scopes that it may read, and where there is none the head of the entity's id. A
+write that is quarantined shows its name to nobody. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ..schema.claim import Permissions
+from ..schema.principal import Scope, Sight
+from ..schema.vocabulary import EntityState
+from .known import Known
+
+STEWARD_LEVEL: Final = 2
+"""The level of a name that no claim taught: a person gave it, beside those that it has."""
+UNTRUSTED_LEVEL: Final = 5
+"""Weaker than every level of authority: the name of a quarantined write."""
+SHOWN_LENGTH: Final = 120
+"""Characters of a name that are shown; more are stored and bound."""
+_ID_LENGTH: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameRow:
+    """A name of a raw entity with what its teacher may say."""
+
+    entity_id: str
+    surface: str
+    scope_id: str
+    tx_start: int
+    object_id: str
+    """The write that taught it."""
+    level: int
+    """Of that write: 0 to 4, `STEWARD_LEVEL` without one, `UNTRUSTED_LEVEL` in quarantine."""
+    permissions: Permissions
+    """Of that write, today."""
+
+    def is_visible(self, sight: Sight) -> bool:
+        """Whether a caller may be shown the name."""
+        return (
+            self.scope_id in sight.scopes
+            and self.level < UNTRUSTED_LEVEL
+            and sight.may_see(
+                classification=self.permissions.classification.rank,
+                allow=self.permissions.allow,
+                deny=self.permissions.deny,
+            )
+        )
+
+
+def taught_level(authority_level: int | None, quarantine: str | None) -> int:
+    """The level of a name by what is stored of its teacher; None for no such claim."""
+    if quarantine:
+        return UNTRUSTED_LEVEL
+    return STEWARD_LEVEL if authority_level is None else authority_level
+
+
+def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> Known:
+    """The entities under the names that a caller may see, with the level of each name.
+
+    All members of a cluster have one name. An erased entity has none and stays as it is.
+    """
+    best: dict[str, NameRow] = {}
+    ranks: dict[str, tuple[int, int, bool, int, str, str]] = {}
+    for row in rows:
+        root = known.canonical.get(row.entity_id, row.entity_id)
+        if not row.is_visible(sight) or root not in known.entities:
+            continue
+
+        # Of equals the name that the entity was made with stands before nicknames.
+        specificity = Scope.parse(row.scope_id).specificity
+        is_nickname = row.surface != known.entities[root].name
+        rank = (row.level, -specificity, is_nickname, row.tx_start, row.entity_id, row.surface)
+        if root not in best or rank < ranks[root]:
+            best[root], ranks[root] = row, rank
+
+    entities = dict(known.entities)
+    levels: dict[str, int] = {}
+    for raw, entity in known.entities.items():
+        if entity.state is EntityState.ERASED:
+            continue
+        row = best.get(known.canonical.get(raw, raw))
+        name = short_id(raw) if row is None else shown_name(row.surface)
+        entities[raw] = replace(entity, name=name)
+        if row is not None:
+            levels[raw] = row.level
+    return replace(known, entities=entities, name_levels=levels)
+
+
+def shown_name(surface: str) -> str:
+    r"""A name on one line, and no longer than is shown.
+
+    >>> shown_name("Globex\tInc")
+    'Globex Inc'
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in surface).split())
+    return line if len(line) <= SHOWN_LENGTH else line[: SHOWN_LENGTH - 1] + "…"
+
+
+def short_id(entity_id: str) -> str:
+    """What stands for an entity whose names the caller may not see."""
+    return entity_id[:_ID_LENGTH]

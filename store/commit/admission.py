@@ -2,9 +2,7 @@
 
 Mentions are bound against the register as it stands under the lock, so that sixteen writers
 naming one new entity make one. A claim without a resolved subject cannot be stated: only an
-`Admitted` reaches the planner. A write that cannot be admitted raises and leaves nothing.
-
-Checklist: C-050 to C-055.
+`Admitted` reaches the planner; a write that is not admitted raises. Checklist: C-050 to C-055.
 """
 
 from __future__ import annotations
@@ -34,13 +32,7 @@ from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE, Principal
 from ...schema.slots import UNKNOWN_TYPE, compatible
 from ...schema.values import canonical_value
-from ...schema.vocabulary import (
-    Authority,
-    Decision,
-    EntityState,
-    ReviewState,
-    ValueType,
-)
+from ...schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
 from ...schema.write import Draft, Span
 from ..port.store import SlotRecord
 from ..timeline.ledger import PlanningSlot

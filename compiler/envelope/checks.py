@@ -21,7 +21,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...schema.errors import InvalidInput
 from ...schema.values import fields_of, items_of
@@ -239,7 +239,7 @@ def _broken_arguments(arguments: str, schema: object) -> list[str]:
     if not isinstance(value, dict):
         return ["they are no object"]
 
-    return violations(value, schema)
+    return violations(cast("object", value), schema)
 
 
 def violations(value: object, schema: object) -> list[str]:
@@ -250,7 +250,7 @@ def violations(value: object, schema: object) -> list[str]:
     """
     validator = _validator(schema, _Work())
     details: list[str] = []
-    for error in validator.iter_errors(value):
+    for error in validator.iter_errors(cast("Any", value)):
         details.append(f"{error.json_path}: {error.message}"[:_MAX_WORDS])
         if len(details) == _MAX_VIOLATIONS:
             break
@@ -294,17 +294,19 @@ def _validator(schema: object, work: _Work) -> Validator:
 
     Its registry is empty, because the default one fetches what a `$ref` names.
     """
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend, validator_for
+    from jsonschema import Draft202012Validator, validators
     from referencing import Registry
 
-    dialect: Any = validator_for(schema, default=Draft202012Validator)
+    library: Any = validators  # its stubs leave `extend` without types
+    dialect = library.validator_for(schema, default=Draft202012Validator)
     keywords = dict(dialect.VALIDATORS) | _own_keywords(work)
     limited: dict[str, Keyword] = {}
     for name, keyword in keywords.items():
         limited[name] = _limited(keyword, work)
 
-    return extend(dialect, limited)(schema, registry=Registry())
+    registry: Registry[Any] = Registry()
+    validator: Validator = library.extend(dialect, limited)(schema, registry=registry)
+    return validator
 
 
 def _limited(keyword: Keyword, work: _Work) -> Keyword:
@@ -369,9 +371,9 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_comparable(each) for each in value]
+        return [_comparable(each) for each in cast("list[object]", value)]
     if isinstance(value, dict):
-        return {name: _comparable(each) for name, each in value.items()}
+        return {name: _comparable(each) for name, each in cast("dict[str, object]", value).items()}
 
     return value
 

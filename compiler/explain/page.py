@@ -133,20 +133,21 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(
-        figure=_figure,
-        fit_text=fit_text,
-        ink=INK,
-        listed=_reason_list,
-        plural=plural,
-        abbreviation=abbreviation,
-        width=WIDTH,
-    )
+    names: dict[str, Any] = {
+        "figure": _figure,
+        "fit_text": fit_text,
+        "ink": INK,
+        "listed": _reason_list,
+        "plural": plural,
+        "abbreviation": abbreviation,
+        "width": WIDTH,
+    }
+    environment.globals.update(names)
     return environment
 
 
 def _source(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return files(str(__package__)).joinpath(name).read_text(encoding="utf-8")
 
 
 def _safe(value: object) -> object:

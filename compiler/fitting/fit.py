@@ -164,7 +164,9 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
         _fit_turn(rung, {name: loose[name] for name in TURN if name in loose}, base)
         base = rung.sizes()
 
-    return Fit(rung.ledger.chosen, rung.dropped, rung.shortened, rung.allocated, rung.shadow_price)
+    # A ladder has a rung: its last is the budget itself.
+    top = rung  # pyright: ignore[reportPossiblyUnboundVariable]
+    return Fit(top.ledger.chosen, top.dropped, top.shortened, top.allocated, top.shadow_price)
 
 
 def _ladder(budget: int) -> list[int]:

@@ -61,16 +61,17 @@ def check_enforcement(enforcement: Enforcement, spec: str) -> None:
         return
 
     allowed_keys = _KEYS[enforcement]
-    if not isinstance(stated, dict) or not stated.keys() <= allowed_keys:
+    fields = fields_of(stated)
+    if not isinstance(stated, dict) or not fields.keys() <= allowed_keys:
         raise _refusal(
             f"{enforcement.value} takes an object with {', '.join(sorted(allowed_keys))}"
         )
 
     if enforcement is Enforcement.PATTERN:
-        for pattern in (*texts(stated.get("required")), *texts(stated.get("forbidden"))):
+        for pattern in (*texts(fields.get("required")), *texts(fields.get("forbidden"))):
             _check_pattern(pattern)
 
-    for schema in fields_of(stated.get("arguments")).values():
+    for schema in fields_of(fields.get("arguments")).values():
         _check_schema(schema)
 
 
@@ -120,20 +121,23 @@ def _check_schema(schema: object) -> None:
     if not isinstance(schema, dict | bool):
         raise _refusal("a JSON Schema is an object, true or false")
 
-    dialect: Any = validator_for(schema, default=None)
-    if dialect is None and "$schema" in fields_of(schema):
-        raise _refusal(f"{fields_of(schema)['$schema']!r} is no dialect of JSON Schema")
+    document = cast("dict[str, Any] | bool", schema)
+
+    # The stubs know no default of None, which tells an unknown dialect.
+    dialect: Any = validator_for(document, default=cast("Any", None))
+    if dialect is None and "$schema" in fields_of(document):
+        raise _refusal(f"{fields_of(document)['$schema']!r} is no dialect of JSON Schema")
 
     dialect = dialect or validator_for(True)
     try:
-        dialect.check_schema(schema)
+        dialect.check_schema(document)
     except SchemaError as error:
         raise _refusal(
             f"no valid JSON Schema at {error.json_path}: {error.message[:200]}"
         ) from error
 
-    for rules in _objects(schema):
-        _check_references(rules, schema)
+    for rules in _objects(document):
+        _check_references(rules, document)
         for pattern in _patterns(rules):
             _check_pattern(pattern)
 
@@ -155,22 +159,24 @@ def _check_references(rules: Mapping[str, Any], schema: object) -> None:
             raise _refusal(f"{keyword} {target!r} leaves the document; put it under $defs")
 
         document = DRAFT202012.create_resource(cast("Any", schema))
+        registry: Registry[Any] = Registry()
         try:
-            Registry().resolver_with_root(document).lookup(target)
+            registry.resolver_with_root(document).lookup(target)
         except Unresolvable as error:
             raise _refusal(f"{keyword} {target!r} names nothing in the schema") from error
 
 
 def _objects(schema: object) -> Iterator[Mapping[str, Any]]:
     """Go through every object of a schema, whatever keyword it stands under."""
-    waiting = [schema]
+    waiting: list[object] = [schema]
     while waiting:
         branch = waiting.pop()
         if isinstance(branch, dict):
-            yield cast("Mapping[str, Any]", branch)
-            waiting.extend(branch.values())
-
-        waiting.extend(items_of(branch))
+            rules = cast("Mapping[str, Any]", branch)
+            yield rules
+            waiting.extend(rules.values())
+        else:
+            waiting.extend(items_of(branch))
 
 
 def _patterns(rules: Mapping[str, Any]) -> Iterator[str]:

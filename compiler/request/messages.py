@@ -77,7 +77,8 @@ def _blocks(content: object) -> list[Fields]:
 
     blocks: list[Fields] = []
     for block in cast("list[Any]", content):
-        blocks.append(block if isinstance(block, Mapping) else {"type": "text", "text": block})
+        is_block = isinstance(block, Mapping)
+        blocks.append(cast("Fields", block) if is_block else {"type": "text", "text": block})
 
     return blocks
 

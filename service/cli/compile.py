@@ -195,7 +195,7 @@ def _answer(
     context: typer.Context, envelope: Envelope, text: str, words: Mapping[str, str] | None
 ) -> None:
     """Print a text of an envelope; with the words of its objects also the account of it."""
-    report = {
+    report: dict[str, Any] = {
         "envelope_id": envelope.envelope_id,
         "digest": envelope.digest,
         "tokens": envelope.tokens,

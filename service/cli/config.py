@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .frame import answer, examples, frame_of
 from .show import Columns
+
+if TYPE_CHECKING:
+    from ..settings import Setting
 
 app = typer.Typer()
 config = typer.Typer(help="The settings in force.", no_args_is_help=True)
@@ -32,8 +35,8 @@ def show(
     if origin:
         columns = {**columns, "origin": "origin"}
 
-    settings = []
-    entries = []
+    settings: list[Setting] = []
+    entries: list[dict[str, Any]] = []
     for setting in frame_of(context).settings().listed():
         is_default = setting.origin == "default" and setting.key.startswith("policy.")
         if is_default and not with_defaults:

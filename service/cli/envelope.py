@@ -203,7 +203,7 @@ def _show_ablation(screen: Screen, ablation: Ablation, words: Mapping[str, str] 
     """Print what each object is worth, with its words, or each section where there are none."""
     screen.line(f"with everything: {ablation.whole:g}")
 
-    columns: dict[str, Any] = {"section": _first, "is worth": _change}
+    columns: Columns = {"section": _first, "is worth": _change}
     if words is not None:
         columns = {
             "says": lambda row: words.get(row[0], ""),

@@ -199,7 +199,9 @@ def main() -> None:
     typer.main.get_command(app)(prog_name="tenure")
 
 
-def _tell_unexpected(kind: type[BaseException], error: BaseException, _: TracebackType) -> None:
+def _tell_unexpected(
+    kind: type[BaseException], error: BaseException, _: TracebackType | None
+) -> None:
     """Tell an error that is none of ours in one sentence too."""
     if {"-v", "--verbose"} & set(sys.argv):
         traceback.print_exception(error)

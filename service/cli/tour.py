@@ -209,9 +209,9 @@ def _omissions(memory: Memory, envelope: Envelope) -> tuple[Omission, ...]:
     words = opening_words(memory, envelope)
     omissions: list[Omission] = []
 
-    for entry in envelope.trace.quarantined_objects:
-        text = words[entry.object_id] or entry.object_id
-        omissions.append(Omission(text, entry.reason, set_apart=True))
+    for quarantine in envelope.trace.quarantined_objects:
+        text = words[quarantine.object_id] or quarantine.object_id
+        omissions.append(Omission(text, quarantine.reason, set_apart=True))
     for entry in envelope.trace.omitted_objects:
         text = words[entry.object_id] or entry.object_id
         omissions.append(Omission(text, entry.reason, set_apart=False))

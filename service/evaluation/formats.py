@@ -67,15 +67,17 @@ class _Node:
         return _Node(self.mapping().get(name), f"{self.place}: {name}")
 
     def mapping(self) -> Mapping[str, Any]:
-        if not isinstance(self.value, Mapping):
+        value: object = self.value
+        if not isinstance(value, Mapping):
             raise _bad(f"{self.place} is no object")
-        return cast("Mapping[str, Any]", self.value)
+        return cast("Mapping[str, Any]", value)
 
     def members(self) -> list[_Node]:
         """The members of a list."""
-        if not isinstance(self.value, list):
+        value: object = self.value
+        if not isinstance(value, list):
             raise _bad(f"{self.place} is no list")
-        values: list[Any] = self.value
+        values = cast("list[object]", value)
         return [_Node(value, f"{self.place} {index}") for index, value in enumerate(values)]
 
     def text(self, name: str) -> str:
@@ -168,7 +170,8 @@ def _longmemeval(path: Path) -> Iterator[Fields]:
         turns, labelled_ids = _longmemeval_turns(name, instance)
         yield from turns
 
-        answer_sessions = {str(member) for member in instance["answer_session_ids"].value or []}
+        members: list[Any] = instance["answer_session_ids"].value or []
+        answer_sessions = {str(member) for member in members}
         evidence: list[Any] = [*labelled_ids] or _by_session(turns, answer_sessions)
         moment = instance["question_date"].time()
         is_answerable = not name.endswith("_abs")
@@ -274,7 +277,7 @@ def _memora_question(name: str, kind: str, question: _Node, memory_turns: list[F
         for turns in _by_session(memory_turns, {turn["session"] for turn in memory_turns})
     }
     evidence = [turns_by_session[i] for i in session_ids if i in turns_by_session]
-    needed_ids = set().union(*evidence)
+    needed_ids = set[str]().union(*evidence)
 
     moment = question["question_date"].time().replace("T00:00:00", "T23:59:59")
     return {

@@ -9,7 +9,7 @@ from typing import Final
 from ...resolution.text import find_dates
 
 _PREPOSITION: Final = re.compile(r"\b(?:in|on|since|from|as of|until|till|to) \Z", re.IGNORECASE)
-_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_WEEKDAYS: Final = list[str]("monday tuesday wednesday thursday friday saturday sunday".split())
 _UNIT_DAYS: Final = {"day": 1, "week": 7}
 _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10,

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 from ...schema.errors import InvalidInput, Unavailable
+from ...schema.values import fields_of
 
 TIMEOUT_S: Final = 30.0
 """For one attempt."""
@@ -164,7 +165,8 @@ class AnthropicProvider:
         if reply.stop_reason not in ("tool_use", "end_turn"):
             raise _unavailable(self.id, f"the answer was cut ({reply.stop_reason})")
 
-        for block in reply.content or []:
+        blocks: list[Any] = reply.content or []
+        for block in blocks:
             if block.type == "tool_use" and block.name == _TOOL:
                 return _proposal(self.id, block.input, reply.usage, "input", "output")
         raise _unavailable(self.id, "the answer calls no tool")
@@ -178,13 +180,12 @@ def _proposal(provider: str, answer: object, usage: Any, before: str, after: str
         except (ValueError, RecursionError) as error:
             raise _unavailable(provider, "the answer is no JSON") from error
 
-    body = cast("Mapping[str, Any]", answer) if isinstance(answer, Mapping) else {}
-    claims = body.get("claims")
+    claims: object = fields_of(answer).get("claims")
     if not isinstance(claims, list):
         raise _unavailable(provider, "the answer holds no claims")
 
     return Proposal(
-        claims=claims,
+        claims=cast("list[object]", claims),
         tokens_in=getattr(usage, f"{before}_tokens", None) or 0,
         tokens_out=getattr(usage, f"{after}_tokens", None) or 0,
     )

@@ -9,7 +9,7 @@ Checklist: C-013, C-016, C-023, C-028.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from ...resolution.known import Known
@@ -20,7 +20,7 @@ from ...schema.layers import DecayRule
 from ...schema.principal import EVERYONE, Sight
 from ...schema.values import moment, stamped
 from ...schema.vocabulary import EdgeKind
-from ...store.port.store import Ask, Point, Reader
+from ...store.port.store import Ask, Point, Reader, Usage
 
 _WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
 
@@ -49,7 +49,7 @@ class ObjectShaper:
         edges = reader.edges(object_ids, tx_us=point.tx_us) if object_ids else ()
         self._confirmed = _confirmations(edges)
         self._winners = _visible_winners(reader, edges, access, point)
-        self._usage = reader.usage(object_ids) if object_ids else {}
+        self._usage: Mapping[str, Usage] = reader.usage(object_ids) if object_ids else {}
 
     def __call__(self, version: Version) -> ContextObject:
         """The version as a context object."""

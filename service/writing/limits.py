@@ -23,6 +23,7 @@ from ...schema.limits import (
     check_texts,
 )
 from ...schema.principal import Scope
+from ...schema.values import NO_FIELDS
 from ...schema.write import Write
 
 Check = Callable[[object, str], None]
@@ -66,7 +67,7 @@ def _entity(value: object, field: str) -> None:
     elif isinstance(value, Mapping):
         members = cast("Mapping[str, Any]", value)
         check_json(members, field)
-        identifiers = members.get("external_ids") or {}
+        identifiers = members.get("external_ids") or NO_FIELDS
         if not isinstance(identifiers, Mapping):
             raise InvalidInput(
                 f"{field}: external_ids must be an object", code="bad_field", field=field

@@ -238,7 +238,7 @@ def test_a_pattern_that_backtracks_without_end_is_given_up() -> None:
 def test_arguments_without_json_break_their_schema() -> None:
     circular: list[Any] = []
     circular.append(circular)
-    spec = {"arguments": {"search": {}}}
+    spec: dict[str, Any] = {"arguments": {"search": {}}}
     for arguments in (circular, {"a": {1, 2}}, {"a": float("nan")}, DEEP):
         call = {"tool_calls": [{"name": "search", "arguments": arguments}]}
         assert "no JSON" in details("tool_policy", spec, call)[0]

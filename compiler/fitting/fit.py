@@ -32,7 +32,6 @@ from ..ir.piece import Piece, Short
 from ..request.request import Evidence
 from ..text.relevance import FULL, terms_of
 from ..text.sentences import Statement, statements
-from .assemble import frame_tokens
 from .ledger import Ledger, Sizes
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
@@ -462,7 +461,9 @@ def _compress(rung: _Rung, waiting: Sequence[Piece]) -> list[Piece]:
 def _shorten(rung: _Rung, piece: Piece, *, room: int) -> bool:
     """Take the best part of a piece that a room holds; say whether there is one."""
     ledger, context = rung.ledger, rung.context
-    room = min(room, ledger.room) - frame_tokens(piece, context.counter)
+    # A shorter form opens the same heading, block and row as the whole would.
+    frames = ledger.cost(piece) - context.counter.upper_bound(piece.text)
+    room = min(room, ledger.room) - frames
     if room < _LEAST_EXCERPT or not may_be_cut(piece):
         return False
 

@@ -24,8 +24,10 @@ from tenure.schema.vocabulary import (
     Op,
     ReviewState,
 )
+from tenure.store.commit.sessions import append_events
 from tenure.store.port import store as port
 from tenure.store.port.records import Expected
+from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionText
 from tenure.store.port.store import (
     ActionClosing,
     ActionRecord,
@@ -87,6 +89,17 @@ def fill_theirs(store: Store) -> None:
         actions=(an_action(),),
         flags=(Flag("t-a", "stale", True, 20),),
     )
+    told = SessionRecord(
+        session="session=t,user=ann",
+        seq=1,
+        kind="turn_started",
+        actor="ann",
+        last_us=0,
+        recorded_us=1_001,
+        body='{"parts":["SECRET"]}',
+        texts=(SessionText("SECRET talk"),),
+    )
+    store.transact(THEIRS, lambda tx: append_events(tx, told.session, 0, (told,)))
     store.define(THEIRS, after=0, definition='{"define":"slot","name":"SECRET"}')
     store.put_vectors(THEIRS, [VectorRow("t-a", "enc", "0", b"\x01\x00")])
     store.put_manifest(
@@ -232,6 +245,8 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.changes, of subjects": reading(
         lambda r: r.changes(0, 1_000, sight=SIGHT, subjects=ENTITIES)
     ),
+    "Reader.session_events": reading(lambda r: r.session_events("session=t,user=ann")),
+    "Reader.sessions": reading(lambda r: r.sessions()),
     "Reader.edges": reading(lambda r: r.edges(IDS, tx_us=1_000)),
     "Reader.receipts": reading(lambda r: r.receipts(IDS)),
     "Reader.actions": reading(lambda r: r.actions(open_only=False, tx_us=1_000)),
@@ -275,6 +290,10 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "WriteTx.action": writing(lambda t: t.action("t-action")),
     "WriteTx.review": writing(lambda t: t.review("t-review")),
     "WriteTx.cases": writing(lambda t: t.cases(ENTITIES)),
+    "WriteTx.session_head": writing(lambda t: t.session_head("session=t,user=ann")),
+    "WriteTx.empty_session_texts": writing(
+        lambda t: t.empty_session_texts([SessionPlace("session=t,user=ann", 1, 0)])
+    ),
     "WriteTx.empty": writing(lambda t: t.empty(IDS, ENTITIES)),
     "WriteTx.apply, closing their row": applied(close=(Closing(2, 100),)),
     "WriteTx.apply, an edge to their claim": applied(

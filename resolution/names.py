@@ -85,11 +85,11 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
     for raw, entity in known.entities.items():
         if entity.state is EntityState.ERASED:
             continue
-        row = best.get(known.canonical.get(raw, raw))
-        name = short_id(raw) if row is None else shown_name(row.surface)
+        best_row = best.get(known.canonical.get(raw, raw))
+        name = short_id(raw) if best_row is None else shown_name(best_row.surface)
         entities[raw] = replace(entity, name=name)
-        if row is not None:
-            levels[raw] = row.level
+        if best_row is not None:
+            levels[raw] = best_row.level
     return replace(known, entities=entities, name_levels=levels)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, LiteralString, cast
+from typing import Final, LiteralString
 
 _NAME: Final = re.compile(r"\{(\w+)\}")
 
@@ -24,4 +24,4 @@ def statement(template: LiteralString, fragments: Mapping[str, LiteralString]) -
         # `str.replace`, not `re.sub`: of literal texts it is again one to the type checkers.
         text = text.replace("{" + name + "}", statement(fragments[name].strip(), fragments))
     # Both parts are literal texts of this package; a name between braces adds nothing to them.
-    return cast(LiteralString, text)
+    return text  # pyright: ignore[reportReturnType]

@@ -73,6 +73,22 @@ class Change:
     status: str
     object_id: str
     tx: datetime
+    actor: str = ""
+    """Who made it; empty when that was done with an object that the caller may not see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One transaction as the log tells it: who did what, and when."""
+
+    tx: datetime
+    actor: str
+    op: str
+    """`write`, `replay`, or the name of an operation such as `merge`."""
+    sentences: tuple[str, ...]
+    """What it was about, with names, in order; only what the caller may see."""
+    objects: tuple[str, ...]
+    """The objects that it brought or changed, of those that the caller may see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +110,8 @@ class HistoryRow:
     source_origin: str
     scope: str
     erased: bool = False
+    actor: str = ""
+    """Who made this version; empty when that was done with an object the caller may not see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

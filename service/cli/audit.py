@@ -1,4 +1,4 @@
-"""Commands for auditors and operators: `history`, `diff`, `explain`, `actions`, `doctor`."""
+"""Commands for auditors and operators: `history`, `diff`, `log`, `explain`, `actions`, `doctor`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ _VERSIONS: Columns = {
     "op": "op",
     "status": "status",
     "reason": "reason",
+    "by": "actor",
     "object": "object_id",
 }
 
@@ -70,9 +71,35 @@ def diff(
         "holds": held_span,
         "status": "status",
         "known from": "tx",
+        "by": "actor",
         "object": "object_id",
     }
     answer(context, changes, columns)
+
+
+@app.command(
+    epilog=examples("tenure log", "tenure log --entity 'Sam Rivera' --since 2026-06-01T00:00:00Z")
+)
+def log(
+    context: typer.Context,
+    since: Annotated[str | None, typer.Option(help="Only after this moment of knowledge,")] = None,
+    until: Annotated[str | None, typer.Option(help="up to and with this one.")] = None,
+    entity: Annotated[str | None, typer.Option(help="Only what changed this entity.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many transactions.")] = 50,
+) -> None:
+    """Show who changed what and when, newest first."""
+    with open_memory(context) as memory:
+        entries = memory.log(since, until=until, entity=entity, limit=limit)
+
+    def show(screen: Screen) -> None:
+        for entry in entries:
+            screen.line(f"{when(entry.tx)}  {entry.actor}  {entry.op.replace('_', ' ')}")
+            for text in entry.sentences:
+                screen.line(f"    {text}")
+        if not entries:
+            screen.line("nothing was changed")
+
+    answer(context, entries, show)
 
 
 @app.command(epilog=examples("tenure explain 0190e3a2-7c1f-7000-8000-000000000001"))

@@ -17,6 +17,7 @@ from ...schema.answers import (
     EntityView,
     Explanation,
     HistoryRow,
+    LogEntry,
     Neighbourhood,
     SearchResult,
     Segment,
@@ -354,6 +355,14 @@ class AsyncMemory:
     async def diff(
         self, tx1: Moment, tx2: Moment, entity: Who | None = None
     ) -> tuple[Change, ...]: ...
+    async def log(
+        self,
+        since: Moment = None,
+        *,
+        until: Moment = None,
+        entity: Who | None = None,
+        limit: int = 50,
+    ) -> tuple[LogEntry, ...]: ...
     async def explain(self, object_id: str) -> Explanation: ...
     @property
     def actions(self) -> AsyncActions: ...

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ...compiler.envelope.envelope import Envelope
     from ...compiler.render.media import Originals, SentMedia
     from ...compiler.trace.manifest import Manifest
-    from ...schema.answers import Change, Explanation, HistoryRow
+    from ...schema.answers import Change, Explanation, HistoryRow, LogEntry
     from ...schema.artifact import Original
     from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
     from ...store.port.sessions import SessionSummary
@@ -413,6 +413,24 @@ class Memory(Caller):
     def diff(self, tx1: Moment, tx2: Moment, entity: Who | None = None) -> tuple[Change, ...]:
         """Return the changes of belief after tx1, up to and with tx2, in order of tx."""
         return self._auditor().diff(tx1, tx2, entity)
+
+    def log(
+        self,
+        since: Moment = None,
+        *,
+        until: Moment = None,
+        entity: Who | None = None,
+        limit: int = 50,
+    ) -> tuple[LogEntry, ...]:
+        """Who did what and when, newest first: the caller's own transactions.
+
+        Auditors, administrators and owners read those of everybody. `since` is left out of the
+        span and `until` is in it; with `entity` only what changed the beliefs about it.
+        """
+        from ..reading.log import TransactionLog
+
+        log = TransactionLog(self.backend, self.principal)
+        return log.entries(since, until, entity, max(0, limit))
 
     def explain(self, object_id: str) -> Explanation:
         """Return where an object comes from, what it met, and what was compiled from it.

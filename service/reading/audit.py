@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...compiler.trace.manifest import stored_manifest
@@ -17,13 +17,14 @@ from ...resolution.register import Register
 from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
 from ...schema.claim import Edge, Version
 from ...schema.principal import AUDIT, Sight
-from ...schema.values import moment, stamped
+from ...schema.values import micros, moment, stamped
 from ...schema.vocabulary import EdgeKind
 from ...schema.write import Moment
 from ...store.port.store import Ask, Reader
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller
 from ..backend.times import instant
+from .log import TransactionLog
 from .masking import MASKED, Mask
 from .signatures import may_open
 from .view import View, Who, find
@@ -39,6 +40,10 @@ class Auditor(Caller):
     def _mask(self) -> Mask:
         return Mask(self.principal, self.backend.policy)
 
+    @property
+    def _log(self) -> TransactionLog:
+        return TransactionLog(self.backend, self.principal)
+
     def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
         """Every visible version of a slot, oldest transaction first."""
         self.now.words.slot(slot)
@@ -49,9 +54,18 @@ class Auditor(Caller):
                 return ()
             ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
             page = reader.versions(ask, sight=access, point=self.now.point)
-            versions = self._mask.over(reader, page.versions)
+            versions = [v for v in self._mask.over(reader, page.versions) if v.visible]
+            return self._rows_with_actors(reader, versions)
 
-        return tuple(history_row(version) for version in _by_tx(versions) if version.visible)
+    def _rows_with_actors(
+        self, reader: Reader, versions: Sequence[Version]
+    ) -> tuple[HistoryRow, ...]:
+        """Versions as rows of a history, each with who made it."""
+        actors = self._log.actors(reader, (version.row.tx_start for version in versions))
+        return tuple(
+            history_row(version, actors.get(version.row.tx_start, ""))
+            for version in _by_tx(versions)
+        )
 
     def diff(self, tx1: Moment, tx2: Moment, entity: Who | None) -> tuple[Change, ...]:
         """The visible changes of belief in (tx1, tx2], in order of tx."""
@@ -67,8 +81,10 @@ class Auditor(Caller):
             page = reader.changes(after_us, until_us, sight=access, subjects=subjects)
             versions = self._mask.over(reader, page.versions)
             roots = _roots(reader, versions, until_us)
+            changes = sorted(_changes(versions, after_us, until_us, roots), key=_change_order)
+            actors = self._log.actors(reader, (micros(change.tx) for change in changes))
 
-        return tuple(sorted(_changes(versions, after_us, until_us, roots), key=_change_order))
+        return tuple(replace(change, actor=actors[micros(change.tx)]) for change in changes)
 
     def explain(self, object_id: str) -> Explanation:
         """Everything that is known of an object.
@@ -83,9 +99,10 @@ class Auditor(Caller):
             verdicts = self._visible_verdicts(reader, object_id)
             envelopes = self._openable(reader, reader.envelopes_of(object_id))
             mentions = _mentions(reader, rows[0], last_us)
+            history = self._rows_with_actors(reader, rows)
         return Explanation(
             object=self.now.object(object_id),
-            rows=tuple(map(history_row, _by_tx(rows))),
+            rows=history,
             superseded=_links(edges, object_id, _WINS, out=True),
             superseded_by=_links(edges, object_id, _WINS, out=False),
             conflicts=_links(edges, object_id, _TIES, out=None),

@@ -32,6 +32,7 @@ from ..port.store import (
     RecordKind,
     Related,
     StoredReceipt,
+    TxEvent,
     Usage,
     VectorRow,
 )
@@ -242,6 +243,18 @@ class Neo4jReader:
         after = tx_us if open_only else MIN_US
         values = self._calls.column(register.ACTIONS, tx=tx_us, after=after, kind=kind)
         return tuple(register_codec.action(value, tx_us) for value in values)
+
+    def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
+        """The events of the audit log with these stamps, by stamp."""
+        values = self._calls.column(register.EVENTS_AT, stamps=list(stamps))
+        return tuple(map(codec.event, values))
+
+    def events_in(
+        self, after_us: int, until_us: int, *, actor: str | None, limit: int
+    ) -> tuple[TxEvent, ...]:
+        """The newest events of (after, until], of one actor or of all, newest first."""
+        bound = {"after": after_us, "until": self._pin(until_us), "actor": actor, "limit": limit}
+        return tuple(map(codec.event, self._calls.column(register.EVENTS_IN, **bound)))
 
     def slot_in_use(self, name: str) -> bool:
         """Whether any claim of a slot of this name was ever stored."""

@@ -339,6 +339,16 @@ class Reader(IdentityReads, Protocol):
         """Return raw entity ids above another one, sorted; at most so many."""
         ...
 
+    def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
+        """Return the events of the audit log with these stamps, by stamp."""
+        ...
+
+    def events_in(
+        self, after_us: int, until_us: int, *, actor: str | None, limit: int
+    ) -> tuple[TxEvent, ...]:
+        """Return the newest events of (after, until], of one actor or of all, newest first."""
+        ...
+
     def slot_in_use(self, name: str) -> bool:
         """Tell whether any claim of a slot of this name was ever stored."""
         ...

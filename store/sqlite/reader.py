@@ -7,6 +7,7 @@ look-ups, each one statement.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -28,6 +29,7 @@ from ..port.store import (
     RecordKind,
     Related,
     StoredReceipt,
+    TxEvent,
     Usage,
     VectorRow,
 )
@@ -173,6 +175,18 @@ class SqliteReader:
         statement = register.ACTIONS_OPEN if open_only else register.ACTIONS
         lines = self._db.execute(statement, {"tx": tx_us, "kind": kind})
         return tuple(register_codec.action(line, tx_us) for line in lines)
+
+    def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
+        """Return the events of the audit log with these stamps, by stamp."""
+        lines = self._db.execute(sql.EVENTS_AT, (json.dumps(stamps),))
+        return tuple(map(codec.event, lines))
+
+    def events_in(
+        self, after_us: int, until_us: int, *, actor: str | None, limit: int
+    ) -> tuple[TxEvent, ...]:
+        """Return the newest events of (after, until], of one actor or of all, newest first."""
+        bound = {"after": after_us, "until": until_us, "actor": actor, "limit": limit}
+        return tuple(map(codec.event, self._db.execute(sql.EVENTS_IN, bound)))
 
     def slot_in_use(self, name: str) -> bool:
         """Tell whether any claim of a slot of this name was ever stored."""

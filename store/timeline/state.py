@@ -184,8 +184,8 @@ def candidate(version: Version) -> Candidate:
     )
 
 
-def history_row(version: Version) -> HistoryRow:
-    """Return a version as a row of the history on both axes."""
+def history_row(version: Version, actor: str) -> HistoryRow:
+    """A version as a row of the history on both axes, with who made it."""
     row = version.row
     return HistoryRow(
         vid=row.vid,
@@ -203,6 +203,7 @@ def history_row(version: Version) -> HistoryRow:
         source_origin=version.details.source_origin,
         scope=version.details.scope.scope_id,
         erased=version.erased,
+        actor=actor,
     )
 
 

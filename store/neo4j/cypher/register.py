@@ -335,6 +335,18 @@ CALL (keys) {
 RETURN count(*) AS removed
 """
 
+# --- the audit log
+
+EVENTS_AT: Final[LiteralString] = """
+MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.tx IN $given.stamps
+RETURN properties(t) AS event ORDER BY t.tx
+"""
+EVENTS_IN: Final[LiteralString] = """
+MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.tx > $after AND t.tx <= $until
+  AND ($given.actor IS NULL OR t.actor = $given.actor)
+RETURN properties(t) AS event ORDER BY t.tx DESC LIMIT $limit
+"""
+
 # --- the export: every record of a kind, in order of writing
 
 ALL_EVENTS: Final[LiteralString] = """

@@ -41,6 +41,13 @@ LAST_DIGEST: Final = "SELECT digest FROM tx_event ORDER BY seq DESC LIMIT 1"
 PUT_EVENT: Final = """
 INSERT INTO tx_event (seq, tx, actor, op, object_ids, digest) VALUES (?, ?, ?, ?, ?, ?)"""
 EVENTS: Final = "SELECT seq, tx, actor, op, object_ids, digest FROM tx_event ORDER BY seq"
+EVENTS_AT: Final = """
+SELECT seq, tx, actor, op, object_ids FROM tx_event
+WHERE tx IN (SELECT value FROM json_each(?)) ORDER BY tx"""
+EVENTS_IN: Final = """
+SELECT seq, tx, actor, op, object_ids FROM tx_event
+WHERE tx > :after AND tx <= :until AND (:actor IS NULL OR actor = :actor)
+ORDER BY tx DESC LIMIT :limit"""
 PUT_TOMBSTONE: Final = "INSERT INTO tombstone VALUES (?, ?, ?, ?, ?, ?)"
 TOMBSTONES: Final = """
 SELECT erasure_id, tx, actor, reason, object_ids, entity_ids FROM tombstone

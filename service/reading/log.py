@@ -1,0 +1,208 @@
+"""The log of a tenant: who did what and when, and who made each version.
+
+The audit log names objects by id. What a caller is told of them goes through the same access
+as every read: a hidden object brings no sentence, and hides who wrote it. Checklist: C-113.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from ...resolution.register import Register
+from ...schema.answers import LogEntry
+from ...schema.claim import Version
+from ...schema.interval import MIN_US
+from ...schema.principal import AUDIT
+from ...schema.values import stamped
+from ...schema.vocabulary import Op
+from ...schema.write import Moment
+from ...store.port.store import Reader, TxEvent
+from ...store.timeline.state import plain_value
+from ..backend.caller import FAR_US, Caller
+from ..backend.times import instant
+from .masking import Mask
+from .view import Who, entity_views, find
+
+_WRITES: Final = frozenset({"write", "replay"})
+"""Their events list the objects that they brought; those of operations list entities too."""
+
+_SENTENCES: Final = 20
+"""Of one transaction; a bulk import would fill screens."""
+
+_TEXT_LIMIT: Final = 80
+
+_VERBS: Final = {
+    Op.ASSERT: "",
+    Op.CORRECT: "corrected ",
+    Op.RETRACT: "retracted ",
+    Op.DELETE: "deleted ",
+    Op.DENY: "denied ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionLog(Caller):
+    """The audit log as one caller may read it."""
+
+    @property
+    def _reads_all(self) -> bool:
+        return not self.principal.roles.isdisjoint(AUDIT.roles)
+
+    def actors(self, reader: Reader, stamps: Iterable[int]) -> Mapping[int, str]:
+        """Who made the transactions with these stamps, empty where a hidden object would tell."""
+        events = reader.events_at(sorted(set(stamps)))
+        visible = self._visible_rows_by_object(reader, events)
+
+        actors: dict[int, str] = {}
+        for event in events:
+            shows_object = not visible.keys().isdisjoint(event.object_ids)
+            is_named = self._reads_all or event.op not in _WRITES or shows_object
+            actors[event.tx] = event.actor if is_named else ""
+
+        return actors
+
+    def entries(
+        self, since: Moment, until: Moment, entity: Who | None, limit: int
+    ) -> tuple[LogEntry, ...]:
+        """The newest transactions in (since, until], newest first: the caller's own, or all."""
+        after_us = MIN_US if since is None else instant(since, field="since")
+        until_us = FAR_US if until is None else min(instant(until, field="until"), FAR_US)
+
+        with self._reading() as reader:
+            if entity is None:
+                actor = None if self._reads_all else self._actor
+                events = reader.events_in(after_us, until_us, actor=actor, limit=limit)
+            else:
+                events = self._events_about(reader, entity, (after_us, until_us), limit)
+
+            return self._told(reader, events)
+
+    def _events_about(
+        self, reader: Reader, entity: Who, span: tuple[int, int], limit: int
+    ) -> tuple[TxEvent, ...]:
+        """The newest events that changed what is believed of an entity, newest first."""
+        access = self.principal.sight()
+        roots, register = find(reader, entity, access, reader.clock().last_us)
+        members: set[str] = set()
+        for root in roots:
+            members.update(register.members(root))
+        if not members:
+            return ()
+
+        page = reader.changes(*span, sight=access, subjects=sorted(members))
+        stamps: set[int] = set()
+        for version in page.versions:
+            if version.visible:
+                stamps |= {version.row.tx_start, version.row.tx_end}
+
+        within = sorted(stamp for stamp in stamps if span[0] < stamp <= span[1])
+        events = reader.events_at(within)
+        own = [event for event in events if self._reads_all or event.actor == self._actor]
+
+        return tuple(reversed(own[-limit:]))
+
+    def _told(self, reader: Reader, events: Sequence[TxEvent]) -> tuple[LogEntry, ...]:
+        visible = self._visible_rows_by_object(reader, events)
+        names = self._entity_names(reader, events, visible)
+
+        entries: list[LogEntry] = []
+        for event in events:
+            sentences = _sentences(event, visible, names)
+            # Callers without a user share one name, so that what is hidden is not their own.
+            if not sentences and self.principal.user is None and not self._reads_all:
+                continue
+            entries.append(
+                LogEntry(
+                    tx=stamped(event.tx),
+                    actor=event.actor,
+                    op=event.op,
+                    sentences=sentences,
+                    objects=tuple(item for item in event.object_ids if item in visible),
+                )
+            )
+
+        return tuple(entries)
+
+    def _visible_rows_by_object(
+        self, reader: Reader, events: Sequence[TxEvent]
+    ) -> dict[str, list[Version]]:
+        object_ids = sorted(set(chain.from_iterable(event.object_ids for event in events)))
+        rows = Mask(self.principal, self.backend.policy).over(
+            reader, self._rows_of(reader, object_ids)
+        )
+
+        by_object: defaultdict[str, list[Version]] = defaultdict(list)
+        for version in rows:
+            if version.visible:
+                by_object[version.row.claim.object_id].append(version)
+
+        return dict(by_object)
+
+    def _entity_names(
+        self, reader: Reader, events: Sequence[TxEvent], visible: Mapping[str, list[Version]]
+    ) -> dict[str, str]:
+        """The names of subjects, and of the entities of operations, by raw id."""
+        subjects: set[str] = set()
+        for rows in visible.values():
+            subjects |= {rows[0].details.subject_id or ""} - {""}
+
+        operands: set[str] = set()
+        for event in events:
+            if event.op not in _WRITES:
+                operands.update(event.object_ids)
+
+        ids = sorted(subjects | operands)
+        if not ids:
+            return {}
+
+        tx_us = reader.clock().last_us
+        known = reader.entities(ids, tx_us=tx_us)
+        register = Register(known)
+        roots = {raw_id: register.root(raw_id) for raw_id in ids}
+        known_roots = [root for root in dict.fromkeys(roots.values()) if root in known.entities]
+        views = entity_views(reader, known, known_roots, self.principal.sight(), tx_us)
+
+        # The subject of a visible object may be named; any other entity by a visible name alone.
+        nameable = set(map(register.root, subjects))
+        by_root = {v.entity_id: v.name for v in views if v.aliases or v.entity_id in nameable}
+
+        return {raw_id: by_root[root] for raw_id, root in roots.items() if root in by_root}
+
+
+def _sentences(
+    event: TxEvent, visible: Mapping[str, list[Version]], names: Mapping[str, str]
+) -> tuple[str, ...]:
+    sentences: list[str] = []
+    for item in event.object_ids:
+        if item in visible:
+            sentences.append(_sentence(visible[item][0], names))
+        elif item in names:
+            sentences.append(names[item])
+
+    surplus = len(sentences) - _SENTENCES
+    if surplus > 0:
+        sentences[_SENTENCES:] = [f"and {surplus:,} more"]
+
+    return tuple(sentences)
+
+
+def _sentence(version: Version, names: Mapping[str, str]) -> str:
+    """What an object says, in a few words."""
+    details, claim = version.details, version.row.claim
+    subject = names.get(details.subject_id or "", "")
+    verb = _VERBS[claim.op]
+
+    if version.erased:
+        return f"{subject}: (erased)".removeprefix(": ")
+    if details.slot is None:
+        text = " ".join((version.content.text if version.content else "").split())
+        opening = text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT - 1] + "…"
+        return f"{subject}: {verb}{opening}".removeprefix(": ")
+
+    value = plain_value(version)
+    slot = details.slot.replace("_", " ")
+    return f"{subject}: {verb}{slot}" + ("" if value is None else f" = {value}")

@@ -1,0 +1,121 @@
+"""Who did what and when, on both stores: the actors of versions, and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tenure import Memory, Principal
+
+Open = Callable[..., Memory]
+SAM = "Sam Rivera"
+JAN = "2026-01-01T00:00:00Z"
+JUN = "2026-06-01T00:00:00Z"
+
+
+def caller(memory: Memory, **principal: Any) -> Memory:
+    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **principal}))
+
+
+@pytest.fixture
+def offices(open_memory: Open) -> Memory:
+    """Ann says where Sam works, Lee moves him, and the owner says what Ann may not see."""
+    memory = open_memory()
+    caller(memory, user="ann").write(SAM, "office", "Chicago", valid_from=JAN, scope={})
+    caller(memory, user="lee").write(SAM, "office", "Boston", valid_from=JUN, scope={})
+    memory.write(
+        SAM,
+        "office",
+        "Reno",
+        valid_from="2026-09-01T00:00:00Z",
+        op="correct",
+        allow_roles=("owner",),
+        authority_level=0,
+    )
+    return memory
+
+
+def test_every_version_says_who_made_it(offices: Memory) -> None:
+    rows = offices.history(SAM, "office")
+    by_value = {(row.value, row.actor) for row in rows}
+    assert {("Chicago", "ann"), ("Boston", "lee"), ("Reno", "service")} <= by_value
+
+    changes = offices.diff("-infinity", "infinity")
+    opened = {(change.value, change.actor) for change in changes if change.kind == "opened"}
+    assert ("Chicago", "ann") in opened
+    closed = [change.actor for change in changes if change.kind == "closed"]
+    assert closed
+    assert set(closed) <= {"lee", "service"}
+
+    (chicago,) = {row.object_id for row in rows if row.value == "Chicago"}
+    assert offices.explain(chicago).rows[0].actor == "ann"
+
+
+def test_a_hidden_write_hides_who_made_it(offices: Memory) -> None:
+    rows = caller(offices, user="ann").history(SAM, "office")
+    assert {row.value for row in rows} == {"Chicago", "Boston"}
+    assert {row.actor for row in rows} <= {"ann", "lee", ""}
+    assert any(not row.actor for row in rows)
+
+
+def test_the_log_tells_everything_to_who_may_audit(offices: Memory) -> None:
+    entries = offices.log()
+    assert [entry.actor for entry in entries] == ["service", "lee", "ann"]
+    assert [entry.sentences for entry in entries] == [
+        ("Sam Rivera: corrected office = Reno",),
+        ("Sam Rivera: office = Boston",),
+        ("Sam Rivera: office = Chicago",),
+    ]
+    assert [entry.tx for entry in offices.log(limit=1)] == [entries[0].tx]
+    assert [entry.actor for entry in offices.log(entries[1].tx)] == ["service"]
+    assert [entry.actor for entry in offices.log(until=entries[1].tx)] == ["lee", "ann"]
+
+
+def test_others_read_their_own(offices: Memory) -> None:
+    assert [entry.actor for entry in caller(offices, user="ann").log()] == ["ann"]
+    assert [entry.actor for entry in caller(offices, user="ann").log(entity=SAM)] == ["ann"]
+    assert caller(offices, user="zoe").log() == ()
+    assert caller(offices).log() == ()  # the owner's "Reno" is not told to another service
+    auditor = caller(offices, user="zoe", roles={"auditor"})
+    assert [entry.actor for entry in auditor.log()] == ["service", "lee", "ann"]
+    assert auditor.log()[0].sentences == ()
+
+
+def test_the_log_of_an_entity(offices: Memory) -> None:
+    offices.write("Kim Lee", "office", "Oslo")
+    offices.write(slot=None, content="The pantry is out of coffee.", why_it_matters="coffee")
+    assert len(offices.log()) == 5
+    assert offices.log()[0].sentences == ("The pantry is out of coffee.",)
+    (entry,) = offices.log(entity="Kim Lee")
+    assert entry.sentences == ("Kim Lee: office = Oslo",)
+    assert offices.log(entity="Nobody Known") == ()
+
+
+def test_operations_are_told_by_the_names_of_their_entities(open_memory: Open) -> None:
+    memory = open_memory()
+    left = memory.write(SAM, "office", "Chicago").entity
+    right = memory.write("Sammy R", "office", "Chicago").entity
+    memory.entities.merge(left, right, reason="the same desk")
+    entry = memory.log()[0]
+    assert entry.op == "merge"
+    assert set(entry.sentences) & {SAM, "Sammy R"}
+
+    object_id = memory.write("Kim Lee", "office", "Oslo").object_id
+    memory.erase(object_id, reason="asked to")
+    assert memory.log()[0].op == "erase"
+    assert memory.log()[0].sentences == ("Kim Lee: (erased)",)
+
+
+def test_a_bulk_write_is_cut(open_memory: Open) -> None:
+    from tenure import Write
+
+    memory = open_memory()
+    memory.write_many(
+        [Write(subject=f"Person {n} Tester", slot="office", value="Rome") for n in range(23)]
+    )
+    (entry,) = memory.log()
+    assert len(entry.sentences) == 21
+    assert entry.sentences[-1] == "and 3 more"
+    assert len(entry.objects) == 23

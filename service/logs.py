@@ -1,67 +1,109 @@
 """Logs: structured lines on standard error, JSON in a service, readable in the command line.
 
-Every line may carry `trace_id, tenant, actor, op, outcome, reason, ms`. What was written is
-never logged: fields that hold content or secrets are masked by name, and credentials that
-slip into any other text are masked by their form. The audit log is another thing: it stands
-in the store, append-only and chained.
+Every module logs through `logging.getLogger("tenure.…")`, with its fields as `extra`; a line may
+carry `trace_id, tenant, actor, op, outcome, reason, ms`. What was written is never logged:
+fields that hold content or secrets are masked by name, and credentials that slip into any
+other text are masked by their form. The audit log is another thing: it stands in the store,
+append-only and chained.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Mapping, MutableMapping
-from typing import Any, Final, cast
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, cast
 
-import structlog
-
-from ..compiler.safety.credentials import find_credentials
+if TYPE_CHECKING:
+    from structlog.typing import Processor
 
 MASK: Final = "[redacted]"
+
 _SECRET: Final = frozenset(
     {"auth", "authorization", "cookie", "key", "password", "secret", "tenant_key", "token"}
 )
 _CONTENT: Final = frozenset({"body", "content", "query", "subject", "text", "value", "values"})
-_LEVELS: Final[Mapping[str, int]] = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+_OF_EVERY_RECORD: Final = frozenset(
+    vars(logging.LogRecord("", 0, "", 0, "", (), None)).keys() | {"message", "asctime", "taskName"}
+)
+"""What `logging` puts into a record by itself; every other attribute is a field of the line."""
 
 
 def configure(*, level: str = "warning", as_json: bool) -> None:
     """Set up the logs of this process; `as_json` in a service."""
-    last: Any = (
-        structlog.processors.JSONRenderer(ensure_ascii=False)
-        if as_json
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    )
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            redact,
-            last,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=False,
-    )
+    logger = logging.getLogger("tenure")
+    logger.setLevel(level.upper())
+    logger.handlers = [StructuredHandler(as_json=as_json)]
+    logger.propagate = False
 
 
-def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Return a log event without content and secrets.
+class StructuredHandler(logging.Handler):
+    """Print records as structured lines; structlog is loaded with the first of them.
 
-    >>> redact(None, "info", {"event": "written", "content": "my salary", "ms": 3})
+    Most commands log nothing, and loading structlog costs more than they do.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record on standard error; a broken one is told as `logging` does it."""
+        try:
+            event = redact(_fields(record))
+            line = self._renderer()(None, record.levelname.lower(), dict(event))
+            sys.stderr.write(f"{line}\n")
+        except (TypeError, ValueError, OSError):
+            self.handleError(record)
+
+    def _renderer(self) -> Processor:
+        import structlog
+
+        if self._as_json:
+            return structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
+        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+
+
+def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
+    """The fields of a line: the words, level and time of the record, and its extra fields."""
+    moment = datetime.fromtimestamp(record.created, UTC)
+    fields: dict[str, Any] = {
+        "event": record.getMessage(),
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "timestamp": moment.isoformat().replace("+00:00", "Z"),
+    }
+    for name, value in vars(record).items():
+        if name not in _OF_EVERY_RECORD:
+            fields[name] = value
+
+    if record.exc_info:
+        fields["exception"] = "".join(traceback.format_exception(*record.exc_info)).rstrip()
+    return fields
+
+
+def redact(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Mask what a line must not hold: content and secrets.
+
+    >>> redact({"event": "written", "content": "my salary", "ms": 3})
     {'event': 'written', 'content': '[redacted]', 'ms': 3}
     """
-    return {name: _redact_value(name, value) for name, value in event.items()}
+    return {name: _redact_value(name, value) for name, value in fields.items()}
 
 
 def _redact_value(name: str, value: Any) -> Any:
+    from ..compiler.safety.credentials import find_credentials
+
     if name.lower() in _SECRET | _CONTENT:
         return MASK
     if isinstance(value, str):
         return MASK if find_credentials(value) else value
     if isinstance(value, Mapping):
         members = cast("Mapping[object, object]", value)
-        return {k: _redact_value(str(k), v) for k, v in members.items()}
+        return {str(key): _redact_value(str(key), member) for key, member in members.items()}
     if isinstance(value, list | tuple):
-        return [_redact_value(name, v) for v in cast("list[Any]", value)]
+        return [_redact_value(name, member) for member in cast("list[Any]", value)]
     return value

@@ -10,13 +10,16 @@ an object stays out altogether. Checklist C-133, C-233, C-235.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ...schema.claim import Details, Version
 from ...schema.principal import EVERYONE, Principal
 from ...schema.vocabulary import Sensitivity
-from ..ir.context import CompileContext
 from ..ir.snapshot import Via
 from ..text.relevance import terms_of
+
+if TYPE_CHECKING:  # every read redacts; few load what a compile needs
+    from ..ir.context import CompileContext
 
 _PERSONAL = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
 _BY_CONTENT = Via.TEXT | Via.VECTOR

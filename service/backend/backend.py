@@ -21,7 +21,6 @@ from ...schema.errors import Conflict, TenureError
 from ...schema.policy import Policy
 from ...schema.slots import Vocabulary
 from ...schema.values import canonical_json
-from ...store.commit.admission import Submission
 from ...store.commit.queue import CommitQueue, answers_of
 from ...store.port.store import Reader, Store, WriteTx
 from .definitions import with_definition
@@ -30,6 +29,7 @@ from .ids import Clock, Ids, read
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
     from ...resolution.mention import MentionExtractor
+    from ...store.commit.admission import Submission
     from ...store.commit.commit import Result
     from ...store.transfer.artifact_files import ArtifactFiles
     from ..encoders.embedding import Embedding
@@ -116,6 +116,8 @@ class Backend:
         return self._queues[tenant].submit(work)
 
     def _run(self, tenant: str, jobs: Sequence[Submission | Work]) -> Sequence[Any]:
+        from ...store.commit.admission import Submission
+
         writes = [job for job in jobs if isinstance(job, Submission)]
         results: dict[int, Any] = {}
         if writes:

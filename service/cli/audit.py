@@ -13,7 +13,6 @@ import typer
 from .frame import FINDINGS, answer, examples, open_memory
 from .read import Entity, SlotName
 from .show import Columns, Screen, held_span, value_text, when
-from .summaries import entity_names
 
 if TYPE_CHECKING:
     from ...schema.answers import Action, Explanation, HistoryRow
@@ -61,6 +60,8 @@ def diff(
     """Show how belief changed between two moments of knowledge."""
     with open_memory(context) as memory:
         changes = memory.diff(tx1, tx2, entity)
+        from .summaries import entity_names
+
         names = entity_names(memory, (change.entity for change in changes))
 
     columns: Columns = {

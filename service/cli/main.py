@@ -7,33 +7,19 @@ become one sentence with their code, never a traceback.
 
 from __future__ import annotations
 
+import importlib
 import sys
 import traceback
+from collections.abc import Iterator, Mapping
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
 from ...schema.errors import TenureError
-from . import (
-    artifact,
-    audit,
-    bench,
-    compile,
-    config,
-    demo,
-    embed,
-    envelope,
-    evaluate,
-    operate,
-    read,
-    review,
-    transfer,
-    write,
-)
 from .frame import FLAGS, Frame, examples, fail, frame_of, note
 
 _EPILOG = examples(
@@ -51,8 +37,73 @@ _EPILOG = examples(
 )
 
 
+_MODULES: Final[Mapping[str, str]] = {
+    "demo": "demo",
+    "write": "write",
+    "observe": "write",
+    "ingest": "write",
+    "define": "write",
+    "get": "read",
+    "facts": "read",
+    "timeline": "read",
+    "search": "read",
+    "slots": "read",
+    "history": "audit",
+    "diff": "audit",
+    "explain": "audit",
+    "doctor": "audit",
+    "actions": "audit",
+    "compile": "compile",
+    "replay": "compile",
+    "ablate": "envelope",
+    "envelope": "envelope",
+    "artifact": "artifact",
+    "sweep": "operate",
+    "erase": "operate",
+    "reclassify": "operate",
+    "migrate": "operate",
+    "entities": "review",
+    "merge": "review",
+    "unmerge": "review",
+    "review": "review",
+    "resolution": "review",
+    "export": "transfer",
+    "import": "transfer",
+    "re-embed": "embed",
+    "config": "config",
+    "evaluate": "evaluate",
+    "bench": "bench",
+}
+"""The commands in the order of `--help`, each with the module of this folder that holds it."""
+
+
+class Commands(Mapping[str, Any]):
+    """The commands by name; a module is imported when one of its commands is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        module = importlib.import_module(f".{_MODULES[name]}", __package__)
+        # Help texts are plain: markup would pull in rich, which costs more than most commands.
+        group = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+        group.add_typer(module.app)
+        return typer.main.get_group(group).commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
 class GuardedGroup(TyperGroup):
     """The commands: errors are told in one sentence, and some options stand behind, too."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the commands, in the order of `--help`."""
+        return list(self.commands)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options; some may stand behind the command as well, where people put them."""
@@ -84,35 +135,14 @@ def _in_front(args: list[str]) -> list[str]:
     return front + words + args[end:]
 
 
-_PARTS = (
-    demo,
-    write,
-    read,
-    audit,
-    compile,
-    envelope,
-    artifact,
-    operate,
-    review,
-    transfer,
-    embed,
-    config,
-    evaluate,
-    bench,
-)
-"""Where the commands stand, in the order of `--help`."""
-
 app = typer.Typer(
     name="tenure",
     cls=GuardedGroup,
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog=_EPILOG,
 )
-for part in _PARTS:
-    app.add_typer(part.app)
 
 
 def _show_version(wanted: bool) -> None:

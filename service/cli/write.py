@@ -17,7 +17,6 @@ import typer
 
 from .frame import REFUSED, answer, examples, note, open_memory
 from .show import Columns, Screen, counted, sentence, when
-from .summaries import entity_names
 
 if TYPE_CHECKING:
     from ...schema.slots import Slot
@@ -97,6 +96,8 @@ def write(
             fields["value"] = _value(value, memory.vocabulary.slots().get(slot or ""))
 
         receipt = _write(memory, fields, dry_run=dry_run)
+        from .summaries import entity_names
+
         names = entity_names(memory, [receipt.entity])
     answer(context, receipt, lambda screen: show_receipts(screen, [receipt], names))
 
@@ -157,6 +158,8 @@ def observe(
         )
         mentions = memory.explain(receipts[0].object_id).mentions
         ids = [receipt.entity for receipt in receipts]
+        from .summaries import entity_names
+
         names = entity_names(memory, [*ids, *(mention.entity for mention in mentions)])
 
     def show(screen: Screen) -> None:

@@ -7,8 +7,9 @@ heavy is imported before it is needed: the driver of a server only when a server
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...resolution.bind import Scorer
 from ...schema.artifact import MAX_BYTES
@@ -83,7 +84,7 @@ def connect(
         policy=policy,
         clock=clock,
         ids=ids,
-        scorer=scorer or _names(),
+        scorer=scorer or cast("Scorer", NamesOnDemand()),
         extractor=_extractor(extractor),
         mentions=finder,
         encoder=chosen_encoder,
@@ -107,8 +108,20 @@ def _with_originals(
     return store, artifacts or str(store.artifacts)
 
 
-def _names() -> Scorer:
-    from ...resolution.scorer import NameScorer  # string distances load only where a store opens
+class NamesOnDemand:
+    """The scorer of names, loaded with the first name that must be scored.
+
+    String distances and their tables take longer to load than most reads take in all, and a
+    known name needs none of them.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_name_scorer(), name)
+
+
+@cache
+def _name_scorer() -> Scorer:
+    from ...resolution.scorer import NameScorer
 
     return NameScorer()
 

@@ -18,17 +18,18 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import NotFound, Unavailable
 from ..port.records import Names
 from ..port.store import ManifestRecord, Migration, Result, VectorRow
-from . import apply, check
 from .connection import Tuning, transaction
 from .partition import Partition, create, migrate
 from .reader import SqliteReader
 from .sql import core as sql
-from .writer import SqliteWriteTx
+
+if TYPE_CHECKING:  # a process that only reads loads nothing of the writing side
+    from .writer import SqliteWriteTx
 
 MEMORY: Final = ":memory:"
 
@@ -114,6 +115,8 @@ class SqliteStore:
     @contextmanager
     def writing(self, tenant: str) -> Generator[SqliteWriteTx]:
         """Open a write transaction; leaving it cleanly commits, an error rolls back."""
+        from .writer import SqliteWriteTx
+
         partition = self._partition(tenant)
         with partition.taking_turn() as db:
             tx = SqliteWriteTx(partition, db)
@@ -130,6 +133,8 @@ class SqliteStore:
 
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         """Append a vocabulary definition when the list still has `after` entries."""
+        from . import apply
+
         with self._partition(tenant).taking_turn() as db, transaction(db):
             if db.execute(sql.COUNT_DEFINITIONS).fetchone()[0] != after:
                 return False
@@ -138,6 +143,8 @@ class SqliteStore:
 
     def put_vectors(self, tenant: str, rows: Sequence[VectorRow]) -> None:
         """Add or replace vectors; takes no stamp."""
+        from . import apply
+
         with self._partition(tenant).taking_turn() as db, transaction(db):
             apply.put_vectors(db, rows)
 
@@ -145,6 +152,8 @@ class SqliteStore:
         self, tenant: str, *, envelope_id: str, manifest: str, objects: Sequence[str], pack: str
     ) -> None:
         """Store a manifest, the objects it compiled and its policy pack; idempotent."""
+        from . import apply
+
         with self._partition(tenant).taking_turn() as db, transaction(db):
             record = ManifestRecord(
                 envelope_id=envelope_id,
@@ -156,11 +165,15 @@ class SqliteStore:
 
     def log_usage(self, tenant: str, object_ids: Sequence[str], *, at_us: int) -> None:
         """Record that objects were used."""
+        from . import apply
+
         with self._partition(tenant).taking_turn() as db, transaction(db):
             apply.use(db, object_ids, at_us)
 
     def check(self, tenant: str) -> tuple[str, ...]:
         """Return one sentence for each broken invariant; empty when all hold."""
+        from . import check
+
         with self._partition(tenant).examining() as db:
             return tuple(check.broken(db))
 

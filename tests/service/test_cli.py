@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from tenure.service.cli.main import app
+from tenure.service.cli.main import Commands, app
 
 RUNNER = CliRunner()
 MAY, JUNE = "2026-05-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -524,6 +524,44 @@ def test_help_is_quick_and_names_every_command() -> None:
         [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"),
+    [
+        (["--version"], {"pydantic", "rich", "tenure.service.client.memory", "tenure.store"}),
+        (
+            ["get", "Sam Rivera", "office"],
+            {
+                "numpy",
+                "rapidfuzz",
+                "structlog",
+                "tenure.compiler.ir.context",
+                "tenure.resolution.scorer",
+                "tenure.store.commit.commit",
+                "tenure.store.sqlite.writer",
+            },
+        ),
+    ],
+    ids=["version", "get"],
+)
+def test_a_command_loads_only_what_it_needs(run: Run, words: list[str], unneeded: set[str]) -> None:
+    run("write", "Sam Rivera", "office", "Chicago")
+    script = (
+        "import sys\nfrom tenure.service.cli.main import main\n"
+        f"sys.argv = ['tenure', *{words!r}]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print(sorted(set({sorted(unneeded)!r}) & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_of_the_table_is_in_its_module() -> None:
+    for name in Commands():
+        assert Commands()[name].name == name
 
 
 # ---- actions and operations

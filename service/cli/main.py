@@ -50,6 +50,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "slots": "read",
     "history": "audit",
     "diff": "audit",
+    "log": "audit",
     "explain": "audit",
     "doctor": "audit",
     "actions": "audit",

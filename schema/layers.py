@@ -71,10 +71,10 @@ _L = StateLayer
 LAYERS: Final = {
     p.layer: p
     for p in (
-        LayerProfile(_L.SESSION, "until the session closes", "session id",
-                     "context bloat", _ARCHIVE, None, "session", ("session",)),
-        LayerProfile(_L.TASK, "until the task closes", "session id",
-                     "execution derailment", _ARCHIVE, None, "session", ("session",)),
+        LayerProfile(_L.SESSION, "until the session closes", "user and session id",
+                     "context bloat", _ARCHIVE, None, "session", ("user", "session")),
+        LayerProfile(_L.TASK, "until the task closes", "user and session id",
+                     "execution derailment", _ARCHIVE, None, "session", ("user", "session")),
         LayerProfile(_L.PROJECT, "until the project closes", "signed project id",
                      "cross-project bleed", _ARCHIVE, None, "project", ("project",)),
         LayerProfile(_L.USER, "open", "user id",

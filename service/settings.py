@@ -30,6 +30,11 @@ _FOREIGN_PREFIXES: Final = (
     *("TENURE_CI_STARTED", "TENURE_REQUIRE_NEO4J", "TENURE_NEO4J_"),
 )
 """Variables that the tests and the settings' own location use."""
+_RENAMED: Final[Mapping[str, str]] = {
+    "policy.compile.mask_personal_for": "it is policy.compile.show_personal_to now, and names the "
+    "roles that see personal data instead of those that do not",
+}
+"""What to write instead of a setting that is gone; a mere new spelling needs no line here."""
 _CELL_KEY: Final = re.compile(r"cells\.\w+\.(store|tenants|database|auth\.(user|password|file))")
 """A cell has the name that its owner gives it."""
 
@@ -279,7 +284,8 @@ def _settings_of(
             key = ".".join(str(part) for part in problem["loc"] if isinstance(part, str))
             origin = origins.get(key, "the settings")
             if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-                errors.append(f"{origin}: there is no setting {key!r}: {did_you_mean(key, known)}")
+                hint = _RENAMED.get(key) or did_you_mean(key, known)
+                errors.append(f"{origin}: there is no setting {key!r}: {hint}")
             else:
                 errors.append(f"{origin}: {key}: {problem['msg']}")
     except InvalidInput as error:

@@ -301,6 +301,8 @@ class AsyncMemory:
         why_it_matters: str | None = None,
         applicable_task_types: Sequence[str] = (),
         mentions: Stated = (),
+        layer: str = "user",
+        decay_rule: Mapping[str, float] | None = None,
     ) -> list[Receipt]: ...
     async def ingest(
         self,

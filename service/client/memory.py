@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ...schema.policy import Policy
 from ...schema.principal import Principal, Scope
+from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ..backend.caller import Caller
 from ..reading.view import View, Who, pinned
@@ -129,6 +130,8 @@ class Memory(Caller):
         why_it_matters: str | None = None,
         applicable_task_types: Sequence[str] = (),
         mentions: Stated = (),
+        layer: str = "user",
+        decay_rule: Mapping[str, float] | None = None,
     ) -> list[Receipt]:
         """Keep a text verbatim and write the claims it makes about its speaker.
 
@@ -141,8 +144,12 @@ class Memory(Caller):
         The passage is linked to the entities it names; `mentions` states some as (start, end,
         whom), and these win over what is found. `explain` tells the links.
 
+        Text and claims stand in the caller's user, else in its session. A `layer` of `session`,
+        `task` or `project` narrows that, and they end with it; `decay_rule` (`half_life_days`,
+        `minimum_threshold`) is that of the text, which else does not fade.
+
         Raises:
-            InvalidInput: `bad_mention`, or whatever a write would refuse.
+            InvalidInput: `bad_mention`, `scope_missing`, or whatever a write would refuse.
         """
         from ..writing.observe import Observation, Observer
 
@@ -154,6 +161,8 @@ class Memory(Caller):
             why_it_matters=why_it_matters,
             applicable_task_types=applicable_task_types,
             mentions=mentions,
+            layer=parse(StateLayer, layer),
+            decay_rule=decay_rule,
         )
         observer = Observer(self.backend, self.principal)
         if isinstance(text, str):
@@ -395,6 +404,8 @@ class Memory(Caller):
 
     def close_scope(self, kind: str, scope: str) -> SweepReceipt:
         """Retire what lived only until a `session`, `task` or `project` closed.
+
+        Who is in a session closes it for its own user; all else is an operator's.
 
         Raises:
             Forbidden: `privilege_required`.

@@ -11,8 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 
 from ...resolution.known import Known
+from ...resolution.names import NameRow
 from ...resolution.register import Register
 from ...schema.claim import EMPTIED, Edge, Version
 from ...schema.context_object import ContextObject
@@ -44,7 +46,9 @@ class ObjectShaper:
 
         known = reader.entities(entity_ids, tx_us=point.tx_us) if entity_ids else Known()
         self._register = Register(known)
-        self._names = _visible_names(known, self._register, frozenset(access.scopes))
+        members = sorted(known.entities)
+        name_rows = reader.name_rows(members, tx_us=point.tx_us) if members else ()
+        self._names = visible_names(name_rows, self._register, access)
 
         edges = reader.edges(object_ids, tx_us=point.tx_us) if object_ids else ()
         self._confirmed = _confirmations(edges)
@@ -119,14 +123,14 @@ def _entities(version: Version) -> Iterable[str]:
     return (entity for entity in ends if entity is not None)
 
 
-def _visible_names(
-    known: Known, register: Register, scopes: frozenset[str]
+def visible_names(
+    rows: Iterable[NameRow], register: Register, access: Sight
 ) -> dict[str, tuple[str, ...]]:
-    """The names of each entity in some scopes, by canonical id; none for who has none there."""
+    """The names of each entity that a caller may see, by canonical id; an entity without is out."""
     names: dict[str, dict[str, None]] = {}
-    for alias in known.aliases:
-        if alias.scope_id in scopes:
-            names.setdefault(register.root(alias.entity_id), {})[alias.surface] = None
+    for row in sorted(rows, key=attrgetter("surface", "entity_id")):
+        if row.is_visible(access):
+            names.setdefault(register.root(row.entity_id), {})[row.surface] = None
 
     return {root: tuple(surfaces) for root, surfaces in names.items()}
 

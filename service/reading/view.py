@@ -12,7 +12,6 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from operator import attrgetter
 from typing import Any
 
 from ...resolution.bind import Named, lookup_of
@@ -37,7 +36,7 @@ from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.parsing import entity_ref, scope_of
 from ..backend.times import instant
-from .context_objects import ObjectShaper
+from .context_objects import ObjectShaper, visible_names
 from .masking import Mask
 from .neighbourhood import walk
 
@@ -377,10 +376,7 @@ def entity_views(
     """
     rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
     register = Register(with_visible_names(known, rows, sight))
-    names: dict[str, dict[str, None]] = {}
-    for row in sorted(rows, key=attrgetter("surface", "entity_id")):
-        if row.is_visible(sight):
-            names.setdefault(register.root(row.entity_id), {})[row.surface] = None
+    names = visible_names(rows, register, sight)
 
     views: list[EntityView] = []
     for root in roots:
@@ -393,7 +389,7 @@ def entity_views(
                 type=entity.type,
                 state=entity.state.value,
                 members=register.members(root),
-                aliases=tuple(names.get(root, ())),
+                aliases=names.get(root, ()),
                 external_ids=dict(sorted(register.held(root).items())) if root in names else {},
             )
         )

@@ -240,16 +240,23 @@ class Steward(Caller):
     def close_scope(self, kind: str, scope: str) -> SweepReceipt:
         """Retire what lived only until a session, task or project closed.
 
-        Whoever is in a session may close it; all else is an operator's.
+        Whoever is in a session may close it, for its own user alone; an operator closes it for
+        everybody. All else is an operator's.
 
         Raises:
             Forbidden: `privilege_required`.
         """
-        own_session = self.principal.session is not None and scope == self.principal.session
-        if kind != "session" or not own_session:
-            self.principal.require(OPERATE)
+        principal = self.principal
+        own_session = principal.session is not None and scope == principal.session
+        owner: Scope | None = None
+        if principal.privileged or kind != "session" or not own_session:
+            principal.require(OPERATE)
+        else:
+            owner = Scope(user=principal.user, session=principal.session)
 
-        return self._operate(lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate))
+        return self._operate(
+            lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate, owner=owner)
+        )
 
     def _entity(self, entity: Who) -> str:
         with self._reading() as reader:

@@ -19,8 +19,10 @@ from ...compiler.request.request import Role, Turn
 from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
-from ...schema.principal import TENANT_SCOPE, Scope
+from ...schema.layers import LAYERS
+from ...schema.principal import TENANT_SCOPE, Scope, write_scope
 from ...schema.values import moment
+from ...schema.vocabulary import ObjectType, StateLayer
 from ...schema.write import Draft, Moment, Receipt, Write
 from ..backend.caller import Caller
 from ..backend.parsing import entity_ref
@@ -49,6 +51,8 @@ class Observation:
     why_it_matters: str | None
     applicable_task_types: Sequence[str]
     mentions: Stated = ()
+    layer: StateLayer = StateLayer.USER
+    """Of the passage and its claims."""
     decay_rule: Mapping[str, float] | None = None
     """Of the passage; None is the rule of its type."""
 
@@ -69,7 +73,7 @@ class Observer(Caller):
             raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
 
         extraction_account = self._extraction(observation)
-        scope = self._scope()
+        scope = self._scope(observation.layer)
         writer = Writer(self.backend, self.principal)
 
         passage = self._passage_draft(writer, observation, scope)
@@ -152,18 +156,24 @@ class Observer(Caller):
 
         return speaker.external_ids.get("user") == self.principal.user
 
-    def _scope(self) -> Scope:
+    def _scope(self, layer: StateLayer) -> Scope:
         """Where a text and its claims stand: one scope, so that no claim is wider than its text.
 
         Raises:
-            InvalidInput: `scope_missing`, for a caller without user and session who may not
-                speak to the whole tenant.
+            InvalidInput: `scope_missing`, for a caller without the session or project that the
+                layer needs, or without user and session who may not speak to the whole tenant.
         """
-        if self.principal.user:
-            return Scope(user=self.principal.user)
-        if self.principal.session:
-            return Scope(session=self.principal.session)
-        if may_direct(self.principal, self.backend.policy):
+        principal, profile = self.principal, LAYERS[layer]
+        if profile.needs:
+            layer_scope = write_scope(
+                principal, layer, stated_scope=None, object_type=ObjectType.RETRIEVED_PASSAGE
+            )
+            return replace(layer_scope, user=principal.user)
+        if principal.user:
+            return Scope(user=principal.user)
+        if principal.session:
+            return Scope(session=principal.session)
+        if may_direct(self.principal, self.backend.policy, TENANT_SCOPE):
             return TENANT_SCOPE
 
         raise InvalidInput(
@@ -212,7 +222,7 @@ class Observer(Caller):
             subject=observation.speaker,
             content=observation.text,
             object_type="retrieved_passage",
-            layer="user",
+            layer=observation.layer.value,
             scope=scope,
             source_origin=observation.source_origin,
             valid_from=observation.at,
@@ -229,6 +239,10 @@ class Observer(Caller):
         if claim.valid_until is not None and claim.valid_from is None:
             valid_from = "-infinity"  # it held before; nobody said since when
 
+        # A layer that ends takes its claims along; else each has the layer of its own type.
+        profile = LAYERS[observation.layer]
+        ends = profile.needs is not None
+
         return Write(
             subject=claim.subject or observation.speaker,
             slot=claim.slot,
@@ -238,6 +252,8 @@ class Observer(Caller):
             valid_until=claim.valid_until,
             planned=claim.planned,
             content=observation.text[claim.start : claim.end],
+            layer=observation.layer.value if ends else None,
+            retirement_rule=profile.retirement.value if ends else None,
             scope=scope,
             source_origin=observation.source_origin,
             confidence=claim.confidence,

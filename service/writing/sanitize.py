@@ -284,7 +284,7 @@ class _DraftBuilder:
             planned=bool(write.planned),
             actor=self.context.principal.user or "service",
             resolved_via="object_id" if target else "",
-            authorship=authorship_of(self.context.principal, self.context.policy),
+            authorship=authorship_of(self.context.principal, self.context.policy, scope),
         )
 
     def _object_type(self, level: Authority, slot: Slot | None) -> ObjectType:

@@ -41,7 +41,7 @@ def check_standing(request: WriteRequest, details: Details, slot: Slot | None) -
             user and session.
     """
     principal = request.context.principal
-    if may_direct(principal, request.context.policy):
+    if may_direct(principal, request.context.policy, details.scope):
         return
     if "viewer" in principal.roles and principal.roles <= _READING_ROLES:
         _check_viewer(principal, details.scope)
@@ -54,7 +54,8 @@ def check_standing(request: WriteRequest, details: Details, slot: Slot | None) -
         raise Forbidden(
             f"a {details.object_type.value} of layer {details.layer.value} for the whole tenant "
             f"needs one of the roles {roles} or authority level <= 1; give scope= (a user, a "
-            "session or a project of yours), or ask one of them",
+            "session or a project of yours), or ask one of them; a lead and roles of the policy's "
+            "own direct only their projects",
             code="directive_role_required",
             layer=details.layer.value,
         )

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from ...schema.claim import Assertion, Authorship, Details, Permissions
 from ...schema.errors import InvalidInput
 from ...schema.policy import Policy
-from ...schema.principal import EVERYONE, Principal
+from ...schema.principal import EVERYONE, Principal, Scope
 from ...schema.record_json import from_plain
 from ...schema.slots import Slot, Vocabulary
 from ...schema.sources import Channel, SourceKind, effective_level
@@ -100,16 +101,24 @@ def permissions_of(request: WriteRequest, sensitivity: Iterable[Sensitivity]) ->
     )
 
 
-def may_direct(principal: Principal, policy: Policy) -> bool:
-    """Whether what this caller writes may instruct others."""
+_TENANT_ROLES: Final = frozenset({"owner", "admin", "steward"})
+"""Directive roles whose word reaches the whole tenant; others direct their own projects alone."""
+
+
+def may_direct(principal: Principal, policy: Policy, scope: Scope) -> bool:
+    """Whether what this caller writes in a scope may instruct others who read there."""
     if principal.authority_level <= Authority.DEVELOPER:
         return True
-    return not principal.roles.isdisjoint(policy.write.directive_roles)
+
+    roles = principal.roles & frozenset(policy.write.directive_roles)
+    if not roles.isdisjoint(_TENANT_ROLES):
+        return True
+    return bool(roles) and scope.project is not None and scope.project in principal.projects
 
 
-def authorship_of(principal: Principal, policy: Policy) -> Authorship:
-    """Who writes, and whether that writer may direct others."""
-    return Authorship(principal.user, principal.session, may_direct(principal, policy))
+def authorship_of(principal: Principal, policy: Policy, scope: Scope) -> Authorship:
+    """Who writes, and whether that writer may direct others in this scope."""
+    return Authorship(principal.user, principal.session, may_direct(principal, policy, scope))
 
 
 def recorded_authorship(details: Details, statement: object) -> Authorship:

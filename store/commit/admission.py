@@ -239,10 +239,11 @@ class _Admission:
         types = draft.slot.subject_types if draft.slot else ()
         bound = self._bind(draft.subject, "subject", types)
         entity = self.register.entity(bound.raw)
-        if entity and types and not any(compatible(entity.type, t) for t in types):
+        if entity and draft.slot and types and not any(compatible(entity.type, t) for t in types):
+            # Not by its name in the register, which may be one that the caller may not see.
             raise InvalidInput(
-                f"slot {draft.slot.name if draft.slot else ''!r} is about "
-                f"{' or '.join(types)}, but {entity.name!r} is a {entity.type}",
+                f"slot {draft.slot.name!r} is about {' or '.join(types)}, "
+                f"but {as_ref(draft.subject).name!r} is a {entity.type}",
                 code="subject_type_mismatch",
                 entity=bound.raw,
             )
@@ -253,7 +254,6 @@ class _Admission:
         mention = self.draft.value_mention
         if mention is None:
             return None
-
         family = frozenset(self.register.members(subject.raw)) if subject else frozenset[str]()
 
         return self._bind(mention, "value", (), family)

@@ -16,6 +16,7 @@ from ...schema.claim import Assertion, Version
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
 from ...schema.policy import DEFAULT, DecayPolicy
+from ...schema.principal import Scope
 from ...schema.values import moment
 from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
 from ..commit.effects import due_action
@@ -83,11 +84,17 @@ def is_due(version: Version, now_us: int, decay: DecayPolicy) -> bool:
 
 
 def close_scope(
-    tx: WriteTx, kind: str, scope: str, *, mandate: Mandate, may_erase: bool = False
+    tx: WriteTx,
+    kind: str,
+    scope: str,
+    *,
+    mandate: Mandate,
+    owner: Scope | None = None,
 ) -> SweepReceipt:
     """Retire what lived only until a session, task or project closed.
 
-    A task is closed by its session's id. Objects of other layers stay.
+    A task is closed by its session's id. Objects of other layers stay, and with an `owner` those
+    of other users: two users may each have a session of the same name.
 
     Raises:
         InvalidInput: `bad_scope` for another kind.
@@ -115,9 +122,12 @@ def close_scope(
         assertion = assertions.get(object_id)
         if assertion is None or object_id in pending or object_id not in lasting:
             continue
-        if assertion.details.layer in _LAYERS[kind] and assertion.claim.op is not Op.DELETE:
+        foreign = owner is not None and assertion.details.scope.user not in (None, owner.user)
+        if foreign or assertion.claim.op is Op.DELETE:
+            continue
+        if assertion.details.layer in _LAYERS[kind]:
             batch.append(assertion)
-    receipt = retire_all(tx, change, batch, may_erase=may_erase)
+    receipt = retire_all(tx, change, batch)
     return replace(receipt, examined=len(object_ids))
 
 

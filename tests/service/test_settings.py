@@ -132,3 +132,9 @@ def test_a_table_and_a_value_of_one_name_are_told_and_not_crashed_on() -> None:
     Path("tenure.toml").write_text('log = "debug"\n')
     with pytest.raises(InvalidInput, match="log"):
         load(env={"TENURE_LOG__LEVEL": "info"})
+
+
+def test_a_setting_that_was_renamed_says_its_new_name() -> None:
+    Path("tenure.toml").write_text('[policy.compile]\nmask_personal_for = ["viewer"]\n')
+    with pytest.raises(InvalidInput, match=r"it is policy\.compile\.show_personal_to now"):
+        load(env={})

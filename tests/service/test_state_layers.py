@@ -47,7 +47,7 @@ def asked(memory: Memory) -> str:
 
 
 def test_each_layer_is_seen_by_its_own_and_by_nobody_else(owner: Memory) -> None:
-    ann = Principal(user="ann", session="s1", projects={"nova"}, roles={"lead"})
+    ann = Principal(user="ann", session="s1", projects={"nova"}, roles={"steward"})
     other_session = Principal(user="ann", session="s2", projects=frozenset({"atlas"}))
     bob = Principal(user="bob", session="s3", projects=frozenset({"nova"}))
     hers = owner.bind(ann)

@@ -84,3 +84,16 @@ def test_the_permissions_of_the_teacher_hold_as_they_are_today(open_memory: Open
     assert names(bob) == ["Falcon Works"]
     memory.reclassify(receipt.object_id, security_classification="highly_restricted")
     assert names(bob) == []
+
+
+def test_an_object_shows_the_names_that_its_reader_may_see(open_memory: Open) -> None:
+    memory = open_memory()
+    bob = caller(memory, user="bob")
+    secret = memory.write(
+        {"name": "Falcon Works", "type": "person"}, "office", "Chicago",
+        security_classification="highly_restricted",
+    )  # fmt: skip
+    public = memory.write(secret.entity, "manager", "Eve Park")
+
+    assert "Falcon Works" in memory.as_of().object(public.object_id).aliases
+    assert "Falcon Works" not in repr(bob.as_of().object(public.object_id))

@@ -15,7 +15,9 @@ from typing import Any
 
 from ...schema.compile_terms import Stability
 from ..media.entry import seconds
-from .cache_plan import Plan, in_system
+from ..tokens.capabilities import Provider
+from .answer_schema import opened
+from .cache_plan import Plan, capability_for, in_system
 from .media import NativePart, Originals, interleaved, native_parts
 from .tools import tools_of
 
@@ -46,6 +48,10 @@ def render_adk(
             for tool in tools
         ]
         config["tools"] = [{"function_declarations": declared}]
+    elif plan.answer_schema is not None and capability_for(plan, Provider.GEMINI).answer_schemas:
+        # Gemini refuses a request with both functions and a schema for the answer.
+        config["response_mime_type"] = "application/json"
+        config["response_json_schema"] = opened(plan.answer_schema)
 
     rules = [segment for segment in plan.of(Stability.SCOPE) if in_system(segment, contract)]
     scope = "".join(segment.text for segment in rules)

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..tokens.capabilities import Capability, Provider
+from .answer_schema import closed
 from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
 from .media import NativePart, Originals, native_parts
 from .tools import marked_shown, tools_of
@@ -34,6 +35,8 @@ def render_anthropic(
     media: Originals | None = None,
 ) -> dict[str, Any]:
     """The request's `tools`, `system` and `messages`; `model` as it was asked for.
+
+    `output_config` holds the answer to the schema of a hard constraint, where there is one.
 
     `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
     `contract` where the tenant's rules stand (`system` or `payload`), `media` what is sent of
@@ -67,6 +70,7 @@ def render_anthropic(
             _say(messages, role, [{**_text(segment.said_by(role)), **mark}])
 
     request: dict[str, Any] = {"model": plan.model, "system": system, "messages": messages}
+    request.update(_form(plan, row))
     if tools:
         request["tools"] = [
             {
@@ -79,6 +83,16 @@ def render_anthropic(
         request["tools"][-1].update(_mark(ttl_s) if -1 in marked else {})
 
     return request
+
+
+def _form(plan: Plan, row: Capability) -> dict[str, Any]:
+    """Return what holds the answer to a schema, empty where nothing can."""
+    if plan.answer_schema is None or not row.answer_schemas:
+        return {}
+    schema = closed(plan.answer_schema)
+    if schema is None:
+        return {}
+    return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
 
 def _role(segment: Segment, messages: Sequence[dict[str, Any]], row: Capability) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from ...schema.compile_terms import SECTIONS, CacheHitStatus, SectionName, Stability
 from ...schema.errors import InvalidInput, unknown
@@ -83,6 +83,8 @@ class Plan:
     capability: Capability
     counter: TokenCounter
     cache_key: str
+    answer_schema: Mapping[str, Any] | None = None
+    """The JSON Schema that a hard constraint holds the answer to, if one does."""
 
     @property
     def media_tokens(self) -> int:

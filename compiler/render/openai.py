@@ -19,8 +19,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...schema.compile_terms import Stability
-from ..tokens.capabilities import Provider
+from ..tokens.capabilities import Capability, Provider
 from ..tokens.modality import Modality
+from .answer_schema import is_strict
 from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
 from .media import NativePart, Originals, interleaved, native_parts
 from .tools import marked_shown, tools_of
@@ -40,6 +41,8 @@ def render_openai(
     media: Originals | None = None,
 ) -> dict[str, Any]:
     """Return `model`, `messages`, `tools`, `prompt_cache_key` and what the model's cache takes.
+
+    `response_format` holds the answer to the schema of a hard constraint, where there is one.
 
     `expected_reads` is how often a written prefix will be read, `ttl_s` a lifetime in seconds,
     `contract` where the tenant's rules stand (`system` or `payload`), `media` what is sent of
@@ -73,6 +76,7 @@ def render_openai(
     if row.breakpoints:
         request["prompt_cache_options"] = {"mode": "explicit", "ttl": "30m"}
 
+    request.update(_form(plan, row))
     if tools:
         request["tools"] = [
             {
@@ -87,6 +91,16 @@ def render_openai(
         ]
 
     return request
+
+
+def _form(plan: Plan, row: Capability) -> dict[str, Any]:
+    """Return what holds the answer to a schema, empty where nothing can."""
+    schema = plan.answer_schema
+    if schema is None or not row.answer_schemas:
+        return {}
+
+    answer = {"name": "answer", "schema": dict(schema), "strict": is_strict(schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": answer}}
 
 
 def _grouped(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:

@@ -9,18 +9,23 @@ Checklist C-086, C-104 to C-112, C-135, C-168.
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import Any
 
 from ...schema.compile_terms import GapCode, Reason
 from ...schema.errors import Fault, InvalidInput
+from ...schema.vocabulary import Enforcement
 from ..envelope.checks import HardConstraint
 from ..envelope.envelope import Envelope
 from ..format.grammar import check_reparse
 from ..ir.context import CompileContext
 from ..ir.outputs import Passes
 from ..ir.snapshot import Bound
+from ..render.answer_schema import answer_schema
 from ..render.cache_plan import Plan, segments_of
+from ..request.enforcement import schema_of
 from ..tokens.capabilities import capability
 from ..trace.collect import Findings, cache_key, findings, media_named, trace_of
 from ..trace.manifest import Recorded, TruncationEvent, pinned
@@ -65,6 +70,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
     )
     _reject(passes, context)
 
+    constraints = _constraints(passes)
     segments = segments_of(
         assembled.text, assembled.blocks, assembled.spans, shown=media_named(passes, context)
     )
@@ -74,6 +80,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
         capability=model,
         counter=context.counter,
         cache_key=cache_key(passes, context),
+        answer_schema=answer_schema(_schemas(constraints)),
     )
     # Few callers read the trace, and it takes as long as a stage: it is told when asked for.
     tell = partial(
@@ -87,7 +94,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
         digest=manifest.digest,
         blocks=assembled.blocks,
         sections=collected.sections,
-        constraints=_constraints(passes),
+        constraints=constraints,
         manifest=manifest,
         gaps=collected.gaps,
         plan=plan,
@@ -207,3 +214,11 @@ def _constraints(passes: Passes) -> tuple[HardConstraint, ...]:
         for piece in passes.pieces
         if piece.enforcement is not None
     )
+
+
+def _schemas(constraints: Iterable[HardConstraint]) -> Iterator[object]:
+    """Yield the JSON Schemas that an answer is held to."""
+    for constraint in constraints:
+        rule = constraint.enforcement
+        if rule.kind in (Enforcement.SCHEMA, Enforcement.GRAMMAR):
+            yield schema_of(json.loads(rule.spec))

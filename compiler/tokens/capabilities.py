@@ -76,6 +76,8 @@ class Capability:
     """Whether a system message may follow a user turn."""
     media: tuple[Modality, ...]
     """What it reads beside text; of an unknown model nothing is ruled out."""
+    answer_schemas: bool
+    """Whether it generates an answer under a JSON Schema."""
     evidence: str
     """Where the row comes from."""
     as_of: str
@@ -99,6 +101,7 @@ GENERIC: Final = Capability(
     prefix_order=("tools", "system", "messages"),
     mid_conversation_system=False,
     media=(Modality.IMAGE, Modality.AUDIO, Modality.VIDEO),
+    answer_schemas=False,
     evidence="no provider: the budget is stated in o200k tokens",
     as_of=_AS_OF,
 )
@@ -117,6 +120,7 @@ _CLAUDE: Final = replace(
     write_permille=(1250, 2000),
     read_permille=100,
     media=(Modality.IMAGE,),
+    answer_schemas=True,
     evidence="SDK 2.12.0 types and provider docs; minimums from secondary pages",
 )
 
@@ -131,6 +135,7 @@ _OPENAI: Final = replace(
     prefix_order=("tools", "messages"),
     mid_conversation_system=True,
     media=(Modality.IMAGE,),
+    answer_schemas=True,
     evidence="SDK 3.54.0 docstrings and the caching guide",
 )
 
@@ -144,12 +149,19 @@ _GEMINI: Final = replace(
     ttls_s=(1800,),
     read_permille=100,
     prefix_order=("system", "tools", "messages"),
+    answer_schemas=True,
     evidence="google-adk 2.13.0 source; caching starts on turn 2",
 )
 
 
 def _claude(
-    pattern: str, minimum: int, window: int, *, old: bool = False, system: bool = False
+    pattern: str,
+    minimum: int,
+    window: int,
+    *,
+    old: bool = False,
+    system: bool = False,
+    schemas: bool = True,
 ) -> Capability:
     rule = CountingRule.CLAUDE_TO_4_6 if old else CountingRule.CLAUDE_FROM_4_7
     return replace(
@@ -159,6 +171,7 @@ def _claude(
         window=window,
         min_cacheable_tokens=minimum,
         mid_conversation_system=system,
+        answer_schemas=schemas,
     )
 
 
@@ -187,19 +200,19 @@ TABLE: Final[tuple[Capability, ...]] = (
     _claude("claude-opus-4-5*", 4096, 200_000, old=True),
     _claude("claude-sonnet-4-5*", 1024, 200_000, old=True),
     _claude("claude-haiku-4-5*", 4096, 200_000, old=True),
-    _claude("claude-opus-4*", 4096, 200_000, old=True),
-    _claude("claude-sonnet-4*", 2048, 200_000, old=True),
-    _claude("claude-3*", 4096, 200_000, old=True),
+    _claude("claude-opus-4*", 4096, 200_000, old=True, schemas=False),
+    _claude("claude-sonnet-4*", 2048, 200_000, old=True, schemas=False),
+    _claude("claude-3*", 4096, 200_000, old=True, schemas=False),
     _CLAUDE,
     _GPT_5_6,
     replace(_GPT_5_6, pattern="gpt-5-[789]*"),
     replace(_OPENAI, pattern="gpt-5*", window=400_000),
     replace(_OPENAI, pattern="gpt-4-1*", window=1_000_000),
-    replace(_OPENAI, pattern="gpt-audio*", media=(Modality.AUDIO,)),
-    replace(_OPENAI, pattern="gpt-4o-audio*", media=(Modality.AUDIO,)),
-    replace(_OPENAI, pattern="gpt-4o-mini-audio*", media=(Modality.AUDIO,)),
+    replace(_OPENAI, pattern="gpt-audio*", media=(Modality.AUDIO,), answer_schemas=False),
+    replace(_OPENAI, pattern="gpt-4o-audio*", media=(Modality.AUDIO,), answer_schemas=False),
+    replace(_OPENAI, pattern="gpt-4o-mini-audio*", media=(Modality.AUDIO,), answer_schemas=False),
     replace(_OPENAI, pattern="gpt-4o*"),
-    replace(_OPENAI, pattern="o1-mini*", media=()),
+    replace(_OPENAI, pattern="o1-mini*", media=(), answer_schemas=False),
     replace(_OPENAI, pattern="o3-mini*", window=200_000, media=()),
     replace(_OPENAI, pattern="o[134]", window=200_000),
     replace(_OPENAI, pattern="o[134]-*", window=200_000),

@@ -123,6 +123,11 @@ def rewrite(
     stable = [config["system_instruction"], *rendered["_dynamic_instructions"]]
     llm_request.config.system_instruction = "".join(stable)
     llm_request.config.tools = _tools(llm_request, config.get("tools", []), types)
+    answer = config.get("response_json_schema")
+    # The agent's own schema stays, and Gemini takes none beside functions.
+    if answer and not (llm_request.config.tools or llm_request.config.response_schema):
+        llm_request.config.response_mime_type = config["response_mime_type"]
+        llm_request.config.response_json_schema = answer
     contents = list(llm_request.contents)
     turn = _last_user(contents)
     before = contents if turn is None else contents[:turn]

@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from tenure.service.cli.evaluate import show_recall
-from tenure.service.cli.show import Screen, json_text
+from tenure.service.cli.show import Screen
 from tenure.service.evaluation.recall import EvaluationOptions, evaluate_recall
+from tenure.service.visual.text import json_text
 
 HISTORY = "data/congress/events-2012-2018.jsonl.gz"
 ASKED = {"seat": "Which seat did {name} hold in {year}?",

@@ -96,6 +96,25 @@ class LogSettings(_Group):
     """`auto`: JSON in a service, lines for people in the command line."""
 
 
+class ServeSettings(_Group):
+    """How `tenure serve` listens."""
+
+    host: str = "127.0.0.1"
+    """The address that it listens on; beyond loopback it needs keys and https."""
+    port: int = Field(default=8765, ge=0, le=65535)
+    """0: any that is free."""
+    hosts: tuple[str, ...] = ()
+    """Names beside those of loopback under which clients may ask for it."""
+    https: bool = False
+    """Whether a proxy before it speaks https."""
+    published_on_loopback: bool = False
+    """Whether it listens inside a container whose port is published on loopback alone."""
+    control: str | None = None
+    """The file of its keys and sessions; by default beside an embedded store."""
+    metrics_port: int | None = Field(default=None, ge=0, le=65535)
+    """Where figures for Prometheus are told; None: nowhere."""
+
+
 class Settings(_Group):
     """Everything that can be set."""
 
@@ -121,6 +140,7 @@ class Settings(_Group):
     auth: Auth = Auth()
     caller: CallerSettings = CallerSettings()
     log: LogSettings = LogSettings()
+    server: ServeSettings = ServeSettings()
     policy: Policy = Policy()
     """The policy pack; `TENURE_POLICY__WRITE__MAX_BATCH=500` sets one number of it."""
 

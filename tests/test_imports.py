@@ -50,7 +50,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("replay",),
     ),
     "service": (
-        ("encoders", "extraction", "logs", "settings"),
+        ("encoders", "extraction", "logs", "settings", "visual"),
         ("backend",),
         ("reading",),
         ("artifacts", "writing"),
@@ -59,6 +59,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("stewardship",),
         ("client",),
         ("adapters", "evaluation"),
+        ("server",),
         ("cli",),
     ),
 }

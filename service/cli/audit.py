@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ..visual.text import held_span, value_text, when
 from .frame import FINDINGS, answer, examples, open_memory
 from .read import Entity, SlotName
-from .show import Columns, Screen, held_span, value_text, when
+from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...schema.answers import Action, Explanation, HistoryRow

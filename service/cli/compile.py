@@ -15,6 +15,7 @@ from ...compiler.media.measures import measures, media_type_of
 from ...compiler.request.request import MediaKind
 from ...schema.artifact import SCHEME
 from ..artifacts.files import kind_of_file
+from ..visual.text import by_field, visible
 from .explain import (
     Explain,
     Html,
@@ -28,7 +29,7 @@ from .explain import (
 from .files import envelope_named, read_bytes, read_text, write_bytes
 from .frame import answer, examples, note, open_memory
 from .read import Tx, Valid
-from .show import Screen, by_field, visible
+from .show import Screen
 from .summaries import opening_words
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...schema.errors import Conflict
+from ..visual.text import value_text
 from .frame import answer, examples, frame_of, note
-from .show import Columns, Screen, value_text
+from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope

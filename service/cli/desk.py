@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...schema.errors import TenureError
 from ...schema.vocabulary import ReviewState
-from .show import Screen, when
+from ..visual.text import when
+from .show import Screen
 
 if TYPE_CHECKING:
     from ...schema.entity import Review

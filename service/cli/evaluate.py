@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 import typer
 
 from ...schema.errors import Unavailable
+from ..visual.text import json_text
 from .frame import answer, examples, frame_of, note, open_memory
-from .show import Columns, Screen, json_text
+from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ..evaluation.recall import EvaluationOptions, RecallReport, ShowProgress, Watch

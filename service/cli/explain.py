@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..visual.text import by_field, counted, json_text
 from .files import write_bytes
 from .frame import note
-from .show import Columns, Screen, by_field, counted, json_text
+from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable
-from .show import Columns, Screen, json_text, visible
+from ..visual.text import json_text, visible
+from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal

@@ -68,6 +68,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "unmerge": "review",
     "review": "review",
     "resolution": "review",
+    "serve": "serve",
     "export": "transfer",
     "import": "transfer",
     "re-embed": "embed",

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..visual.text import sentence, when
 from .frame import answer, examples, frame_of, open_memory, place_of, require_store
-from .show import Screen, sentence, when
+from .show import Screen
 
 if TYPE_CHECKING:
     from ...schema.operation import ErasureReceipt, SweepReceipt

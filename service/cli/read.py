@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..visual.text import held_span, value_text, when
 from .frame import answer, examples, open_memory
-from .show import Columns, Screen, held_span, value_text, when
+from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...schema.answers import Segment, SlotState

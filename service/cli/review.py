@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...schema.errors import InvalidInput, NotFound, unknown
+from ..visual.text import value_text, when
 from .desk import Desk, show_page
 from .frame import answer, examples, open_memory
-from .show import Columns, Screen, value_text, when
+from .show import Columns, Screen
 from .summaries import entity_names
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...schema.principal import Principal
+from ...schema.principal import OWNER, Principal
 from ...schema.values import canonical_json
 from ...schema.write import Receipt
 from ...store.port.receipts import decode
@@ -125,15 +125,21 @@ def log_lines() -> tuple[str, ...]:
     return tuple(text.splitlines())
 
 
-def take_tour(store: str) -> Tour:
+def take_tour(store: str, *, tenant: str = OWNER.tenant) -> Tour:
     """Load the log into a new store at a path, and see what there is to see."""
-    with connect(store, clock=lambda: NOW, tenant_key=_KEY, ids=_steady_ids()) as memory:
+    with connect(
+        store,
+        principal=replace(OWNER, tenant=tenant),
+        clock=lambda: NOW,
+        tenant_key=_KEY,
+        ids=_steady_ids(),
+    ) as memory:
         memory.replay_import([json.loads(line) for line in log_lines()])
         entries = _entries(memory)
         questions = _questions(memory)
         reviews = memory.reviews.list()
 
-        mira = memory.bind(MIRA)
+        mira = memory.bind(replace(MIRA, tenant=tenant))
         envelope = mira.compile(**REQUEST)
         memory.write(
             subject="Orchid Foods",

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ..visual.text import counted, sentence, when
 from .frame import REFUSED, answer, examples, note, open_memory
-from .show import Columns, Screen, counted, sentence, when
+from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...schema.slots import Slot

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tenure.service.cli.show import Columns, Screen, json_text, visible
+from tenure.service.cli.show import Columns, Screen
+from tenure.service.visual.text import json_text, visible
 from tenure.tests.service.test_cli import Run, moved, run
 
 __all__ = ["run"]

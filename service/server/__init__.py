@@ -1,0 +1,1 @@
+"""Serving: pages, and what stands before every route, in one process on one port."""

@@ -1,0 +1,52 @@
+"""The app of a server: guard, problems, pages, and what other rooms mount.
+
+Everything is reached through one port. FastAPI's own documentation pages are off: they load
+scripts of other sites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+
+from ...schema.errors import TenureError
+from . import health, home, sign_in
+from .config import ServerSettings
+from .guard import Guard
+from .memories import Memories
+from .pages import FOLDER
+from .problems import refuse, refuse_malformed, refuse_unexpected, refuse_unserved
+from .state import ServerState
+
+
+def build_app(settings: ServerSettings) -> FastAPI:
+    """The app over an open store; closing the store stays with whoever opened it."""
+    state = ServerState(settings, Memories(settings.memory))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        yield
+        # Requests that run are answered by now; what they put off is kept too.
+        await run_in_threadpool(state.memories.flush)
+
+    app = FastAPI(
+        title="tenure", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
+    )
+    app.state.tenure = state
+    app.add_middleware(Guard, settings=settings)
+
+    app.add_exception_handler(TenureError, refuse)
+    app.add_exception_handler(RequestValidationError, refuse_malformed)
+    app.add_exception_handler(HTTPException, refuse_unserved)
+    app.add_exception_handler(Exception, refuse_unexpected)
+
+    for room in (health, sign_in, home):
+        app.include_router(room.router)
+    app.mount("/static", StaticFiles(directory=FOLDER / "static"))
+    return app

@@ -1,0 +1,73 @@
+"""What a server is started with: a value, so that tests and the command line build the same app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from ...schema.errors import InvalidInput
+from ...schema.principal import Principal
+
+if TYPE_CHECKING:
+    from ..client.memory import Memory
+    from .control import ControlFile
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+"""Names under which a machine reaches only itself."""
+
+MAX_BODY_BYTES: Final = 8_000_000
+"""Size of a request's body; an import streams line by line within its own limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How one server is set up."""
+
+    memory: Memory
+    """The store, open; who asks is bound for every request."""
+    control: ControlFile
+    steward: Principal
+    """Whom the one-time code signs in; never of level 0 or 1."""
+    host: str = "127.0.0.1"
+    port: int = 8765
+    hosts: frozenset[str] = field(default=frozenset())
+    """Names beside those of loopback under which clients may ask for it."""
+    https: bool = False
+    """Whether clients reach it by https, through a proxy: cookies are then sent by https alone."""
+    is_demo: bool = False
+    max_body_bytes: int = MAX_BODY_BYTES
+
+    def __post_init__(self) -> None:
+        if self.steward.authority_level <= 1:
+            raise InvalidInput(
+                "a browser signs in nobody of level 0 or 1; state --level 2 or weaker",
+                code="bad_principal",
+            )
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that a request may state as its host, in lower case, without the port."""
+        return LOOPBACK | frozenset(name.lower() for name in self.hosts)
+
+
+def require_protection(
+    host: str, control: ControlFile, *, https: bool, published_on_loopback: bool
+) -> None:
+    """Refuse to listen beyond loopback without keys and https.
+
+    `published_on_loopback` is the word of whoever starts a container whose port is published on
+    the loopback of its machine alone.
+
+    Raises:
+        InvalidInput: `open_port`.
+    """
+    if host in LOOPBACK or published_on_loopback:
+        return
+    if control.has_keys() and https:
+        return
+
+    raise InvalidInput(
+        f"{host} is reached from other machines: create a key first (tenure keys create), put a "
+        "proxy that speaks https before it and state --https; or listen on 127.0.0.1",
+        code="open_port",
+    )

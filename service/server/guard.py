@@ -1,0 +1,113 @@
+"""What stands before every route: the list of hosts, the size of a body, the security headers.
+
+One list of names holds for pages, programs and agents alike. A page of another site that makes
+its own name resolve to this machine states that name as the host (DNS rebinding), so a foreign
+name is refused before anything is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .config import ServerSettings
+from .problems import problem, problem_response
+
+CONTENT_SECURITY_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final[Mapping[str, str]] = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    # Not `no-referrer`: with it a browser states the origin of its own form as "null".
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
+
+
+class Guard:
+    """The outermost layer of the app."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        guarded_send = _with_headers(send)
+        name = host_name(Headers(scope=scope).get("host", ""))
+        if name not in self._settings.names:
+            body = problem(
+                421,
+                "unknown_host",
+                f"this server is not served as {name!r}; if it should be, add the name to the "
+                f"setting server.hosts, or start it with --allow-host {name}",
+            )
+            await problem_response(Request(scope), body)(scope, receive, guarded_send)
+            return
+
+        limit = _BodyLimit(receive, guarded_send, self._settings.max_body_bytes, scope)
+        await self._app(scope, limit.receive, limit.send)
+
+
+class _BodyLimit:
+    """Counts a body as it comes; beyond the limit the answer is 413, whatever the route says."""
+
+    def __init__(self, receive: Receive, send: Send, limit: int, scope: Scope) -> None:
+        self._receive, self._send, self._scope = receive, send, scope
+        self._limit = limit
+        self._bytes = 0
+        self._answered = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._bytes += len(message.get("body", b""))
+        if self._bytes <= self._limit:
+            return message
+        # The route meets the end of a body that is cut, and what it answers is replaced.
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        if self._bytes <= self._limit:
+            await self._send(message)
+            return
+        if self._answered:
+            return
+
+        self._answered = True
+        text = f"a request has at most {self._limit:,} bytes"
+        answer = problem_response(Request(self._scope), problem(413, "too_large", text))
+        await answer(self._scope, self._receive, self._send)
+
+
+def host_name(header: str) -> str:
+    """The name of a Host header in lower case, without its port.
+
+    >>> host_name("LocalHost:8765"), host_name("[::1]:8765")
+    ('localhost', '::1')
+    """
+    if header.startswith("["):
+        return header[1:].partition("]")[0].lower()
+    return header.partition(":")[0].lower()
+
+
+def _with_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("cache-control", "no-store")
+        await send(message)
+
+    return send_with_headers

@@ -1,0 +1,132 @@
+"""Errors of a server: problem details (RFC 9457) for programs, a page with a way out for people.
+
+A problem has our stable `code`, the sentence of the error, and a `trace_id` that the log has too.
+What nobody foresaw says no more than that: its text may hold what somebody wrote.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from ...schema.errors import (
+    Conflict,
+    ContextBudgetExhausted,
+    Fault,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    TenureError,
+    Unavailable,
+)
+from .identity import SIGN_IN
+from .pages import page, sign_in_address
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+_STATUS: Final[Mapping[type[TenureError], int]] = {
+    InvalidInput: 422,
+    NotFound: 404,
+    Conflict: 409,
+    Forbidden: 403,
+    Unavailable: 503,
+    ContextBudgetExhausted: 422,
+    Fault: 500,
+}
+_STATUS_OF_CODE: Final[Mapping[str, int]] = {SIGN_IN: 401, "stale_version": 412}
+
+_TITLES: Final[Mapping[int, str]] = {
+    401: "Nobody is signed in",
+    403: "Not allowed",
+    404: "Not there",
+    405: "Not done this way",
+    409: "Something moved",
+    412: "Somebody was faster",
+    413: "Too large",
+    421: "Not served under this name",
+    422: "Not understood",
+    500: "An error of tenure",
+    503: "The store does not answer",
+}
+_PROGRAMS: Final = ("/v1", "/mcp", "/healthz", "/readyz")
+"""Paths that answer programs, whatever they accept."""
+
+_LOG = structlog.get_logger("tenure.server")
+
+
+def status_of(error: TenureError) -> int:
+    """The HTTP status of an error."""
+    by_class = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+    return _STATUS_OF_CODE.get(error.code, by_class)
+
+
+def problem(
+    status: int, code: str, detail: str, *, errors: list[dict[str, str]] | None = None
+) -> dict[str, object]:
+    """The body of a problem.
+
+    >>> problem(404, "unknown_object", "there is no such object")["type"]
+    'urn:tenure:problem:unknown_object'
+    """
+    body: dict[str, object] = {
+        "type": f"urn:tenure:problem:{code}",
+        "title": _TITLES.get(status, "Refused"),
+        "status": status,
+        "code": code,
+        "detail": detail,
+        "trace_id": uuid.uuid4().hex,
+    }
+    return body | ({"errors": errors} if errors else {})
+
+
+def problem_response(request: Request, body: Mapping[str, object]) -> Response:
+    """A problem in the form that its reader takes."""
+    status = int(str(body["status"]))
+    if request.url.path.startswith(_PROGRAMS) or not wants_page(request):
+        return JSONResponse(dict(body), status_code=status, media_type=MEDIA_TYPE)
+    return page(request, "problem.jinja", status=status, problem=body)
+
+
+def refuse(request: Request, error: Exception) -> Response:
+    """Answer an error of tenure."""
+    assert isinstance(error, TenureError)
+    if error.code == SIGN_IN and request.method == "GET" and wants_page(request):
+        return RedirectResponse(sign_in_address(request), status_code=303)
+    return problem_response(request, problem(status_of(error), error.code, str(error)))
+
+
+def refuse_malformed(request: Request, error: Exception) -> Response:
+    """Answer a request whose parts are not what the route takes; values are not repeated."""
+    assert isinstance(error, RequestValidationError)
+    errors: list[dict[str, str]] = []
+    for entry in error.errors():
+        pointer = "/" + "/".join(str(part) for part in entry["loc"])
+        errors.append({"pointer": pointer, "detail": str(entry["msg"])})
+    body = problem(422, "bad_request", "the request is malformed; see errors", errors=errors)
+    return problem_response(request, body)
+
+
+def refuse_unserved(request: Request, error: Exception) -> Response:
+    """Answer what no route takes."""
+    assert isinstance(error, HTTPException)
+    code = "unknown_page" if error.status_code == 404 else "bad_request"
+    return problem_response(request, problem(error.status_code, code, str(error.detail)))
+
+
+def refuse_unexpected(request: Request, error: Exception) -> Response:
+    """Answer an error that nobody foresaw, and log it under the trace id."""
+    body = problem(500, "unexpected", "tenure met an error of its own; the log has its trace id")
+    _LOG.error("unexpected", trace_id=body["trace_id"], op=request.url.path, exc_info=error)
+    return problem_response(request, body)
+
+
+def wants_page(request: Request) -> bool:
+    """Whether the reader is a browser."""
+    return "text/html" in request.headers.get("accept", "")

@@ -1,0 +1,35 @@
+"""What every route of one app shares: its settings, its memories and its templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.requests import HTTPConnection
+
+from .config import ServerSettings
+from .memories import Memories
+
+if TYPE_CHECKING:
+    from ...schema.principal import Principal
+
+
+@dataclass(slots=True)
+class ServerState:
+    """The state of one app; set up once, before the first request."""
+
+    settings: ServerSettings
+    memories: Memories
+    bearer: Callable[[str], Principal | None] | None = None
+    """Who a bearer token stands for; None for a server that knows none."""
+    announce: Callable[[str], None] = print
+    """Tells the person at the terminal a sentence."""
+    readiness: tuple[float, bool] | None = None
+    """When the store was last asked, by the monotonic clock, and whether it answered."""
+
+
+def state_of(request: HTTPConnection) -> ServerState:
+    """The state of the app that a request came to."""
+    state: ServerState = request.app.state.tenure
+    return state

@@ -1,0 +1,132 @@
+"""Values, times and spans as words: for the terminal, for pages and for pictures alike.
+
+JSON keys are the names of the fields. Times are ISO 8601 UTC in JSON; people see the day alone
+where the time is midnight UTC. Nothing that was stored can steer a terminal or turn the direction
+of a page: its controls are shown, never sent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any, Final, cast
+
+from ...schema.interval import Interval
+from ...schema.values import iso
+
+_CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
+    "\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"  # direction, and what has no width
+    "\u2028\u2029\ud800-\udfff]"  # line and paragraph separators, lone surrogates
+)
+
+
+def visible(text: str) -> str:
+    r"""Show the control characters of a text, so that none of them reaches a terminal.
+
+    >>> visible("Sam\x1b[2J \u202eadmin\r")
+    'Sam\\x1b[2J \\u202eadmin\\x0d'
+    """
+    return _CONTROLS.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    number = ord(match.group())
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+def json_text(value: object, *, indent: int | None = 2) -> str:
+    r"""Write a value as JSON that holds no raw control character.
+
+    >>> json_text({"name": "a\x9b", "on": Interval(0, 1_000_000)}, indent=None)[:25]
+    '{"name": "a\\u009b", "on":'
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
+
+    # What JSON itself leaves raw stands inside strings only, where \u means the same. The line
+    # feeds of the indent are none of these.
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def _json_value(value: object) -> object:
+    """A value that `json` does not know, as one that it does."""
+    if isinstance(value, Interval):
+        return {"valid_from": iso(value.start_us), "valid_until": iso(value.end_us)}
+    if is_dataclass(value):
+        return by_field(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return {str(key): entry for key, entry in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, set | frozenset):
+        return sorted(cast("set[Any]", value), key=str)
+    return str(value)
+
+
+def by_field(record: Any) -> dict[str, Any]:
+    """The fields of a record by name, also of a named tuple, which JSON would take for a list."""
+    if hasattr(record, "_asdict"):
+        return dict(record._asdict())
+    return {item.name: getattr(record, item.name) for item in fields(record)}
+
+
+def when(moment: datetime | None, *, missing: str = "open") -> str:
+    """A moment for people, in UTC.
+
+    >>> from datetime import UTC
+    >>> when(datetime(2026, 6, 1, tzinfo=UTC)), when(datetime(2026, 6, 1, 12, 5, tzinfo=UTC))
+    ('2026-06-01', '2026-06-01 12:05:00Z')
+    """
+    if moment is None:
+        return missing
+    text = moment.isoformat(sep=" ").replace("+00:00", "Z")
+    return text.removesuffix(" 00:00:00Z")
+
+
+def span(start: datetime | None, end: datetime | None) -> str:
+    """An interval for people.
+
+    >>> span(None, None)
+    'always'
+    """
+    if start is None and end is None:
+        return "always"
+    if start is None:
+        return f"until {when(end)}"
+    return f"from {when(start)}" + (f" until {when(end)}" if end else "")
+
+
+def held_span(row: Any) -> str:
+    """The valid time of a row that has `valid_from` and `valid_until`, for people."""
+    return span(row.valid_from, row.valid_until)
+
+
+def value_text(value: Any) -> str:
+    """A value for people: text as it is, everything else as JSON."""
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else json_text(value, indent=None)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "event"), counted(1200, "event")
+    ('1 event', '1,200 events')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def sentence(*parts: str) -> str:
+    """Parts joined by blanks; empty ones are left out.
+
+    >>> sentence("would be", "", "accepted")
+    'would be accepted'
+    """
+    return " ".join(part for part in parts if part)

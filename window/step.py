@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from .events import ERASURE_MARK, EventKind, Note, NoteCategory, WindowEvent
 from .pressure import READINGS, next_mean
+from .snapshot import item_from, unit_from
 from .state import KEYS_KEPT, WindowState, fold_mark, part_tokens, tombstone_text
 from .units import (
     LEVELS,
     MessagePart,
     PartKind,
     StandingForm,
-    ToolKind,
     WindowItem,
     WindowUnit,
 )
@@ -226,12 +226,8 @@ def _with_one_tombstone_a_run(state: WindowState) -> tuple[WindowUnit, ...]:
 
 def _on_undone(state: WindowState, event: WindowEvent) -> WindowState:
     """Put originals back in the place of what an edit left; the event carries them."""
-    originals: list[WindowUnit] = []
     texts = iter(event.texts)
-    for line in event.body["units"]:
-        items = tuple(_item(int(part["seq"]), part, next(texts)) for part in line["parts"])
-        unit = WindowUnit(int(line["unit"]), int(line["turn"]), int(line["step"]), items)
-        originals.append(replace(unit, given_up=frozenset(line["abandoned"])))
+    originals = [unit_from(record, texts) for record in event.body["units"]]
 
     numbers = {unit.number for unit in originals}
     remaining_units: list[WindowUnit] = []
@@ -341,29 +337,7 @@ def _with_unit(state: WindowState, unit: WindowUnit) -> WindowState:
 def _items(event: WindowEvent) -> tuple[WindowItem, ...]:
     # Behind the texts of the parts an event may keep originals that stand in no window.
     lines = zip(event.body["parts"], event.texts, strict=False)
-    return tuple(
-        replace(_item(event.seq, line, text), part=number)
-        for number, (line, text) in enumerate(lines)
-    )
-
-
-def _item(seq: int, line: Mapping[str, Any], text: str) -> WindowItem:
-    kind = PartKind(line["kind"])
-    content = MessagePart(
-        kind=kind,
-        text=text,
-        call_id=line.get("call_id", ""),
-        name=line.get("name", ""),
-        tool_kind=ToolKind(line["tool_kind"]) if "tool_kind" in line else None,
-        is_error=bool(line.get("is_error")),
-    )
-    return WindowItem(
-        seq=seq,
-        part=int(line.get("part", 0)),
-        content=content,
-        tokens=int(line["tokens"]),
-        level=int(line.get("level", LEVELS[kind])),
-    )
+    return tuple(item_from(event.seq, line, text, part) for part, (line, text) in enumerate(lines))
 
 
 _FOLDS: Final[Mapping[EventKind, _Fold]] = {

@@ -25,6 +25,7 @@ from ...window.events import EventKind, WindowEvent
 from ...window.health import HealthReading, WindowAlert, health_reading, window_alerts
 from ...window.intake import Message
 from ...window.policy import WindowPolicy
+from ...window.snapshot import snapshot_text, standing_characters
 from ...window.state import EMPTY_STATE, WindowState, part_body, part_tokens
 from ...window.step import step
 from ...window.units import MessagePart
@@ -32,6 +33,10 @@ from .decision import SessionUsage, WindowDecision
 from .log import SessionLog
 
 _HEALTH_READINGS: Final = 10
+_SNAPSHOT_EVENTS: Final = 100
+"""Events between two snapshots at least."""
+_MOST_EVENTS: Final = 400
+"""Events that an opening folds at most, about: 0.1 ms each."""
 
 
 class Draft(NamedTuple):
@@ -51,11 +56,23 @@ class SessionCore:
     state: WindowState = EMPTY_STATE
     readings: list[HealthReading] = field(default_factory=list[HealthReading])
     lock: threading.RLock = field(default_factory=threading.RLock)
+    snapshot_seq: int = 0
+    """The last event of the newest snapshot."""
+    characters: int = 0
+    """Of the texts of the events since."""
+
+    def resume(self) -> None:
+        """Take the newest snapshot, and fold what came after it."""
+        self.state = self.log.snapshot() or EMPTY_STATE
+        self.snapshot_seq = self.state.seq
+        self.catch_up()
 
     def catch_up(self) -> None:
         """Fold what others appended since."""
-        for event in self.log.read(self.state.seq):
+        events = self.log.read(self.state.seq)
+        for event in events:
             self.state = step(self.state, event)
+        self.characters += text_characters(events)
 
     def require_open(self) -> None:
         """Refuse what would change a closed session.
@@ -103,15 +120,31 @@ class SessionCore:
         if state.tokens > state.limit and plans:
             raise over_budget(state)
 
+        snapshot = self._due_snapshot(state, events)
         try:
             if events:
-                self.log.append(self.state.seq, events)
+                self.log.append(self.state.seq, events, snapshot)
         except Conflict:
             self.catch_up()
             raise
+        self.characters += text_characters(events)
+        if snapshot is not None:
+            self.snapshot_seq, self.characters = state.seq, 0
         before, self.state = self.state, state
         changes = tuple(change for plan in plans for change in plan.changes)
         return self.decision(changes=changes, before=before, edit=edit)
+
+    def _due_snapshot(self, state: WindowState, events: Sequence[WindowEvent]) -> str | None:
+        """The snapshot to keep with these events, None while the log since the last is short."""
+        count = state.seq - self.snapshot_seq
+        if not events or count < _SNAPSHOT_EVENTS:
+            return None
+
+        # Twice its size in events pays for one; many short events cost time to fold as well.
+        size = self.characters + text_characters(events)
+        if size < 2 * standing_characters(state) and count < _MOST_EVENTS:
+            return None
+        return snapshot_text(state)
 
     def decision(
         self, *, changes: Any = (), before: WindowState | None = None, edit: int | None = None
@@ -148,6 +181,11 @@ class SessionCore:
         reading = read_pressure(self.state, self.policy)
         self.readings.append(health_reading(self.state, reading))
         del self.readings[:-_HEALTH_READINGS]
+
+
+def text_characters(events: Sequence[WindowEvent]) -> int:
+    """The length of all texts of events."""
+    return sum(len(text) for event in events for text in event.texts)
 
 
 def over_budget(state: WindowState) -> ContextBudgetExhausted:

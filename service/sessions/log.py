@@ -12,6 +12,8 @@ from ...schema.values import canonical_json
 from ...store.commit.sessions import append_events
 from ...store.port.sessions import SessionRecord, SessionSummary, SessionText
 from ...window.events import ERASURE_MARK, EventKind, WindowEvent
+from ...window.snapshot import state_from
+from ...window.state import WindowState
 from ..backend.backend import Backend
 
 
@@ -31,8 +33,17 @@ class SessionLog:
             records = reader.session_events(self.session, after=after)
         return tuple(event_of(record) for record in records)
 
-    def append(self, expected_seq: int, events: Sequence[WindowEvent]) -> None:
-        """Append events behind an expected number: all of them or none.
+    def snapshot(self) -> WindowState | None:
+        """The newest state that was kept beside the log, None for none of today's format."""
+        self.backend.open(self.principal.tenant)
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            snapshot = reader.session_snapshot(self.session)
+        return None if snapshot is None else state_from(snapshot.body)
+
+    def append(
+        self, expected_seq: int, events: Sequence[WindowEvent], snapshot: str | None = None
+    ) -> None:
+        """Append events behind an expected number, and the state that they lead to: all or none.
 
         Raises:
             Conflict: `stale_version`, when somebody else appended first.
@@ -41,7 +52,7 @@ class SessionLog:
         records = [self._record(event, now_us) for event in events]
         outcome = self.backend.alone(
             self.principal.tenant,
-            lambda tx: append_events(tx, self.session, expected_seq, records),
+            lambda tx: append_events(tx, self.session, expected_seq, records, snapshot),
         )
         if isinstance(outcome, TenureError):
             raise outcome

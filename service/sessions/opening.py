@@ -49,7 +49,7 @@ def open_session(
     """
     log = SessionLog(backend, principal, session_scope(principal, name))
     core = SessionCore(log, policy or DEFAULT_WINDOW)
-    core.catch_up()
+    core.resume()
     if core.state.seq == 0:
         _begin(core, terms)
     return Session(backend, principal, core)

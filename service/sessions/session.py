@@ -19,6 +19,7 @@ from ...window.checkpoint import TaskCheckpoint, task_checkpoint
 from ...window.editing import EditPlan, everything_that_can_go, planned_edit
 from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEvent
 from ...window.intake import Message, message_parts
+from ...window.snapshot import unit_record
 from ...window.state import WindowState, part_body, part_tokens
 from ...window.units import MessagePart, StandingForm, WindowUnit
 from ..backend.caller import Caller
@@ -461,17 +462,13 @@ class Session(Caller):
 
 def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> Draft:
     """The event that carries originals back into the window."""
-    lines: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     texts: list[str] = []
     for unit in originals:
-        parts: list[dict[str, Any]] = []
-        for item in unit.items:
-            place = {"seq": item.seq, "part": item.part, "level": item.level}
-            parts.append(part_body(item.content, item.tokens) | place)
-            texts.append(item.text)
-        line = {"unit": unit.number, "turn": unit.turn, "step": unit.step, "parts": parts}
-        lines.append({**line, "abandoned": sorted(unit.given_up)})
-    return Draft(EventKind.UNDONE, {"edit": edit, "units": lines}, tuple(texts))
+        record, words = unit_record(unit)
+        records.append(record)
+        texts += words
+    return Draft(EventKind.UNDONE, {"edit": edit, "units": records}, tuple(texts))
 
 
 def _unknown_call(call_id: str) -> NotFound:

@@ -15,9 +15,15 @@ from ..port.store import Batch, WriteTx
 
 
 def append_events(
-    tx: WriteTx, session: str, expected_seq: int, records: Sequence[SessionRecord]
+    tx: WriteTx,
+    session: str,
+    expected_seq: int,
+    records: Sequence[SessionRecord],
+    snapshot: str | None = None,
 ) -> int:
     """Append events behind an expected number, and return the tenant's last stamp.
+
+    `snapshot` is what the log folds to with them, for whoever opens the session next.
 
     Raises:
         Conflict: `stale_version`, when the session has grown since it was read.
@@ -34,4 +40,8 @@ def append_events(
 
     events = [replace(record, last_us=clock.last_us) for record in records]
     tx.apply(Batch(clock=clock, session_events=tuple(events)))
+
+    # In the same transaction: a snapshot written later could bring back what an erasure took.
+    if snapshot is not None:
+        tx.put_session_snapshot(session, snapshot)
     return clock.last_us

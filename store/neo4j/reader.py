@@ -22,7 +22,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..port.records import Expected, Names
-from ..port.sessions import SessionRecord, SessionSummary
+from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
     Ask,
@@ -316,6 +316,10 @@ class Neo4jReader:
     ) -> tuple[SessionRecord, ...]:
         """The events of a session with numbers above `after`, up to `until`, in order."""
         return sessions.events(self._calls, session, after, until)
+
+    def session_snapshot(self, session: str) -> SessionSnapshot | None:
+        """The newest snapshot of a session whose seal holds."""
+        return sessions.snapshot(self._calls, session, self._keys[0])
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """Every session of the tenant with its last event, by session."""

@@ -5,19 +5,23 @@ The digests are made here, under the tenant's lock, from the tenant's first key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import hmac
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
 from ...schema.errors import Fault
 from ..port.sessions import (
     LOG_START,
+    SNAPSHOTS_KEPT,
     SessionHead,
     SessionPlace,
     SessionRecord,
+    SessionSnapshot,
     SessionSummary,
     SessionText,
     seal,
+    snapshot_seal,
 )
 from .calls import Calls, Reads, Writes
 from .cypher import core
@@ -66,11 +70,37 @@ def put(calls: Writes, records: Sequence[SessionRecord]) -> None:
         calls.rows(cypher.PUT_TEXTS, rows=rows)
 
 
-def empty(calls: Writes, places: Iterable[SessionPlace]) -> None:
-    """Empty the texts of events."""
+def empty(calls: Writes, places: Sequence[SessionPlace]) -> None:
+    """Empty the texts of events; the snapshots that may repeat them go as a whole."""
     rows = [place._asdict() for place in places]
     for portion in _portions(rows):
         calls.rows(cypher.EMPTY_TEXTS, rows=portion)
+    for session in {place.session for place in places}:
+        calls.rows(cypher.DROP_SNAPSHOTS, session=session, keep=0)
+
+
+def put_snapshot(calls: Writes, session: str, body: str) -> None:
+    """Keep a snapshot behind the last event of a session, with the one before it.
+
+    Raises:
+        Fault: `invariant_broken`, for a session without events.
+    """
+    key = bytes(calls.rows(core.KEYS)[0]["secret"])
+    last = head(calls, session)
+    if last.seq == 0:
+        raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
+    sealed = snapshot_seal(key, last.digest, body)
+    calls.rows(cypher.PUT_SNAPSHOT, session=session, seq=last.seq, seal=sealed, body=body)
+    calls.rows(cypher.DROP_SNAPSHOTS, session=session, keep=SNAPSHOTS_KEPT)
+
+
+def snapshot(calls: Reads, session: str, key: bytes) -> SessionSnapshot | None:
+    """The newest snapshot of a session whose seal holds."""
+    for row in calls.rows(cypher.SNAPSHOTS, session=session):
+        sealed = snapshot_seal(key, bytes(row["digest"]), row["body"])
+        if hmac.compare_digest(bytes(row["seal"]), sealed):
+            return SessionSnapshot(row["seq"], row["body"])
+    return None
 
 
 def events(calls: Reads, session: str, after: int, until: int) -> tuple[SessionRecord, ...]:

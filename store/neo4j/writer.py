@@ -252,8 +252,12 @@ class Neo4jWriteTx:
         return sessions.head(self.calls, session)
 
     def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
-        """Empty texts of events; the events and the chain over them stay."""
+        """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
         sessions.empty(self.calls, places)
+
+    def put_session_snapshot(self, session: str, body: str) -> None:
+        """Keep what a session's log folds to up to its last event; older ones but one go."""
+        sessions.put_snapshot(self.calls, session, body)
 
     def apply(self, batch: Batch) -> None:
         """Write a batch.

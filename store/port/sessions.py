@@ -3,7 +3,10 @@
 A session is a list of events that only grows. Each event carries a digest over the one before it,
 its own fields and the keyed digests of its texts, made with the tenant's secret key. Texts stand
 apart from the event, so that an erasure empties them and the chain still verifies. Pure: stores
-keep what `sealed` returns, and the doctor recomputes it.
+keep what `seal` returns, and the doctor recomputes it.
+
+A snapshot is what a log folds to up to an event. It is a cache beside the log: no chain covers it,
+no export carries it, and whoever throws it away loses time alone.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ from typing import Final, NamedTuple
 
 from ...schema.values import canonical_json
 
+SNAPSHOTS_KEPT: Final = 2
+"""Of one session: the newest, and one to fall back on where the newest does not verify."""
 LOG_START: Final = b""
 """What stands before the first event of a session."""
 
@@ -67,6 +72,13 @@ class SessionSummary(NamedTuple):
     """Of its last event."""
 
 
+class SessionSnapshot(NamedTuple):
+    """What a session's log comes to up to an event, as the writer encoded it."""
+
+    seq: int
+    body: str
+
+
 class SessionPlace(NamedTuple):
     """A text of an event in a session."""
 
@@ -98,6 +110,11 @@ def seal(key: bytes, head: SessionHead, record: SessionRecord) -> SessionRecord:
     ]
     message = head.digest + canonical_json(header).encode()
     return replace(record, texts=tuple(texts), digest=_digest(key, message))
+
+
+def snapshot_seal(key: bytes, event_digest: bytes, body: str) -> bytes:
+    """The seal of a snapshot: it holds behind the one event with this digest, and only there."""
+    return _digest(key, event_digest + b"snapshot" + body.encode())
 
 
 def chain_faults(key: bytes, records: Iterable[SessionRecord]) -> Iterator[str]:

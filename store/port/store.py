@@ -50,7 +50,13 @@ from .records import (
     Usage,
     VectorRow,
 )
-from .sessions import SessionHead, SessionPlace, SessionRecord, SessionSummary
+from .sessions import (
+    SessionHead,
+    SessionPlace,
+    SessionRecord,
+    SessionSnapshot,
+    SessionSummary,
+)
 from .vectors import Vectors
 
 __all__ = [
@@ -225,7 +231,11 @@ class WriteTx(IdentityReads, Protocol):
         ...
 
     def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
-        """Empty texts of events; the events and the chain over them stay."""
+        """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
+        ...
+
+    def put_session_snapshot(self, session: str, body: str) -> None:
+        """Keep what a session's log folds to up to its last event; older ones but one go."""
         ...
 
     def apply(self, batch: Batch) -> None:
@@ -401,6 +411,10 @@ class Reader(IdentityReads, Protocol):
         self, session: str, *, after: int = 0, until: int = 2**62
     ) -> tuple[SessionRecord, ...]:
         """The events of a session with numbers above `after`, up to `until`, in order."""
+        ...
+
+    def session_snapshot(self, session: str) -> SessionSnapshot | None:
+        """The newest snapshot of a session whose seal holds."""
         ...
 
     def sessions(self) -> tuple[SessionSummary, ...]:

@@ -19,7 +19,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..port.records import Expected
-from ..port.sessions import SessionRecord, SessionSummary
+from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
     Ask,
@@ -235,6 +235,10 @@ class SqliteReader:
     ) -> tuple[SessionRecord, ...]:
         """The events of a session with numbers above `after`, up to `until`, in order."""
         return sessions.events(self._db, session, after, until)
+
+    def session_snapshot(self, session: str) -> SessionSnapshot | None:
+        """The newest snapshot of a session whose seal holds."""
+        return sessions.snapshot(self._db, session)
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """Every session of the tenant with its last event, by session."""

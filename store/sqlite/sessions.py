@@ -6,19 +6,23 @@ emptied. The digests are made here, under the write lock, from the key of the fi
 
 from __future__ import annotations
 
+import hmac
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ...schema.errors import Fault
 from ..port.sessions import (
     LOG_START,
+    SNAPSHOTS_KEPT,
     SessionHead,
     SessionPlace,
     SessionRecord,
+    SessionSnapshot,
     SessionSummary,
     SessionText,
     seal,
+    snapshot_seal,
 )
 from .codec import Line
 from .sql import core
@@ -55,9 +59,35 @@ def put(db: sqlite3.Connection, records: Sequence[SessionRecord]) -> None:
             db.execute(sql.PUT_TEXT, (event.session, event.seq, part, text.digest, text.text))
 
 
-def empty(db: sqlite3.Connection, places: Iterable[SessionPlace]) -> None:
-    """Empty the texts of events."""
+def empty(db: sqlite3.Connection, places: Sequence[SessionPlace]) -> None:
+    """Empty the texts of events; the snapshots that may repeat them go as a whole."""
     db.executemany(sql.EMPTY_TEXTS, places)
+    for session in {place.session for place in places}:
+        db.execute(sql.DROP_SNAPSHOTS, {"session": session, "keep": 0})
+
+
+def put_snapshot(db: sqlite3.Connection, session: str, body: str) -> None:
+    """Keep a snapshot behind the last event of a session, with the one before it.
+
+    Raises:
+        Fault: `invariant_broken`, for a session without events.
+    """
+    key: bytes = db.execute(core.KEYS).fetchone()[0]
+    last = head(db, session)
+    if last.seq == 0:
+        raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
+    db.execute(sql.PUT_SNAPSHOT, (session, last.seq, snapshot_seal(key, last.digest, body), body))
+    db.execute(sql.DROP_SNAPSHOTS, {"session": session, "keep": SNAPSHOTS_KEPT})
+
+
+def snapshot(db: sqlite3.Connection, session: str) -> SessionSnapshot | None:
+    """The newest snapshot of a session whose seal holds."""
+    lines = db.execute(sql.SNAPSHOTS, (session,)).fetchall()
+    key: bytes = db.execute(core.KEYS).fetchone()[0] if lines else b""
+    for seq, body, stored_seal, digest in lines:
+        if hmac.compare_digest(stored_seal, snapshot_seal(key, digest, body)):
+            return SessionSnapshot(seq, body)
+    return None
 
 
 def events(

@@ -239,9 +239,13 @@ class SqliteWriteTx:
         return sessions.head(self._connection(), session)
 
     def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
-        """Empty texts of events; the events and the chain over them stay."""
+        """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
         sessions.empty(self._connection(), places)
         self._erased = True
+
+    def put_session_snapshot(self, session: str, body: str) -> None:
+        """Keep what a session's log folds to up to its last event; older ones but one go."""
+        sessions.put_snapshot(self._connection(), session, body)
 
     def apply(self, batch: Batch) -> None:
         """Write a batch.

@@ -99,7 +99,7 @@ def fill_theirs(store: Store) -> None:
         body='{"parts":["SECRET"]}',
         texts=(SessionText("SECRET talk"),),
     )
-    store.transact(THEIRS, lambda tx: append_events(tx, told.session, 0, (told,)))
+    store.transact(THEIRS, lambda tx: append_events(tx, told.session, 0, (told,), "SECRET"))
     store.define(THEIRS, after=0, definition='{"define":"slot","name":"SECRET"}')
     store.put_vectors(THEIRS, [VectorRow("t-a", "enc", "0", b"\x01\x00")])
     store.put_manifest(
@@ -246,6 +246,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
         lambda r: r.changes(0, 1_000, sight=SIGHT, subjects=ENTITIES)
     ),
     "Reader.session_events": reading(lambda r: r.session_events("session=t,user=ann")),
+    "Reader.session_snapshot": reading(lambda r: r.session_snapshot("session=t,user=ann")),
     "Reader.sessions": reading(lambda r: r.sessions()),
     "Reader.edges": reading(lambda r: r.edges(IDS, tx_us=1_000)),
     "Reader.receipts": reading(lambda r: r.receipts(IDS)),
@@ -293,6 +294,9 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "WriteTx.session_head": writing(lambda t: t.session_head("session=t,user=ann")),
     "WriteTx.empty_session_texts": writing(
         lambda t: t.empty_session_texts([SessionPlace("session=t,user=ann", 1, 0)])
+    ),
+    "WriteTx.put_session_snapshot": writing(
+        lambda t: t.put_session_snapshot("session=t,user=ann", "mine")
     ),
     "WriteTx.empty": writing(lambda t: t.empty(IDS, ENTITIES)),
     "WriteTx.apply, closing their row": applied(close=(Closing(2, 100),)),

@@ -114,6 +114,10 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         "CREATE CONSTRAINT u_session_text IF NOT EXISTS FOR (n:SessionText)"
         " REQUIRE (n.tenant_id, n.session_id, n.seq, n.part) IS UNIQUE",
     ),
+    (
+        "CREATE CONSTRAINT u_session_snapshot IF NOT EXISTS FOR (n:SessionSnapshot)"
+        " REQUIRE (n.tenant_id, n.session_id, n.seq) IS UNIQUE",
+    ),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

@@ -1,6 +1,6 @@
-"""The Cypher of the session log: `SessionEvent` and `SessionText` nodes, without relationships.
+"""The Cypher of the session log: its events, their texts and snapshots, without relationships.
 
-Both are found by their unique key (tenant, session, number), never by a walk.
+All are found by their unique key (tenant, session, number), never by a walk.
 """
 
 from __future__ import annotations
@@ -43,4 +43,20 @@ SUMMARIES: Final[LiteralString] = """
 MATCH (e:SessionEvent) WHERE e.tenant_id = $tenant AND e.session_id >= '' AND e.seq > 0
 RETURN e.session_id AS session, max(e.seq) AS seq, max(e.recorded_us) AS recorded_us
 ORDER BY session
+"""
+PUT_SNAPSHOT: Final[LiteralString] = """
+MERGE (s:SessionSnapshot {tenant_id: $tenant, session_id: $given.session, seq: $seq})
+SET s.seal = $given.seal, s.body = $given.body
+"""
+SNAPSHOTS: Final[LiteralString] = """
+MATCH (s:SessionSnapshot)
+WHERE s.tenant_id = $tenant AND s.session_id = $given.session AND s.seq > 0
+MATCH (e:SessionEvent {tenant_id: $tenant, session_id: $given.session, seq: s.seq})
+RETURN s.seq AS seq, s.body AS body, s.seal AS seal, e.digest AS digest ORDER BY s.seq DESC
+"""
+DROP_SNAPSHOTS: Final[LiteralString] = """
+MATCH (s:SessionSnapshot)
+WHERE s.tenant_id = $tenant AND s.session_id = $given.session AND s.seq > 0
+WITH s ORDER BY s.seq DESC SKIP $keep
+DELETE s
 """

@@ -364,12 +364,19 @@ CREATE TABLE session_text (
     )
 )
 
+_SESSION_SNAPSHOT: Final = """
+CREATE TABLE session_snapshot (
+  session TEXT NOT NULL, seq INTEGER NOT NULL, seal BLOB NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (session, seq), FOREIGN KEY (session, seq) REFERENCES session_event) STRICT;
+"""
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
     (_MENTION,),
     (_AUTHORSHIP,),
     (_SESSION,),
+    (_SESSION_SNAPSHOT,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

@@ -30,3 +30,14 @@ SELECT text, digest FROM session_text WHERE session = ? AND seq = ? ORDER BY par
 SUMMARIES: Final = """
 SELECT session, max(seq), recorded_us FROM session_event GROUP BY session ORDER BY session"""
 """SQLite takes the other columns from the row of the maximum."""
+
+PUT_SNAPSHOT: Final = "INSERT OR REPLACE INTO session_snapshot VALUES (?, ?, ?, ?)"
+
+SNAPSHOTS: Final = """
+SELECT s.seq, s.body, s.seal, e.digest
+FROM session_snapshot AS s JOIN session_event AS e USING (session, seq)
+WHERE s.session = ? ORDER BY s.seq DESC"""
+
+DROP_SNAPSHOTS: Final = """
+DELETE FROM session_snapshot WHERE session = :session AND seq NOT IN (
+  SELECT seq FROM session_snapshot WHERE session = :session ORDER BY seq DESC LIMIT :keep)"""

@@ -21,6 +21,8 @@ from tenure.service.sessions.session import Session
 from tenure.window.checkers import FAULTS
 from tenure.window.events import EventKind
 from tenure.window.policy import WindowPolicy, Zones
+from tenure.window.state import EMPTY_STATE
+from tenure.window.step import step
 from tenure.window.units import StandingForm
 
 OpenMemory = Callable[..., Memory]
@@ -65,6 +67,24 @@ def test_a_session_goes_on_where_another_process_left_it(memory: Memory) -> None
     (summary,) = memory.sessions()
     assert (summary.session, summary.seq) == ("s1", session.state.seq)
     assert memory.doctor() == ()
+
+
+def test_opening_starts_from_a_snapshot_and_comes_to_the_same(memory: Memory) -> None:
+    session = filled(memory, turns=30)
+    assert session.state.seq > 100
+    log = session._core.log
+    snapshot = log.snapshot()
+    assert snapshot is not None
+    assert snapshot.seq >= 100
+
+    again = memory.session("s1")
+    assert again._core.snapshot_seq == snapshot.seq
+    state = EMPTY_STATE
+    for event in session.events():
+        state = step(state, event)
+    assert again.state == session.state == state
+    exchange(again, 31)
+    assert memory.session("s1").state == again.state
 
 
 def test_every_request_fits_and_passes_the_rules_of_three_providers(memory: Memory) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tenure.schema.errors import Conflict, Fault
 from tenure.store.commit.sessions import append_events
-from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionText
+from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionSnapshot, SessionText
 from tenure.store.port.store import Batch, Store, WriteTx
 from tenure.store.transfer.transfer import export_lines, restore
 from tenure.tests.store.builders import TENANT, Say, commit
@@ -30,9 +30,18 @@ def said(seq: int, *texts: str, session: str = ANN) -> SessionRecord:
     )
 
 
-def append(store: Store, expected: int, *records: SessionRecord) -> int:
+def append(
+    store: Store, expected: int, *records: SessionRecord, snapshot: str | None = None
+) -> int:
     session = records[0].session
-    return store.transact(TENANT, lambda tx: append_events(tx, session, expected, records))
+    return store.transact(
+        TENANT, lambda tx: append_events(tx, session, expected, records, snapshot)
+    )
+
+
+def newest_snapshot(store: Store, session: str = ANN) -> SessionSnapshot | None:
+    with store.reading(TENANT) as reader:
+        return reader.session_snapshot(session)
 
 
 def events(store: Store, session: str = ANN, after: int = 0) -> tuple[SessionRecord, ...]:
@@ -129,3 +138,49 @@ def test_an_export_brings_the_log_along_and_erased_texts_stay_erased(
         (r.seq, r.kind, r.body) for r in events(store)
     ]
     assert other.check(TENANT) == ()
+
+
+def test_the_newest_snapshot_of_a_session_is_read_and_no_export_carries_it(
+    store: Store, store_factory: StoreFactory
+) -> None:
+    assert newest_snapshot(store) is None
+    append(store, 0, said(1, "a"), said(2, "b"), snapshot="up to two")
+    append(store, 0, said(1, session="session=s1,user=bob"))
+    append(store, 2, said(3, "c"))
+    assert newest_snapshot(store) == (2, "up to two")
+    for seq in (4, 5, 6):
+        append(store, seq - 1, said(seq), snapshot=f"up to {seq}")
+    assert newest_snapshot(store) == (6, "up to 6")
+    assert newest_snapshot(store, "session=s1,user=bob") is None
+    assert store.check(TENANT) == ()
+
+    with store.reading(TENANT) as reader:
+        lines = list(export_lines(reader, tenant=TENANT))
+    other = store_factory()
+    restore(lines, other, TENANT)
+    assert newest_snapshot(other) is None
+
+
+def test_who_loses_an_append_leaves_no_snapshot(store: Store) -> None:
+    append(store, 0, said(1, "mine"))
+    with pytest.raises(Conflict):
+        append(store, 0, said(1, "yours"), snapshot="of the loser")
+    assert newest_snapshot(store) is None
+
+
+def test_an_erasure_takes_every_snapshot_of_its_session_along(store: Store) -> None:
+    append(store, 0, said(1, "keep"), said(2, "forget", "me"), snapshot="forget me")
+    append(store, 0, said(1, session="session=s2"), snapshot="of another")
+    empty(store, 2)
+    assert newest_snapshot(store) is None
+    assert newest_snapshot(store, "session=s2") == (1, "of another")
+
+
+def test_a_session_without_events_takes_no_snapshot(store: Store) -> None:
+    def keep(tx: WriteTx) -> None:
+        tx.lock()
+        tx.put_session_snapshot(ANN, "of nothing")
+
+    with pytest.raises(Fault):
+        store.transact(TENANT, keep)
+    assert newest_snapshot(store) is None

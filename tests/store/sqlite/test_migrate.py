@@ -137,6 +137,7 @@ def test_an_older_file_learns_what_actor_and_level_prove_of_its_writers(tmp_path
     store.close()
     before_authorship = next(n for n, parts in enumerate(MIGRATIONS) if "directs" in parts[0])
     for statement in (
+        "DROP TABLE session_snapshot",
         "DROP TABLE session_text",
         "DROP TABLE session_event",
         "DROP TABLE unattributed",

@@ -1,0 +1,50 @@
+"""Snapshots: a state comes back as it was, and one of another format counts for nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from tenure.tests.window.conversation_replay import Conversation
+from tenure.window.events import EventKind
+from tenure.window.snapshot import snapshot_text, standing_characters, state_from
+from tenure.window.state import EMPTY_STATE
+from tenure.window.units import PartKind, StandingForm
+
+
+def busy_conversation() -> Conversation:
+    talk = Conversation(3_000)
+    for number in range(40):
+        talk.user(f"question {number} about REF{number}X")
+        talk.call(f"c{number}", number=number)
+        talk.result(f"c{number}", json.dumps({"id": f"REF{number}X", "text": "word " * 150}))
+        talk.tidy()
+    return talk
+
+
+def test_a_state_comes_back_as_it_was() -> None:
+    talk = busy_conversation()
+    talk.put(EventKind.PINNED, {"unit": talk.state.units[0].number, "on": True, "until": 99})
+    talk.put(EventKind.NOTED, {"category": "decision"}, ("economy",))
+    talk.call("open")
+    talk.put(EventKind.CALL_ABANDONED, {"call_id": "open", "key": "k", "fingerprint": "f"})
+    forms = {unit.form for unit in talk.state.units}
+    assert StandingForm.FULL in forms
+    assert len(forms) > 1
+    assert any(item.kind is PartKind.NOTE for unit in talk.state.units for item in unit.items)
+    assert state_from(snapshot_text(talk.state)) == talk.state
+    assert state_from(snapshot_text(EMPTY_STATE)) == EMPTY_STATE
+
+
+def test_its_length_is_known_before_it_is_made() -> None:
+    state = busy_conversation().state
+    assert 0 < standing_characters(state) < len(snapshot_text(state))
+
+
+def test_a_snapshot_of_another_format_counts_for_nothing() -> None:
+    text = snapshot_text(EMPTY_STATE)
+    older = json.loads(text)
+    assert state_from(json.dumps({**older, "format": 0})) is None
+    fewer = {name: value for name, value in older["state"].items() if name != "turn"}
+    assert state_from(json.dumps({**older, "state": fewer})) is None
+    assert state_from(snapshot_text(replace(EMPTY_STATE, turn=3))) == replace(EMPTY_STATE, turn=3)

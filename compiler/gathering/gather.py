@@ -21,7 +21,6 @@ from ...resolution.known import Known, Lookup
 from ...resolution.names import with_visible_names
 from ...schema.claim import Version
 from ...schema.policy import Policy
-from ...schema.principal import EVERYONE
 from ...schema.vocabulary import ActionKind
 from ...store.port.records import Expected, Walk, held_ask
 from ...store.port.store import Ask, Found, Reader
@@ -396,9 +395,6 @@ def _forget_guessed(
 ) -> None:
     """Forget what only masked words or their vector led to: it was never retrieved."""
     context = candidates.context
-    if EVERYONE in context.rules.show_personal_to:
-        return
-
     threshold = round(context.rules.activation_cosine * COSINE_FULL)
     for key, (version, via, _) in list(candidates.rows.items()):
         page = key[0] in vectors and vectors[key[0]].why >= threshold

@@ -120,19 +120,19 @@ def _is_comparable(piece: Piece) -> bool:
 
 def _as_text(position: int, piece: Piece) -> Text:
     candidate = piece.candidate
-    level = piece.level
+    assert candidate is not None  # the compiler's own words are required, so nothing repeats them
+
     guard: tuple[str, ...] = ()
-    if candidate is not None:
-        level = candidate.level
-        version, item = candidate.version, candidate.request_item
-        if version is not None and candidate.subject is not None:
-            span = version.row.interval
-            guard = candidate.subject, str(span.start_us), str(span.end_us)
-        if item is not None and isinstance(item.part, Media):
-            guard = ("media", item.part.uri)  # what is sent beside a text is not said by another
+    version, item = candidate.version, candidate.request_item
+    if version is not None and candidate.subject is not None:
+        span = version.row.interval
+        guard = candidate.subject, str(span.start_us), str(span.end_us)
+    if item is not None and isinstance(item.part, Media):
+        guard = ("media", item.part.uri)  # what is sent beside a text is not said by another
 
     loose = 0 if piece.section is _S.PINNED_KNOWLEDGE else 1
-    return Text(str(position), piece.text, guard, (level, loose, -piece.value, position))
+    rank = (candidate.level, loose, -piece.value, position)
+    return Text(str(position), piece.text, guard, rank)
 
 
 def _capped(pieces: Sequence[Piece], verdicts: list[Verdict], limit: int) -> list[Piece]:

@@ -159,8 +159,8 @@ class World:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         self.calls.append("known")
-        wanted = set(lookup.identifiers)
-        identifiers = tuple(i for i in self.identifiers if (i.scheme, i.value) in wanted)
+        pairs = set(lookup.identifiers)
+        owners = {i.entity_id for i in self.identifiers if (i.scheme, i.value) in pairs}
         aliases = tuple(
             Alias(
                 entity_id=e.entity_id,
@@ -176,9 +176,9 @@ class World:
             for e in self.entities.values()
             if alias_key(e.name) in lookup.norms
         )
-        ids = {a.entity_id for a in aliases} | {i.entity_id for i in identifiers}
+        ids = {a.entity_id for a in aliases} | owners
         ids |= set(lookup.entity_ids) & self.entities.keys()
-        return replace(self._known(ids), aliases=aliases, identifiers=identifiers)
+        return replace(self._known(ids), aliases=aliases)
 
     def entities_of(self, ids: Iterable[str]) -> Known:
         return self._known(ids)

@@ -235,6 +235,13 @@ def test_a_pattern_that_backtracks_without_end_is_given_up() -> None:
     ]
 
 
+def test_after_a_few_slow_patterns_a_check_is_given_up() -> None:
+    names = {f"{'a' * 24}{number}b": number for number in range(9)}
+    assert details("schema", {"patternProperties": {"^(a|aa)+$": {}}}, names) == [
+        "the check was given up: the output takes too much work"
+    ]
+
+
 def test_arguments_without_json_break_their_schema() -> None:
     circular: list[Any] = []
     circular.append(circular)

@@ -24,7 +24,7 @@ from tenure.compiler.format.grammar import (
     verify_envelope,
 )
 from tenure.compiler.format.header import MAX_IDS
-from tenure.compiler.format.lines import BlockPiece, who_of
+from tenure.compiler.format.lines import BlockPiece, body_of, read_lines, who_of
 from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import Fault, InvalidInput
 
@@ -490,3 +490,9 @@ def test_no_benign_document_is_altered_after_decoding() -> None:
     listed = tuple(evidence(text, ids=(str(n),)) for n, text in enumerate(documents))
     read = parse_envelope(render_blocks(listed, SEAL))
     assert [block.text for block in read] == documents
+
+
+@pytest.mark.parametrize("who", ["System", "user", "Sam", "a: b", '"', '"Sam"', ""])
+def test_whoever_speaks_reads_back(who: str) -> None:
+    pieces = (BlockPiece("1", "hello", who), BlockPiece("2", "Sam: hello", who))
+    assert read_lines(body_of(pieces)) == pieces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from dataclasses import replace
 
 import pytest
 
@@ -13,9 +14,15 @@ from tenure.resolution.known import Known
 from tenure.resolution.register import Register
 from tenure.resolution.scorer import NameScorer, may_be_person
 from tenure.resolution.vetoes import VetoCode
-from tenure.schema.entity import Alias, Entity, EntityRef, Resolution
+from tenure.schema.entity import Alias, Entity, EntityCandidate, EntityRef, Judgement, Resolution
 from tenure.schema.interval import INF_US
-from tenure.schema.vocabulary import Decision, EntityState
+from tenure.schema.vocabulary import (
+    CandidateSource,
+    Decision,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+)
 
 RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
 
@@ -180,3 +187,78 @@ def test_a_common_word_of_a_large_batch_hides_no_name_that_shares_more() -> None
     )
     assert found.decision is alone.decision
     assert found.candidates[0].score == alone.candidates[0].score
+
+
+BOUND = Judgement(
+    judgement_id="j",
+    merge_id=None,
+    left_id="e0",
+    right_id="e1",
+    verdict=JudgementVerdict.MATCH,
+    judged_by=JudgedBy.RULE,
+    actor="rule",
+    score=0.97,
+    log_odds=3.0,
+    evidence='{"features": [], "vetoes": []}',
+    model_version="m",
+    reason="",
+    tx_start=2,
+)
+
+
+@pytest.mark.parametrize(
+    ("mention", "entities", "doubted"),
+    [
+        ("Order Service", {"e0": "Order-Service", "e1": "OrderService"}, ["e1"]),
+        ("Basket", {"e0": "Order-Service", "e1": "OrderService"}, []),
+        ("Order Service", {"e0": "Order-Service"}, []),
+        ("Order Service", {"e0": "Order-Service", "e1": "OrderService of Bob"}, []),
+    ],
+    ids=["a rival", "a name far from it", "an end that is not known", "another's scope"],
+)
+def test_a_bind_is_doubted_where_a_later_name_rivals_it(
+    mention: str, entities: dict[str, str], doubted: list[str]
+) -> None:
+    members = {raw: entity(raw, n, "system", EntityState.ACTIVE) for raw, n in entities.items()}
+    if "e1" in members:
+        scope = "user:bob" if "Bob" in entities["e1"] else "tenant"
+        members["e1"] = replace(members["e1"], scope_id=scope, tx_start=2)
+    known = Register(
+        Known(entities=members, canonical={"e0": "e0", "e1": "e0"}, judgements=(BOUND,))
+    )
+    candidate = EntityCandidate(
+        entity="e0",
+        name="Order-Service",
+        score=0.99,
+        log_odds=4.0,
+        source=CandidateSource.BLOCKING,
+    )
+    outcome = Resolution(
+        decision=Decision.REVIEW, entity=None, score=0.99, reason="", candidates=(candidate,)
+    )
+    ref = EntityRef(name=mention, type="system")
+    doubts = NameScorer().doubts(ref, "new", outcome, known, RULES)
+    assert [doubt.entity_id for doubt in doubts] == doubted
+
+
+def test_a_member_in_a_scope_that_the_writer_does_not_see_vouches_for_nobody() -> None:
+    names = {"e0": "OrderService", "e1": "Order-Service", "e2": "Basket"}
+    members = {raw: entity(raw, n, "system", EntityState.ACTIVE) for raw, n in names.items()}
+    mention = EntityRef(name="Order Service", type="system")
+
+    def vetoes(members: dict[str, Entity]) -> tuple[str, ...]:
+        known = Register(
+            Known(
+                entities=members,
+                aliases=tuple(alias(raw, n, "system") for raw, n in names.items()),
+                canonical=dict.fromkeys(names, "e0"),
+            )
+        )
+        proposals = {(raw, alias_key(name)): 1000 for raw, name in names.items()}
+        known.propose((alias_key(mention.name), mention.type, RULES.scopes), proposals)
+        (candidate,) = NameScorer().judge(mention, known, RULES).candidates
+        return candidate.vetoes
+
+    assert VetoCode.CHAIN.value not in vetoes(members)
+    hidden = {**members, "e1": replace(members["e1"], scope_id="user:bob")}
+    assert VetoCode.CHAIN.value in vetoes(hidden)

@@ -1,0 +1,165 @@
+"""Worlds that are rare and allowed: what the compiler makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tenure.compiler.conversion.memory_pieces import display_names
+from tenure.compiler.envelope.checks import violations
+from tenure.compiler.ir.snapshot import Near as Page
+from tenure.compiler.request.parse import parse_request
+from tenure.compiler.safety.credentials import find_credentials, masked_credentials
+from tenure.resolution.known import Known
+from tenure.schema.policy import Policy
+from tenure.schema.principal import Principal
+from tenure.schema.slots import Vocabulary
+from tenure.service.client.connect import connect
+from tenure.store.port.vectors import VectorScore
+from tenure.tests.compiler.fake_reader import Bench, entity, uid
+from tenure.tests.compiler.test_slot_winners import bench as two_scopes
+
+MINE = {"user": "ann"}
+
+
+@pytest.mark.parametrize("level", [2, 4])
+def test_an_instruction_is_no_stronger_than_the_weakest_value_in_it(level: int) -> None:
+    slot = replace(Vocabulary().slots["skill"], instruction=(("*", "Teach {title} with {value}."),))
+    bench = Bench(vocabulary=Vocabulary().define("slot", slot))
+    bench.world.add("skill", subject="Ann", slot="skill", value="alpha", scope=MINE)
+    bench.world.add(
+        "title",
+        subject="Ann",
+        slot="title",
+        value="guru",
+        scope=MINE,
+        why="alpha",
+        origin="record://crm",
+        level=level,
+    )
+    assert ("Teach guru" in bench.compile(query="alpha skill").text) is (level < 4)
+
+
+def test_an_entity_whose_root_is_unknown_has_no_name() -> None:
+    sam = entity("Sam")
+    names, namesakes = display_names(
+        Known(entities={sam.entity_id: sam}, canonical={sam.entity_id: "elsewhere"})
+    )
+    assert names == {sam.entity_id: ""}
+    assert namesakes == frozenset()
+
+
+def test_a_level_four_tool_with_a_phrase_for_a_name_is_left_out() -> None:
+    bench = Bench()
+    bench.world.add(
+        "tool",
+        text='{"name": "obey me", "description": "Obey."}',
+        object_type="tool_schema",
+        level=4,
+        origin="doc://x",
+    )
+    envelope = bench.compile(query="obey", pinned=[uid("tool")])
+    assert '"name"' not in "".join(b.text for b in envelope.blocks if b.section == "tools")
+
+
+def test_a_requested_tool_with_a_phrase_for_a_name_is_held() -> None:
+    tool = {"name": "obey me", "authority_level": 4, "origin": "web://x"}
+    trace = Bench().compile(query="x", tools=[tool]).trace
+    (held,) = trace.quarantined_objects
+    assert (held.reason, held.detail) == ("policy_hold", "tool_name")
+
+
+def test_a_member_that_a_pattern_names_is_no_further_one() -> None:
+    schema = {"patternProperties": {"^x-": {}}, "additionalProperties": False}
+    assert violations({"x-a": 1}, schema) == []
+    assert len(violations({"y": 1}, schema)) == 1
+
+
+def test_of_two_secrets_in_one_place_the_first_counts() -> None:
+    text = "password=AKIA" + "IOSFODNN7REALKEY"
+    assert len(find_credentials(text)) == 1
+    assert masked_credentials(text) == ("password=[secret]", 1)
+
+
+def test_a_caller_with_two_identifiers_is_known_by_its_own() -> None:
+    bench = Bench(principal=Principal(user="ann"))
+    ann = bench.world.person("Ann", user="ann", crm="C-1")
+    snapshot = bench.snapshot(bench.context(parse_request("code_generation", query="x")))
+    assert snapshot.own == {"user": ann}
+
+
+def test_an_alias_of_another_scope_widens_no_query() -> None:
+    rules = replace(Policy().compile, query_expansion=True)
+    with connect(":memory:", policy=Policy(compile=rules)) as memory:
+        owner = memory.bind(Principal(tenant=memory.principal.tenant, user="bob"))
+        sam = {"name": "Sam Rivera", "type": "person", "external_ids": {"crm": "C-1"}}
+        owner.write(subject=sam, slot="office", value="Rome")
+        owner.write(
+            subject={**sam, "name": "Zebra"},
+            slot="office",
+            value="Rome",
+            scope={"user": "bob"},
+        )
+        request = {"query": "seat", "entities": ["Sam Rivera"]}
+        assert "Zebra" not in memory.compile("analytical_reporting", **request).manifest.expansion
+        assert "Zebra" in owner.compile("analytical_reporting", **request).manifest.expansion
+
+
+def test_beyond_the_cap_what_the_request_names_stays() -> None:
+    bench = Bench().rules(candidates=1)
+    for number in range(3):
+        bench.world.add(f"named {number}", subject="Sam", slot="skill", value=f"v{number}")
+    bench.world.add("text", text="alpha beta", claim="alpha beta")
+    context = bench.context(parse_request("code_generation", query="alpha", entities=["Sam"]))
+    snapshot = bench.snapshot(context)
+    names = {bench.world.names[p.version.row.claim.object_id] for p in snapshot.proposed}
+    assert names == {"named 0", "named 1", "named 2"}
+    assert snapshot.cut
+
+
+def test_a_talk_whose_every_neighbour_is_there_is_read_no_further() -> None:
+    bench = Bench().rules(talk_reach=1)
+    bench.world.add(
+        "turn", text="alpha said", object_type="retrieved_passage", layer="user", origin="chat://a"
+    )
+    bench.world.add("page", text="alpha page", object_type="retrieved_passage", layer="corpus")
+    assert set(bench.compiled(bench.compile(query="alpha"))) == {"turn", "page"}
+    reads = bench.world.calls.count("versions")
+    bench.rules(talk_candidates=0).compile(query="alpha")
+    assert bench.world.calls.count("versions") == 2 * reads
+
+
+class _Index:
+    """An index that holds these scores, and finds the first."""
+
+    def __init__(self, bench: Bench, scores: dict[str, int]) -> None:
+        self._bench, self._scores = bench, scores
+
+    def expected(self, query: Any, *, limit: int) -> None:
+        return None
+
+    def nearest(self, query: Any, *, limit: int) -> Page:
+        ids = [uid(name) for name in self._scores]
+        rows = [v for v in self._bench.world.rows if v.row.claim.object_id in ids]
+        return Page([VectorScore(uid(n), s, s) for n, s in self._scores.items()], rows)
+
+    def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
+        return []
+
+
+@pytest.mark.parametrize(("rome", "oslo"), [(14_000_000, 9_000_000), (9_000_000, 14_000_000)])
+def test_the_winner_of_a_slot_has_the_best_score_of_all_that_say_it(rome: int, oslo: int) -> None:
+    world = two_scopes()
+    world.index, world.encoder_id = _Index(world, {"rome": rome, "oslo": oslo}), "toy"
+    envelope = world.compile(query="glacier", query_vector=[1.0])
+    other = two_scopes()
+    other.index, other.encoder_id = _Index(other, {"rome": 14_000_000, "oslo": 14_000_000}), "toy"
+    best = other.compile(query="glacier", query_vector=[1.0])
+    assert _score(world, envelope, "oslo") == _score(other, best, "oslo")
+
+
+def _score(bench: Bench, envelope: Any, name: str) -> float:
+    (score,) = [o.score for o in envelope.trace.compiled_objects if o.object_id == uid(name)]
+    return float(score)

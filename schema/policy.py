@@ -233,8 +233,8 @@ class CompilePolicy:
     """Most tokens of an optional section, whatever its share allows (C-299); none by default,
     because a share follows the budget and a number does not."""
     section_shares: tuple[tuple[str, float], ...] = (
-        ("memory", 0.15),
-        ("guidance", 0.10),
+        ("memory", 0.25),
+        ("guidance", 0.25),
         ("pinned_knowledge", 0.15),
         ("history", 0.35),
         ("evidence", 0.60),
@@ -288,6 +288,17 @@ class CompilePolicy:
     """Turns on each side that lift each other: an answer often shares no word with its question."""
     talk_lift: float = 0.8
     """Weight of the neighbours' relevance, the nearest counting most, beside a turn's own."""
+    subject_lift: float = 0.8
+    """Share of what the facts of one subject cover of the question that lifts each of them: who
+    names a document wants what is in it."""
+    subject_facts: int = 24
+    """Facts of a subject that is still read as a whole; of a larger one each is lifted less."""
+    wish_relevance: float = 0.06
+    """Least relevance of a preference or directive of whom the request is for: just above the
+    floor, so that it is shown while tokens are free."""
+    area_relevance: float = 0.5
+    """The same where its slot is of the question's area (film, food, travel): ahead of what
+    shares a common word with the question, behind what answers it."""
     mention_words: int = 4
     """Longest run of words of the query that is looked up as a mention: names are short."""
     query_words: int = 64

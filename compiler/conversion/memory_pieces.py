@@ -248,7 +248,7 @@ def _base(candidate: Candidate, section: SectionName, level: int, ladder: Ladder
         required=SECTIONS[section].required,
         alone=level >= 4 or candidate.is_passage,
         candidate=candidate,
-        relevance=candidate.relevance,
+        relevance=0 if candidate.by_task else candidate.relevance,
     )
 
 

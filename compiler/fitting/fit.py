@@ -33,6 +33,7 @@ from ..request.request import Evidence
 from ..text.relevance import FULL, terms_of
 from ..text.sentences import Statement, statements
 from .ledger import Ledger, Sizes
+from .offers import TURN_TWIN, moved_to_turn
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
 from .tabulate import may_be_cut, tabulated
@@ -147,6 +148,7 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
 
     sizes: Sizes = {}
     base: Mapping[str, int] = {}
+    stable_base: Mapping[str, int] = {}
     for budget in _ladder(context.budget):
         rung = _Rung(Ledger(context, budget, sizes), budget)
         for piece in essentials:
@@ -157,10 +159,15 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
             continue
         stable_slack, turn_slack = (slack, 0) if tight else (0, slack)
         rung.ledger.room -= stable_slack if last else 0
+        turn = {name: list(loose[name]) for name in TURN if name in loose}
         for section in STABLE:
-            _fit_stable(rung, section, loose.get(section, []), base)
+            for piece in _fit_stable(rung, section, loose.get(section, []), stable_base):
+                turn.setdefault(piece.section, []).append(piece)
+
+        # What the turn showed must not decide what stands in a cached zone.
+        stable_base = rung.sizes()
         rung.ledger.room -= turn_slack if last else 0
-        _fit_turn(rung, {name: loose[name] for name in TURN if name in loose}, base)
+        _fit_turn(rung, turn, base)
         base = rung.sizes()
 
     # A ladder has a rung: its last is the budget itself.
@@ -195,18 +202,22 @@ def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
 
 def _fit_stable(
     rung: _Rung, section: SectionName, pieces: Sequence[Piece], base: Mapping[str, int]
-) -> None:
-    """Fill a section of zone 3 up to its cap."""
+) -> list[Piece]:
+    """Fill a section of zone 3 up to its cap; return what the turn may take of the rest."""
     cap = _limits(rung, section).most
     left = rung.ledger.room - min(cap, rung.ledger.room)
+    offers: list[Piece] = []
     for piece in _by_worth(rung, pieces, base):
         cost = rung.ledger.cost(piece)
         if cost <= rung.ledger.room - left:
             rung.ledger.take(piece)
+        elif section in TURN_TWIN:
+            offers.append(moved_to_turn(piece, rung.context))
         elif cost > cap:
             rung.drop(piece, Reason.ITEM_LARGER_THAN_SECTION)
         else:
             rung.drop(piece, Reason.OVER_BUDGET if left == 0 else Reason.SECTION_CAP)
+    return offers
 
 
 def _limits(rung: _Rung, section: SectionName) -> SectionShare:

@@ -42,6 +42,7 @@ from .follow_up import derived_ask, mark_outdated, placeholder_ask, rival_ask
 from .mentions import own_identifiers, roots_of, spoken_mentions
 from .redaction import guessed
 from .rerank import Reranker, reranked
+from .siblings import add_siblings, sibling_ask
 from .talk import add_talk
 
 
@@ -90,7 +91,7 @@ def gather(
     _forget_guessed(candidates, vectors, terms)
     add_talk(candidates)
     capped_ids = _cap(candidates)
-    _add_follow_up(candidates)
+    _add_follow_up(candidates, sibling_ask(candidates, terms, names.subjects), capped_ids)
     vectors = _with_scores(candidates, index, vectors)
 
     ids = candidates.entity_ids()
@@ -419,15 +420,17 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
     return tuple(sorted({object_id for object_id, _ in keys}))
 
 
-def _add_follow_up(candidates: Candidates) -> None:
-    """Read what the candidates lead to: rivals of their slots, template values, ended claims."""
+def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Sequence[str]) -> None:
+    """Read what the candidates lead to: rivals, template values, ended claims, siblings."""
     context, rows = candidates.context, candidates.rows.values()
     rivals, placeholders = rival_ask(rows, context), placeholder_ask(rows, context)
     derived = derived_ask(rows, context)
-    _expect_follow_up(candidates, [ask for ask in (rivals, placeholders, derived) if ask])
+    _expect_follow_up(candidates, [ask for ask in (rivals, placeholders, siblings, derived) if ask])
 
     candidates.add_ask("rival", rivals, Via.RIVAL)
     candidates.add_ask("template", placeholders, Via.TEMPLATE)
+    if siblings is not None:
+        add_siblings(candidates, siblings, capped_ids)
     if derived is not None:
         candidates.reads += 1
         mark_outdated(candidates.rows, candidates.read(derived).versions, derived, context.point)

@@ -39,6 +39,8 @@ class Via(IntEnum):
     """A turn that was said beside one that was found."""
     OUTDATED = 256
     """No way of finding: a passage from which claims were extracted that all ceased to hold."""
+    SIBLING = 1024
+    """Another fact about a subject whose facts cover the question."""
 
 
 class Proposed(NamedTuple):

@@ -21,13 +21,15 @@ from ...store.port.vectors import VectorScore
 from ..conversion.direction import may_offer_tools
 from ..gathering.redaction import masks, public_terms
 from ..gathering.rerank import blended
+from ..gathering.siblings import lifted_by_subject
 from ..gathering.talk import lifted
 from ..ir.candidate import Candidate, content_of, freshness_of, is_talk
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Ranked, Validated
 from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Verdict
-from ..text.relevance import FULL, counted, fused, lexical, micro, term_text, terms_of
+from ..text.areas import areas_of
+from ..text.relevance import FULL, Document, counted, fused, lexical, micro, term_text, terms_of
 
 _STANDING_KINDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 
@@ -38,7 +40,7 @@ _STANDING_TYPES = frozenset(
 # Looked up once: on Python 3.11 a member of an enumeration takes as long as a call.
 _PINNED, _STANDING = int(Via.PINNED), int(Via.STANDING)
 _SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
-_TALK = int(Via.TALK)
+_TALK, _SIBLING = int(Via.TALK), int(Via.SIBLING)
 _TOOL = ObjectType.TOOL_SCHEMA
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
 
@@ -98,6 +100,10 @@ class _Activation:
         self.near = round(context.rules.activation_cosine * 16_000_000)
         self.strict = context.rules.activation == "strict"
 
+        self.people = _people(snapshot)
+        request = context.request
+        self.areas = areas_of("\n".join((request.query, request.user_request, request.goal)))
+
         # Whether a text shares a term with the question: many objects have the same condition.
         self.bearing: dict[str, bool] = {}
 
@@ -121,6 +127,8 @@ class _Activation:
             return "activation", False
         if via & _TALK or self._stands_alone(version):
             return "", stands
+        if via & _SIBLING and not self.strict:
+            return "", False
 
         rivals = (rival.version for rival in candidate.rivals if rival.version is not None)
         active = any(map(self._matches, (version, *rivals)))
@@ -132,6 +140,23 @@ class _Activation:
             return details.object_type in _STANDING_TYPES
         definition = self.context.vocabulary.slots.get(details.slot)
         return definition is not None and definition.kind in _STANDING_KINDS
+
+    def wish(self, candidate: Candidate) -> int:
+        """The least relevance of what somebody wishes whom the request is for; 0 for all else.
+
+        A wish holds whatever is asked. One of the question's own area stands before the others.
+        """
+        version, rules = candidate.version, self.context.rules
+        if version is None or not self._stands_alone(version):
+            return 0
+        if not (candidate.by_task or candidate.subject in self.people):
+            return 0
+
+        slot = self.context.vocabulary.slots.get(version.details.slot or "")
+        topic = (slot.name.replace("_", " "), slot.description) if slot else ()
+        text = "\n".join((*topic, content_of(version).why_it_matters))
+        in_area = not self.areas.isdisjoint(areas_of(text))
+        return micro(rules.area_relevance if in_area else rules.wish_relevance)
 
     def _matches(self, version: Version) -> bool:
         content = content_of(version)
@@ -162,6 +187,13 @@ class _Activation:
         return known
 
 
+def _people(snapshot: Snapshot) -> frozenset[str]:
+    """Whom the request is for: the entities it names, and the caller's own user."""
+    named = {bound.entities[0] for bound in snapshot.named if len(bound.entities) == 1}
+    user = snapshot.own.get("user")
+    return frozenset(named | {user} if user else named)
+
+
 def _bound_names(snapshot: Snapshot) -> list[str]:
     """List the names of the entities that the request's mentions mean."""
     entities = snapshot.known.entities
@@ -174,19 +206,32 @@ def _bound_names(snapshot: Snapshot) -> list[str]:
 
 def _scored(active: list[Candidate], activation: _Activation, scale: _Scale) -> list[Candidate]:
     competing = [candidate for candidate in active if _competes(candidate)]
+    context = activation.context
+    documents = [_document(candidate, context) for candidate in competing]
     recorded_scores = activation.snapshot.texts
     if recorded_scores is None:
-        scores = _lexical_scores(competing, activation)
+        scores = _lexical_scores(competing, documents, activation)
     else:
         scores = [recorded_scores.get(candidate.object_id, 0) for candidate in competing]
 
     relevances: list[int] = []
     for candidate, score in zip(competing, scores, strict=True):
         relevances.append(scale.relevance_of(candidate, score, _nearest(candidate, activation)))
-    relevances = lifted(competing, relevances, activation.context.rules)
+    relevances = lifted(competing, relevances, context.rules)
+    relevances = lifted_by_subject(competing, relevances, documents, activation.terms, context)
 
-    words = dict(zip(map(id, competing), zip(scores, relevances, strict=True), strict=True))
-    return [scale.scored(candidate, words.get(id(candidate))) for candidate in active]
+    words: dict[int, tuple[int, int]] = {}
+    for candidate, score, relevance in zip(competing, scores, relevances, strict=True):
+        words[id(candidate)] = score, max(relevance, activation.wish(candidate))
+
+    # What the task alone chose is placed without a look at the question; where its zone is full,
+    # the question decides whether it stands in the turn.
+    candidates: list[Candidate] = []
+    for candidate in active:
+        ranked = scale.scored(candidate, words.get(id(candidate)))
+        wish = activation.wish(candidate) if candidate.by_task else ranked.relevance
+        candidates.append(ranked._replace(relevance=wish))
+    return candidates
 
 
 def _competes(candidate: Candidate) -> bool:
@@ -197,10 +242,12 @@ def _competes(candidate: Candidate) -> bool:
     return item is None or item.section is SectionName.EVIDENCE
 
 
-def _lexical_scores(competing: list[Candidate], activation: _Activation) -> list[int]:
+def _lexical_scores(
+    competing: list[Candidate], own_documents: list[Document], activation: _Activation
+) -> list[int]:
     """Return the lexical scores; the winner of a slot has that of the best it won from."""
     context = activation.context
-    documents = [_document(candidate, context) for candidate in competing]
+    documents = list(own_documents)
     winners: list[int] = []
     for position, candidate in enumerate(competing):
         for rival in candidate.rivals:

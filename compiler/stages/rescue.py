@@ -75,7 +75,11 @@ def _final(verdict: Verdict, rescued_ids: set[str]) -> Verdict:
 
 
 def _anchors(ranked: Ranked) -> list[_Anchor]:
-    relevant = [candidate for candidate in ranked.candidates if candidate.relevance]
+    relevant = [
+        candidate
+        for candidate in ranked.candidates
+        if candidate.relevance and not candidate.by_task
+    ]
     relevant.sort(key=lambda candidate: (-candidate.relevance, candidate.object_id))
     return [_Anchor(c.object_id, c.relevance, c.subject, c.origin) for c in relevant[:_ANCHORS]]
 

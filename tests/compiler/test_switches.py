@@ -82,7 +82,7 @@ def test_use_and_brevity_enter_the_score_where_they_have_weight() -> None:
 
 def test_what_is_near_in_the_graph_leads_among_equal_words() -> None:
     def scores(weight: float) -> dict[str, int]:
-        bench = Bench().rules(graph_weight=weight)
+        bench = Bench().rules(graph_weight=weight, subject_lift=0.0)
         world = bench.world
         world.add("link", subject="api", type="system", slot="part_of", value="x",
                   value_entity="hub")  # fmt: skip

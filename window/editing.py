@@ -24,7 +24,6 @@ from .forms import (
     external,
     fidelity,
     fold,
-    identifiers,
     kind_of,
     placeholder,
     plain_format,
@@ -130,7 +129,10 @@ def due_edit(state: WindowState, policy: WindowPolicy, focus: str = "") -> EditP
     cooling = state.last_edit_step is not None and (
         state.step - state.last_edit_step < policy.cooldown_steps
     )
-    if reading.zone is Zone.GREEN or cooling:
+    # Within a turn the cached prefix is read again in seconds, so a price waits for the next one.
+    # It also spares the plan, the dearest part of a hook, after each result of a tool.
+    between_turns = bool(state.units) and state.units[-1].is_user
+    if reading.zone is Zone.GREEN or cooling or not between_turns:
         return None
     plan = planned_edit(state, policy, EditReason.PRICE, focus=focus)
     return plan if plan and _pays(state, plan, reading, policy) else None
@@ -177,7 +179,7 @@ def identifier_uses(state: WindowState) -> Counter[str]:
     """How many standing units name each identifier."""
     uses: Counter[str] = Counter()
     for unit in state.units:
-        uses.update(identifiers(unit.text))
+        uses.update(unit.identifiers)
     return uses
 
 
@@ -265,6 +267,7 @@ def _fold_change(
     first, last = run[0], run[-1]
     changes = [by_unit[unit.number] for unit in run if unit.number in by_unit]
     before = sum(unit.tokens for unit in run)
+    facts_before = frozenset[str]().union(*(unit.facts for unit in run))
     return UnitChange(
         unit=first.number,
         last_unit=last.last_number or last.number,
@@ -274,7 +277,7 @@ def _fold_change(
         savings=before - (state.count(text) if text else TOMBSTONE_TOKENS),
         keep=max(change.keep for change in changes),
         reason=changes[0].reason,
-        fidelity=fidelity("\n".join(unit.text for unit in run), text),
+        fidelity=fidelity(facts_before, text),
     )
 
 
@@ -390,11 +393,11 @@ def _change(
     tokens: int,
 ) -> UnitChange:
     standing = "\n".join(texts.values())
-    if form in (StandingForm.PRUNED, StandingForm.POINTER):
-        facts = 1000
-    else:
-        original = unit.text if form is not StandingForm.EXTERNAL else unit.results[0].text
-        facts = fidelity(original, standing)
+    # Its speech stands beside a shortened result, so that counts as standing, too.
+    if form is StandingForm.EXTERNAL:
+        standing += "\n".join(item.text for item in unit.items if item not in unit.results)
+    lossless = form in (StandingForm.PRUNED, StandingForm.POINTER)
+    share = 1000 if lossless else fidelity(unit.facts, standing)
     return UnitChange(
         unit=unit.number,
         last_unit=unit.last_number or unit.number,
@@ -404,7 +407,7 @@ def _change(
         savings=unit.tokens - tokens,
         keep=keep,
         reason=reason,
-        fidelity=facts,
+        fidelity=share,
     )
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, cast
 
-from ..compiler.text.sentences import facts_of, subunits
-from .units import PartKind, StandingForm, ToolKind, WindowUnit, pointer
+from .facts import has_identifier, identifiers
+from .units import StandingForm, ToolKind, WindowUnit, pointer
 
 _CHARS: Final = {
     ToolKind.SEARCH: 2_000,
@@ -31,7 +32,6 @@ _AGES: Final = ((1, 1000), (5, 300), (20, 50))
 _OLDEST: Final = 10
 _EXTRACT: Final = (60, 900)
 """The fewest and the most characters of what one unit leaves in a fold."""
-_IDENTIFIER: Final = re.compile(r"(?=[\w.@#-]*\d)[\w@#][\w.@#-]{3,}[\w]|\b[A-Z]{3,}[A-Z0-9_-]*\b")
 _GAP: Final = re.compile(r"[ \t]+")
 _BLANK: Final = re.compile(r"\n{3,}")
 
@@ -157,18 +157,17 @@ def _body(unit: WindowUnit) -> str:
 
 def _speech(unit: WindowUnit, limit: int, known: set[str]) -> Iterator[str]:
     """The sentences of a unit that state what no earlier line does, in their order."""
-    speech = [item.text for item in unit.items if item.kind in (PartKind.USER, PartKind.ASSISTANT)]
-    sentences = subunits("\n".join(speech))
+    sentences = unit.sentences
     selection: list[str] = []
     room = limit
 
     # Greedy by new facts: what an earlier line of the fold says already brings nothing.
-    by_facts = sorted(sentences, key=lambda sentence: -len(_facts(sentence) - known))
+    by_facts = sorted(sentences, key=lambda sentence: -len(sentences[sentence] - known))
     for sentence in by_facts:
-        if len(sentence) <= room and _facts(sentence) - known:
+        if len(sentence) <= room and sentences[sentence] - known:
             selection.append(sentence)
             room -= len(sentence) + 1
-            known |= _facts(sentence)
+            known |= sentences[sentence]
 
     # A user's words are never left out whole: what was wanted cannot be read off anything else.
     if unit.is_user and not selection:
@@ -209,29 +208,15 @@ def _identifier_line(
         yield _json_text(" ".join(names))
 
 
-def _facts(sentence: str) -> frozenset[str]:
-    return facts_of(sentence) | set(identifiers(sentence))
-
-
 def _json_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def identifiers(text: str) -> tuple[str, ...]:
-    """The ids, numbers and codes of a text in order, each once.
-
-    >>> identifiers('{"id": "JG7FMM", "paid_by": "credit_card_2929732", "seats": 4}')
-    ('JG7FMM', 'credit_card_2929732')
-    """
-    return tuple(dict.fromkeys(_IDENTIFIER.findall(text)))
-
-
-def fidelity(original: str, shorter: str) -> int:
+def fidelity(facts: AbstractSet[str], shorter: str) -> int:
     """Permille of the facts of a text that a shorter form still holds; 1000 for one without any."""
-    # Found verbatim or not at all: a paraphrased number is a lost number.
-    facts = facts_of(original) | set(identifiers(original))
     if not facts:
         return 1000
+    # Found verbatim or not at all: a paraphrased number is a lost number.
     return sum(fact in shorter for fact in facts) * 1000 // len(facts)
 
 
@@ -263,7 +248,7 @@ def _leaves(value: Any, name: str = "") -> Iterator[str]:
 def _by_worth(leaves: Iterable[str]) -> list[str]:
     """Leaves with identifiers first, each once: a cut then takes the words."""
     distinct = list(dict.fromkeys(leaves))
-    return sorted(distinct, key=lambda leaf: not _IDENTIFIER.search(leaf))
+    return sorted(distinct, key=lambda leaf: not has_identifier(leaf))
 
 
 def _word(name: str) -> str:

@@ -16,7 +16,6 @@ from typing import Final
 
 from ..schema.decay import Fading
 from ..schema.terms import content_terms
-from .forms import identifiers
 from .policy import EvictionPolicy
 from .state import WindowState
 from .units import PartKind, StandingForm, WindowUnit
@@ -139,7 +138,6 @@ def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Sign
     last_words = [unit.text for unit in state.units if unit.is_user][-1:]
     # What is worked on now: the task, what the caller stresses, and the newest user message.
     focus_terms = content_terms(" ".join([state.task, state.goal, focus, *last_words]))
-    terms = {unit.number: content_terms(unit.text) for unit in state.units}
 
     # Walked from the newest to the oldest: what later units hold is known when a unit is met.
     later_terms: Counter[str] = Counter()
@@ -147,8 +145,8 @@ def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Sign
     uses: Counter[str] = Counter()
     signals: dict[int, Signals] = {}
     for unit in reversed(state.units):
-        unit_terms = terms[unit.number]
-        names = identifiers(unit.text)
+        unit_terms = unit.terms
+        names = unit.identifiers
         last_turn = max((last_use.get(name, unit.turn) for name in names), default=unit.turn)
         reuse = max((uses[name] for name in names), default=0)
         kind = _leading_kind(unit)

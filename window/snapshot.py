@@ -119,11 +119,6 @@ def state_from(text: str) -> WindowState | None:
     return WindowState(units=units, pins=pins, **members)
 
 
-def standing_characters(state: WindowState) -> int:
-    """How long the snapshot of a state would be, about."""
-    return sum(len(item.text) for unit in state.units for item in unit.items)
-
-
 @cache
 def _field_hints() -> Mapping[str, Any]:
     # Looked up once a process: reading annotations takes longer than decoding what they describe.

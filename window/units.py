@@ -12,6 +12,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from ..compiler.text.sentences import subunits
+from ..schema.terms import content_terms
+from .facts import facts, identifiers
+
 
 class PartKind(StrEnum):
     """What one part of a message is."""
@@ -110,7 +114,10 @@ class WindowItem:
 
 @dataclass(frozen=True)
 class WindowUnit:
-    """A message with everything that must stand or leave with it."""
+    """A message with everything that must stand or leave with it.
+
+    What is read off its words is kept with it: units outlive states, and each edit asks again.
+    """
 
     number: int
     """The sequence number of its first event."""
@@ -152,6 +159,30 @@ class WindowUnit:
     def text(self) -> str:
         """All its words, for scores and searches."""
         return "\n".join(item.text for item in self.items)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """Its distinct terms without stop words."""
+        return content_terms(self.text)
+
+    @cached_property
+    def identifiers(self) -> tuple[str, ...]:
+        """The ids, numbers and codes in it, in order."""
+        return identifiers(self.text)
+
+    @cached_property
+    def facts(self) -> frozenset[str]:
+        """What a shorter form of it must still hold."""
+        return facts(self.text)
+
+    @cached_property
+    def sentences(self) -> dict[str, frozenset[str]]:
+        """What was said in it, sentence by sentence, with the facts of each."""
+        speech: list[str] = []
+        for item in self.items:
+            if item.kind in (PartKind.USER, PartKind.ASSISTANT):
+                speech.append(item.text)
+        return {sentence: facts(sentence) for sentence in subunits("\n".join(speech))}
 
     @property
     def is_user(self) -> bool:

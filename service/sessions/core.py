@@ -25,7 +25,7 @@ from ...window.events import EventKind, WindowEvent
 from ...window.health import HealthReading, WindowAlert, health_reading, window_alerts
 from ...window.intake import Message
 from ...window.policy import WindowPolicy
-from ...window.snapshot import snapshot_text, standing_characters
+from ...window.snapshot import snapshot_text
 from ...window.state import EMPTY_STATE, WindowState, part_body, part_tokens
 from ...window.step import step
 from ...window.units import MessagePart
@@ -35,6 +35,8 @@ from .log import SessionLog
 _HEALTH_READINGS: Final = 10
 _SNAPSHOT_EVENTS: Final = 100
 """Events between two snapshots at least."""
+_CHARACTERS_A_TOKEN: Final = 4
+"""About; the exact size of a snapshot is not worth a walk over the window after each event."""
 _MOST_EVENTS: Final = 400
 """Events that an opening folds at most, about: 0.1 ms each."""
 
@@ -142,7 +144,7 @@ class SessionCore:
 
         # Twice its size in events pays for one; many short events cost time to fold as well.
         size = self.characters + text_characters(events)
-        if size < 2 * standing_characters(state) and count < _MOST_EVENTS:
+        if size < 2 * _CHARACTERS_A_TOKEN * state.tokens and count < _MOST_EVENTS:
             return None
         return snapshot_text(state)
 

@@ -64,6 +64,8 @@ def test_yellow_edits_only_where_it_pays_and_not_while_it_cools_down() -> None:
     talk = long_talk(8, limit=20_000)
     talk.policy = WindowPolicy(zones=zones)
     assert read_pressure(talk.state, talk.policy).zone is Zone.YELLOW
+    assert due_edit(talk.state, talk.policy) is None  # a running turn reads its prefix again
+    talk.user("and now?")
     plan = due_edit(talk.state, talk.policy)
     assert plan is not None
     assert plan.reason is EditReason.PRICE
@@ -76,6 +78,7 @@ def test_a_cached_prefix_is_not_rebuilt_for_a_few_tokens() -> None:
     # Claude's cache reads cost a tenth and writes five quarters: the suffix is dear to rebuild.
     zones = Zones(yellow=100, orange=950, red=960, target=360, rollover=970)
     talk = long_talk(8, limit=12_000, model="claude-opus-4-7")
+    talk.user("and now?")
     talk.policy = WindowPolicy(zones=zones, clear_at_least=1)
     tokens = talk.state.tokens * 1000 // talk.state.limit
     talk.policy = WindowPolicy(zones=replace(zones, target=tokens - 70), clear_at_least=1)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tenure.compiler.tokens.o200k import count_o200k
 from tenure.tests.window.conversation_replay import Conversation
+from tenure.window.facts import facts, identifiers
 from tenure.window.forms import (
     external,
     fidelity,
     fold,
-    identifiers,
     kind_of,
     placeholder,
     plain_format,
@@ -98,8 +98,8 @@ def test_a_short_form_leads_back() -> None:
 
 
 def test_fidelity_counts_the_facts_that_still_stand() -> None:
-    assert fidelity("12 and 15 of them", "12") == 500
-    assert fidelity("just words", "") == 1000
+    assert fidelity(facts("12 and 15 of them"), "12") == 500
+    assert fidelity(facts("just words"), "") == 1000
 
 
 def test_identifiers_are_names_with_digits_and_codes() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import EventKind
-from tenure.window.snapshot import snapshot_text, standing_characters, state_from
+from tenure.window.snapshot import snapshot_text, state_from
 from tenure.window.state import EMPTY_STATE
 from tenure.window.units import PartKind, StandingForm
 
@@ -34,11 +34,6 @@ def test_a_state_comes_back_as_it_was() -> None:
     assert any(item.kind is PartKind.NOTE for unit in talk.state.units for item in unit.items)
     assert state_from(snapshot_text(talk.state)) == talk.state
     assert state_from(snapshot_text(EMPTY_STATE)) == EMPTY_STATE
-
-
-def test_its_length_is_known_before_it_is_made() -> None:
-    state = busy_conversation().state
-    assert 0 < standing_characters(state) < len(snapshot_text(state))
 
 
 def test_a_snapshot_of_another_format_counts_for_nothing() -> None:

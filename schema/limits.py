@@ -154,5 +154,32 @@ def check_json(value: object, field: str) -> None:
     _refuse(f"{field} is nested deeper than {NESTING} levels", "too_deep", field)
 
 
+def nesting(text: str) -> int:
+    """How many lists and objects of a JSON text are open at most at one place.
+
+    Counted before the text is read, because readers of deep JSON run out of stack.
+
+    >>> nesting('{"a": [[1], "[[["]}')
+    3
+    """
+    deepest = depth = 0
+    quoted = escaped = False
+    for char in text:
+        if escaped:
+            escaped = False
+        elif quoted:
+            escaped = char == "\\"
+            quoted = char != '"'
+        elif char == '"':
+            quoted = True
+        elif char in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "]}":
+            depth -= 1
+
+    return deepest
+
+
 def _refuse(message: str, code: str, field: str) -> NoReturn:
     raise InvalidInput(f"{message}; store it as an artifact", code=code, field=field)

@@ -309,6 +309,8 @@ class CompilePolicy:
     """Share of strength left below which an object is `below_floor`; 0: decay alone decides."""
     commercial_secret_models: tuple[str, ...] = ("generic",)
     """Models that may read commercial secrets; `generic` stands for the caller's own."""
+    stored_tools: int = 24
+    """Most stored tools of one compile, the oldest first: among more, models choose worse."""
     section_items: int = 512
     """Most items of one section that are converted; more never fit an 8K budget."""
     rescue_pool: int = 40

@@ -18,12 +18,20 @@ _LENGTH = 32
 
 def sign_scope(key: bytes, object_id: str, scope_id: str) -> str:
     """The signature of an object in a scope: 32 hexadecimal digits."""
-    fields = (b"scope-v1", object_id.encode(), scope_id.encode())
-    # Each field with its length (a netstring), so that no two lists of fields give one text.
-    message = b"".join(b"%d:%s" % (len(field), field) for field in fields)
-    return hmac.digest(key, message, "sha256").hex()[:_LENGTH]
+    return _code(key, b"scope-v1", object_id.encode(), scope_id.encode())[:_LENGTH]
+
+
+def sign_tool(key: bytes, object_id: str, scope_id: str, manifest: str) -> str:
+    """The signature of a tool's manifest, of the object that holds it and of its scope."""
+    return _code(key, b"tool-v1", object_id.encode(), scope_id.encode(), manifest.encode())
 
 
 def signed_by_any(keys: Iterable[bytes], object_id: str, scope_id: str, signature: str) -> bool:
     """Whether one of a tenant's keys, old epochs included, made the signature."""
     return any(hmac.compare_digest(sign_scope(key, object_id, scope_id), signature) for key in keys)
+
+
+def _code(key: bytes, *fields: bytes) -> str:
+    # Each field with its length (a netstring), so that no two lists of fields give one text.
+    message = b"".join(b"%d:%s" % (len(field), field) for field in fields)
+    return hmac.digest(key, message, "sha256").hex()

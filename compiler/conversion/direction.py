@@ -15,15 +15,14 @@ from functools import lru_cache
 from typing import Final
 
 from ...schema.claim import Version
+from ...schema.tool_manifest import is_signed
 from ...schema.vocabulary import Authority
+from ..ir.candidate import content_of
 from ..ir.context import CompileContext
 from ..safety.detect import Channel, Verdict, scan, verdict
 
 _RECORD_KINDS: Final = frozenset({"system_of_record", "workspace", "policy", "platform"})
 """Granted sources whose facts may stand in a template of somebody else."""
-
-_TOOL_KINDS: Final = frozenset({"workspace", "platform"})
-"""Granted sources that may bring callable tools."""
 
 _VALUE_CHARS: Final = 80
 
@@ -65,9 +64,11 @@ def _is_unsuspected(text: str) -> bool:
     return verdict(scan(text, Channel.DOCUMENT), Channel.DOCUMENT) is Verdict.PASS
 
 
-def may_offer_tools(version: Version) -> bool:
-    """Tell whether the tool of a stored manifest may be called."""
-    details = version.details
-    if details.authority_level <= Authority.DEVELOPER or details.authorship.directs:
-        return True
-    return details.authority_level < Authority.RETRIEVED and details.source_kind in _TOOL_KINDS
+def is_offered(version: Version, context: CompileContext) -> bool:
+    """Tell whether a stored tool may be called: its store signed the manifest as it stands.
+
+    The store signs for whoever may offer tools, when the tool is written (`schema.tool_manifest`).
+    """
+    object_id, scope_id = version.row.claim.object_id, version.details.scope.scope_id
+    text = content_of(version).text
+    return is_signed(text, context.keys, object_id=object_id, scope_id=scope_id)

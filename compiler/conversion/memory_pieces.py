@@ -22,6 +22,7 @@ from ..ir.piece import Piece
 from ..ir.verdicts import Change, Verdict
 from ..safety.canonical_text import canonicalise
 from ..text.relevance import one_line
+from .direction import is_offered
 from .ladder import Step, Values, climb, enforcement_of, shown_value
 from .placement import block_level, kind_of_block, section_of, stored_key
 from .untrusted_tools import tool_line, tool_name, tool_pieces
@@ -70,7 +71,7 @@ def memory_pieces(
 
     # Templates may take values from all that was selected, also from what a cap leaves out.
     values = _values(stored, masked_ids)
-    stored, verdicts = _newest_tools(stored)
+    stored, verdicts = _newest_tools(stored, context)
     best, cap_verdicts = _capped(stored, context.rules.section_items)
     verdicts += cap_verdicts
     steps, merged_ids = _climbed(best, values, view, verdicts)
@@ -120,27 +121,38 @@ def _values(candidates: Iterable[Candidate], masked_ids: frozenset[str]) -> Valu
     return values
 
 
-def _newest_tools(candidates: list[Candidate]) -> tuple[list[Candidate], list[Verdict]]:
-    """Leave out the tools of which a newer version is there, by name."""
-    newest: dict[str, Candidate] = {}
-    for candidate in candidates:
-        if version_of(candidate).details.object_type is ObjectType.TOOL_SCHEMA:
-            name = tool_name(candidate.text) or candidate.object_id
-            newest[name] = max(newest.get(name, candidate), candidate, key=_written)
+def _newest_tools(
+    candidates: list[Candidate], context: CompileContext
+) -> tuple[list[Candidate], list[Verdict]]:
+    """Leave out the tools of which a newer version is there, and those above the policy's number.
 
-    remaining: list[Candidate] = []
+    A version that nobody signed is never newer than one that the store vouches for.
+    """
+    tools = [candidate for candidate in candidates if _is_tool(candidate)]
+    ages = {id(tool): (is_offered(version_of(tool), context), *_written(tool)) for tool in tools}
+    newest: dict[str, Candidate] = {}
+    for tool in sorted(tools, key=lambda tool: ages[id(tool)]):
+        newest[tool_name(tool.text) or tool.object_id] = tool
+
+    # The oldest first, so that a further tool never moves one out of a cached prefix.
+    callable_tools = [tool for tool in newest.values() if ages[id(tool)][0]]
+    callable_tools.sort(key=_written)
+    surplus_ids = {id(tool) for tool in callable_tools[context.rules.stored_tools :]}
     verdicts: list[Verdict] = []
-    for candidate in candidates:
-        is_tool = version_of(candidate).details.object_type is ObjectType.TOOL_SCHEMA
-        successor = (
-            newest[tool_name(candidate.text) or candidate.object_id] if is_tool else candidate
-        )
-        if successor is candidate:
-            remaining.append(candidate)
-        else:
-            target = successor.object_id
-            verdicts.append(Verdict(Stage.CONVERT, candidate.object_id, Reason.SUPERSEDED, target))
-    return remaining, verdicts
+    for tool in tools:
+        successor = newest[tool_name(tool.text) or tool.object_id]
+        if successor is not tool:
+            verdict = Verdict(Stage.CONVERT, tool.object_id, Reason.SUPERSEDED, successor.object_id)
+            verdicts.append(verdict)
+            surplus_ids.add(id(tool))
+        elif id(tool) in surplus_ids:
+            verdicts.append(cap_verdict(tool.object_id, tool.score, tool.tier.value))
+
+    return [candidate for candidate in candidates if id(candidate) not in surplus_ids], verdicts
+
+
+def _is_tool(candidate: Candidate) -> bool:
+    return version_of(candidate).details.object_type is ObjectType.TOOL_SCHEMA
 
 
 def _written(candidate: Candidate) -> tuple[int, str]:
@@ -205,14 +217,19 @@ def _pieces_of(
     by_task = candidate.by_task and all(source.by_task for source in step.sources)
     level = max([candidate.level, *(source.level for source in step.sources)])
     section = section_of(
-        version, step.ladder, via=candidate.via, by_task=by_task, passage=candidate.is_passage
+        version,
+        step.ladder,
+        via=candidate.via,
+        by_task=by_task,
+        passage=candidate.is_passage,
+        offered=_is_tool(candidate) and is_offered(version, view.context),
     )
     base = _base(candidate, section, level, step.ladder)
 
     if section is _S.TOOLS:
         base = base._replace(ladder=Ladder.NORMALIZED_FACT, required=False)
         yield from tool_pieces(base, candidate.level, verdicts)
-    elif version.details.object_type is ObjectType.TOOL_SCHEMA:
+    elif _is_tool(candidate):
         yield base._replace(text=tool_line(candidate.text), alone=True)
     elif section in _POLICIES:
         enforcement = enforcement_of(version)

@@ -2,7 +2,7 @@
 
     policy_rule      level 0 system_policy; level 1 tenant_policy, of a project project_policy;
                      levels 2-3 as a constraint; level 4 evidence
-    tool_schema      tools, when the task type or a pin chose it and its writer may offer tools;
+    tool_schema      tools, when the task type or a pin chose it and its manifest is signed;
                      else turn_memory, as a line about it
     ladder 4-5       guidance when the task type alone chose it, else turn_guidance
     pinned           pinned_knowledge
@@ -21,21 +21,19 @@ from ...schema.compile_terms import SECTIONS, BlockKind, Ladder, SectionName
 from ...schema.interval import INF_US
 from ...schema.vocabulary import ObjectType
 from ..ir.snapshot import Via
-from .direction import may_offer_tools
 
 _S = SectionName
 
 
 def section_of(
-    version: Version, ladder: Ladder, *, via: int, by_task: bool, passage: bool
+    version: Version, ladder: Ladder, *, via: int, by_task: bool, passage: bool, offered: bool
 ) -> SectionName:
-    """Return the section of a stored object; of a tool, where it may be called."""
+    """Return the section of a stored object; `offered` tells whether a tool may be called."""
     details = version.details
     if details.object_type is ObjectType.POLICY_RULE and details.authority_level in (0, 1, 4):
         return _of_rule(version)
     if details.object_type is ObjectType.TOOL_SCHEMA:
-        callable_ = may_offer_tools(version) and (by_task or via & Via.PINNED)
-        return _S.TOOLS if callable_ else _S.TURN_MEMORY
+        return _S.TOOLS if offered and (by_task or via & Via.PINNED) else _S.TURN_MEMORY
     if ladder >= Ladder.BEHAVIORAL_GUIDANCE:
         return _S.GUIDANCE if by_task else _S.TURN_GUIDANCE
     if via & Via.PINNED:

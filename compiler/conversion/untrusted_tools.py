@@ -7,12 +7,12 @@ identifier is refused. Checklist C-044, C-128.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from ...schema.compile_terms import SECTIONS, BlockKind, Reason, SectionName, Stage
+from ...schema.tool_manifest import manifest_fields, plain_manifest
 from ...schema.values import canonical_json, fields_of, items_of
 from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
@@ -64,11 +64,7 @@ def untrusted_tool(text: str) -> tuple[str | None, str]:
 
     The first is None when the text is no tool with a plain name; the rest then is the text.
     """
-    try:
-        tool = json.loads(text)
-    except ValueError:
-        return None, text
-    fields = fields_of(tool)
+    fields = manifest_fields(text)
     if checked_name(fields.get("name")) is None:
         return None, text
     description = fields.get("description")
@@ -78,7 +74,7 @@ def untrusted_tool(text: str) -> tuple[str | None, str]:
 def tool_pieces(piece: Piece, level: int, verdicts: list[Verdict]) -> Iterator[Piece]:
     """Yield a tool; of a level-4 one the checked part and, as evidence, what it says."""
     if level < 4:
-        yield piece
+        yield piece._replace(text=plain_manifest(piece.text))
         return
 
     checked, description = untrusted_tool(piece.text)
@@ -99,10 +95,7 @@ def tool_pieces(piece: Piece, level: int, verdicts: list[Verdict]) -> Iterator[P
 
 def tool_name(text: str) -> str | None:
     """Return the name of a stored tool; None for a text that is no tool with a plain name."""
-    try:
-        return checked_name(fields_of(json.loads(text)).get("name"))
-    except ValueError:
-        return None
+    return checked_name(manifest_fields(text).get("name"))
 
 
 def tool_line(text: str) -> str:
@@ -114,7 +107,7 @@ def tool_line(text: str) -> str:
     name = tool_name(text)
     if name is None:
         return one_line(text)
-    description = fields_of(json.loads(text)).get("description")
+    description = manifest_fields(text).get("description")
     return (
         f"tool {name}: {one_line(description)}" if isinstance(description, str) else f"tool {name}"
     )

@@ -24,10 +24,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...schema.errors import InvalidInput
+from ...schema.limits import nesting
 from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
 from ..ir.piece import EnforcementRule
-from ..request.enforcement import MAX_DEPTH, check_enforcement, nesting, schema_of, texts
+from ..request.enforcement import MAX_DEPTH, check_enforcement, schema_of, texts
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

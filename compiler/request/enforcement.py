@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput
+from ...schema.limits import nesting
 from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
 
@@ -85,33 +86,6 @@ def texts(raw: object) -> tuple[str, ...]:
     if isinstance(raw, str):
         return (raw,)
     return tuple(map(str, items_of(raw)))
-
-
-def nesting(text: str) -> int:
-    """How many lists and objects of a JSON text are open at most at one place.
-
-    Counted before the text is read, because readers of deep JSON run out of stack.
-
-    >>> nesting('{"a": [[1], "[[["]}')
-    3
-    """
-    deepest = depth = 0
-    quoted = escaped = False
-    for char in text:
-        if escaped:
-            escaped = False
-        elif quoted:
-            escaped = char == "\\"
-            quoted = char != '"'
-        elif char == '"':
-            quoted = True
-        elif char in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in "]}":
-            depth -= 1
-
-    return deepest
 
 
 def _check_schema(schema: object) -> None:

@@ -18,7 +18,7 @@ from ...schema.claim import Version
 from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ...schema.vocabulary import ObjectType, SlotKind
 from ...store.port.vectors import VectorScore
-from ..conversion.direction import may_offer_tools
+from ..conversion.direction import is_offered
 from ..gathering.redaction import masks, public_terms
 from ..gathering.rerank import blended
 from ..gathering.siblings import lifted_by_subject
@@ -121,10 +121,11 @@ class _Activation:
             return "task_type", False
         if details.object_type is _TOOL:
             # A tool is offered for the task types it names; words alone lead to a line about it.
-            offered = bool(details.applicable_task_types) and may_offer_tools(version)
+            named = bool(details.applicable_task_types)
+            offered = named and is_offered(version, self.context)
             if offered or self._matches(version):
                 return "", offered
-            return "activation", False
+            return ("tool_unsigned" if named else "activation"), False
         if via & _TALK or self._stands_alone(version):
             return "", stands
         if via & _SIBLING and not self.strict:

@@ -48,6 +48,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "timeline": "read",
     "search": "read",
     "slots": "read",
+    "tools": "read",
     "history": "audit",
     "diff": "audit",
     "log": "audit",

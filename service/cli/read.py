@@ -1,4 +1,4 @@
-"""Commands that read: `get`, `facts`, `timeline`, `search`, `slots`.
+"""Commands that read: `get`, `facts`, `timeline`, `search`, `slots`, `tools`.
 
 Times are asked on two axes: `--valid` is when it was true in the world, `--tx` what the store
 knew by then. Without them the answer is what is true and known now.
@@ -135,6 +135,27 @@ def search(
             screen.line(f"{page.withheld} more may not be seen by this caller")
 
     answer(context, page, show)
+
+
+_TOOLS: Columns = {
+    "tool": "name",
+    "version": "version",
+    "offered for": lambda tool: tool.task_types or "pins alone",
+    "where": "scope",
+    "signed": "signed",
+    "manifest": lambda tool: tool.digest[:12],
+    "object": "object_id",
+}
+
+
+@app.command(epilog=examples("tenure tools"))
+def tools(context: typer.Context) -> None:
+    """List the stored tools, and whether the store signed each: only then a model may call it."""
+    with open_memory(context) as memory:
+        stored = memory.vocabulary.tools()
+
+    advice = "no tool is stored; write one with: tenure write --object-type tool_schema --content …"
+    answer(context, stored, lambda screen: screen.table(stored, _TOOLS, placeholder=advice))
 
 
 _SLOTS: Columns = {

@@ -21,6 +21,9 @@ from ...schema.sources import Channel, SourceKind, effective_level
 from ...schema.vocabulary import Authority, Classification, Precedence, Sensitivity, parse
 from ...schema.write import Write
 
+_TOOL_KINDS: Final = frozenset({"workspace", "platform"})
+"""Granted sources that may bring callable tools."""
+
 
 @dataclass(frozen=True, slots=True)
 class References:
@@ -114,6 +117,13 @@ def may_direct(principal: Principal, policy: Policy, scope: Scope) -> bool:
     if not roles.isdisjoint(_TENANT_ROLES):
         return True
     return bool(roles) and scope.project is not None and scope.project in principal.projects
+
+
+def may_offer_tools(details: Details) -> bool:
+    """Whether the store vouches for a tool: its writer directs, or its source was granted."""
+    if details.authority_level <= Authority.DEVELOPER or details.authorship.directs:
+        return True
+    return details.authority_level < Authority.RETRIEVED and details.source_kind in _TOOL_KINDS
 
 
 def authorship_of(principal: Principal, policy: Policy, scope: Scope) -> Authorship:

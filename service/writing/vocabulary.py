@@ -10,6 +10,7 @@ from ...schema.layers import DecayRule
 from ...schema.principal import DEFINE
 from ...schema.slots import Slot, Vocabulary
 from ..backend.caller import Caller
+from ..reading.tools import StoredTool, ToolReader
 
 
 class SlotFields(TypedDict, total=False):
@@ -63,6 +64,10 @@ class Words(Caller):
     def slots(self) -> Mapping[str, Slot]:
         """Return the slots by name."""
         return self._words_now().slots
+
+    def tools(self) -> tuple[StoredTool, ...]:
+        """The stored tools that the caller may see, by name, the newest of a name first."""
+        return ToolReader(self.backend, self.principal).tools()
 
     def values(self, what: str) -> tuple[str, ...]:
         """Return the words of a list: `task_type`, `role`, `entity_type`, `source_kind`."""

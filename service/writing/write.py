@@ -15,17 +15,19 @@ from ...schema.claim import Assertion, Authorship, Claim, Version
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import ALWAYS
 from ...schema.principal import OPERATE, visible_scopes
+from ...schema.tool_manifest import signed_manifest
 from ...schema.values import canonical_json
-from ...schema.vocabulary import Outcome, Status
+from ...schema.vocabulary import ObjectType, Outcome, Status
 from ...schema.write import Draft, Receipt, Write
 from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller, unknown_object
 from ..backend.ids import event_id, key_digest, key_id
+from .content import INJECTION
 from .limits import check_shape
 from .sanitize import sanitize
-from .trust import References, WriteContext, recorded_authorship
+from .trust import References, WriteContext, may_offer_tools, recorded_authorship
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Writer(Caller):
     ) -> tuple[Receipt, ...]:
         """Return the receipts of drafts that share one transaction and one stamp."""
         submission = Submission(
-            drafts=tuple(drafts),
+            drafts=tuple(map(self._signed, drafts)),
             scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},
             actor=self._actor,
             stated_tx=stated_tx,
@@ -96,6 +98,25 @@ class Writer(Caller):
         if not dry_run:
             self.embed(drafts, result)
         return tuple(result)
+
+    def _signed(self, draft: Draft) -> Draft:
+        """A draft whose tool the store vouches for, where its writer may offer tools.
+
+        What a detector suspects is never signed, whoever wrote it.
+        """
+        details, suspected = draft.details, draft.quarantine or INJECTION in draft.warnings
+        if details.object_type is not ObjectType.TOOL_SCHEMA or suspected:
+            return draft
+        if not may_offer_tools(details):
+            return draft
+
+        text = signed_manifest(
+            draft.content.text,
+            self.backend.secret(self._tenant),
+            object_id=draft.object_id,
+            scope_id=details.scope.scope_id,
+        )
+        return replace(draft, content=replace(draft.content, text=text))
 
     def embed(self, drafts: Iterable[Draft], receipts: Iterable[Receipt]) -> None:
         """Have vectors made for what was stored; the caller does not wait for them."""

@@ -45,6 +45,7 @@ from tenure.schema.signing import sign_scope
 from tenure.schema.slots import Vocabulary
 from tenure.schema.sources import BUILT_IN_KINDS, kind_of
 from tenure.schema.terms import terms
+from tenure.schema.tool_manifest import signed_manifest
 from tenure.schema.values import canonical_json
 from tenure.schema.vocabulary import (
     ActionKind,
@@ -353,6 +354,11 @@ def _version(name: str, *, vid: int, world: World, **s: Any) -> Version:
     status = Status(s.get("status", "clean"))
     look = Look(status, s.get("reason", ""), s.get("head", status is not Status.QUARANTINED))
     body = " ".join(x for x in (text, claim_text) if x)
+    author = s.get("author", Authorship(user="ann", directs=level <= 1))
+    source_kind = kind_of(origin, _KINDS).name
+    offered = level <= 1 or author.directs or (level < 4 and source_kind == "workspace")
+    if object_type is ObjectType.TOOL_SCHEMA and s.get("signed", offered):
+        text = signed_manifest(text, KEY, object_id=object_id, scope_id=scope.scope_id)
     return Version(
         row=Row(vid, claim, interval, look, s["tx"], s.get("tx_end", INF_US)),
         details=Details(
@@ -362,7 +368,7 @@ def _version(name: str, *, vid: int, world: World, **s: Any) -> Version:
             value_entity_id=world.entity_id(target) if target else None,
             authority_level=Authority(level),
             source_origin=origin,
-            source_kind=kind_of(origin, _KINDS).name,
+            source_kind=source_kind,
             object_type=object_type,
             layer=StateLayer(s.get("layer", OBJECT_TYPES[object_type].layer)),
             applicable_task_types=tuple(s.get("tasks", ())),
@@ -375,7 +381,7 @@ def _version(name: str, *, vid: int, world: World, **s: Any) -> Version:
             planned=False,
             actor="test",
             resolved_via="exact",
-            authorship=s.get("author", Authorship(user="ann", directs=level <= 1)),
+            authorship=author,
         ),
         content=None
         if s.get("erased")

@@ -11,7 +11,7 @@ from tenure.schema.claim import UNKNOWN_AUTHOR, Authorship
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Slot
 from tenure.schema.vocabulary import SlotKind
-from tenure.tests.compiler.fake_reader import Bench
+from tenure.tests.compiler.fake_reader import Bench, uid
 
 ANN, BOB = Authorship("ann"), Authorship("bob")
 LEAD = Authorship("lee", None, True)
@@ -174,3 +174,47 @@ def test_eighty_stored_tools_fail_no_compile_and_take_a_tenth_of_the_budget() ->
     envelope = bench.compile(query="x", budget_tokens=2_000)
     tokens = {use.name: use.tokens for use in envelope.sections}
     assert 0 < tokens["tools"] <= 200
+
+
+def test_an_unsigned_tool_stays_out_with_its_reason_and_displaces_no_signed_one() -> None:
+    bench = Bench()
+    for number, (name, signed) in enumerate((("ours", True), ("theirs", False))):
+        bench.world.add(
+            name, text=TOOL, object_type="tool_schema", author=LEAD, tasks=["code_generation"],
+            tx=5 + number, signed=signed,
+        )  # fmt: skip
+    envelope = bench.compile(query="x")
+    assert bench.compiled(envelope) == {"ours": "tools"}
+    assert bench.omitted(envelope)["theirs"] == ("irrelevant_to_active_task", "tool_unsigned")
+
+    asked = bench.compile(query="search pages", pinned=[uid("theirs")])
+    assert bench.compiled(asked) == {"ours": "tools"}
+    assert bench.omitted(asked)["theirs"][0] == "superseded"
+
+
+def test_a_pinned_tool_that_nobody_signed_is_a_line_of_data() -> None:
+    bench = Bench()
+    bench.world.add("tool", text=TOOL, object_type="tool_schema", author=LEAD, signed=False)
+    envelope = bench.compile(query="x", pinned=[uid("tool")])
+    assert bench.compiled(envelope) == {"tool": "turn_memory"}
+    assert envelope.render("openai").get("tools") is None
+
+
+def test_a_signed_tool_stands_without_its_signature() -> None:
+    bench = Bench()
+    bench.world.add(
+        "tool", text=TOOL, object_type="tool_schema", author=LEAD, tasks=["code_generation"]
+    )
+    assert "signature" not in bench.compile(query="x").text
+
+
+def test_the_number_of_stored_tools_has_a_limit_and_the_oldest_stay() -> None:
+    bench = Bench().rules(stored_tools=2)
+    for number in range(4):
+        bench.world.add(
+            f"tool {number}", text=f'{{"name":"tool_{number}"}}', object_type="tool_schema",
+            author=LEAD, tasks=["code_generation"], tx=9 - number,
+        )  # fmt: skip
+    envelope = bench.compile(query="x")
+    assert bench.compiled(envelope) == {"tool 2": "tools", "tool 3": "tools"}
+    assert bench.omitted(envelope)["tool 0"][0] == "section_cap"

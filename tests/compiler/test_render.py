@@ -316,9 +316,8 @@ def test_a_conversation_that_begins_with_the_assistant_gets_a_user_first() -> No
 
 def test_tools_that_are_no_plain_tools_stay_text() -> None:
     bench = Bench()
-    bench.world.add(
-        "odd", text="call us", object_type="tool_schema", level=1, tasks=["code_generation"]
-    )
+    text = '{"description":"call us"}'
+    bench.world.add("odd", text=text, object_type="tool_schema", level=1, tasks=["code_generation"])
     one = bench.compile(query="x", model="claude-opus-4-8")
     assert tools_of(one.blocks) is None
     assert "=== TOOLS" in one.render("anthropic")["system"][-1]["text"]
@@ -326,11 +325,13 @@ def test_tools_that_are_no_plain_tools_stay_text() -> None:
     assert "=== TOOLS" in one.render("adk")["config"]["system_instruction"]
 
 
-@pytest.mark.parametrize("text", ['{"description":"no name"}', "[1]"])
-def test_a_tool_without_a_name_is_no_tool(text: str) -> None:
+@pytest.mark.parametrize("text", ["call us", "[1]", "{", '{"a":' * 2_000, '{"a":1e999}'])
+def test_a_text_that_is_no_manifest_is_no_tool_whoever_wrote_it(text: str) -> None:
     bench = Bench()
     bench.world.add("odd", text=text, object_type="tool_schema", level=1, tasks=["code_generation"])
-    assert tools_of(bench.compile(query="x").blocks) is None
+    envelope = bench.compile(query="x")
+    assert "=== TOOLS" not in envelope.text
+    assert bench.omitted(envelope)["odd"] == ("irrelevant_to_active_task", "tool_unsigned")
 
 
 def test_a_level_four_tool_is_rendered_from_its_checked_part() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -212,3 +213,61 @@ def test_a_stated_principal_reads_no_highly_restricted_object(open_memory: Open)
     memory.write(SAM, "office", "Rome", security_classification="highly_restricted")
     assert memory.as_of().value(SAM, "office") == "Rome"
     assert bound(memory, user="ann").as_of().value(SAM, "office") is None
+
+
+TOOL = {"name": "search", "version": "2", "description": "Finds pages."}
+
+
+def _tool(memory: Memory, **stated: Any) -> str:
+    fields = {
+        "content": json.dumps(TOOL),
+        "object_type": "tool_schema",
+        "applicable_task_types": ["code_generation"],
+        **stated,
+    }
+    return memory.write(**fields).object_id
+
+
+def _offered(memory: Memory) -> list[str]:
+    request = memory.compile("code_generation", "x", model="gpt-5").render("openai")
+    return [tool["function"]["name"] for tool in request.get("tools", ())]
+
+
+def test_a_tool_is_callable_only_with_a_manifest_that_this_store_signed(open_memory: Open) -> None:
+    owner = open_memory()
+    lead, bob = bound(owner, user="lee", roles={"steward"}), bound(owner, user="bob")
+    _tool(bob, scope={"user": "bob"}, layer="user")
+    assert _offered(bob) == []
+
+    signed_id = _tool(lead)
+    assert _offered(bob) == ["search"]
+    text = bob.as_of().object(signed_id).content
+    # What the store signed vouches for that object alone, and for its words alone.
+    for content in (text, text.replace("Finds", "Deletes"), json.dumps(TOOL)):
+        _tool(bob, content=content, scope={"user": "bob"}, layer="user")
+    request = bob.compile("code_generation", "x", model="gpt-5").render("openai")
+    assert [tool["function"]["description"] for tool in request["tools"]] == ["Finds pages."]
+
+    stored = bob.vocabulary.tools()
+    assert [tool.signed for tool in stored].count(True) == 1
+    assert {tool.name for tool in stored} == {"search"}
+    assert len({tool.digest for tool in stored}) == 2
+    assert [tool.object_id for tool in lead.vocabulary.tools()] == [signed_id]
+
+
+def test_a_tool_that_a_detector_suspects_is_never_signed(open_memory: Open) -> None:
+    steward = bound(open_memory(), user="eve", roles={"steward"})
+    _tool(steward, content=json.dumps({**TOOL, "description": INJECTION}))
+    assert _offered(steward) == []
+    assert [tool.signed for tool in steward.vocabulary.tools()] == [False]
+
+
+def test_tools_of_another_tenant_or_project_are_neither_listed_nor_offered(
+    open_memory: Open,
+) -> None:
+    owner = open_memory()
+    _tool(bound(owner, user="lee", roles={"steward"}, projects={"nova"}), scope={"project": "nova"})
+    assert len(bound(owner, user="bob", projects={"nova"}).vocabulary.tools()) == 1
+    outsider = bound(owner, user="bob", projects={"atlas"})
+    assert outsider.vocabulary.tools() == ()
+    assert _offered(outsider) == []

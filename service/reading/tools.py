@@ -1,0 +1,66 @@
+"""Stored tools: what each is, and whether a compile may offer it to a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...schema.claim import Version
+from ...schema.interval import INF_US
+from ...schema.tool_manifest import is_signed, manifest_digest, manifest_fields
+from ...schema.vocabulary import ObjectType
+from ...store.port.store import Point
+from ..backend.caller import Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTool:
+    """A tool as it stands in the store."""
+
+    name: str
+    """Empty for a text that is no manifest."""
+    version: str
+    object_id: str
+    scope: str
+    """Where it is offered, such as `tenant` or `project=nova`."""
+    task_types: tuple[str, ...]
+    """The tasks it is offered for; without any it is offered only when it is pinned."""
+    digest: str
+    """SHA-256 of the manifest: equal for tools that are the same."""
+    signed: bool
+    """Whether this store vouches for it as it stands; other tools are data."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReader(Caller):
+    """The tools that one caller may see."""
+
+    def tools(self) -> tuple[StoredTool, ...]:
+        """The tools that stand now, by name, the newest of a name first."""
+        with self._reading() as reader:
+            keys = reader.keys()
+            point = Point(self.backend.now_us(), INF_US - 1)
+            page = reader.standing(sight=self.principal.sight(), point=point, scopes=())
+
+        tools: list[tuple[int, StoredTool]] = []
+        for version in page.versions:
+            if version.visible and version.details.object_type is ObjectType.TOOL_SCHEMA:
+                tools.append((version.row.claim.tx, _tool(version, keys)))
+
+        tools.sort(key=lambda pair: (pair[1].name, -pair[0], pair[1].object_id))
+        return tuple(tool for _, tool in tools)
+
+
+def _tool(version: Version, keys: tuple[bytes, ...]) -> StoredTool:
+    text = version.content.text if version.content else ""
+    object_id, scope_id = version.row.claim.object_id, version.details.scope.scope_id
+    fields = manifest_fields(text)
+
+    return StoredTool(
+        name=str(fields.get("name", "")),
+        version=str(fields.get("version", "")),
+        object_id=object_id,
+        scope=scope_id,
+        task_types=version.details.applicable_task_types,
+        digest=manifest_digest(text),
+        signed=is_signed(text, keys, object_id=object_id, scope_id=scope_id),
+    )

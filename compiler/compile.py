@@ -28,7 +28,7 @@ from .gathering.rerank import Reranker
 from .ir.context import CompileContext, project_of, scopes_of, sealing_epoch, shares_of, weights_of
 from .ir.outputs import Passes
 from .ir.snapshot import BindMentions, Snapshot, VectorIndex
-from .ir.variation import NO_VARIATION, variation
+from .ir.variation import NO_VARIATION, Variation, variation
 from .media.plan import plan_media
 from .request.request import CompileRequest
 from .stages.contain import contain
@@ -126,17 +126,17 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
     query = "\n".join((request.query, request.user_request, request.goal))
     terms = content_terms(query) if request.media else frozenset[str]()
     media = plan_media(
-        request.media, counter, rules, budget=budget.tokens, asked=terms, takes=model.media
+        request.media,
+        counter,
+        rules,
+        budget=budget.tokens,
+        query_terms=terms,
+        modalities=model.media,
     )
 
     principal, vocabulary = circumstances.principal, circumstances.vocabulary
     project = project_of(request, principal)
     epoch = sealing_epoch(circumstances.keys, circumstances.epoch)
-    shapes = NO_VARIATION
-    if rules.structural_variation:
-        # The turns of the history count the turn.
-        turn = len(request.history)
-        shapes = variation(circumstances.keys[epoch], principal.session or "", turn)
     return CompileContext(
         request=request,
         principal=principal,
@@ -154,13 +154,22 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         task_types=vocabulary.task_types(request.task),
         shares=shares_of(request.profile, rules),
         weights=weights_of(request, rules),
-        variation=shapes,
+        variation=_variation(request, circumstances, epoch),
         encoder_id=circumstances.encoder_id,
         reranker_id=circumstances.reranker_id,
         skip=circumstances.skip,
         page=circumstances.page,
         without=circumstances.without,
     )
+
+
+def _variation(request: CompileRequest, circumstances: Circumstances, epoch: int) -> Variation:
+    if not circumstances.policy.compile.structural_variation:
+        return NO_VARIATION
+
+    # The turns of the history count the turn.
+    session = circumstances.principal.session or ""
+    return variation(circumstances.keys[epoch], session, len(request.history))
 
 
 def compile_snapshot(snapshot: Snapshot, context: CompileContext) -> Envelope:

@@ -62,16 +62,16 @@ def choose(problem: Problem) -> Solution:
 
     The required sections must fit.
     """
-    required = problem.places(required=True)
-    optional = problem.places(required=False)
-    if not optional:
-        return problem.solve(required)
+    required_places = problem.places(required=True)
+    optional_places = problem.places(required=False)
+    if not optional_places:
+        return problem.solve(required_places)
 
-    price = _best_price(problem, required, optional)
-    worth = {place: problem.worth(place, price)[0] for place in optional}
-    order = sorted(optional, key=lambda place: (-abs(worth[place]), place))
-    search = _Search(problem, problem.solve(required))
-    search.visit(required, tuple(order), price)
+    price = _best_price(problem, required_places, optional_places)
+    worth = {place: problem.worth(place, price)[0] for place in optional_places}
+    order = sorted(optional_places, key=lambda place: (-abs(worth[place]), place))
+    search = _Search(problem, problem.solve(required_places))
+    search.visit(required_places, tuple(order), price)
     return search.best
 
 
@@ -82,60 +82,62 @@ class _Search:
     problem: Problem
     best: Solution
 
-    def visit(self, taken: tuple[int, ...], undecided: tuple[int, ...], price: float) -> None:
-        if self.problem.room(taken) < 0 or self._hopeless(taken, undecided, price):
+    def visit(self, members: tuple[int, ...], open_places: tuple[int, ...], price: float) -> None:
+        if self.problem.room(members) < 0 or self._hopeless(members, open_places, price):
             return
 
-        if not undecided:
-            self._keep(self.problem.solve(taken))
+        if not open_places:
+            self._keep(self.problem.solve(members))
             return
 
-        price = _best_price(self.problem, taken, undecided)
-        if self._hopeless(taken, undecided, price):
+        price = _best_price(self.problem, members, open_places)
+        if self._hopeless(members, open_places, price):
             return
 
-        head, rest = undecided[0], undecided[1:]
-        self.visit((*taken, head), rest, price)
-        self.visit(taken, rest, price)
+        head, remainder = open_places[0], open_places[1:]
+        self.visit((*members, head), remainder, price)
+        self.visit(members, remainder, price)
 
-    def _hopeless(self, taken: tuple[int, ...], undecided: tuple[int, ...], price: float) -> bool:
-        bound = _lagrangian(self.problem, taken, undecided, price)[0]
+    def _hopeless(
+        self, members: tuple[int, ...], open_places: tuple[int, ...], price: float
+    ) -> bool:
+        bound = _lagrangian(self.problem, members, open_places, price)[0]
         return bound < self.best.value - _SLACK * max(1.0, abs(self.best.value))
 
-    def _keep(self, found: Solution) -> None:
-        if (-found.value, found.ids) < (-self.best.value, self.best.ids):
-            self.best = found
+    def _keep(self, candidate: Solution) -> None:
+        if (-candidate.value, candidate.ids) < (-self.best.value, self.best.ids):
+            self.best = candidate
 
 
 def _lagrangian(
-    problem: Problem, taken: tuple[int, ...], undecided: tuple[int, ...], price: float
+    problem: Problem, members: tuple[int, ...], open_places: tuple[int, ...], price: float
 ) -> tuple[float, float]:
     """The bound at a price, and the tokens that would be asked for."""
     value, tokens = price * problem.budget, 0.0
-    for place in taken:
-        worth, asked = problem.worth(place, price)
-        value, tokens = value + worth, tokens + asked
+    for place in members:
+        worth, demand = problem.worth(place, price)
+        value, tokens = value + worth, tokens + demand
 
-    for place in undecided:
-        worth, asked = problem.worth(place, price)
+    for place in open_places:
+        worth, demand = problem.worth(place, price)
         if worth > 0:
-            value, tokens = value + worth, tokens + asked
+            value, tokens = value + worth, tokens + demand
 
     return value, tokens
 
 
-def _best_price(problem: Problem, taken: tuple[int, ...], undecided: tuple[int, ...]) -> float:
+def _best_price(problem: Problem, members: tuple[int, ...], open_places: tuple[int, ...]) -> float:
     """A price near the one with the smallest bound."""
-    if _lagrangian(problem, taken, undecided, 0.0)[1] <= problem.budget:
+    if _lagrangian(problem, members, open_places, 0.0)[1] <= problem.budget:
         return 0.0
 
     low, high = 0.0, 1.0
-    while _lagrangian(problem, taken, undecided, high)[1] > problem.budget:
+    while _lagrangian(problem, members, open_places, high)[1] > problem.budget:
         low, high = high, high * 16
 
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _lagrangian(problem, taken, undecided, middle)[1] > problem.budget:
+        if _lagrangian(problem, members, open_places, middle)[1] > problem.budget:
             low = middle
         else:
             high = middle
@@ -176,8 +178,8 @@ class Problem:
 
     def places(self, *, required: bool) -> tuple[int, ...]:
         """The places of the required, or of the optional, sections."""
-        every = enumerate(self.sections)
-        return tuple(place for place, section in every if section.required is required)
+        numbered = enumerate(self.sections)
+        return tuple(place for place, section in numbered if section.required is required)
 
     def room(self, places: Sequence[int]) -> int:
         """The tokens above the floors of a set; negative when it does not fit."""
@@ -189,22 +191,22 @@ class Problem:
 
     def solve(self, places: Sequence[int]) -> Solution:
         """The best tokens of a set that fits."""
-        chosen = tuple(sorted(places))
-        marginals = [self.marginals[place] for place in chosen]
-        room = self.room(chosen)
+        rising = tuple(sorted(places))
+        marginals = [self.marginals[place] for place in rising]
+        room = self.room(rising)
         units = (
             fill(marginals, room)
             if self.quantum == 1
             else fill_on_grid(marginals, room, self.quantum)
         )
         gains = (item.value(k) for item, k in zip(marginals, units, strict=True))
-        floors = (self.floors[place] for place in chosen)
+        floors = (self.floors[place] for place in rising)
         return Solution(
             value=significant(fsum((*gains, *floors))),
-            places=chosen,
-            ids=tuple(self.sections[place].id for place in chosen),
+            places=rising,
+            ids=tuple(self.sections[place].id for place in rising),
             tokens=tuple(
-                self.sections[place].t_min + k for place, k in zip(chosen, units, strict=True)
+                self.sections[place].t_min + k for place, k in zip(rising, units, strict=True)
             ),
         )
 
@@ -266,10 +268,10 @@ def _answer(problem: Problem, best: Solution) -> Allocation:
 
 
 def _check_limits(budget: object, mu: float, quantum: object) -> None:
-    for name, value, least in (("budget", budget, 0), ("quantum", quantum, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    for name, value, floor in (("budget", budget, 0), ("quantum", quantum, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < floor:
             raise InvalidInput(
-                f"{name} must be a whole number of at least {least}, not {value!r}",
+                f"{name} must be a whole number of at least {floor}, not {value!r}",
                 code="bad_budget",
             )
 

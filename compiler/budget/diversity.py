@@ -32,7 +32,7 @@ def mmr(
     """
     waiting = {item.id: item for item in read_items(items, budget)}
     nearest = dict.fromkeys(waiting, 0)
-    chosen: list[Item] = []
+    selection: list[Item] = []
     left = budget
 
     def regret(name: str) -> tuple[int, str]:
@@ -45,14 +45,14 @@ def mmr(
             continue
 
         left -= item.tokens
-        chosen.append(item)
+        selection.append(item)
         for name in waiting:
             nearest[name] = max(nearest[name], similarity(item.id, name))
 
-    sizes = list(accumulate(item.tokens for item in chosen))
-    values = list(accumulate(item.value for item in chosen))
+    sizes = list(accumulate(item.tokens for item in selection))
+    values = list(accumulate(item.value for item in selection))
     return Selection(
-        ids=tuple(item.id for item in chosen),
+        ids=tuple(item.id for item in selection),
         tokens=sizes[-1] if sizes else 0,
         value=values[-1] if values else 0,
         trace=tuple(zip(sizes, values, strict=True)),

@@ -48,7 +48,7 @@ def read_items(items: Sequence[Item], budget: int) -> tuple[Item, ...]:
     Raises:
         InvalidInput: `bad_item`, for a size below 0, a number that is not whole or an id twice.
     """
-    seen: set[str] = set()
+    known: set[str] = set()
     for item in items:
         if not _whole(item.tokens) or not _whole(item.value) or item.tokens < 0:
             raise InvalidInput(
@@ -57,9 +57,9 @@ def read_items(items: Sequence[Item], budget: int) -> tuple[Item, ...]:
                 code="bad_item",
             )
 
-        if item.id in seen:
+        if item.id in known:
             raise InvalidInput(f"item {item.id!r} is stated twice", code="bad_item")
-        seen.add(item.id)
+        known.add(item.id)
 
     fitting = (item for item in items if item.value > 0 and item.tokens <= budget)
     return tuple(sorted(fitting, key=lambda item: item.id))

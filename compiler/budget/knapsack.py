@@ -43,13 +43,13 @@ def knapsack(items: Sequence[Item], budget: int) -> tuple[str, ...]:
 
     answers = [_by_density(fitting, budget), [max(fitting, key=lambda item: item.value)]]
     if budget // width >= _BUCKETS:
-        answers.insert(0, _filled(_exact(fitting, budget, width), fitting, budget))
+        answers.insert(0, _fill(_exact(fitting, budget, width), fitting, budget))
 
-    return _ids(max(answers, key=lambda chosen: sum(item.value for item in chosen)))
+    return _ids(max(answers, key=lambda selection: sum(item.value for item in selection)))
 
 
-def _ids(chosen: Sequence[Item]) -> tuple[str, ...]:
-    return tuple(sorted(item.id for item in chosen))
+def _ids(selection: Sequence[Item]) -> tuple[str, ...]:
+    return tuple(sorted(item.id for item in selection))
 
 
 def _exact(items: Sequence[Item], budget: int, width: int) -> list[Item]:
@@ -57,14 +57,14 @@ def _exact(items: Sequence[Item], budget: int, width: int) -> list[Item]:
     sizes = [-(-item.tokens // width) for item in items]
     room = budget // width
     keeps = _decider(items, room)(sizes, [item.value for item in items], room)
-    chosen: list[Item] = []
+    selection: list[Item] = []
 
     for item, size, keep in zip(items, sizes, keeps, strict=True):
         if size <= room and keep[room]:
-            chosen.append(item)
+            selection.append(item)
             room -= size
 
-    return chosen
+    return selection
 
 
 _Decide = Callable[[list[int], list[int], int], Sequence[Any]]
@@ -84,9 +84,9 @@ def decide_in_python(sizes: list[int], values: list[int], room: int) -> Sequence
     for size, value in zip(reversed(sizes), reversed(values), strict=True):
         keep = bytearray(room + 1)
         for left in range(room, size - 1, -1):
-            taken = best[left - size] + value
-            if taken >= best[left]:
-                best[left] = taken
+            total = best[left - size] + value
+            if total >= best[left]:
+                best[left] = total
                 keep[left] = 1
 
         keeps.append(keep)
@@ -103,9 +103,9 @@ def decide_in_numpy(sizes: list[int], values: list[int], room: int) -> Sequence[
 
     for row in range(len(sizes) - 1, -1, -1):
         size = sizes[row]
-        taken = best[: room + 1 - size] + values[row]
-        np.greater_equal(taken, best[size:], out=keeps[row, size:])
-        np.maximum(best[size:], taken, out=best[size:])
+        totals = best[: room + 1 - size] + values[row]
+        np.greater_equal(totals, best[size:], out=keeps[row, size:])
+        np.maximum(best[size:], totals, out=best[size:])
 
     return list(keeps)
 
@@ -115,17 +115,17 @@ def _by_density(items: Sequence[Item], budget: int) -> list[Item]:
     return _take(ranked, budget)
 
 
-def _filled(chosen: list[Item], items: Sequence[Item], budget: int) -> list[Item]:
+def _fill(selection: list[Item], items: Sequence[Item], budget: int) -> list[Item]:
     """The choice with what still fits into the tokens that rounding left over."""
-    left = budget - sum(item.tokens for item in chosen)
-    known = {item.id for item in chosen}
-    return chosen + _by_density([item for item in items if item.id not in known], left)
+    left = budget - sum(item.tokens for item in selection)
+    known = {item.id for item in selection}
+    return selection + _by_density([item for item in items if item.id not in known], left)
 
 
 def _take(ranked: Sequence[Item], budget: int) -> list[Item]:
-    chosen: list[Item] = []
+    selection: list[Item] = []
     for item in ranked:
         if item.tokens <= budget:
-            chosen.append(item)
+            selection.append(item)
             budget -= item.tokens
-    return chosen
+    return selection

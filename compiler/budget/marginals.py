@@ -103,13 +103,13 @@ class LogMarginal:
         if denominator <= 0:
             return (float(self.room) if self.scale else 0.0), 0.0
 
-        wanted = self.scale / denominator - self.beta
-        if wanted <= 0:
+        demand = self.scale / denominator - self.beta
+        if demand <= 0:
             return 0.0, 0.0
-        if wanted >= self.room:
+        if demand >= self.room:
             return float(self.room), 0.0
 
-        return wanted, self.scale / denominator / denominator
+        return demand, self.scale / denominator / denominator
 
     def first(self) -> float:
         """Return `scale / beta - price`."""
@@ -144,10 +144,10 @@ class CurveMarginal:
 
     def units(self, price: float) -> int:
         """The end of the last piece whose slope is at least `price`."""
-        reached = 0
+        units = 0
         for end, slope in zip(self.ends, self.slopes, strict=True):
-            reached = end if slope >= price else reached
-        return reached
+            units = end if slope >= price else units
+        return units
 
     def surely(self, units: int) -> int:
         """The units themselves: slopes are compared exactly."""
@@ -181,11 +181,11 @@ def marginal(section: Section, mu: float) -> Marginal:
 
 def floor_value(section: Section, mu: float) -> float:
     """What the section is worth at its floor: base, curve up to there, cost."""
-    reached = 0.0
+    utility = 0.0
     for (left, low), (right, high) in pairwise(section.curve):
-        inside = max(0, min(section.t_min, right) - left)
-        reached += (high - low) / (right - left) * inside
-    return section.w * (section.base + reached) - mu * section.cost * section.t_min
+        overlap = max(0, min(section.t_min, right) - left)
+        utility += (high - low) / (right - left) * overlap
+    return section.w * (section.base + utility) - mu * section.cost * section.t_min
 
 
 def _curve_marginal(section: Section, room: int, price: float) -> CurveMarginal:

@@ -21,7 +21,7 @@ from typing import Final
 
 from ...schema.errors import InvalidInput, unknown
 
-_WHOLE: Final = 1000
+_PERMILLE: Final = 1000
 
 
 class Layer(StrEnum):
@@ -35,15 +35,15 @@ class Layer(StrEnum):
     CONVERSATION = "conversation"
 
 
-_WEIGHTED: Final[tuple[Layer, ...]] = (Layer.EVIDENCE, Layer.MEMORY, Layer.CONVERSATION)
+_WEIGHT_LAYERS: Final[tuple[Layer, ...]] = (Layer.EVIDENCE, Layer.MEMORY, Layer.CONVERSATION)
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
     """The least and the most of the budget that a layer takes, in permille of it."""
 
-    least: int
-    most: int
+    floor: int
+    ceiling: int
 
 
 SLACK: Final = Share(100, 150)
@@ -102,7 +102,7 @@ def profile(name: str) -> Mapping[Layer, Share]:
     return PROFILES[name]
 
 
-def check_shares(shares: Mapping[Layer, Share], *, slack_permille: int = SLACK.least) -> None:
+def check_shares(shares: Mapping[Layer, Share], *, slack_permille: int = SLACK.floor) -> None:
     """Refuse shares whose floors, with the slack, come to more than the whole.
 
     >>> check_shares({Layer.EVIDENCE: Share(700, 700), Layer.MEMORY: Share(220, 220)})
@@ -113,15 +113,15 @@ def check_shares(shares: Mapping[Layer, Share], *, slack_permille: int = SLACK.l
         InvalidInput: `bad_share`.
     """
     for layer, share in shares.items():
-        if not 0 <= share.least <= share.most <= _WHOLE:
+        if not 0 <= share.floor <= share.ceiling <= _PERMILLE:
             raise InvalidInput(
                 f"share of {layer.value!r} must rise within 0..1000 permille, got "
-                f"{share.least}..{share.most}",
+                f"{share.floor}..{share.ceiling}",
                 code="bad_share",
             )
 
-    total = sum(share.least for share in shares.values())
-    if total + slack_permille > _WHOLE:
+    total = sum(share.floor for share in shares.values())
+    if total + slack_permille > _PERMILLE:
         raise InvalidInput(
             f"the shares add up to {total} permille with a slack of {slack_permille}: together "
             "at most 1000",
@@ -131,7 +131,7 @@ def check_shares(shares: Mapping[Layer, Share], *, slack_permille: int = SLACK.l
 
 
 def limits(
-    shares: Mapping[Layer, Share], budget_tokens: int, *, slack_permille: int = SLACK.least
+    shares: Mapping[Layer, Share], budget_tokens: int, *, slack_permille: int = SLACK.floor
 ) -> dict[Layer, Limits]:
     """Return floor and cap of each layer: slack is taken first, shares apply to the rest.
 
@@ -140,15 +140,17 @@ def limits(
     Raises:
         InvalidInput: `bad_share`, for a slack outside 0..1000 or floors above the whole.
     """
-    if not 0 <= slack_permille <= _WHOLE:
+    if not 0 <= slack_permille <= _PERMILLE:
         raise InvalidInput(
             f"slack must be within 0..1000 permille, got {slack_permille}", code="bad_share"
         )
 
     check_shares(shares, slack_permille=0)
-    rest = budget_tokens - -(-budget_tokens * slack_permille // _WHOLE)
+    share_base = budget_tokens - -(-budget_tokens * slack_permille // _PERMILLE)
     return {
-        layer: Limits(rest * share.least // _WHOLE, -(-rest * share.most // _WHOLE))
+        layer: Limits(
+            share_base * share.floor // _PERMILLE, -(-share_base * share.ceiling // _PERMILLE)
+        )
         for layer, share in shares.items()
     }
 
@@ -204,26 +206,26 @@ def section_weights(
         InvalidInput: `unknown_vocabulary` for a signal nobody declared, `bad_share` for a value
             that is not a finite number of at least 0.
     """
-    raw: dict[Layer, Fraction] = dict.fromkeys(_WEIGHTED, Fraction(1))
+    raw: dict[Layer, Fraction] = dict.fromkeys(_WEIGHT_LAYERS, Fraction(1))
     for name in sorted(signals):
         if name not in rules:
             raise unknown("signal", name, rules)
         rule = rules[name]
-        raw[rule.layer] += clamped(name, signals[name], rule) * Fraction(
-            rule.weight_permille, _WHOLE
+        raw[rule.layer] += clamp(name, signals[name], rule) * Fraction(
+            rule.weight_permille, _PERMILLE
         )
 
     total = sum(raw.values())
-    exact = {layer: weight * _WHOLE / total for layer, weight in raw.items()}
+    exact = {layer: weight * _PERMILLE / total for layer, weight in raw.items()}
     weights = {layer: math.floor(weight) for layer, weight in exact.items()}
     by_rest = sorted(exact, key=lambda layer: weights[layer] - exact[layer])
-    for layer in by_rest[: _WHOLE - sum(weights.values())]:
+    for layer in by_rest[: _PERMILLE - sum(weights.values())]:
         weights[layer] += 1
 
     return weights
 
 
-def clamped(name: str, value: float, rule: Signal) -> Fraction:
+def clamp(name: str, value: float, rule: Signal) -> Fraction:
     """A signal's value on the scale 0..1.
 
     Raises:

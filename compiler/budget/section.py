@@ -42,8 +42,8 @@ def concave_envelope(trace: Iterable[tuple[int, int]]) -> tuple[tuple[int, int],
     free = max((value for tokens, value in points if not tokens), default=0)
     curve: list[tuple[int, int]] = [(0, 0)]
 
-    for tokens, attained in points:
-        value = attained - free
+    for tokens, utility in points:
+        value = utility - free
         if value <= curve[-1][1] or not tokens:
             continue
 
@@ -60,7 +60,7 @@ def _dips(left: tuple[int, int], middle: tuple[int, int], right: tuple[int, int]
     return (middle[1] - left[1]) * (right[0] - left[0]) <= rise
 
 
-_MOST: Final = 1e12  # of any number; beyond it the solver's products could leave the floats
+_LARGEST: Final = 1e12  # of any number; beyond it the solver's products could leave the floats
 
 
 _SIZES: Final = range(10**12 + 1)
@@ -123,9 +123,9 @@ class Allocation:
 
     tokens: Mapping[str, int]
     """Tokens of every section by id, in the order of the ids; 0 for one that is left out."""
-    included: tuple[str, ...]
+    included_ids: tuple[str, ...]
     """Ids of the included sections, sorted."""
-    used: int
+    used_tokens: int
     """Sum of all tokens, never above the budget."""
     objective: float
     """Utility less cost of the whole, to 12 significant digits."""
@@ -133,13 +133,15 @@ class Allocation:
     """Utility of one more token (lambda), to 12 significant digits; 0 when tokens stay unused."""
 
 
-def allocation(tokens: Mapping[str, int], included: Iterable[str], **values: float) -> Allocation:
+def allocation(
+    tokens: Mapping[str, int], included_ids: Iterable[str], **values: float
+) -> Allocation:
     """An allocation with its tokens in the order of their ids."""
     ordered = {name: tokens[name] for name in sorted(tokens)}
     return Allocation(
         tokens=MappingProxyType(ordered),
-        included=tuple(sorted(included)),
-        used=sum(ordered.values()),
+        included_ids=tuple(sorted(included_ids)),
+        used_tokens=sum(ordered.values()),
         objective=values["objective"],
         shadow_price=values["shadow_price"],
     )
@@ -153,9 +155,9 @@ def read_sections(sections: Iterable[Section | Mapping[str, object]]) -> tuple[S
     """
     read = [item if isinstance(item, Section) else _from_mapping(item) for item in sections]
     read.sort(key=lambda section: section.id)
-    for one, other in pairwise(read):
-        if one.id == other.id:
-            raise bad_section(one.id, "the id is stated twice")
+    for left, right in pairwise(read):
+        if left.id == right.id:
+            raise bad_section(left.id, "the id is stated twice")
 
     return tuple(read)
 
@@ -169,9 +171,9 @@ def significant(number: float) -> float:
     return float(f"{number:.11e}")
 
 
-def bad_section(section_id: object, what: str) -> InvalidInput:
+def bad_section(section_id: object, reason: str) -> InvalidInput:
     """The error that names the section and what is wrong with it."""
-    return InvalidInput(f"section {section_id!r}: {what}", code="bad_section", section=section_id)
+    return InvalidInput(f"section {section_id!r}: {reason}", code="bad_section", section=section_id)
 
 
 def _from_mapping(raw: Mapping[str, object]) -> Section:
@@ -187,13 +189,13 @@ def _from_mapping(raw: Mapping[str, object]) -> Section:
     if not isinstance(name, str):
         raise bad_section(name, "the id must be a text")
 
-    stated = dict(raw)
-    curve = stated.get("curve", ())
+    arguments = dict(raw)
+    curve = arguments.get("curve", ())
     if not isinstance(curve, list | tuple):
         raise bad_section(name, "the curve must be a list of (tokens, utility) points")
 
-    stated["curve"] = tuple(map(tuple, cast("Iterable[Iterable[object]]", curve)))
-    return Section(**stated)  # type: ignore[arg-type]  # the section checks every field itself
+    arguments["curve"] = tuple(map(tuple, cast("Iterable[Iterable[object]]", curve)))
+    return Section(**arguments)  # type: ignore[arg-type]  # the section checks every field itself
 
 
 def _check_number(section_id: str, name: str, value: object) -> None:
@@ -201,8 +203,8 @@ def _check_number(section_id: str, name: str, value: object) -> None:
         raise bad_section(section_id, f"{name} must be a finite number, not {value!r}")
     if value < 0 and name != "base":
         raise bad_section(section_id, f"{name} must not be negative, got {value!r}")
-    if abs(value) > _MOST:
-        raise bad_section(section_id, f"{name} must be at most {_MOST:g}, got {value!r}")
+    if abs(value) > _LARGEST:
+        raise bad_section(section_id, f"{name} must be at most {_LARGEST:g}, got {value!r}")
 
 
 def _check_tokens(section_id: str, name: str, value: object) -> None:

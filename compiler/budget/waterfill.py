@@ -107,11 +107,11 @@ def shadow_price(marginals: Sequence[Marginal], room: int) -> float:
     low, high = 0.0, max(item.first() for item in free)
     price, step = high / 2, 0
     while True:
-        over, slope = _excess(free, price, room)
-        low, high = (price, high) if over > 0 else (low, price)
+        excess, slope = _excess(free, price, room)
+        low, high = (price, high) if excess > 0 else (low, price)
         # Newton, kept inside the bracket; where the demand falls in steps it has no slope.
         newton = slope and step < _NEWTON_STEPS
-        following = price + over / slope if newton else low
+        following = price + excess / slope if newton else low
         if not low < following < high:
             following = (low + high) / 2
 
@@ -121,12 +121,12 @@ def shadow_price(marginals: Sequence[Marginal], room: int) -> float:
 
 
 def _excess(free: Sequence[Marginal], price: float, room: int) -> tuple[float, float]:
-    over, slope = -float(room), 0.0
+    excess, slope = -float(room), 0.0
     for item in free:
         tokens, fall = item.demand(price)
-        over += tokens
+        excess += tokens
         slope += fall
-    return over, slope
+    return excess, slope
 
 
 def _counts(marginals: Sequence[Marginal], room: int) -> list[int]:
@@ -153,12 +153,12 @@ def _counts(marginals: Sequence[Marginal], room: int) -> list[int]:
 
 
 def _next_price(
-    marginals: Sequence[Marginal], price: float, over: float, bracket: tuple[float, float]
+    marginals: Sequence[Marginal], price: float, excess: float, bracket: tuple[float, float]
 ) -> float:
     """A price between the bracket's ends that should give out `over` tokens less."""
     low, high = bracket
     slope = sum(item.demand(price)[1] for item in marginals)
-    following = price + over / slope if slope else low
+    following = price + excess / slope if slope else low
     if low < following < high:
         return following
 

@@ -78,7 +78,7 @@ class CheckReport:
     """The result of a check."""
 
     failures: tuple[Failure, ...]
-    unchecked: tuple[str, ...]
+    unchecked_ids: tuple[str, ...]
     """Object ids of constraints that are only stated."""
 
     @property
@@ -94,7 +94,7 @@ class _Output:
     """(tool name, JSON of the arguments)."""
 
 
-class _LimitReached(Exception):
+class _WorkLimit(Exception):
     """A check took more work than one output is worth."""
 
 
@@ -108,18 +108,18 @@ def check_output(constraints: Iterable[HardConstraint], output: object) -> Check
     """
     answer = _output(output)
     failures: list[Failure] = []
-    unchecked: list[str] = []
+    unchecked_ids: list[str] = []
 
     for constraint in constraints:
         enforcement = constraint.enforcement.kind
         if enforcement is Enforcement.STATED:
-            unchecked.append(constraint.object_id)
+            unchecked_ids.append(constraint.object_id)
             continue
 
         details = _details(constraint.enforcement, answer)
         failures.extend(Failure(constraint.object_id, enforcement, detail) for detail in details)
 
-    return CheckReport(tuple(failures), tuple(unchecked))
+    return CheckReport(tuple(failures), tuple(unchecked_ids))
 
 
 def _details(rule: EnforcementRule, answer: _Output) -> list[str]:
@@ -129,7 +129,7 @@ def _details(rule: EnforcementRule, answer: _Output) -> list[str]:
         return _CHECKS[rule.kind](json.loads(rule.spec), answer)
     except InvalidInput as error:  # written before rules were refused
         return [f"the rule cannot be checked: {error}"]
-    except (_LimitReached, RecursionError):
+    except (_WorkLimit, RecursionError):
         return ["the check was given up: the output takes too much work"]
 
 
@@ -208,14 +208,14 @@ def _by_pattern(spec: Mapping[str, Any], answer: _Output) -> list[str]:
 
 
 def _by_tools(spec: Mapping[str, Any], answer: _Output) -> list[str]:
-    allowed = spec.get("allowed")
-    denied = texts(spec.get("denied"))
+    allowed_tools = spec.get("allowed")
+    denied_tools = texts(spec.get("denied"))
     schemas = fields_of(spec.get("arguments"))
 
     details: list[str] = []
 
     for name, arguments in answer.calls:
-        if name in denied or (allowed is not None and name not in texts(allowed)):
+        if name in denied_tools or (allowed_tools is not None and name not in texts(allowed_tools)):
             details.append(f"tool {name!r} is not allowed")
             continue
 
@@ -269,7 +269,7 @@ class _Work:
     def spend(self, steps: int) -> None:
         self._steps -= steps
         if self._steps < 0:
-            raise _LimitReached
+            raise _WorkLimit
 
     def matches(self, pattern: str, text: str) -> bool:
         """Whether a pattern occurs in a text; with backtracking that ends."""
@@ -282,12 +282,12 @@ class _Work:
             self._slow_patterns -= 1
 
         if self._slow_patterns < 0:
-            raise _LimitReached
+            raise _WorkLimit
 
         try:
             return regex.search(pattern, text, timeout=_SLOW_SECONDS) is not None
         except TimeoutError:
-            raise _LimitReached from None
+            raise _WorkLimit from None
 
 
 def _validator(schema: object, work: _Work) -> Validator:
@@ -301,16 +301,16 @@ def _validator(schema: object, work: _Work) -> Validator:
     library: Any = validators  # its stubs leave `extend` without types
     dialect = library.validator_for(schema, default=Draft202012Validator)
     keywords = dict(dialect.VALIDATORS) | _own_keywords(work)
-    limited: dict[str, Keyword] = {}
+    counted_keywords: dict[str, Keyword] = {}
     for name, keyword in keywords.items():
-        limited[name] = _limited(keyword, work)
+        counted_keywords[name] = _with_limit(keyword, work)
 
     registry: Registry[Any] = Registry()
-    validator: Validator = library.extend(dialect, limited)(schema, registry=registry)
+    validator: Validator = library.extend(dialect, counted_keywords)(schema, registry=registry)
     return validator
 
 
-def _limited(keyword: Keyword, work: _Work) -> Keyword:
+def _with_limit(keyword: Keyword, work: _Work) -> Keyword:
     def check(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[Any]:
         work.spend(1)
         for error in keyword(validator, rule, instance, schema) or ():
@@ -355,7 +355,7 @@ def _own_keywords(work: _Work) -> dict[str, Keyword]:
 
     def unique(validator: Any, rule: Any, instance: Any, _: Any) -> Iterator[Any]:
         if rule and validator.is_type(instance, "array"):
-            keys = {json.dumps(_comparable(each), sort_keys=True) for each in instance}
+            keys = {json.dumps(_comparable(element), sort_keys=True) for element in instance}
             if len(keys) < len(instance):
                 yield ValidationError("its items are not unique")
 
@@ -372,9 +372,11 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_comparable(each) for each in cast("list[object]", value)]
+        return [_comparable(element) for element in cast("list[object]", value)]
     if isinstance(value, dict):
-        return {name: _comparable(each) for name, each in cast("dict[str, object]", value).items()}
+        return {
+            name: _comparable(member) for name, member in cast("dict[str, object]", value).items()
+        }
 
     return value
 

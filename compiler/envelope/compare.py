@@ -31,7 +31,7 @@ from .envelope import Envelope
 class Ablation:
     """What was found; numbers rounded to 6 digits."""
 
-    whole: float
+    utility: float
     """Utility with everything."""
     single: tuple[tuple[str, float], ...]
     """(name, change), in the given order."""
@@ -55,8 +55,8 @@ class Ablation:
 
 
 def _strongest(pairs: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, str, float], ...]:
-    kept = (pair for pair in pairs if pair[2] > 0)
-    return tuple(sorted(kept, key=lambda pair: (-pair[2], pair[0], pair[1])))
+    positive = (pair for pair in pairs if pair[2] > 0)
+    return tuple(sorted(positive, key=lambda pair: (-pair[2], pair[0], pair[1])))
 
 
 def ablate(
@@ -66,17 +66,17 @@ def ablate(
 
     `utility` is asked for the envelope that lacks a set of names: object ids or sections.
     """
-    whole = utility(frozenset())
-    single = {name: whole - utility(frozenset({name})) for name in names}
-    found: list[tuple[str, str, float]] = []
+    full_utility = utility(frozenset())
+    single = {name: full_utility - utility(frozenset({name})) for name in names}
+    excesses: list[tuple[str, str, float]] = []
 
     if pairs:
         for a, b in combinations(names, 2):
-            together = whole - utility(frozenset({a, b}))
-            found.append((a, b, round(together - single[a] - single[b], 6)))
+            joint_change = full_utility - utility(frozenset({a, b}))
+            excesses.append((a, b, round(joint_change - single[a] - single[b], 6)))
 
     changes = tuple((name, round(change, 6)) for name, change in single.items())
-    return Ablation(round(whole, 6), changes, tuple(found))
+    return Ablation(round(full_utility, 6), changes, tuple(excesses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +99,15 @@ class EnvelopeDiff:
 
 def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
     """What changed from `a` to `b`."""
-    before = {each.object_id: _looks(each) for each in a.trace.compiled_objects}
-    after = {each.object_id: _looks(each) for each in b.trace.compiled_objects}
-    both = [object_id for object_id in after if object_id in before]
-    modified = tuple(i for i in both if before[i] != after[i])
+    before = {compiled.object_id: _signature(compiled) for compiled in a.trace.compiled_objects}
+    after = {compiled.object_id: _signature(compiled) for compiled in b.trace.compiled_objects}
+    common = [object_id for object_id in after if object_id in before]
+    modified = tuple(i for i in common if before[i] != after[i])
     return EnvelopeDiff(
         added=tuple(i for i in after if i not in before),
         removed=tuple(i for i in before if i not in after),
         modified=modified,
-        unchanged=len(both) - len(modified),
+        unchanged=len(common) - len(modified),
         token_delta=b.tokens - a.tokens,
         section_deltas=_deltas(a, b),
         utilisation=(_utilisation(a), _utilisation(b)),
@@ -115,16 +115,16 @@ def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
     )
 
 
-def _looks(each: CompiledObject) -> tuple[str, str, str]:
-    return each.section, each.compiled_as, each.content_hash
+def _signature(compiled: CompiledObject) -> tuple[str, str, str]:
+    return compiled.section, compiled.compiled_as, compiled.content_hash
 
 
 def _deltas(a: Envelope, b: Envelope) -> tuple[tuple[str, int], ...]:
     before = {use.name: use.tokens for use in a.sections}
     after = {use.name: use.tokens for use in b.sections}
     names = sorted(before.keys() | after.keys())
-    found = ((name, after.get(name, 0) - before.get(name, 0)) for name in names)
-    return tuple((name, delta) for name, delta in found if delta)
+    deltas = ((name, after.get(name, 0) - before.get(name, 0)) for name in names)
+    return tuple((name, delta) for name, delta in deltas if delta)
 
 
 def _utilisation(envelope: Envelope) -> float:

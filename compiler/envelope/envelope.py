@@ -140,18 +140,18 @@ class Envelope:
         if min(cached_tokens, retries) < 0:
             raise InvalidInput("give what was reported, at least 0", code="bad_request")
 
-        expected = int(self.trace.cache_metadata["expected_cached_tokens"])
+        expected_tokens = int(self.trace.cache_metadata["expected_cached_tokens"])
         trace = replace(
             self.trace,
-            cache_hit_status=hit_status(cached_tokens, expected),
+            cache_hit_status=hit_status(cached_tokens, expected_tokens),
             cached_tokens_read=cached_tokens,
             downstream_retries_triggered=retries,
         )
         return replace(self, _tell=lambda: trace)
 
-    def beside(self, **measured: Any) -> Envelope:
+    def with_sidecar(self, **measurements: Any) -> Envelope:
         """The same envelope with more in its sidecar."""
-        return replace(self, sidecar=MappingProxyType({**self.sidecar, **measured}))
+        return replace(self, sidecar=MappingProxyType({**self.sidecar, **measurements}))
 
 
 def _render_text(plan: Plan, *, media: Originals | None = None) -> str:

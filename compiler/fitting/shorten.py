@@ -18,7 +18,7 @@ from ..ir.context import CompileContext, question
 from ..ir.piece import Piece, Short, fidelity
 from ..request.request import Media
 from ..text.relevance import one_line
-from ..text.sentences import Statement, novelty, of, ranked, subunits
+from ..text.sentences import Statement, novelty, ranked, statement_of, subunits
 from ..tokens.counting import TokenCounter
 
 MISSING: Final = "[…]"
@@ -48,7 +48,7 @@ def excerpt(
         kept.append(0)
         left -= counter.upper_bound(units[0]) + 4
     for place, _ in ranked(units, question(context), known):
-        tokens, statement = counter.upper_bound(units[place]) + 4, of(units[place])
+        tokens, statement = counter.upper_bound(units[place]) + 4, statement_of(units[place])
         if place not in kept and tokens <= left and novelty(statement, known):
             left -= tokens
             kept.append(place)

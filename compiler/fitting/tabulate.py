@@ -23,7 +23,7 @@ from ...schema.compile_terms import Conversion
 from ...schema.values import items_of
 from ..ir.context import CompileContext, question
 from ..ir.piece import Piece, Short, fidelity
-from ..media.reduction import Reduced
+from ..media.reduction import TableReduction
 from ..media.table import table_rules, table_within
 from ..text.sentences import subunits
 
@@ -55,7 +55,7 @@ def tabulated(piece: Piece, *, room: int, context: CompileContext) -> Short | No
     (head, rows), counter = found, context.counter
     lead = head.rstrip()
     how = table_rules(counter, context.rules, question(context))
-    table = table_within(Reduced(rows, ""), how, room - counter.upper_bound(lead) - 1)
+    table = table_within(TableReduction(rows, ""), how, room - counter.upper_bound(lead) - 1)
     text = f"{lead}\n{table.text}" if lead else table.text
     if counter.upper_bound(text) > room:
         return None

@@ -19,7 +19,7 @@ from ...store.port.store import Ask
 from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
 from ..ir.snapshot import Via
-from ..text.relevance import FULL, Document, counted, terms_of
+from ..text.relevance import FULL, Document, term_counts, terms_of
 from .candidates import Candidates
 from .redaction import masks
 
@@ -54,7 +54,7 @@ def sibling_ask(
 def add_siblings(candidates: Candidates, ask: Ask, capped_ids: Sequence[str]) -> None:
     """Add the visible facts of an ask, but for those that a cap left out already.
 
-    How many are hidden is not counted: words of the question led here, and a count would let
+    How many are hidden is not term_counts: words of the question led here, and a count would let
     them guess.
     """
     candidates.reads += 1
@@ -94,7 +94,7 @@ def lifted_by_subject(
         sizes[subject] += 1
         matches = terms_of_subject.setdefault(subject, set())
         for text in document:
-            matches |= terms.intersection(counted(text)[0])
+            matches |= terms.intersection(term_counts(text)[0])
 
     covers = _covers(terms, terms_of_subject)
     lifts: dict[str, int] = {}

@@ -17,7 +17,7 @@ from ...schema.slots import Vocabulary
 from ...schema.terms import content_terms
 from ...store.port.store import Point
 from ..budget.profiles import Layer, profile, section_weights
-from ..media.plan import MediaPlan, Shown
+from ..media.plan import MediaEntry, MediaPlan
 from ..request.request import CompileRequest
 from ..tokens.counting import TokenCounter
 from .variation import NO_VARIATION, Variation
@@ -105,9 +105,9 @@ class CompileContext:
         """Return the compiler's part of the policy."""
         return self.policy.compile
 
-    def shown(self, place: int) -> Shown:
+    def shown(self, place: int) -> MediaEntry:
         """Return how the media item at a place of the evidence enters; media follow its texts."""
-        return self.media.shown[place - len(self.request.evidence)]
+        return self.media.entries[place - len(self.request.evidence)]
 
 
 def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionShare]:
@@ -126,7 +126,9 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
         return shares
     shares_of_layers = profile(profile_name)
     for layer, section in _SECTION_OF_LAYER.items():
-        shares[section] = SectionShare(shares_of_layers[layer].least, shares_of_layers[layer].most)
+        shares[section] = SectionShare(
+            shares_of_layers[layer].floor, shares_of_layers[layer].ceiling
+        )
     return shares
 
 

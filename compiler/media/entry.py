@@ -17,12 +17,14 @@ from ..tokens.modality import MediaItem, Modality, evidence_split
 
 POINTER: Final = "pointer"
 """The method of an item that is only named."""
-SENT: Final = frozenset({"original", "cropped", "downsampled", "segments", "fewer_frames"})
+ORIGINAL_METHODS: Final = frozenset(
+    {"original", "cropped", "downsampled", "segments", "fewer_frames"}
+)
 """Methods by which an original, or a part of it, is sent beside the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class MediaEntry:
     """How one media item enters the envelope."""
 
     media: Media
@@ -47,10 +49,13 @@ class Shown:
     """The cross-modal link of a stand-in to its original."""
 
     @property
-    def beside(self) -> int:
+    def attachment_tokens(self) -> int:
         """The tokens that are sent beside the text."""
-        sent = self.item.method in SENT and self.item.modality is not Modality.STRUCTURED
-        return self.item.tokens if sent else 0
+        # A table's tokens are those of its text, so they are counted there.
+        if self.item.method not in ORIGINAL_METHODS or self.item.modality is Modality.STRUCTURED:
+            return 0
+
+        return self.item.tokens
 
     @property
     def withheld(self) -> bool:
@@ -63,12 +68,15 @@ class Shown:
         if self.region is not None:
             left, top, right, bottom = self.region
             return (f"{self.media.uri}#xywh={left},{top},{right - left},{bottom - top}",)
-        spans = (f"{seconds(each.start)},{seconds(each.end)}" for each in self.segments)
-        return tuple(f"{self.media.uri}#t={span}" for span in spans)
+
+        return tuple(
+            f"{self.media.uri}#t={seconds(segment.start)},{seconds(segment.end)}"
+            for segment in self.segments
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The item as the trace lists it, empty fields left out."""
-        listed = {
+        row = {
             "uri": self.media.uri,
             "modality": self.item.modality.value,
             "sent_as": self.item.method,
@@ -81,29 +89,29 @@ class Shown:
             "note": self.note,
             "reference": self.reference,
         }
-        return {name: value for name, value in listed.items() if value or name == "tokens"}
+        return {name: value for name, value in row.items() if value or name == "tokens"}
 
 
 @dataclass(frozen=True, slots=True)
 class MediaPlan:
     """All media of a request, in its order."""
 
-    shown: tuple[Shown, ...] = ()
+    entries: tuple[MediaEntry, ...] = ()
 
     @property
     def tokens(self) -> int:
         """The tokens that are sent beside the text."""
-        return sum(each.beside for each in self.shown)
+        return sum(entry.attachment_tokens for entry in self.entries)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """What stands in the text for each item."""
-        return tuple(each.text for each in self.shown)
+        return tuple(entry.text for entry in self.entries)
 
     def split(self) -> dict[str, int]:
         """The tokens by modality of what is shown; stand-ins count as text."""
-        found = evidence_split(each.item for each in self.shown)
-        return {modality.value: tokens for modality, tokens in found.items()}
+        tokens_by_modality = evidence_split(entry.item for entry in self.entries)
+        return {modality.value: tokens for modality, tokens in tokens_by_modality.items()}
 
 
 def seconds(number: float) -> str:
@@ -115,10 +123,10 @@ def seconds(number: float) -> str:
     return f"{number:.3f}".rstrip("0").rstrip(".")
 
 
-def media_text(media: Media, *, said: Sequence[str] = ()) -> str:
-    """What names a media item in the text, and `said`: what was done to it."""
+def media_text(media: Media, *, notes: Sequence[str] = ()) -> str:
+    """What names a media item in the text, with notes of what was done to it."""
     size = f" {media.width}x{media.height}" if media.width and media.height else ""
     length = f" {media.seconds:g}s" if media.seconds else ""
     address = f" {media.uri}" if media.uri else ""
-    lines = [f"[{media.kind.value}{size}{length}{address}]", *said, media.description]
-    return "\n".join(line for line in lines if line)
+    lines = [f"[{media.kind.value}{size}{length}{address}]", *notes, media.description]
+    return "\n".join(filter(None, lines))

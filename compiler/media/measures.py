@@ -43,7 +43,7 @@ def media_type_of(data: bytes) -> str:
     if len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2:  # a frame of layer 3
         return "audio/mpeg"
 
-    return next((found for magic, found in _MAGIC if data.startswith(magic)), "")
+    return next((media_type for magic, media_type in _MAGIC if data.startswith(magic)), "")
 
 
 def measures(data: bytes, kind: MediaKind) -> dict[str, int | float]:
@@ -74,8 +74,8 @@ def _picture(data: bytes) -> tuple[int, int] | None:
         return _pair("<HH", data, 6)
 
     if data[:2] == b"BM" and len(data) >= 26:
-        across, down = _pair("<ii", data, 18)
-        return abs(across), abs(down)
+        width, height = _pair("<ii", data, 18)
+        return abs(width), abs(height)
 
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP" and len(data) >= 30:
         return _webp(data)
@@ -83,39 +83,39 @@ def _picture(data: bytes) -> tuple[int, int] | None:
     return _jpeg(data) if data[:2] == b"\xff\xd8" else None
 
 
-def _pair(form: str, data: bytes, at: int) -> tuple[int, int]:
-    first, second = struct.unpack_from(form, data, at)
+def _pair(form: str, data: bytes, offset: int) -> tuple[int, int]:
+    first, second = struct.unpack_from(form, data, offset)
     return int(first), int(second)
 
 
 def _webp(data: bytes) -> tuple[int, int] | None:
     form = data[12:16]
     if form == b"VP8 ":
-        across, down = _pair("<HH", data, 26)
-        return across & 0x3FFF, down & 0x3FFF
+        width, height = _pair("<HH", data, 26)
+        return width & 0x3FFF, height & 0x3FFF
 
     if form == b"VP8L":
         bits = int.from_bytes(data[21:25], "little")
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
 
     if form == b"VP8X":
-        across, down = (int.from_bytes(data[at : at + 3], "little") for at in (24, 27))
-        return across + 1, down + 1
+        width, height = (int.from_bytes(data[offset : offset + 3], "little") for offset in (24, 27))
+        return width + 1, height + 1
 
     return None
 
 
 def _jpeg(data: bytes) -> tuple[int, int] | None:
-    at, lies = 2, False
-    while at + 9 <= len(data) and data[at] == 0xFF:
-        marker, size = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
+    offset, lies = 2, False
+    while offset + 9 <= len(data) and data[offset] == 0xFF:
+        marker, size = data[offset + 1], int.from_bytes(data[offset + 2 : offset + 4], "big")
         if marker in _FRAMES:
-            down, across = _pair(">HH", data, at + 5)
-            return (down, across) if lies else (across, down)
+            height, width = _pair(">HH", data, offset + 5)
+            return (height, width) if lies else (width, height)
 
         if marker == _EXIF:
-            lies = _orientation(data[at + 4 : at + 2 + size]) in _LYING
-        at += 2 + size
+            lies = _orientation(data[offset + 4 : offset + 2 + size]) in _LYING
+        offset += 2 + size
 
     return None
 
@@ -127,8 +127,8 @@ def _orientation(exif: bytes) -> int:
     if tiff is exif or order is None or len(tiff) < 10:
         return 1
 
-    (at,) = struct.unpack_from(order + "I", tiff, 4)
-    for entry in range(at + 2, len(tiff) - 11, 12):
+    (offset,) = struct.unpack_from(order + "I", tiff, 4)
+    for entry in range(offset + 2, len(tiff) - 11, 12):
         tag, _, _, value = struct.unpack_from(order + "HHIH", tiff, entry)
         if tag == _ORIENTATION:
             return int(value)
@@ -140,15 +140,18 @@ def _wav(data: bytes) -> float | None:
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         return None
 
-    at, rate = 12, 0
-    while at + 8 <= len(data):
-        name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "little")
-        if name == b"fmt " and at + 20 <= len(data):
-            rate = int.from_bytes(data[at + 16 : at + 20], "little")
+    offset, rate = 12, 0
+    while offset + 8 <= len(data):
+        name, size = (
+            data[offset : offset + 4],
+            int.from_bytes(data[offset + 4 : offset + 8], "little"),
+        )
+        if name == b"fmt " and offset + 20 <= len(data):
+            rate = int.from_bytes(data[offset + 16 : offset + 20], "little")
 
         if name == b"data":
-            return min(size, len(data) - at - 8) / rate if rate else None
-        at += 8 + size + size % 2
+            return min(size, len(data) - offset - 8) / rate if rate else None
+        offset += 8 + size + size % 2
 
     return None
 
@@ -156,8 +159,8 @@ def _wav(data: bytes) -> float | None:
 def _flac(data: bytes) -> float | None:
     if data[:4] != b"fLaC" or len(data) < 26:
         return None
-    packed = int.from_bytes(data[18:26], "big")
-    rate, samples = packed >> 44, packed & 0xFFFFFFFFF
+    bits = int.from_bytes(data[18:26], "big")
+    rate, samples = bits >> 44, bits & 0xFFFFFFFFF
     return samples / rate if rate else None
 
 
@@ -172,30 +175,30 @@ def _film(data: bytes) -> tuple[tuple[int, int] | None, float | None]:
             seconds = length / scale if scale else None
 
         if name == b"tkhd" and len(body) >= 84:
-            across, down = (each >> 16 for each in struct.unpack(">II", body[-8:]))
-            size = (across, down) if across and down else size
+            width, height = (side >> 16 for side in struct.unpack(">II", body[-8:]))
+            size = (width, height) if width and height else size
 
     return size, seconds
 
 
 def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """The boxes of a file, those inside the movie and its tracks too."""
-    at = 0
-    while at + 8 <= len(data):
-        size, name = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+    offset = 0
+    while offset + 8 <= len(data):
+        size, name = int.from_bytes(data[offset : offset + 4], "big"), data[offset + 4 : offset + 8]
         head = 8
         if size == 1:
-            size, head = int.from_bytes(data[at + 8 : at + 16], "big"), 16
+            size, head = int.from_bytes(data[offset + 8 : offset + 16], "big"), 16
 
         if size == 0:
-            size = len(data) - at
+            size = len(data) - offset
 
         if size < head:
             return
-        body = data[at + head : at + size]
+        body = data[offset + head : offset + size]
         if name in (b"moov", b"trak"):
             yield from _boxes(body)
         else:
             yield name, body
 
-        at += size
+        offset += size

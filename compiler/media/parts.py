@@ -13,34 +13,34 @@ from ..budget.items import Item
 from ..request.request import Box, Media, MediaKind, Segment
 from ..tokens.modality import image_tokens
 from .cost import PICTURE, film_tokens, frames_of, one_media_tokens, picture_tokens, sound_tokens
-from .entry import Shown, media_text
-from .reduction import Region, chosen_segments, cropped, downsampled, least_size
+from .entry import MediaEntry, media_text
+from .reduction import Region, chosen_segments, crop_region, largest_size, least_size
 from .worth import worth
 
 
-def cropped_picture(shown: Shown) -> Shown:
+def cropped_picture(entry: MediaEntry) -> MediaEntry:
     """A picture cut to the regions that the task needs, where that saves tokens."""
-    media = shown.media
+    media = entry.media
     if media.kind is not MediaKind.IMAGE or not media.regions:
-        return shown
+        return entry
 
     width = media.width or max(box[2] for box in media.regions)
     height = media.height or max(box[3] for box in media.regions)
-    region = cropped(width, height, [Region(*box) for box in media.regions])
+    region = crop_region(width, height, [Region(*box) for box in media.regions])
     if region is None:
-        return shown
+        return entry
 
-    across, down = region.right - region.left, region.bottom - region.top
-    tokens = image_tokens(across, down, PICTURE)
-    if tokens >= shown.item.tokens:
-        return shown
+    width_px, height_px = region.right - region.left, region.bottom - region.top
+    tokens = image_tokens(width_px, height_px, PICTURE)
+    if tokens >= entry.item.tokens:
+        return entry
 
     box = region.left, region.top, region.right, region.bottom
     return replace(
-        shown,
-        text=media_text(media, said=[_part_line(box)]),
-        item=replace(shown.item, tokens=tokens, method="cropped"),
-        saved_tokens=shown.item.tokens - tokens,
+        entry,
+        text=media_text(media, notes=[_part_line(box)]),
+        item=replace(entry.item, tokens=tokens, method="cropped"),
+        saved_tokens=entry.item.tokens - tokens,
         region=box,
     )
 
@@ -50,110 +50,119 @@ def _part_line(box: Box) -> str:
     return f"[shown: the part {right - left}x{bottom - top} at {left},{top}]"
 
 
-def smaller(shown: Shown, target_tokens: int, *, least_px: int, asked: frozenset[str]) -> Shown:
+def smaller(
+    entry: MediaEntry, target_tokens: int, *, least_px: int, query_terms: frozenset[str]
+) -> MediaEntry:
     """An item planned down to its part of what media may take.
 
     The target is at least `least_tokens`, and below what the item takes.
     """
-    if shown.media.kind is MediaKind.IMAGE:
-        return _resized(shown, target_tokens, least_px)
-    if shown.media.segments:
-        return _cut(shown, target_tokens, asked)
+    if entry.media.kind is MediaKind.IMAGE:
+        return _resize(entry, target_tokens, least_px)
+    if entry.media.segments:
+        return _cut(entry, target_tokens, query_terms)
 
-    return _film(shown, target_tokens, least_px)
+    return _film(entry, target_tokens, least_px)
 
 
-def _resized(shown: Shown, target: int, least_px: int) -> Shown:
-    media = shown.media
-    left, top, right, bottom = shown.region or (0, 0, media.width, media.height)
-    size = _within(right - left, bottom - top, target, least_px)
+def _resize(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
+    media = entry.media
+    left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
+    size = _size_within(right - left, bottom - top, target, least_px)
     tokens = image_tokens(*size, PICTURE)
-    named, said = replace(media, width=size[0], height=size[1]), list[str]()
-    if shown.region is not None:
-        named, said = media, [_part_line(shown.region), f"[resized to {size[0]}x{size[1]}]"]
+    heading, notes = replace(media, width=size[0], height=size[1]), list[str]()
+    if entry.region is not None:
+        heading, notes = media, [_part_line(entry.region), f"[resized to {size[0]}x{size[1]}]"]
 
     return replace(
-        shown,
-        text=media_text(named, said=said),
-        item=replace(shown.item, tokens=tokens, method="downsampled"),
-        saved_tokens=shown.saved_tokens + shown.item.tokens - tokens,
+        entry,
+        text=media_text(heading, notes=notes),
+        item=replace(entry.item, tokens=tokens, method="downsampled"),
+        saved_tokens=entry.saved_tokens + entry.item.tokens - tokens,
         size=size,
     )
 
 
-def _within(width: int, height: int, target: int, least_px: int) -> tuple[int, int]:
+def _size_within(width: int, height: int, target: int, least_px: int) -> tuple[int, int]:
     """The size of a picture within the target, else the smallest that is read."""
-    found = downsampled(width, height, PICTURE, target_tokens=target, least_px=least_px)
-    return found or least_size(width, height, least_px)
+    size = largest_size(width, height, PICTURE, target_tokens=target, least_px=least_px)
+    return size or least_size(width, height, least_px)
 
 
-def _cut(shown: Shown, target: int, asked: frozenset[str]) -> Shown:
+def _cut(entry: MediaEntry, target: int, query_terms: frozenset[str]) -> MediaEntry:
     """A recording or film with the segments that matter most."""
-    media = shown.media
-    held = {f"{place:05}": segment for place, segment in enumerate(media.segments)}
-    items = [
-        Item(name, one_media_tokens(alone(media, each)), worth(each, asked))
-        for name, each in held.items()
-    ]
-    sizes = {item.id: item.tokens for item in items}
-    chosen = chosen_segments(items, target)
-    segments = tuple(held[name] for name in chosen)
-    tokens = sum(sizes[name] for name in chosen)
-    spans = ", ".join(f"{each.start:g}-{each.end:g}s" for each in segments)
-    note = f"{len(segments)} of {len(held)} segments: {spans}"
+    media = entry.media
+    by_id: dict[str, tuple[Segment, Item]] = {}
+    for number, segment in enumerate(media.segments):
+        size = one_media_tokens(segment_media(media, segment))
+        # Ids sort as the segments do, so that ties go to the earlier one.
+        item = Item(f"{number:05}", size, worth(segment, query_terms))
+        by_id[item.id] = segment, item
+
+    segments: list[Segment] = []
+    tokens = 0
+    for name in chosen_segments([item for _, item in by_id.values()], target):
+        segment, item = by_id[name]
+        segments.append(segment)
+        tokens += item.tokens
+
+    spans = ", ".join(f"{segment.start:g}-{segment.end:g}s" for segment in segments)
+    note = f"{len(segments)} of {len(by_id)} segments: {spans}"
     return replace(
-        shown,
-        text=media_text(media, said=[f"[sent: {note}]"]),
-        item=replace(shown.item, tokens=tokens, method="segments"),
-        saved_tokens=shown.item.tokens - tokens,
-        segments=segments,
+        entry,
+        text=media_text(media, notes=[f"[sent: {note}]"]),
+        item=replace(entry.item, tokens=tokens, method="segments"),
+        saved_tokens=entry.item.tokens - tokens,
+        segments=tuple(segments),
         note=note,
     )
 
 
-def alone(media: Media, segment: Segment) -> Media:
+def segment_media(media: Media, segment: Segment) -> Media:
     """A segment as a recording or film of its own."""
     return replace(media, seconds=segment.end - segment.start)
 
 
-def _film(shown: Shown, target: int, least_px: int) -> Shown:
+def _film(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
     """A film with smaller frames, then with fewer of them; its sound stays whole."""
-    media = shown.media
+    media = entry.media
     frames, sound = frames_of(media), sound_tokens(media)
     size, small = None, media
     if media.width and media.height:
-        size = _within(media.width, media.height, (target - sound) // frames, least_px)
+        size = _size_within(media.width, media.height, (target - sound) // frames, least_px)
         small = replace(media, width=size[0], height=size[1])
 
-    kept = min(frames, (target - sound) // picture_tokens(small))
-    tokens = film_tokens(small, frames=kept)
-    less = f"{kept} of {frames} frames, evenly spaced" if kept < frames else ""
+    frame_count = min(frames, (target - sound) // picture_tokens(small))
+    tokens = film_tokens(small, frames=frame_count)
+    note = f"{frame_count} of {frames} frames, evenly spaced" if frame_count < frames else ""
     return replace(
-        shown,
-        text=media_text(small, said=[f"[sent: {less}]"] if less else []),
-        item=replace(shown.item, tokens=tokens, method="fewer_frames" if less else "downsampled"),
-        saved_tokens=shown.item.tokens - tokens,
+        entry,
+        text=media_text(small, notes=[f"[sent: {note}]"] if note else []),
+        item=replace(entry.item, tokens=tokens, method="fewer_frames" if note else "downsampled"),
+        saved_tokens=entry.item.tokens - tokens,
         size=size,
-        frames=kept if less else 0,
-        note=less,
+        frames=frame_count if note else 0,
+        note=note,
     )
 
 
-def least_tokens(shown: Shown, least_px: int) -> int:
+def least_tokens(entry: MediaEntry, least_px: int) -> int:
     """The fewest tokens that an item can be made to take and still be sent."""
-    media = shown.media
+    media = entry.media
     if media.segments and media.kind is not MediaKind.IMAGE:
-        shortest = min(one_media_tokens(alone(media, each)) for each in media.segments)
-        return min(shown.beside, shortest)
+        shortest = min(
+            one_media_tokens(segment_media(media, segment)) for segment in media.segments
+        )
+        return min(entry.attachment_tokens, shortest)
 
-    left, top, right, bottom = shown.region or (0, 0, media.width, media.height)
+    left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
     width, height = right - left, bottom - top
     known = width and height
-    across, down = least_size(width, height, least_px) if known else (width, height)
-    small = replace(media, width=across, height=down)
+    least_width, least_height = least_size(width, height, least_px) if known else (width, height)
+    small = replace(media, width=least_width, height=least_height)
     if media.kind is MediaKind.VIDEO:
         return film_tokens(small, frames=1)
     if media.kind is MediaKind.IMAGE:
-        return min(shown.beside, picture_tokens(small))
+        return min(entry.attachment_tokens, picture_tokens(small))
 
-    return shown.beside
+    return entry.attachment_tokens

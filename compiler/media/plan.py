@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...schema.compile_terms import OverflowPolicy
 from ...schema.errors import ContextBudgetExhausted, InvalidInput
@@ -29,13 +29,13 @@ from ..request.request import Media, MediaKind, StandIn
 from ..tokens.capabilities import GENERIC
 from ..tokens.counting import TokenCounter
 from ..tokens.modality import MediaItem, Modality, Substitution, reference_to, substitute
-from .entry import POINTER, MediaPlan, Shown, media_text
+from .entry import POINTER, MediaEntry, MediaPlan, media_text
 from .parts import cropped_picture, least_tokens, smaller
 from .serialisation import Form, serialise
-from .table import needed, rows_of, table_rules, table_within, whole_table
+from .table import needed_rows, rows_of, table_rules, table_within, whole_table
 from .worth import claim_on_budget, offer, original, permille, with_transcript
 
-__all__ = ["MediaPlan", "Shown", "media_text", "plan_media"]
+__all__ = ["MediaEntry", "MediaPlan", "media_text", "plan_media"]
 
 _FRAME: Final = 64
 """Tokens of a table's part that its frame may take."""
@@ -44,15 +44,15 @@ _LEAST_TABLE: Final = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Desk:
+class _PlanContext:
     """What every step looks at."""
 
     counter: TokenCounter
     rules: CompilePolicy
-    asked: frozenset[str]
+    query_terms: frozenset[str]
     pool: int
     """The most tokens of all media and tables together."""
-    takes: Collection[Modality]
+    modalities: Collection[Modality]
     """What the model reads beside text."""
 
 
@@ -62,13 +62,13 @@ def plan_media(
     rules: CompilePolicy,
     *,
     budget: int,
-    asked: frozenset[str] = frozenset(),
-    takes: Collection[Modality] = GENERIC.media,
+    query_terms: frozenset[str] = frozenset(),
+    modalities: Collection[Modality] = GENERIC.media,
 ) -> MediaPlan:
     """How each item enters, and what is then sent beside the text.
 
-    `asked` are the content terms of the request: what shares them comes first. `takes` is what
-    the model reads beside text: nothing else is sent or counted.
+    What shares `query_terms`, the content terms of the request, comes first. `modalities` is
+    what the model reads beside text: nothing else is sent or counted.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, when something could only be named and
@@ -76,22 +76,25 @@ def plan_media(
         InvalidInput: `bad_media`; under such a policy also for what the model does not take.
     """
     pool = round(budget * rules.media_share)
-    desk = _Desk(counter=counter, rules=rules, asked=asked, pool=pool, takes=takes)
-    shown = [_whole(item, desk) for item in media]
-    if sum(map(_size, shown)) > pool:
-        shown = _divided(shown, desk)
+    context = _PlanContext(
+        counter=counter, rules=rules, query_terms=query_terms, pool=pool, modalities=modalities
+    )
+    entries = [_full_entry(item, context) for item in media]
+    if sum(map(_size, entries)) > pool:
+        entries = _share_pool(entries, context)
 
-    lost = [each for each in shown if each.withheld]
-    if lost and (rules.safety_critical or rules.overflow is OverflowPolicy.FAIL_LOUD):
-        _refuse(lost, desk)
-        raise _exhausted(lost, budget)
+    withheld_entries = [entry for entry in entries if entry.withheld]
+    if withheld_entries and (rules.safety_critical or rules.overflow is OverflowPolicy.FAIL_LOUD):
+        _refuse(withheld_entries, context)
+        raise _budget_error(withheld_entries, budget)
 
-    return MediaPlan(tuple(shown))
+    return MediaPlan(tuple(entries))
 
 
-def _refuse(lost: Sequence[Shown], desk: _Desk) -> None:
+def _refuse(entries: Sequence[MediaEntry], context: _PlanContext) -> None:
     """Refuse what no budget makes the model take."""
-    names = ", ".join(each.media.uri for each in lost if each.item.modality not in desk.takes)
+    unreadable = [entry for entry in entries if entry.item.modality not in context.modalities]
+    names = ", ".join(entry.media.uri for entry in unreadable)
     if names:
         raise InvalidInput(
             f"the model does not take {names} and the policy leaves nothing out: give stand_ins "
@@ -100,9 +103,9 @@ def _refuse(lost: Sequence[Shown], desk: _Desk) -> None:
         )
 
 
-def _exhausted(lost: Sequence[Shown], budget: int) -> ContextBudgetExhausted:
-    tokens = sum(original(each.media).tokens for each in lost)
-    names = ", ".join(each.media.uri for each in lost)
+def _budget_error(entries: Sequence[MediaEntry], budget: int) -> ContextBudgetExhausted:
+    tokens = sum(original(entry.media).tokens for entry in entries)
+    names = ", ".join(entry.media.uri for entry in entries)
     return ContextBudgetExhausted(
         f"{names} would take {tokens} tokens beside the text, the budget is {budget} and the "
         "policy leaves nothing out: raise budget_tokens, send fewer or smaller ones, or give "
@@ -112,157 +115,195 @@ def _exhausted(lost: Sequence[Shown], budget: int) -> ContextBudgetExhausted:
     )
 
 
-def _size(shown: Shown) -> int:
+def _size(entry: MediaEntry) -> int:
     """What an item takes of the media's part: tables too, stand-ins not."""
-    table = shown.item.modality is Modality.STRUCTURED
-    return shown.item.tokens if table else shown.beside
+    table = entry.item.modality is Modality.STRUCTURED
+    return entry.item.tokens if table else entry.attachment_tokens
 
 
-def _whole(media: Media, desk: _Desk) -> Shown:
+def _full_entry(media: Media, context: _PlanContext) -> MediaEntry:
     """An item as it enters where nothing is scarce."""
     if media.kind is MediaKind.STRUCTURED:
-        return _table(media, desk, None)
+        return _table(media, context, None)
 
-    sent = cropped_picture(Shown(media=media, text=media_text(media), item=original(media)))
-    if sent.item.modality not in desk.takes:
-        return _instead(sent, desk)
+    entry = cropped_picture(MediaEntry(media=media, text=media_text(media), item=original(media)))
+    if entry.item.modality not in context.modalities:
+        return _substitute_entry(entry, context)
 
-    offered = _offers(media, desk)
-    share = round(1000 * desk.rules.media_fidelity)
-    found = substitute(sent.item, [item for item, _ in offered], fidelity_permille=share)
-    if found.chosen is sent.item:
-        return sent
+    offers = _offers(media, context)
+    share = round(1000 * context.rules.media_fidelity)
+    substitution = substitute(entry.item, offers, fidelity_permille=share)
+    if substitution.replacement is entry.item:
+        return entry
 
-    each = next(stand_in for item, stand_in in offered if item is found.chosen)
-    return _stood_in(media, found, each)
+    return _stand_in_entry(media, substitution, offers[substitution.replacement])
 
 
-def _offers(media: Media, desk: _Desk) -> list[tuple[MediaItem, StandIn]]:
+def _offers(media: Media, context: _PlanContext) -> dict[MediaItem, StandIn]:
     """What may replace an item: its stand-ins, and a transcript that its segments make."""
-    full = with_transcript(media, desk.counter, room=desk.pool, asked=desk.asked)
-    return [(offer(full, place, desk.counter), each) for place, each in enumerate(full.stand_ins)]
+    room, query_terms = context.pool, context.query_terms
+    full = with_transcript(media, context.counter, room=room, query_terms=query_terms)
+
+    offers: dict[MediaItem, StandIn] = {}
+    for number, stand_in in enumerate(full.stand_ins):
+        offers[offer(full, number, context.counter)] = stand_in
+    return offers
 
 
-def _stood_in(media: Media, found: Substitution, each: StandIn) -> Shown:
-    link = reference_to(found, permille(each.confidence, 1000)).line()
-    return Shown(
+def _stand_in_entry(media: Media, substitution: Substitution, stand_in: StandIn) -> MediaEntry:
+    link = reference_to(substitution, permille(stand_in.confidence, 1000)).line()
+    return MediaEntry(
         media=media,
-        text=f"{media_text(media)}\n[{link}]\n{each.text}",
-        item=found.chosen,
-        saved_tokens=max(0, original(media).tokens - found.chosen.tokens),
+        text=f"{media_text(media)}\n[{link}]\n{stand_in.text}",
+        item=substitution.replacement,
+        saved_tokens=max(0, original(media).tokens - substitution.replacement.tokens),
         reference=link,
     )
 
 
-def _table(media: Media, desk: _Desk, room: int | None) -> Shown:
+def _table(media: Media, context: _PlanContext, room: int | None) -> MediaEntry:
     """A table in its cheapest form, within a room where there is one."""
-    found, how = needed(media), table_rules(desk.counter, desk.rules, desk.asked, media)
+    reduction = needed_rows(media)
+    options = table_rules(context.counter, context.rules, context.query_terms, media)
     head = media_text(media)
     if room is None:
-        table = whole_table(found, how)
+        table = whole_table(reduction, options)
     else:
-        used = desk.counter.upper_bound(head) + _FRAME
-        table = table_within(found, how, max(0, room - used))
+        overhead = context.counter.upper_bound(head) + _FRAME
+        table = table_within(reduction, options, max(0, room - overhead))
 
-    pretty = desk.counter.upper_bound(serialise(rows_of(media), Form.PRETTY_JSON))
-    return Shown(
+    method = _table_method(table.note, reduction.note)
+    # What a caller would have sent without this plan: all rows, as JSON for people.
+    pretty = context.counter.upper_bound(serialise(rows_of(media), Form.PRETTY_JSON))
+    return MediaEntry(
         media=media,
-        text="\n".join(line for line in (head, table.text) if line),
-        item=replace(original(media), tokens=table.tokens, method=_done(table.note, found.note)),
+        text="\n".join(filter(None, (head, table.text))),
+        item=replace(original(media), tokens=table.tokens, method=method),
         saved_tokens=max(0, pretty - table.tokens),
         form=table.form,
         note=table.note,
     )
 
 
-def _done(note: str, needed_note: str) -> str:
+def _table_method(note: str, request_note: str) -> str:
     """What was done to a table: nothing, what the caller asked for, or more."""
     if not note:
         return "original"
-    return "filtered" if note == needed_note else "sampled"
+    return "filtered" if note == request_note else "sampled"
 
 
-def _divided(shown: Sequence[Shown], desk: _Desk) -> list[Shown]:
+def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[MediaEntry]:
     """The items within a pool that cannot hold all of them whole.
 
     The items of greatest worth whose smallest versions fit together stay; the pool is then
     divided between them.
     """
-    held = {f"{place:05}": each for place, each in enumerate(shown) if _size(each)}
-    least = {name: _least(each, desk) for name, each in held.items()}
-    worth = {name: claim_on_budget(each.media, desk.asked) for name, each in held.items()}
-    kept = knapsack([Item(name, least[name], worth[name]) for name in held], desk.pool)
-    parts = _rations({name: held[name] for name in kept}, least, desk.pool, desk)
-    found = {name: _smaller(held[name], parts[name], desk) for name in kept}
-    settled = {name: each for name, each in found.items() if not _is_picture(each)}
-    pictures = {name: held[name] for name in kept if _is_picture(held[name])}
-    left = desk.pool - sum(map(_size, settled.values()))
-    parts = _rations(pictures, least, left, desk)  # segments and rows leave something over
-    settled |= {name: _smaller(each, parts[name], desk) for name, each in pictures.items()}
-    settled |= {name: _instead(each, desk) for name, each in held.items() if name not in kept}
-    return [settled.get(f"{place:05}", each) for place, each in enumerate(shown)]
+    claims: list[_Claim] = []
+    for number, entry in enumerate(entries):
+        if _size(entry):
+            claims.append(_claim(f"{number:05}", entry, context))
+
+    items = [Item(claim.id, claim.least, claim.worth) for claim in claims]
+    selection = knapsack(items, context.pool)
+    winners = [claim for claim in claims if claim.id in selection]
+    plans: dict[str, MediaEntry] = {}
+    rations = _rations(winners, context.pool)
+    for claim in winners:
+        if claim.entry.media.kind is not MediaKind.IMAGE:
+            plans[claim.id] = _smaller(claim.entry, rations[claim.id], context)
+
+    # Segments and rows come in lumps and leave something over, pictures can take any size: so
+    # the pictures divide what the others did not use.
+    pictures = [claim for claim in winners if claim.id not in plans]
+    rations = _rations(pictures, context.pool - sum(map(_size, plans.values())))
+    for claim in pictures:
+        plans[claim.id] = _smaller(claim.entry, rations[claim.id], context)
+
+    for claim in claims:
+        if claim.id not in plans:
+            plans[claim.id] = _substitute_entry(claim.entry, context)
+
+    return [plans.get(f"{number:05}", entry) for number, entry in enumerate(entries)]
 
 
-def _is_picture(each: Shown) -> bool:
-    return each.media.kind is MediaKind.IMAGE
+class _Claim(NamedTuple):
+    """What an item asks of a pool that cannot hold all items whole."""
+
+    id: str
+    entry: MediaEntry
+    least: int
+    """The fewest tokens with which it can go in at all."""
+    worth: int
 
 
-def _rations(
-    held: Mapping[str, Shown], least: Mapping[str, int], pool: int, desk: _Desk
-) -> Mapping[str, int]:
+def _claim(name: str, entry: MediaEntry, context: _PlanContext) -> _Claim:
+    worth = claim_on_budget(entry.media, context.query_terms)
+    return _Claim(name, entry, _least_tokens(entry, context), worth)
+
+
+def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:
     """Each item's part of the pool, by worth and size, from the one exact allocator."""
-    sections = [
-        Section(
-            name,
-            w=claim_on_budget(each.media, desk.asked) / 1000,
-            alpha=float(_size(each)),
-            beta=max(1.0, _size(each) / 4),
-            t_min=least[name],
-            t_max=_size(each),
+    sections: list[Section] = []
+    for claim in claims:
+        size = _size(claim.entry)
+        section = Section(
+            claim.id,
+            w=claim.worth / 1000,
+            alpha=float(size),
+            # Half of a token's worth is lost after a quarter of the item: the first segments
+            # and rows say most.
+            beta=max(1.0, size / 4),
+            t_min=claim.least,
+            t_max=size,
         )
-        for name, each in held.items()
-    ]
+        sections.append(section)
+
     return allocate(sections, pool).tokens
 
 
-def _least(each: Shown, desk: _Desk) -> int:
+def _least_tokens(entry: MediaEntry, context: _PlanContext) -> int:
     """The fewest tokens that an item must have to go in at all."""
-    if each.media.kind is MediaKind.STRUCTURED:
-        head = desk.counter.upper_bound(media_text(each.media))
-        return min(_size(each), head + _FRAME + _LEAST_TABLE)
-    return least_tokens(each, desk.rules.media_least_px)
+    if entry.media.kind is MediaKind.STRUCTURED:
+        head = context.counter.upper_bound(media_text(entry.media))
+        return min(_size(entry), head + _FRAME + _LEAST_TABLE)
+    return least_tokens(entry, context.rules.media_least_px)
 
 
-def _smaller(each: Shown, target: int, desk: _Desk) -> Shown:
-    if _size(each) <= target:
-        return each
-    if each.media.kind is MediaKind.STRUCTURED:
-        return _table(each.media, desk, target)
-    return smaller(each, target, least_px=desk.rules.media_least_px, asked=desk.asked)
+def _smaller(entry: MediaEntry, target: int, context: _PlanContext) -> MediaEntry:
+    if _size(entry) <= target:
+        return entry
+    if entry.media.kind is MediaKind.STRUCTURED:
+        return _table(entry.media, context, target)
+
+    least_px = context.rules.media_least_px
+    return smaller(entry, target, least_px=least_px, query_terms=context.query_terms)
 
 
-def _instead(shown: Shown, desk: _Desk) -> Shown:
+def _substitute_entry(entry: MediaEntry, context: _PlanContext) -> MediaEntry:
     """What stands for an item that cannot be sent: its best stand-in, else its name."""
-    if shown.media.kind is MediaKind.STRUCTURED:
-        return _table(shown.media, desk, 0)
+    if entry.media.kind is MediaKind.STRUCTURED:
+        return _table(entry.media, context, 0)
 
-    taken = shown.item.modality in desk.takes
-    most = shown.item.tokens if taken else desk.pool + 1
-    offers = [pair for pair in _offers(shown.media, desk) if pair[0].tokens < most]
+    readable = entry.item.modality in context.modalities
+    # A stand-in for what could be sent must be cheaper; for what cannot, it need only fit.
+    ceiling = entry.item.tokens if readable else context.pool + 1
+    offers = _offers(entry.media, context)
+    fitting = [item for item in offers if item.tokens < ceiling]
 
-    if offers:
-        best, each = max(offers, key=lambda pair: (pair[0].utility_permille, pair[0].id))
-        saved = shown.item.tokens - best.tokens
-        return _stood_in(shown.media, Substitution(shown.item, best, saved), each)
+    if fitting:
+        item = max(fitting, key=lambda item: (item.utility_permille, item.id))
+        saving = entry.item.tokens - item.tokens
+        substitution = Substitution(entry.item, item, saving)
+        return _stand_in_entry(entry.media, substitution, offers[item])
 
-    why = f"it takes {shown.item.tokens} tokens"
-    if not taken:
-        why = f"the model takes no {shown.item.modality.value}"
+    reason = f"it takes {entry.item.tokens} tokens"
+    if not readable:
+        reason = f"the model takes no {entry.item.modality.value}"
 
-    return Shown(
-        media=shown.media,
-        text=media_text(shown.media, said=[f"[not sent: {why}; ask for it by its address]"]),
-        item=replace(shown.item, tokens=0, method=POINTER),
-        saved_tokens=original(shown.media).tokens,
-        note=why,
+    return MediaEntry(
+        media=entry.media,
+        text=media_text(entry.media, notes=[f"[not sent: {reason}; ask for it by its address]"]),
+        item=replace(entry.item, tokens=0, method=POINTER),
+        saved_tokens=original(entry.media).tokens,
+        note=reason,
     )

@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
+from typing import TypeVar
 
 from ...schema.errors import InvalidInput
 from ..budget.items import Item
 from ..budget.knapsack import knapsack
 from ..tokens.modality import ImageRule, image_tokens
+
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class TableReduction:
     """Rows that stay, and the sentence that says what is missing."""
 
     rows: tuple[Mapping[str, object], ...]
@@ -40,7 +44,7 @@ class Reduced:
     """Empty when nothing is missing."""
 
 
-def downsampled(
+def largest_size(
     width_px: int, height_px: int, rule: ImageRule, *, target_tokens: int, least_px: int = 1
 ) -> tuple[int, int] | None:
     """The largest size of the same shape within the tokens, or None.
@@ -54,14 +58,17 @@ def downsampled(
     if image_tokens(width_px, height_px, rule) <= target_tokens:
         return width_px, height_px
 
-    longer, least = max(width_px, height_px), _least_edge(width_px, height_px, least_px)
-    fitting = [least - 1, longer]  # tokens rise with the edge, so halving finds the last that fits
+    longer, least_edge = max(width_px, height_px), _least_edge(width_px, height_px, least_px)
+    fitting = [
+        least_edge - 1,
+        longer,
+    ]  # tokens rise with the edge, so halving finds the last that fits
     while fitting[1] - fitting[0] > 1:
         middle = sum(fitting) // 2
         size = _with_edge(width_px, height_px, middle)
         fitting[image_tokens(*size, rule) > target_tokens] = middle
 
-    return _with_edge(width_px, height_px, fitting[0]) if fitting[0] >= least else None
+    return _with_edge(width_px, height_px, fitting[0]) if fitting[0] >= least_edge else None
 
 
 def least_size(width_px: int, height_px: int, least_px: int) -> tuple[int, int]:
@@ -84,18 +91,25 @@ def _with_edge(width_px: int, height_px: int, edge: int) -> tuple[int, int]:
     return max(1, width_px * edge // longer), max(1, height_px * edge // longer)
 
 
-def cropped(width_px: int, height_px: int, regions: Iterable[Region]) -> Region | None:
+def crop_region(width_px: int, height_px: int, regions: Iterable[Region]) -> Region | None:
     """The smallest region around all regions of interest, inside the picture."""
-    inside = [region for region in regions if region.left < width_px and region.top < height_px]
-    if not inside:
-        return None
+    union: Region | None = None
+    for region in regions:
+        # A region may be stated for a larger original; outside of this one there is nothing.
+        if region.left >= width_px or region.top >= height_px:
+            continue
 
-    return Region(
-        min(region.left for region in inside),
-        min(region.top for region in inside),
-        min(width_px, max(region.right for region in inside)),
-        min(height_px, max(region.bottom for region in inside)),
-    )
+        right, bottom = min(width_px, region.right), min(height_px, region.bottom)
+        if union is None:
+            union = Region(region.left, region.top, right, bottom)
+        union = Region(
+            min(union.left, region.left),
+            min(union.top, region.top),
+            max(union.right, right),
+            max(union.bottom, bottom),
+        )
+
+    return union
 
 
 def chosen_segments(segments: Sequence[Item], target_tokens: int) -> tuple[str, ...]:
@@ -104,27 +118,32 @@ def chosen_segments(segments: Sequence[Item], target_tokens: int) -> tuple[str, 
     Raises:
         InvalidInput: `bad_item`.
     """
-    chosen = set(knapsack(segments, target_tokens))
-    return tuple(segment.id for segment in segments if segment.id in chosen)
+    selection = set(knapsack(segments, target_tokens))
+    return tuple(segment.id for segment in segments if segment.id in selection)
 
 
-def filtered(
+def filter_rows(
     rows: Sequence[Mapping[str, object]],
     columns: Sequence[str],
     keep: Callable[[Mapping[str, object]], bool] = lambda row: True,
-) -> Reduced:
+) -> TableReduction:
     """The rows to keep, with the named columns in the given order."""
-    kept = tuple(
-        {column: row[column] for column in columns if column in row} for row in rows if keep(row)
-    )
-    every = {column for row in rows for column in row}
-    hidden = len(every - set(columns))
-    said = [f"{len(kept)} of {len(rows)} rows"] if len(kept) < len(rows) else []
-    said += [f"{hidden} of {len(every)} columns left out"] if hidden else []
-    return Reduced(kept, "; ".join(said))
+    kept_rows: list[Mapping[str, object]] = []
+    for row in filter(keep, rows):
+        kept_rows.append({column: row[column] for column in columns if column in row})
+
+    all_columns = set(chain.from_iterable(rows))
+    hidden_count = len(all_columns.difference(columns))
+    notes: list[str] = []
+    if len(kept_rows) < len(rows):
+        notes.append(f"{len(kept_rows)} of {len(rows)} rows")
+    if hidden_count:
+        notes.append(f"{hidden_count} of {len(all_columns)} columns left out")
+
+    return TableReduction(tuple(kept_rows), "; ".join(notes))
 
 
-def sampled(rows: Sequence[Mapping[str, object]], size: int) -> Reduced:
+def sample_rows(rows: Sequence[Mapping[str, object]], size: int) -> TableReduction:
     """Return evenly spaced rows, first and last among them, with the size of the whole.
 
     Raises:
@@ -133,14 +152,15 @@ def sampled(rows: Sequence[Mapping[str, object]], size: int) -> Reduced:
     if size < 1:
         raise InvalidInput(f"a sample has at least 1 row, not {size}", code="bad_media")
     if len(rows) <= size:
-        return Reduced(tuple(rows), "")
+        return TableReduction(tuple(rows), "")
 
-    places = _spread(range(len(rows)), size)
     note = f"sample of {size} of {len(rows)} rows, evenly spaced; the rest is available"
-    return Reduced(tuple(rows[place] for place in places), note)
+    return TableReduction(tuple(_spread(rows, size)), note)
 
 
-def nearest(rows: Sequence[Mapping[str, object]], worth: Sequence[int], size: int) -> Reduced:
+def nearest_rows(
+    rows: Sequence[Mapping[str, object]], worth: Sequence[int], size: int
+) -> TableReduction:
     """The rows of most worth in their own order, evenly spaced among equals.
 
     `worth` has a number for each row; rows of one worth are a plain sample.
@@ -149,47 +169,52 @@ def nearest(rows: Sequence[Mapping[str, object]], worth: Sequence[int], size: in
         InvalidInput: `bad_media`, for a size below 1.
     """
     if len(set(worth)) < 2 or len(rows) <= size:
-        return sampled(rows, size)
+        return sample_rows(rows, size)
 
-    places: list[int] = []
-    for level in sorted(set(worth), reverse=True):
-        alike = [place for place, each in enumerate(worth) if each == level]
-        if len(places) == size:
-            break
-        places += _spread(alike, size - len(places))
+    levels: dict[int, list[int]] = {}
+    for number, row_worth in enumerate(worth):
+        levels.setdefault(row_worth, []).append(number)
+
+    numbers: list[int] = []
+    for level in sorted(levels, reverse=True):
+        numbers += _spread(levels[level], size - len(numbers))
 
     note = f"{size} of {len(rows)} rows, nearest to the request first; the rest is available"
-    return Reduced(tuple(rows[place] for place in sorted(places)), note)
+    return TableReduction(tuple(rows[number] for number in sorted(numbers)), note)
 
 
-def _spread(places: Sequence[int], size: int) -> Sequence[int]:
-    """Return evenly spaced places, first and last among them."""
-    if len(places) <= size:
-        return places
-    step = max(1, size - 1)
-    return [places[at * (len(places) - 1) // step] for at in range(size)]
+def _spread(row_list: Sequence[_Row], size: int) -> Sequence[_Row]:
+    """Evenly spaced ones, first and last among them."""
+    if len(row_list) <= size:
+        return row_list
+
+    gaps = max(1, size - 1)
+    return [row_list[number * (len(row_list) - 1) // gaps] for number in range(size)]
 
 
-def grouped(
-    rows: Sequence[Mapping[str, object]], columns: Sequence[str], by: str = ""
+def group_aggregates(
+    rows: Sequence[Mapping[str, object]], columns: Sequence[str], group_column: str = ""
 ) -> tuple[dict[str, object], ...]:
     """The aggregates of columns as rows, one a group and column, groups sorted.
 
-    >>> grouped([{"n": 1, "t": "a"}, {"n": 2, "t": "a"}], ["n"], "t")
+    >>> group_aggregates([{"n": 1, "t": "a"}, {"n": 2, "t": "a"}], ["n"], "t")
     ({'t': 'a', 'column': 'n', 'count': 2, 'sum': 3, 'min': 1, 'max': 2, 'mean': 1.5},)
     """
     groups: dict[str, list[Mapping[str, object]]] = {}
     for row in rows:
-        groups.setdefault(str(row.get(by, "")) if by else "", []).append(row)
+        group = str(row.get(group_column, "")) if group_column else ""
+        groups.setdefault(group, []).append(row)
 
-    found: list[dict[str, object]] = []
+    summaries: list[dict[str, object]] = []
     for name in sorted(groups):
         for column in columns:
-            numbers = aggregated(groups[name], column)
-            plain = {what: _plain(number) for what, number in numbers.items()}
-            found.append({**({by: name} if by else {}), "column": column, **plain})
+            summary: dict[str, object] = {group_column: name} if group_column else {}
+            summary["column"] = column
+            for statistic, number in column_aggregates(groups[name], column).items():
+                summary[statistic] = _plain(number)
+            summaries.append(summary)
 
-    return tuple(found)
+    return tuple(summaries)
 
 
 def _plain(number: Fraction) -> int | float:
@@ -197,7 +222,7 @@ def _plain(number: Fraction) -> int | float:
     return int(number) if number.denominator == 1 else float(round(number, 6))
 
 
-def aggregated(rows: Sequence[Mapping[str, object]], column: str) -> dict[str, Fraction]:
+def column_aggregates(rows: Sequence[Mapping[str, object]], column: str) -> dict[str, Fraction]:
     """Return count, sum, least, most and mean of a column's numbers, exact.
 
     Values that are no numbers are not counted; without any number only the count stands.

@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
@@ -64,14 +65,14 @@ TRAITS: Final[Mapping[Form, FormTraits]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Serialised:
+class SerialisedTable:
     """Records in the form that was chosen."""
 
     form: Form
     text: str
     tokens: int
     """The counter's upper bound of the text."""
-    considered: tuple[tuple[Form, int], ...]
+    costs: tuple[tuple[Form, int], ...]
     """Every form that was allowed, with its tokens."""
 
 
@@ -84,8 +85,11 @@ def serialise(records: Sequence[Record], form: Form) -> str:
     if form in (Form.PRETTY_JSON, Form.MINIFIED_JSON):
         return _json(list(map(dict, records)), pretty=form is Form.PRETTY_JSON)
 
-    columns = list(dict.fromkeys(key for record in records for key in record))
-    rows = [[_cell(record.get(column, "")) for column in columns] for record in records]
+    columns = list(dict.fromkeys(chain.from_iterable(records)))
+    rows: list[list[str]] = []
+    for record in records:
+        rows.append([_cell(record.get(column, "")) for column in columns])
+
     if form is Form.MARKDOWN:
         return _markdown(columns, rows)
     if form is Form.CSV:
@@ -99,21 +103,24 @@ def choose_form(
     counter: TokenCounter,
     *,
     least_accuracy: ParseAccuracy = ParseAccuracy.HIGH,
-) -> Serialised:
+) -> SerialisedTable:
     """The records in the cheapest form that is read surely enough.
 
     Raises:
         InvalidInput: `bad_media`, for a value that JSON cannot hold.
     """
-    allowed = [form for form in Form if TRAITS[form].accuracy >= least_accuracy]
-    texts = {form: serialise(records, form) for form in allowed}
-    tokens = {form: counter.upper_bound(text) for form, text in texts.items()}
-    best = min(
-        allowed,
-        key=lambda form: (tokens[form], -TRAITS[form].accuracy, TRAITS[form].cost_permille),
-    )
-    considered = tuple((form, tokens[form]) for form in allowed)
-    return Serialised(best, texts[best], tokens[best], considered)
+    texts: dict[Form, str] = {}
+    tokens: dict[Form, int] = {}
+    for form in Form:
+        if TRAITS[form].accuracy >= least_accuracy:
+            texts[form] = serialise(records, form)
+            tokens[form] = counter.upper_bound(texts[form])
+
+    def rank(form: Form) -> tuple[int, int, int]:
+        return tokens[form], -TRAITS[form].accuracy, TRAITS[form].cost_permille
+
+    best = min(tokens, key=rank)
+    return SerialisedTable(best, texts[best], tokens[best], tuple(tokens.items()))
 
 
 def _json(value: object, *, pretty: bool = False) -> str:
@@ -137,35 +144,41 @@ def _cell(value: object) -> str:
 
 def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(map(_escape_cell, line)) + " |" for line in lines)
 
 
 def _compact(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Write what all rows share once, behind its column's name, and a cell as above as `"`."""
-    shared = [len(rows) > 1 and len(set(column)) == 1 for column in zip(*rows, strict=True)]
-    names = [_escaped(name).replace("=", "\\=") for name in columns]
-    told = zip(names, rows[0], shared, strict=True) if rows else ()
-    head = [f"{name}={_escaped(cell)}" if same else name for name, cell, same in told]
-    lines = ["|".join(head)]
-    above: Sequence[str] = ()
+    heads: list[str] = []
+    varying: list[int] = []
+    for number, cells in enumerate(zip(*rows, strict=True)):
+        head = _escape_cell(columns[number]).replace("=", "\\=")
+        if len(rows) > 1 and len(set(cells)) == 1:
+            head += f"={_escape_cell(cells[0])}"
+        else:
+            varying.append(number)
+        heads.append(head)
 
+    lines = ["|".join(heads)]
+    previous: Sequence[str] = ()
     for row in rows:
-        cells = (
-            _DITTO if above and cell == above[place] and len(cell) > 1 else _marked(cell)
-            for place, cell in enumerate(row)
-            if not shared[place]
-        )
-        lines.append("|".join(cells))
-        above = row
+        line: list[str] = []
+        for number in varying:
+            # A mark in place of one character would save nothing.
+            repeats = previous and len(row[number]) > 1 and row[number] == previous[number]
+            line.append(_DITTO if repeats else _compact_cell(row[number]))
+
+        lines.append("|".join(line))
+        previous = row
 
     return "\n".join(lines)
 
 
-def _marked(cell: str) -> str:
-    return "\\" + cell if cell == _DITTO else _escaped(cell)
+def _compact_cell(cell: str) -> str:
+    return "\\" + cell if cell == _DITTO else _escape_cell(cell)
 
 
-def _escaped(text: str) -> str:
+def _escape_cell(text: str) -> str:
     text = text.replace("\\", "\\\\").replace("|", "\\|")
     return text.replace("\r", "\\r").replace("\n", "\\n")
 

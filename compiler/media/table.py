@@ -12,13 +12,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import Final, cast
 
 from ...schema.policy import CompilePolicy
 from ..request.request import Media, RowFilter, RowTest
 from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
-from .reduction import Reduced, filtered, grouped, nearest
+from .reduction import TableReduction, filter_rows, group_aggregates, nearest_rows
 from .serialisation import ParseAccuracy, choose_form
 
 Row = Mapping[str, object]
@@ -44,20 +45,23 @@ class TableRules:
     """How a table is written, and what may stand for its rows."""
 
     counter: TokenCounter
-    least: ParseAccuracy
-    asked: frozenset[str] = frozenset()
+    least_accuracy: ParseAccuracy
+    query_terms: frozenset[str] = frozenset()
     aggregates: tuple[str, ...] = ()
     group_by: str = ""
 
 
 def table_rules(
-    counter: TokenCounter, rules: CompilePolicy, asked: frozenset[str], media: Media | None = None
+    counter: TokenCounter,
+    rules: CompilePolicy,
+    query_terms: frozenset[str],
+    media: Media | None = None,
 ) -> TableRules:
     """The rules for a table of a request, or for a stored one."""
     return TableRules(
         counter=counter,
-        least=ParseAccuracy[rules.structured_accuracy.upper()],
-        asked=asked,
+        least_accuracy=ParseAccuracy[rules.structured_accuracy.upper()],
+        query_terms=query_terms,
         aggregates=media.aggregates if media is not None else (),
         group_by=media.group_by if media is not None else "",
     )
@@ -68,92 +72,98 @@ def rows_of(media: Media) -> tuple[Row, ...]:
     return tuple(cast("Sequence[Row]", json.loads(media.records)))
 
 
-def needed(media: Media) -> Reduced:
+def needed_rows(media: Media) -> TableReduction:
     """The rows and columns that the caller says the task needs."""
     rows = rows_of(media)
     if not media.columns and not media.where:
-        return Reduced(rows, "")
+        return TableReduction(rows, "")
 
-    every = tuple(dict.fromkeys(column for row in rows for column in row))
-    tests = [(test, _stated(test.value)) for test in media.where]
-    return filtered(
-        rows,
-        media.columns or every,
-        lambda row: all(_passes(row.get(test.column), test, value) for test, value in tests),
-    )
+    all_columns = tuple(dict.fromkeys(chain.from_iterable(rows)))
+    tests = [(test, _test_operand(test.value)) for test in media.where]
+
+    def keep(row: Row) -> bool:
+        return all(_passes(row.get(test.column), test, value) for test, value in tests)
+
+    return filter_rows(rows, media.columns or all_columns, keep)
 
 
-def whole_table(found: Reduced, how: TableRules) -> Table:
+def whole_table(reduction: TableReduction, options: TableRules) -> Table:
     """A table with all the rows that are needed, in its cheapest sure form."""
-    chosen = choose_form(found.rows, how.counter, least_accuracy=how.least)
-    return _table(how, chosen.form.value, found.note, [chosen.text])
+    table = choose_form(reduction.rows, options.counter, least_accuracy=options.least_accuracy)
+    return _table(options, table.form.value, reduction.note, [table.text])
 
 
-def table_within(found: Reduced, how: TableRules, room: int) -> Table:
+def table_within(reduction: TableReduction, options: TableRules, room: int) -> Table:
     """A table within a room: aggregates, then the rows that fit.
 
     Where the room holds nothing of it, the columns and the note stand all the same.
     """
-    whole = whole_table(found, how)
-    if whole.tokens <= room:
-        return whole
+    full_table = whole_table(reduction, options)
+    if full_table.tokens <= room:
+        return full_table
 
-    summed = _summary(found.rows, how, room)
-    worth = [len(how.asked & terms_of(_words(row))) for row in found.rows] if how.asked else []
-    worth = worth or [0] * len(found.rows)
-    size = max(1, len(found.rows) - 1) * max(0, room) // max(1, whole.tokens)
+    summary = _summary(reduction.rows, options, room)
+    worth = [0] * len(reduction.rows)
+    if options.query_terms:
+        worth = [len(options.query_terms & terms_of(_words(row))) for row in reduction.rows]
 
+    # Start at the number of rows that the average row allows, then shrink by what was too much:
+    # two or three tables are written, not one for each row.
+    size = max(1, len(reduction.rows) - 1) * max(0, room) // max(1, full_table.tokens)
     while size > 0:
-        part = nearest(found.rows, worth, size)
-        chosen = choose_form(part.rows, how.counter, least_accuracy=how.least)
-        table = _table(how, chosen.form.value, _notes(found, part.note), [*summed, chosen.text])
+        part = nearest_rows(reduction.rows, worth, size)
+        serialised = choose_form(part.rows, options.counter, least_accuracy=options.least_accuracy)
+        note = _notes(reduction, part.note)
+        table = _table(options, serialised.form.value, note, [*summary, serialised.text])
         if table.tokens <= room:
             return table
         size = min(size - 1, size * room // table.tokens)
 
-    columns = ", ".join(dict.fromkeys(column for row in found.rows for column in row))
-    note = _notes(found, f"none of {len(found.rows)} rows shown; columns: {columns}")
-    return _table(how, whole.form, note, summed)
+    columns = ", ".join(dict.fromkeys(chain.from_iterable(reduction.rows)))
+    note = _notes(reduction, f"none of {len(reduction.rows)} rows shown; columns: {columns}")
+    return _table(options, full_table.form, note, summary)
 
 
-def _table(how: TableRules, form: str, note: str, parts: Sequence[str]) -> Table:
-    text = "\n".join(part for part in (f"[{note}]" if note else "", *parts) if part)
-    return Table(text=text, tokens=how.counter.upper_bound(text), form=form, note=note)
+def _table(options: TableRules, form: str, note: str, parts: Sequence[str]) -> Table:
+    head = f"[{note}]" if note else ""
+    text = "\n".join(filter(None, (head, *parts)))
+    return Table(text=text, tokens=options.counter.upper_bound(text), form=form, note=note)
 
 
-def _notes(found: Reduced, note: str) -> str:
-    return "; ".join(each for each in (found.note, note) if each)
+def _notes(reduction: TableReduction, note: str) -> str:
+    return "; ".join(filter(None, (reduction.note, note)))
 
 
-def _summary(rows: Sequence[Row], how: TableRules, room: int) -> list[str]:
+def _summary(rows: Sequence[Row], options: TableRules, room: int) -> list[str]:
     """What all rows add up to, by group where that fits half the room."""
-    columns = how.aggregates or _numeric(rows)
-    for by in dict.fromkeys((how.group_by, "")):
-        lines = grouped(rows, columns, by)
+    columns = options.aggregates or _numeric(rows)
+    for group_column in dict.fromkeys((options.group_by, "")):
+        lines = group_aggregates(rows, columns, group_column)
         if not lines or room < _LEAST_ROOM:
             continue
-        chosen = choose_form(lines, how.counter, least_accuracy=how.least)
-        if chosen.tokens <= room // 2:
-            return [f"[all {len(rows)} rows add up to]", chosen.text, "[rows]"]
+        serialised = choose_form(lines, options.counter, least_accuracy=options.least_accuracy)
+        if serialised.tokens <= room // 2:
+            return [f"[all {len(rows)} rows add up to]", serialised.text, "[rows]"]
 
     return []
 
 
 def _numeric(rows: Sequence[Row]) -> tuple[str, ...]:
     """The columns that hold nothing but numbers, in their order."""
-    held: dict[str, bool] = {}
+    is_numeric: dict[str, bool] = {}
     for row in rows:
         for column, value in row.items():
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            held[column] = held.get(column, True) and number
-    return tuple(column for column, numbers in held.items() if numbers)
+            is_numeric[column] = is_numeric.get(column, True) and number
+
+    return tuple(filter(is_numeric.__getitem__, is_numeric))
 
 
 def _words(row: Row) -> str:
-    return " ".join(str(value) for value in row.values())
+    return " ".join(map(str, row.values()))
 
 
-def _stated(text: str) -> object:
+def _test_operand(text: str) -> object:
     """The value of a test; what is no JSON is the text itself."""
     try:
         value: object = json.loads(text)
@@ -162,24 +172,28 @@ def _stated(text: str) -> object:
     return value
 
 
-def _passes(held: object, test: RowFilter, value: object) -> bool:
+def _passes(cell: object, test: RowFilter, value: object) -> bool:
     """Whether a cell passes a test; numbers compare as numbers, however they are written."""
-    one, other = _number(held), _number(value)
-    numbers = one is not None and other is not None
+    cell_number, operand_number = _number(cell), _number(value)
+    numbers = cell_number is not None and operand_number is not None
     if test.test is RowTest.CONTAINS:
-        return str(value).casefold() in str(held).casefold()
+        return str(value).casefold() in str(cell).casefold()
 
-    same = one == other if numbers else str(held) == str(value)
+    equal = cell_number == operand_number if numbers else str(cell) == str(value)
     if test.test in (RowTest.EQUALS, RowTest.NOT_EQUALS):
-        return same is (test.test is RowTest.EQUALS)
+        return equal is (test.test is RowTest.EQUALS)
 
-    if one is None or other is None:
-        if held is None:
+    if cell_number is None or operand_number is None:
+        if cell is None:
             return False
-        less = str(held) < str(value)
-        return same or less is (test.test is RowTest.AT_MOST)
+        less = str(cell) < str(value)
+        return equal or less is (test.test is RowTest.AT_MOST)
 
-    return one >= other if test.test is RowTest.AT_LEAST else one <= other
+    return (
+        cell_number >= operand_number
+        if test.test is RowTest.AT_LEAST
+        else cell_number <= operand_number
+    )
 
 
 def _number(value: object) -> Fraction | None:

@@ -25,32 +25,32 @@ _UTILITY_OF_METHOD: Final[Mapping[str, int]] = {"ocr": 900, "transcript": 900, "
 """Utility of a stand-in that states none, in permille of a whole original: the words of a page
 or a speech carry most of it, a caption tells what it shows."""
 _OTHER_METHOD: Final = 800
-_LEAST: Final = 500
+_LEAST_RELEVANCE: Final = 500
 """Relevance of what shares no word with the request, in permille: the caller sent it for this
 request, so it is worth much; half lets what the request names come first."""
 
 _HEAD: Final = 16
 """Tokens of the line that says how many segments there are."""
 
-WHOLE: Final = 1000
+PERMILLE: Final = 1000
 
 
 def permille(share: float | None, usual: int) -> int:
     """A stated share of 0 to 1 in permille, else the usual one."""
-    return usual if share is None else round(WHOLE * share)
+    return usual if share is None else round(PERMILLE * share)
 
 
-def relevance(text: str, asked: frozenset[str]) -> int:
+def relevance(text: str, query_terms: frozenset[str]) -> int:
     """How much of the request a text speaks of, in permille; whole where either is silent.
 
     >>> relevance("the red car", frozenset({"red", "bike"}))
     500
     """
     words = terms_of(text)
-    if not asked or not words:
-        return WHOLE
+    if not query_terms or not words:
+        return PERMILLE
 
-    return max(_LEAST, WHOLE * len(asked & words) // len(asked))
+    return max(_LEAST_RELEVANCE, PERMILLE * len(query_terms & words) // len(query_terms))
 
 
 def original(media: Media) -> MediaItem:
@@ -59,65 +59,81 @@ def original(media: Media) -> MediaItem:
         id=media.uri,
         modality=Modality(media.kind.value),
         tokens=one_media_tokens(media),
-        utility_permille=permille(media.utility, WHOLE),
+        utility_permille=permille(media.utility, PERMILLE),
     )
 
 
-def claim_on_budget(media: Media, asked: frozenset[str]) -> int:
+def claim_on_budget(media: Media, query_terms: frozenset[str]) -> int:
     """The worth by which media share a budget that is too small for all of them."""
-    spoken = [*(each.text for each in media.stand_ins), *(each.text for each in media.segments)]
-    near = relevance("\n".join((media.description, *media.columns, *spoken)), asked)
-    stated = permille(media.utility, WHOLE)
+    texts = [media.description, *media.columns]
+    texts += [source.text for source in (*media.stand_ins, *media.segments)]
+    nearness = relevance("\n".join(texts), query_terms)
+    stated_utility = permille(media.utility, PERMILLE)
     if media.kind is MediaKind.IMAGE:
-        return image_utility(density=stated, relevance=near)
+        return image_utility(density=stated_utility, relevance=nearness)
     if media.kind is MediaKind.STRUCTURED:
-        return structured_utility(relevance=near, needed_rows=stated)
+        return structured_utility(relevance=nearness, needed_rows=stated_utility)
 
-    speech = WHOLE if any(each.method == "transcript" for each in media.stand_ins) else 0
-    heard = audio_utility(speech=speech, relevance=near, acoustic=round(WHOLE * media.beyond_text))
-    return max(1, heard * stated // WHOLE)
+    # Where words can be sent alone, sound is worth what it tells beyond them.
+    speech = PERMILLE if _has_transcript(media) else 0
+    acoustic = round(PERMILLE * media.beyond_text)
+    utility = audio_utility(speech=speech, relevance=nearness, acoustic=acoustic)
+    return max(1, utility * stated_utility // PERMILLE)
 
 
-def worth(segment: Segment, asked: frozenset[str]) -> int:
+def _has_transcript(media: Media) -> bool:
+    return any(stand_in.method == "transcript" for stand_in in media.stand_ins)
+
+
+def worth(segment: Segment, query_terms: frozenset[str]) -> int:
     """What a segment is worth for the request, at least 1."""
-    return max(1, permille(segment.utility, relevance(segment.text, asked)))
+    return max(1, permille(segment.utility, relevance(segment.text, query_terms)))
 
 
 def with_transcript(
-    media: Media, counter: TokenCounter, *, room: int, asked: frozenset[str]
+    media: Media, counter: TokenCounter, *, room: int, query_terms: frozenset[str]
 ) -> Media:
     """A recording with the transcript that its segments make, where it brought none.
 
     A transcript beyond the room keeps the segments that matter most, and says how many.
     """
-    known = any(each.method == "transcript" for each in media.stand_ins)
-    if known or not media.segments or not all(each.text for each in media.segments):
+    if _has_transcript(media) or not media.segments:
         return media
 
-    lines = {f"{n:05}": f"[{s.start:g}-{s.end:g}s] {s.text}" for n, s in enumerate(media.segments)}
-    items = [
-        Item(name, counter.upper_bound(f"{line}\n"), worth(segment, asked))
-        for (name, line), segment in zip(lines.items(), media.segments, strict=True)
-    ]
-    chosen = chosen_segments(items, max(0, room - _HEAD))
-    head = [f"[{len(chosen)} of {len(lines)} segments]"] if len(chosen) < len(lines) else []
-    text = "\n".join([*head, *(lines[name] for name in chosen)])
-    if not chosen:
+    lines: dict[str, str] = {}
+    items: list[Item] = []
+    for number, segment in enumerate(media.segments):
+        # One silent segment, and the words of the others are no transcript of the recording.
+        if not segment.text:
+            return media
+
+        line = f"[{segment.start:g}-{segment.end:g}s] {segment.text}"
+        item = Item(f"{number:05}", counter.upper_bound(f"{line}\n"), worth(segment, query_terms))
+        lines[item.id] = line
+        items.append(item)
+
+    selection = chosen_segments(items, max(0, room - _HEAD))
+    if not selection:
         return media
+
+    text = "\n".join(lines[name] for name in selection)
+    if len(selection) < len(lines):
+        text = f"[{len(selection)} of {len(lines)} segments]\n{text}"
 
     return replace(media, stand_ins=(*media.stand_ins, StandIn(text=text, method="transcript")))
 
 
 def offer(media: Media, place: int, counter: TokenCounter) -> MediaItem:
     """A stand-in of a media item as an item that may replace it."""
-    each = media.stand_ins[place]
-    kept = _UTILITY_OF_METHOD.get(each.method, _OTHER_METHOD)
-    told = kept * (WHOLE - round(WHOLE * media.beyond_text)) // WHOLE
-    whole = permille(media.utility, WHOLE)
+    stand_in = media.stand_ins[place]
+    method_utility = _UTILITY_OF_METHOD.get(stand_in.method, _OTHER_METHOD)
+    in_words = PERMILLE - round(PERMILLE * media.beyond_text)
+    original_utility = permille(media.utility, PERMILLE)
+    usual_utility = method_utility * in_words // PERMILLE * original_utility // PERMILLE
     return MediaItem(
-        id=f"{media.uri}#{each.method}{place + 1}",
+        id=f"{media.uri}#{stand_in.method}{place + 1}",
         modality=Modality.TEXT,
-        tokens=counter.upper_bound(each.text),
-        utility_permille=permille(each.utility, told * whole // WHOLE),
-        method=each.method,
+        tokens=counter.upper_bound(stand_in.text),
+        utility_permille=permille(stand_in.utility, usual_utility),
+        method=stand_in.method,
     )

@@ -18,7 +18,7 @@ from ..media.entry import seconds
 from ..tokens.capabilities import Provider
 from .answer_schema import opened
 from .cache_plan import Plan, capability_for, in_system
-from .media import NativePart, Originals, interleaved, native_parts
+from .media import NativePart, Originals, interleave, native_parts
 from .tools import tools_of
 
 
@@ -39,7 +39,7 @@ def render_adk(
         "system_instruction": plan.text_of(Stability.STATIC, tools=tools is None)
     }
     if tools:
-        declared = [
+        declarations = [
             {
                 "name": tool.name,
                 "description": tool.description,
@@ -47,18 +47,20 @@ def render_adk(
             }
             for tool in tools
         ]
-        config["tools"] = [{"function_declarations": declared}]
+        config["tools"] = [{"function_declarations": declarations}]
     elif plan.answer_schema is not None and capability_for(plan, Provider.GEMINI).answer_schemas:
         # Gemini refuses a request with both functions and a schema for the answer.
         config["response_mime_type"] = "application/json"
         config["response_json_schema"] = opened(plan.answer_schema)
 
-    rules = [segment for segment in plan.of(Stability.SCOPE) if in_system(segment, contract)]
+    rules = [
+        segment for segment in plan.zone_segments(Stability.SCOPE) if in_system(segment, contract)
+    ]
     scope = "".join(segment.text for segment in rules)
     zones = (Stability.SESSION,) if scope else (Stability.SCOPE, Stability.SESSION)
     contents = [_content("user", plan.text_of(*zones))]
 
-    for segment in plan.of(Stability.HISTORY):
+    for segment in plan.zone_segments(Stability.HISTORY):
         if segment.speaker == "assistant":
             contents.append(_content("model", segment.said_by("assistant")))
         else:
@@ -83,7 +85,7 @@ def turn_parts(plan: Plan, media: Originals | None = None) -> list[dict[str, Any
     Raises:
         InvalidInput: `bad_media`.
     """
-    beside = native_parts(plan, "adk", media)
+    native = native_parts(plan, "adk", media)
     turn = (
         (number, segment, segment.text)
         for number, segment in enumerate(plan.segments)
@@ -91,23 +93,23 @@ def turn_parts(plan: Plan, media: Originals | None = None) -> list[dict[str, Any
     )
     return [
         {"text": part} if isinstance(part, str) else _native(part)
-        for part in interleaved(turn, beside)
+        for part in interleave(turn, native)
     ]
 
 
 def _native(part: NativePart) -> dict[str, Any]:
-    named = {"mime_type": part.word}
-    if part.sent.url:
-        made: dict[str, Any] = {"file_data": {"file_uri": part.sent.url, **named}}
+    media_type = {"mime_type": part.word}
+    if part.media.url:
+        payload: dict[str, Any] = {"file_data": {"file_uri": part.media.url, **media_type}}
     else:
-        made = {"inline_data": {"data": part.sent.data, **named}}
+        payload = {"inline_data": {"data": part.media.data, **media_type}}
 
-    taken: dict[str, Any] = {}
+    selection: dict[str, Any] = {}
     if part.clip is not None:
-        taken["start_offset"] = f"{seconds(part.clip.start)}s"
-        taken["end_offset"] = f"{seconds(part.clip.end)}s"
+        selection["start_offset"] = f"{seconds(part.clip.start)}s"
+        selection["end_offset"] = f"{seconds(part.clip.end)}s"
 
     if part.fps:
-        taken["fps"] = part.fps
+        selection["fps"] = part.fps
 
-    return {**made, **({"video_metadata": taken} if taken else {})}
+    return {**payload, **({"video_metadata": selection} if selection else {})}

@@ -46,12 +46,12 @@ def render_anthropic(
         InvalidInput: `bad_request`, for a lifetime that the model does not offer;
             `unknown_vocabulary` for a contract; `bad_media` for what cannot be sent as planned.
     """
-    beside = native_parts(plan, "anthropic", media)
+    native = native_parts(plan, "anthropic", media)
     row = capability_for(plan, Provider.ANTHROPIC)
     place = ttl_place(row, ttl_s)
     tools = tools_of(segment.block for segment in plan.segments)
-    found = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
-    marked = marked_shown(plan, found, native_tools=tools is not None)
+    ends = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
+    mark_positions = marked_shown(plan, ends, native_tools=tools is not None)
     system: list[dict[str, Any]] = []
     messages: list[dict[str, Any]] = []
 
@@ -59,12 +59,12 @@ def render_anthropic(
         if tools is not None and segment.block.section == "tools":
             continue
         role = _role(segment, messages, row)
-        mark = _mark(ttl_s) if number in marked else {}
+        mark = _mark(ttl_s) if number in mark_positions else {}
         if in_system(segment, contract):
             system.append({**_text(segment.said_by(role)), **mark})
-        elif number in beside:
-            before, behind = segment.around_media()
-            parts = [_text(before), *map(_image, beside[number]), _text(behind)]
+        elif number in native:
+            before, closing = segment.around_media()
+            parts = [_text(before), *map(_image, native[number]), _text(closing)]
             _say(messages, role, parts)
         else:
             _say(messages, role, [{**_text(segment.said_by(role)), **mark}])
@@ -80,7 +80,7 @@ def render_anthropic(
             }
             for tool in tools
         ]
-        request["tools"][-1].update(_mark(ttl_s) if -1 in marked else {})
+        request["tools"][-1].update(_mark(ttl_s) if -1 in mark_positions else {})
 
     return request
 
@@ -113,9 +113,9 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _image(part: NativePart) -> dict[str, Any]:
-    if part.sent.url:
-        return {"type": "image", "source": {"type": "url", "url": part.sent.url}}
-    data = base64.b64encode(part.sent.data).decode("ascii")
+    if part.media.url:
+        return {"type": "image", "source": {"type": "url", "url": part.media.url}}
+    data = base64.b64encode(part.media.data).decode("ascii")
     source = {"type": "base64", "media_type": part.word, "data": data}
     return {"type": "image", "source": source}
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 from ...schema.compile_terms import SECTIONS, CacheHitStatus, SectionName, Stability
 from ...schema.errors import InvalidInput, unknown
 from ..format.block import Block
-from ..media.entry import Shown
+from ..media.entry import MediaEntry
 from ..tokens.capabilities import GENERIC, Capability, Provider
 from ..tokens.counting import TokenCounter
 
@@ -30,7 +30,7 @@ CONTRACTS: Final[Mapping[str, tuple[Stability, ...]]] = MappingProxyType(
     {"system": (Stability.STATIC, Stability.SCOPE), "payload": (Stability.STATIC,)}
 )
 """Zones of the system text by contract option: A, all rules; B, the platform's alone."""
-NOTHING_SHOWN: Final[Mapping[int, Shown]] = MappingProxyType({})
+NOTHING_SHOWN: Final[Mapping[int, MediaEntry]] = MappingProxyType({})
 SPEAKERS: Final = frozenset({"user", "assistant", "system"})
 
 
@@ -41,7 +41,7 @@ class Segment:
     text: str
     """With heading, boundary lines and final newline."""
     block: Block
-    shown: Shown | None = None
+    media_entry: MediaEntry | None = None
     """The media item that the block names, if any."""
 
     @property
@@ -61,8 +61,8 @@ class Segment:
 
         A turn without words is framed too: providers refuse an empty text.
         """
-        own = self.speaker == role and self.block.text.strip()
-        return self.block.text if own else self.text
+        is_own_turn = self.speaker == role and self.block.text.strip()
+        return self.block.text if is_own_turn else self.text
 
     def around_media(self) -> tuple[str, str]:
         """The text before and behind what is sent for its media item.
@@ -89,16 +89,22 @@ class Plan:
     @property
     def media_tokens(self) -> int:
         """The tokens of the pictures, recordings and films that are sent beside the text."""
-        return sum(segment.shown.beside for segment in self.segments if segment.shown)
+        return sum(
+            segment.media_entry.attachment_tokens
+            for segment in self.segments
+            if segment.media_entry
+        )
 
-    def of(self, *stabilities: Stability) -> tuple[Segment, ...]:
+    def zone_segments(self, *stabilities: Stability) -> tuple[Segment, ...]:
         """The segments of some zones, in order."""
         return tuple(s for s in self.segments if s.stability in stabilities)
 
     def text_of(self, *stabilities: Stability, tools: bool = True) -> str:
         """The text of some zones, with or without the tools."""
-        kept = (s for s in self.of(*stabilities) if tools or s.block.section != "tools")
-        return "".join(s.text for s in kept)
+        segments = (
+            s for s in self.zone_segments(*stabilities) if tools or s.block.section != "tools"
+        )
+        return "".join(s.text for s in segments)
 
 
 def segments_of(
@@ -106,11 +112,11 @@ def segments_of(
     blocks: Sequence[Block],
     spans: Sequence[tuple[int, int]],
     *,
-    shown: Mapping[int, Shown] = NOTHING_SHOWN,
+    media_entries: Mapping[int, MediaEntry] = NOTHING_SHOWN,
 ) -> tuple[Segment, ...]:
-    """The segments of a text from the spans of its blocks; `shown` is media by place."""
+    """The segments of a text from the spans of its blocks; media entries by place."""
     return tuple(
-        Segment(text[start:end], block, shown.get(place))
+        Segment(text[start:end], block, media_entries.get(place))
         for place, (block, (start, end)) in enumerate(zip(blocks, spans, strict=True))
     )
 
@@ -164,9 +170,9 @@ def ttl_place(row: Capability, ttl_s: int) -> int:
         return 0
 
     if ttl_s not in row.ttls_s:
-        offered = " or ".join(map(str, row.ttls_s))
+        lifetimes = " or ".join(map(str, row.ttls_s))
         raise InvalidInput(
-            f"{row.pattern} caches for {offered} seconds, not {ttl_s}", code="bad_request"
+            f"{row.pattern} caches for {lifetimes} seconds, not {ttl_s}", code="bad_request"
         )
 
     return row.ttls_s.index(ttl_s)
@@ -200,16 +206,18 @@ def expected_cached_tokens(plan: Plan) -> int:
     return tokens - tokens % row.granularity_tokens
 
 
-def hit_status(cached: int, expected: int) -> CacheHitStatus:
+def hit_status(cached_tokens: int, expected_tokens: int) -> CacheHitStatus:
     """What a provider's report of cached tokens means beside what was expected (C-111).
 
     >>> hit_status(1_024, 4_096).value
     'PARTIAL_HIT'
     """
-    if not cached:
+    if not cached_tokens:
         return CacheHitStatus.NONE
 
-    return CacheHitStatus.FULL_HIT if cached >= expected else CacheHitStatus.PARTIAL_HIT
+    return (
+        CacheHitStatus.FULL_HIT if cached_tokens >= expected_tokens else CacheHitStatus.PARTIAL_HIT
+    )
 
 
 def tokens_read(before: Plan, now: Plan) -> int:
@@ -224,16 +232,16 @@ def tokens_read(before: Plan, now: Plan) -> int:
         return 0
 
     pairs = zip(before.segments, now.segments, strict=False)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0].text == pair[1].text, pairs))
+    unchanged_count = sum(1 for _ in takewhile(lambda pair: pair[0].text == pair[1].text, pairs))
     if row.breakpoints:
         reach = row.lookback_blocks or len(now.segments)
         ends = [
             end
             for end in marks(before)
-            if end < same and any(0 <= mark - end <= reach for mark in marks(now))
+            if end < unchanged_count and any(0 <= mark - end <= reach for mark in marks(now))
         ]
     else:
-        ends = [same - 1]
+        ends = [unchanged_count - 1]
 
     tokens = _prefix_tokens(now, max(ends, default=-1))
     if tokens < row.min_cacheable_tokens:
@@ -265,7 +273,7 @@ def _within_lookback(ends: list[int], plan: Plan) -> list[int]:
 
 def added_blocks(plan: Plan) -> int:
     """How many blocks of the history its last turn added: from the user's words on."""
-    history = plan.of(Stability.HISTORY)
+    history = plan.zone_segments(Stability.HISTORY)
     for number, segment in enumerate(reversed(history), start=1):
         if segment.speaker == "user":
             return number

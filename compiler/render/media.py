@@ -18,16 +18,16 @@ from typing import Final, NamedTuple
 
 from ...schema.errors import InvalidInput
 from ..media.cost import PICTURE, one_media_tokens, picture_tokens
-from ..media.entry import Shown
+from ..media.entry import MediaEntry
 from ..media.measures import measures, media_type_of
-from ..media.parts import alone
+from ..media.parts import segment_media
 from ..request.request import MediaKind, Segment
 from ..tokens.capabilities import MEDIA_WIRES, MediaWire
 from ..tokens.modality import Modality, audio_tokens, image_tokens
 from .cache_plan import Plan
 from .cache_plan import Segment as TextSegment
 
-_SAME: Final = {
+_TYPE_ALIASES: Final = {
     "image/jpg": "image/jpeg",
     "audio/mp3": "audio/mpeg",
     "audio/wave": "audio/wav",
@@ -56,7 +56,7 @@ _ENDINGS: Final = {
     "webm": "video/webm",
 }
 """Media types by the ending of an address."""
-_HOW: Final = "memory.media(envelope) crops, resizes and cuts what it holds"
+_ADVICE: Final = "memory.media(envelope) crops, resizes and cuts what it holds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,21 +76,21 @@ class SentMedia:
     def type(self) -> str:
         """The media type, by its usual name; empty when nothing tells it."""
         path = self.url.partition("?")[0].partition("#")[0]
-        told = media_type_of(self.data) or self.media_type.partition(";")[0].strip().lower()
-        told = told or _ENDINGS.get(path.rpartition(".")[2].lower(), "")
-        return _SAME.get(told, told)
+        name = media_type_of(self.data) or self.media_type.partition(";")[0].strip().lower()
+        name = name or _ENDINGS.get(path.rpartition(".")[2].lower(), "")
+        return _TYPE_ALIASES.get(name, name)
 
 
-def sent_media(stated: SentMedia | bytes | str) -> SentMedia:
+def sent_media(original: SentMedia | bytes | str) -> SentMedia:
     """What is sent from plain bytes, or from the text of a URL.
 
     Raises:
         InvalidInput: `bad_media`, for no bytes and no text.
     """
-    if isinstance(stated, SentMedia):
-        return stated
+    if isinstance(original, SentMedia):
+        return original
 
-    return SentMedia(url=stated) if isinstance(stated, str) else SentMedia(data=bytes(stated))
+    return SentMedia(url=original) if isinstance(original, str) else SentMedia(data=bytes(original))
 
 
 Originals = Mapping[str, SentMedia | bytes | str]
@@ -101,7 +101,7 @@ class NativePart(NamedTuple):
     """One part of a request that is no text."""
 
     modality: Modality
-    sent: SentMedia
+    media: SentMedia
     word: str
     """The request format's own word for the media type; may be empty for an address."""
     clip: Segment | None = None
@@ -111,17 +111,17 @@ class NativePart(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _MediaContext:
     """What every step looks at."""
 
-    given: Originals
+    originals: Originals
     target: str
     wire: MediaWire
-    takes: Collection[Modality]
+    modalities: Collection[Modality]
 
 
 def native_parts(
-    plan: Plan, target: str, given: Originals | None
+    plan: Plan, target: str, originals: Originals | None
 ) -> Mapping[int, tuple[NativePart, ...]]:
     """The native parts of a request by the place of the segment that names them.
 
@@ -131,78 +131,84 @@ def native_parts(
         InvalidInput: `bad_media`, for an item that the plan sends and this request cannot, and
             for what is not of the planned size.
     """
-    if given is None:
+    if originals is None:
         return {}
 
-    wire = _crowded(plan, MEDIA_WIRES[target])
-    desk = _Desk(given, target, wire, plan.capability.media)
+    wire = _crowded_wire(plan, MEDIA_WIRES[target])
+    context = _MediaContext(originals, target, wire, plan.capability.media)
     return {
-        place: tuple(_parts(segment.shown, desk))
+        place: tuple(_parts(segment.media_entry, context))
         for place, segment in enumerate(plan.segments)
-        if segment.shown is not None and segment.shown.beside
+        if segment.media_entry is not None and segment.media_entry.attachment_tokens
     }
 
 
-def interleaved(
-    said: Iterable[tuple[int, TextSegment, str]], beside: Mapping[int, Sequence[NativePart]]
+def interleave(
+    segments: Iterable[tuple[int, TextSegment, str]], native: Mapping[int, Sequence[NativePart]]
 ) -> Iterator[str | NativePart]:
     """The texts of segments, joined, with the native parts between them.
 
-    `said` are segments by their place, each with its words in this request; the last thing is a
-    text, which may be empty.
+    `segments` come by their place, each with its words in this request; the last thing is a text,
+    which may be empty.
     """
     text = ""
-    for place, segment, words in said:
-        if place not in beside:
+    for place, segment, words in segments:
+        if place not in native:
             text += words
             continue
 
-        before, behind = segment.around_media()
+        before, closing = segment.around_media()
         yield text + before
-        yield from beside[place]
-        text = behind
+        yield from native[place]
+        text = closing
 
     yield text
 
 
-def _crowded(plan: Plan, wire: MediaWire) -> MediaWire:
+def _crowded_wire(plan: Plan, wire: MediaWire) -> MediaWire:
     """The format's row as it holds for as many pictures as the plan sends."""
-    kinds = [s.shown.item.modality for s in plan.segments if s.shown is not None and s.shown.beside]
+    kinds = [
+        s.media_entry.item.modality
+        for s in plan.segments
+        if s.media_entry is not None and s.media_entry.attachment_tokens
+    ]
     if wire.crowd is None or kinds.count(Modality.IMAGE) <= wire.crowd[0]:
         return wire
     return replace(wire, most_px=wire.crowd[1])
 
 
-def _bad(why: str) -> InvalidInput:
-    return InvalidInput(why, code="bad_media")
+def _bad(reason: str) -> InvalidInput:
+    return InvalidInput(reason, code="bad_media")
 
 
-def _parts(shown: Shown, desk: _Desk) -> Iterator[NativePart]:
-    modality, uri = shown.item.modality, shown.media.uri
-    if modality not in desk.takes or not desk.wire.carries(modality):
-        who = "the model" if modality not in desk.takes else f"a request for {desk.target}"
+def _parts(entry: MediaEntry, context: _MediaContext) -> Iterator[NativePart]:
+    modality, uri = entry.item.modality, entry.media.uri
+    if modality not in context.modalities or not context.wire.carries(modality):
+        refuser = (
+            "the model" if modality not in context.modalities else f"a request for {context.target}"
+        )
         raise _bad(
-            f"{who} takes no {modality.value}, and the budget holds {uri} as one: name the model "
-            "in the compile and give stand_ins, leave the item out, or render without media"
+            f"{refuser} takes no {modality.value}, and the budget holds {uri} as one: name the "
+            "model in the compile and give stand_ins, leave the item out, or render without media"
         )
 
     if modality is Modality.VIDEO:
-        yield from _film(shown, desk)
+        yield from _film(entry, context)
     elif modality is Modality.IMAGE:
-        yield _picture(shown, desk)
-    elif shown.segments:
-        for segment, address in zip(shown.segments, shown.parts, strict=True):
-            most = one_media_tokens(alone(shown.media, segment))
-            yield _sound(address, shown, most, desk)
+        yield _picture(entry, context)
+    elif entry.segments:
+        for segment, address in zip(entry.segments, entry.parts, strict=True):
+            ceiling = one_media_tokens(segment_media(entry.media, segment))
+            yield _sound(address, entry, ceiling, context)
     else:
-        yield _sound(uri, shown, shown.item.tokens, desk)
+        yield _sound(uri, entry, entry.item.tokens, context)
 
 
-def _found(desk: _Desk, *addresses: str) -> SentMedia:
+def _original_at(context: _MediaContext, *addresses: str) -> SentMedia:
     """What is given under the first known address."""
     for address in addresses:
-        if address in desk.given:
-            return sent_media(desk.given[address])
+        if address in context.originals:
+            return sent_media(context.originals[address])
 
     raise _bad(
         f"{addresses[0]} is to be sent and media holds nothing for it: use "
@@ -210,62 +216,63 @@ def _found(desk: _Desk, *addresses: str) -> SentMedia:
     )
 
 
-def _word(address: str, sent: SentMedia, modality: Modality, desk: _Desk) -> str:
+def _word(address: str, media: SentMedia, modality: Modality, context: _MediaContext) -> str:
     """The format's word for what is sent, once it is sure that the format carries it."""
-    wire, word = desk.wire, desk.wire.words.get(sent.type, "")
-    if sent.url:
+    wire, word = context.wire, context.wire.words.get(media.type, "")
+    if media.url:
         schemes = wire.schemes.get(modality, ())
-        if sent.url.partition("://")[0] not in schemes:
-            offered = " or ".join(f"{scheme}://" for scheme in schemes) or "bytes alone"
+        if media.url.partition("://")[0] not in schemes:
+            schemes_text = " or ".join(f"{scheme}://" for scheme in schemes) or "bytes alone"
             raise _bad(
-                f"a request for {desk.target} takes {modality.value} by {offered}, not as "
-                f"{sent.url!r:.120}; give the bytes"
+                f"a request for {context.target} takes {modality.value} by {schemes_text}, not as "
+                f"{media.url!r:.120}; give the bytes"
             )
 
-    if (sent.data or sent.type) and not (word and sent.type.startswith(f"{modality.value}/")):
-        carried = ", ".join(word for word in wire.words if word.startswith(modality.value))
+    if (media.data or media.type) and not (word and media.type.startswith(f"{modality.value}/")):
+        carried_types = ", ".join(word for word in wire.words if word.startswith(modality.value))
         raise _bad(
-            f"{address} is {sent.type or 'of an unknown type'}; a request for {desk.target} "
-            f"carries {carried}: convert it, or state its media_type"
+            f"{address} is {media.type or 'of an unknown type'}; a request for {context.target} "
+            f"carries {carried_types}: convert it, or state its media_type"
         )
 
     return word
 
 
-def _whole(address: str, sent: SentMedia) -> InvalidInput:
+def _part_needed(address: str, media: SentMedia) -> InvalidInput:
     return _bad(
-        f"{address} is planned smaller than {sent.url!r:.120}: give the bytes of the part; {_HOW}"
+        f"{address} is planned smaller than {media.url!r:.120}: give the bytes of the part; "
+        f"{_ADVICE}"
     )
 
 
-def _picture(shown: Shown, desk: _Desk) -> NativePart:
-    address = (*shown.parts, shown.media.uri)[0]
-    sent = _found(desk, address, shown.media.uri)
-    word = _word(address, sent, Modality.IMAGE, desk)
+def _picture(entry: MediaEntry, context: _MediaContext) -> NativePart:
+    address = (*entry.parts, entry.media.uri)[0]
+    media = _original_at(context, address, entry.media.uri)
+    word = _word(address, media, Modality.IMAGE, context)
 
-    if sent.data:
-        _check_picture(address, sent, shown, desk.wire)
-    elif shown.item.method != "original":
-        raise _whole(address, sent)
+    if media.data:
+        _check_picture(address, media, entry, context.wire)
+    elif entry.item.method != "original":
+        raise _part_needed(address, media)
 
-    return NativePart(Modality.IMAGE, sent, word)
+    return NativePart(Modality.IMAGE, media, word)
 
 
-def _check_picture(address: str, sent: SentMedia, shown: Shown, wire: MediaWire) -> None:
-    told = measures(sent.data, MediaKind.IMAGE)
-    if not told:
+def _check_picture(address: str, media: SentMedia, entry: MediaEntry, wire: MediaWire) -> None:
+    measure = measures(media.data, MediaKind.IMAGE)
+    if not measure:
         raise _bad(f"the bytes of {address} tell no size; convert it to PNG or JPEG")
 
-    size = int(told["width"]), int(told["height"])
-    due = planned_size(shown)
+    size = int(measure["width"]), int(measure["height"])
+    planned_px = planned_size(entry)
     tokens = image_tokens(*size, PICTURE)
 
-    if (due is not None and size != due) or tokens > shown.item.tokens:
-        planned = "" if due is None else f"{due[0]}x{due[1]} and "
+    if (planned_px is not None and size != planned_px) or tokens > entry.item.tokens:
+        plan_text = "" if planned_px is None else f"{planned_px[0]}x{planned_px[1]} and "
         raise _bad(
-            f"{address} is {size[0]}x{size[1]} and takes {tokens} tokens; planned were {planned}"
-            f"{shown.item.tokens} tokens: state its true width and height in the compile, and send "
-            f"it as planned; {_HOW}"
+            f"{address} is {size[0]}x{size[1]} and takes {tokens} tokens; planned were {plan_text}"
+            f"{entry.item.tokens} tokens: state its true width and height in the compile, and send "
+            f"it as planned; {_ADVICE}"
         )
 
     if wire.most_px is not None and max(size) > wire.most_px:
@@ -276,91 +283,91 @@ def _check_picture(address: str, sent: SentMedia, shown: Shown, wire: MediaWire)
         )
 
 
-def planned_size(shown: Shown) -> tuple[int, int] | None:
+def planned_size(entry: MediaEntry) -> tuple[int, int] | None:
     """The width and height that a picture must have when it is sent, None for any."""
-    if shown.size is not None or shown.region is None:
-        return shown.size
-    left, top, right, bottom = shown.region
+    if entry.size is not None or entry.region is None:
+        return entry.size
+    left, top, right, bottom = entry.region
     return right - left, bottom - top
 
 
-def _sound(address: str, shown: Shown, most: int, desk: _Desk) -> NativePart:
-    sent = _found(desk, address)
-    word = _word(address, sent, Modality.AUDIO, desk)
-    if sent.url and shown.segments:
-        raise _whole(address, sent)
+def _sound(address: str, entry: MediaEntry, ceiling: int, context: _MediaContext) -> NativePart:
+    media = _original_at(context, address)
+    word = _word(address, media, Modality.AUDIO, context)
+    if media.url and entry.segments:
+        raise _part_needed(address, media)
 
-    told = measures(sent.data, MediaKind.AUDIO)
-    tokens = audio_tokens(round(told["seconds"] * 1000)) if told else 0
-    if tokens > most:
+    measure = measures(media.data, MediaKind.AUDIO)
+    tokens = audio_tokens(round(measure["seconds"] * 1000)) if measure else 0
+    if tokens > ceiling:
         raise _bad(
-            f"{address} takes {tokens} tokens, planned were {most}: state its true length in the "
-            f"compile, and send it as planned; {_HOW}"
+            f"{address} takes {tokens} tokens, planned were {ceiling}: state its true length in "
+            f"the compile, and send it as planned; {_ADVICE}"
         )
 
-    if sent.data and not told and not shown.media.seconds:
+    if media.data and not measure and not entry.media.seconds:
         raise _bad(f"neither {address} nor the request tells its length: state its seconds")
 
-    return NativePart(Modality.AUDIO, sent, word)
+    return NativePart(Modality.AUDIO, media, word)
 
 
-def _film(shown: Shown, desk: _Desk) -> Iterator[NativePart]:
+def _film(entry: MediaEntry, context: _MediaContext) -> Iterator[NativePart]:
     """A film whole, with the stretches and the rate that the provider takes from it.
 
     Stretches that are given by their own addresses are sent as they are.
     """
-    uri = shown.media.uri
+    uri = entry.media.uri
     clips: list[tuple[str, Segment | None]] = [(uri, None)]
-    if shown.segments:
-        clips = list(zip(shown.parts, shown.segments, strict=True))
+    if entry.segments:
+        clips = list(zip(entry.parts, entry.segments, strict=True))
 
     for address, clip in clips:
-        sent = _found(desk, address, uri)
-        word = _word(address, sent, Modality.VIDEO, desk)
+        media = _original_at(context, address, uri)
+        word = _word(address, media, Modality.VIDEO, context)
         if not word:
-            raise _bad(f"nothing tells what {sent.url!r:.120} is: state its media_type")
-        told = measures(sent.data, MediaKind.VIDEO)
-        _check_frames(address, shown, told, desk.wire)
-        if clip is None or address in desk.given:
-            length = shown.media.seconds if clip is None else clip.end - clip.start
-            _check_length(address, told, length)
+            raise _bad(f"nothing tells what {media.url!r:.120} is: state its media_type")
+        measure = measures(media.data, MediaKind.VIDEO)
+        _check_frames(address, entry, measure, context.wire)
+        if clip is None or address in context.originals:
+            length = entry.media.seconds if clip is None else clip.end - clip.start
+            _check_length(address, measure, length)
             clip = None
 
-        yield NativePart(Modality.VIDEO, sent, word, clip, _rate(shown, told))
+        yield NativePart(Modality.VIDEO, media, word, clip, _rate(entry, measure))
 
 
 def _check_frames(
-    address: str, shown: Shown, told: Mapping[str, int | float], wire: MediaWire
+    address: str, entry: MediaEntry, measure: Mapping[str, int | float], wire: MediaWire
 ) -> None:
     """Refuse frames that take more than planned, unless the provider makes them small itself."""
-    size = shown.size or (shown.media.width, shown.media.height)
-    planned = picture_tokens(replace(shown.media, width=size[0], height=size[1]))
+    size = entry.size or (entry.media.width, entry.media.height)
+    planned_tokens = picture_tokens(replace(entry.media, width=size[0], height=size[1]))
     frame = wire.frame_tokens
 
-    if "width" in told:
-        frame = min(frame, image_tokens(int(told["width"]), int(told["height"]), PICTURE))
-    elif shown.size is None:
-        frame = min(frame, planned)
+    if "width" in measure:
+        frame = min(frame, image_tokens(int(measure["width"]), int(measure["height"]), PICTURE))
+    elif entry.size is None:
+        frame = min(frame, planned_tokens)
 
-    if frame > planned:
+    if frame > planned_tokens:
         raise _bad(
-            f"{address} would take {frame} tokens a frame, planned were {planned}: grant more "
-            f"tokens, state segments or stand_ins, or send it resized to {size[0]}x{size[1]}"
+            f"{address} would take {frame} tokens a frame, planned were {planned_tokens}: grant "
+            f"more tokens, state segments or stand_ins, or send it resized to {size[0]}x{size[1]}"
         )
 
 
-def _check_length(address: str, told: Mapping[str, int | float], length: float) -> None:
+def _check_length(address: str, measure: Mapping[str, int | float], length: float) -> None:
     """Refuse a film that is longer than what was counted: a minute where nothing was stated."""
-    if round(told.get("seconds", 0) * 1000) > (round(length * 1000) or 60_000):
+    if round(measure.get("seconds", 0) * 1000) > (round(length * 1000) or 60_000):
         raise _bad(
-            f"{address} has {told['seconds']} seconds, counted were {length or 60:g}: state its "
+            f"{address} has {measure['seconds']} seconds, counted were {length or 60:g}: state its "
             "true length in the compile, and send no more than is planned"
         )
 
 
-def _rate(shown: Shown, told: Mapping[str, int | float]) -> float:
+def _rate(entry: MediaEntry, measure: Mapping[str, int | float]) -> float:
     """The frames a second of a film that loses frames, else 0."""
-    seconds = shown.media.seconds or told.get("seconds", 0)
-    if shown.frames and not seconds:
-        raise _bad(f"neither {shown.media.uri} nor the request tells its length: state its seconds")
-    return int(shown.frames * 1_000_000 / seconds) / 1_000_000 if shown.frames else 0.0
+    seconds = entry.media.seconds or measure.get("seconds", 0)
+    if entry.frames and not seconds:
+        raise _bad(f"neither {entry.media.uri} nor the request tells its length: state its seconds")
+    return int(entry.frames * 1_000_000 / seconds) / 1_000_000 if entry.frames else 0.0

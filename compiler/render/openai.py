@@ -23,12 +23,12 @@ from ..tokens.capabilities import Capability, Provider
 from ..tokens.modality import Modality
 from .answer_schema import is_strict
 from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
-from .media import NativePart, Originals, interleaved, native_parts
+from .media import NativePart, Originals, interleave, native_parts
 from .tools import marked_shown, tools_of
 
 _TTLS = {1_800: "30m", 43_200: "12h"}
 Mark = Mapping[str, str] | None
-_Beside = Mapping[int, tuple[NativePart, ...]]
+_NativeParts = Mapping[int, tuple[NativePart, ...]]
 _Groups = list[tuple[str, list[tuple[int, Segment]]]]
 
 
@@ -52,12 +52,12 @@ def render_openai(
         InvalidInput: `bad_request`, for a lifetime that the model does not offer;
             `unknown_vocabulary` for a contract; `bad_media` for what cannot be sent as planned.
     """
-    beside = native_parts(plan, "openai", media)
+    native = native_parts(plan, "openai", media)
     tools = tools_of(segment.block for segment in plan.segments)
     row = capability_for(plan, Provider.OPENAI)
     place = ttl_place(row, ttl_s)
-    found = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
-    marked = marked_shown(plan, found, native_tools=tools is not None)
+    ends = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
+    mark_positions = marked_shown(plan, ends, native_tools=tools is not None)
     ttl = {} if place == 0 else {"ttl": _TTLS[ttl_s]}
     mark = {"mode": "explicit", **ttl} if row.breakpoints else None
     request: dict[str, Any] = {
@@ -65,11 +65,11 @@ def render_openai(
         "messages": [
             {
                 "role": role,
-                "content": _with_media(role, said, beside)
-                if any(number in beside for number, _ in said)
-                else _content(role, said, marked, mark),
+                "content": _with_media(role, segments, native)
+                if any(number in native for number, _ in segments)
+                else _content(role, segments, mark_positions, mark),
             }
-            for role, said in _grouped(plan, contract, native_tools=tools is not None)
+            for role, segments in _messages(plan, contract, native_tools=tools is not None)
         ],
         "prompt_cache_key": plan.cache_key,
     }
@@ -103,22 +103,22 @@ def _form(plan: Plan, row: Capability) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": answer}}
 
 
-def _grouped(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:
+def _messages(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:
     """The messages as (role, segments): the zones as one each, the turns by themselves."""
-    found: _Groups = []
+    groups: _Groups = []
     zone = ""
     for number, segment in enumerate(plan.segments):
         if native_tools and segment.block.section == "tools":
             continue
-        here, role = _message_of(segment, contract)
-        if here == zone and segment.stability is not Stability.HISTORY:
-            found[-1][1].append((number, segment))
+        segment_zone, role = _message_of(segment, contract)
+        if segment_zone == zone and segment.stability is not Stability.HISTORY:
+            groups[-1][1].append((number, segment))
         else:
-            found.append((role, [(number, segment)]))
+            groups.append((role, [(number, segment)]))
 
-        zone = here
+        zone = segment_zone
 
-    return found
+    return groups
 
 
 def _message_of(segment: Segment, contract: str) -> tuple[str, str]:
@@ -131,19 +131,19 @@ def _message_of(segment: Segment, contract: str) -> tuple[str, str]:
 
 
 def _content(
-    role: str, said: Sequence[tuple[int, Segment]], marked: frozenset[int], mark: Mark
+    role: str, segments: Sequence[tuple[int, Segment]], mark_positions: frozenset[int], mark: Mark
 ) -> str | list[dict[str, Any]]:
     """The text of a message; as parts, cut behind each mark, where marks are taken."""
     if mark is None:
-        return "".join(segment.said_by(role) for _, segment in said)
+        return "".join(segment.said_by(role) for _, segment in segments)
 
     parts: list[dict[str, Any]] = []
     fresh = True
-    for number, segment in said:
+    for number, segment in segments:
         if fresh:
             parts.append({"type": "text", "text": ""})
         parts[-1]["text"] += segment.said_by(role)
-        fresh = number in marked
+        fresh = number in mark_positions
         if fresh:
             parts[-1]["prompt_cache_breakpoint"] = dict(mark)
 
@@ -151,19 +151,19 @@ def _content(
 
 
 def _with_media(
-    role: str, said: Sequence[tuple[int, Segment]], beside: _Beside
+    role: str, segments: Sequence[tuple[int, Segment]], native: _NativeParts
 ) -> list[dict[str, Any]]:
     """The parts of the turn's message, which no mark ever follows."""
-    words = ((number, segment, segment.said_by(role)) for number, segment in said)
+    words = ((number, segment, segment.said_by(role)) for number, segment in segments)
     return [
         {"type": "text", "text": part} if isinstance(part, str) else _native(part)
-        for part in interleaved(words, beside)
+        for part in interleave(words, native)
     ]
 
 
 def _native(part: NativePart) -> dict[str, Any]:
-    data = base64.b64encode(part.sent.data).decode("ascii")
+    data = base64.b64encode(part.media.data).decode("ascii")
     if part.modality is Modality.AUDIO:
         return {"type": "input_audio", "input_audio": {"data": data, "format": part.word}}
-    url = part.sent.url or f"data:{part.word};base64,{data}"
+    url = part.media.url or f"data:{part.word};base64,{data}"
     return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}

@@ -26,7 +26,7 @@ class ToolSpec(NamedTuple):
 
 def tools_of(blocks: Iterable[Block]) -> tuple[ToolSpec, ...] | None:
     """The tools of the TOOLS blocks; None when one of them is not a plain tool."""
-    found: list[ToolSpec] = []
+    tools: list[ToolSpec] = []
     for block in blocks:
         if block.section != "tools":
             continue
@@ -35,24 +35,24 @@ def tools_of(blocks: Iterable[Block]) -> tuple[ToolSpec, ...] | None:
             spec = _spec(text)
             if spec is None:
                 return None
-            found.append(spec)
+            tools.append(spec)
 
-    return tuple(found)
+    return tuple(tools)
 
 
-def marked_shown(plan: Plan, found: Iterable[int], *, native_tools: bool) -> frozenset[int]:
+def marked_shown(plan: Plan, ends: Iterable[int], *, native_tools: bool) -> frozenset[int]:
     """The marked places that have a text of their own in the request.
 
     Tools that are sent as tools have none: their mark moves to the text before them in their
     zone, which providers put behind the tools; without one it is -1, the list of tools itself.
     """
-    shown: set[int] = set()
-    for place in found:
+    positions: set[int] = set()
+    for place in ends:
         while native_tools and place >= 0 and plan.segments[place].block.section == "tools":
             place -= 1
-        shown.add(place)
+        positions.add(place)
 
-    return frozenset(shown)
+    return frozenset(positions)
 
 
 def _texts(block: Block) -> tuple[str, ...]:

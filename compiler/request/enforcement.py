@@ -53,17 +53,17 @@ def check_enforcement(enforcement: Enforcement, spec: str) -> None:
         )
 
     try:
-        stated = json.loads(spec)
+        document = json.loads(spec)
     except ValueError as error:
         raise _refusal(f"the specification is no JSON: {error}") from error
 
     if enforcement in (Enforcement.SCHEMA, Enforcement.GRAMMAR):
-        _check_schema(schema_of(stated))
+        _check_schema(schema_of(document))
         return
 
     allowed_keys = _KEYS[enforcement]
-    fields = fields_of(stated)
-    if not isinstance(stated, dict) or not fields.keys() <= allowed_keys:
+    fields = fields_of(document)
+    if not isinstance(document, dict) or not fields.keys() <= allowed_keys:
         raise _refusal(
             f"{enforcement.value} takes an object with {', '.join(sorted(allowed_keys))}"
         )

@@ -48,13 +48,13 @@ def turns_of(message: Fields) -> Iterator[dict[str, Any]]:
             words.append(str(block.get("text", "")))
         elif kind in ("tool_use", "tool_result"):
             # What was said before a call stays before it.
-            yield from _said(frame, words)
+            yield from _turn_text(frame, words)
             words = []
             yield _call(block) if kind == "tool_use" else _result(block)
         elif kind not in _SILENT_TYPES:
             words.append(f"[{kind}]")
 
-    yield from _said(frame, words)
+    yield from _turn_text(frame, words)
 
     for call in message.get("tool_calls") or ():
         function = call.get("function", call)
@@ -83,7 +83,7 @@ def _blocks(content: object) -> list[Fields]:
     return blocks
 
 
-def _said(frame: Mapping[str, str], words: list[str]) -> Iterator[dict[str, Any]]:
+def _turn_text(frame: Mapping[str, str], words: list[str]) -> Iterator[dict[str, Any]]:
     text = "\n".join(word for word in words if word)
     if text.strip():
         yield {**frame, "text": text}

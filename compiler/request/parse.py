@@ -39,7 +39,7 @@ from .request import (
     Tool,
     Turn,
     bad_request,
-    quantised,
+    quantise,
 )
 
 Reader = Callable[[str, object], Any]
@@ -53,28 +53,28 @@ def request_from_json(text: str) -> CompileRequest:
         InvalidInput: `bad_manifest`, when the text is no request.
     """
     try:
-        stored = json.loads(text)
-        return _rebuilt(stored)
+        document = json.loads(text)
+        return _rebuilt(document)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise InvalidInput(
             f"the request of the manifest cannot be read: {error}", code="bad_manifest"
         ) from error
 
 
-def parse_request(task: str, **given: Any) -> CompileRequest:
+def parse_request(task: str, **parameters: Any) -> CompileRequest:
     """A checked request from what a caller passed to `compile`.
 
     Raises:
         InvalidInput: `bad_request`, `too_large`, `naive_datetime`, `unknown_vocabulary`.
     """
     known = (*_READERS, "valid", "tx")
-    for name in given:
+    for name in parameters:
         if name not in known:
             raise bad_request(name, f"no such parameter; {did_you_mean(name, known)}")
 
     read: dict[str, Any] = {
         name: _READERS[name](name, raw)
-        for name, raw in given.items()
+        for name, raw in parameters.items()
         if name in _READERS and raw is not None
     }
     evidence = read.pop("evidence", ())
@@ -85,8 +85,8 @@ def parse_request(task: str, **given: Any) -> CompileRequest:
         media=tuple(item for item in evidence if isinstance(item, Media)),
         pinned=tuple(item for item in pinned if isinstance(item, Evidence)),
         pinned_ids=tuple(item for item in pinned if isinstance(item, str)),
-        valid_us=_instant("valid", given.get("valid")),
-        tx_us=_instant("tx", given.get("tx")),
+        valid_us=_instant("valid", parameters.get("valid")),
+        tx_us=_instant("tx", parameters.get("tx")),
         **read,
     )
 
@@ -95,35 +95,35 @@ _LONE: Final = re.compile("[\ud800-\udfff]")
 _Kind = TypeVar("_Kind")
 
 
-def _text(where: str, raw: object) -> str:
+def _text(path: str, raw: object) -> str:
     if not isinstance(raw, str):
-        raise bad_request(where, f"give a text, not {type(raw).__name__}")
+        raise bad_request(path, f"give a text, not {type(raw).__name__}")
 
     if len(raw) > MAX_TEXT:
         raise InvalidInput(
-            f"{where} has {len(raw)} characters, the limit is {MAX_TEXT}; "
+            f"{path} has {len(raw)} characters, the limit is {MAX_TEXT}; "
             "ingest it as a document and let the compile find its parts",
             code="too_large",
-            field=where,
+            field=path,
         )
 
     if (lone := _LONE.search(raw)) is not None:
-        raise bad_request(where, f"a lone surrogate at character {lone.start()}; decode it anew")
+        raise bad_request(path, f"a lone surrogate at character {lone.start()}; decode it anew")
 
     return raw
 
 
-def _listed(where: str, raw: object) -> tuple[object, ...]:
+def _list(path: str, raw: object) -> tuple[object, ...]:
     if isinstance(raw, list | tuple | set | frozenset):
         items = tuple(cast("Sequence[object]", raw))
     else:
         items = (raw,)
     if len(items) > MAX_ITEMS:
-        raise InvalidInput(f"{where} has more than {MAX_ITEMS} items", code="too_large")
+        raise InvalidInput(f"{path} has more than {MAX_ITEMS} items", code="too_large")
     return items
 
 
-def _item(kind: type[_Kind], where: str, raw: object) -> _Kind:
+def _item(kind: type[_Kind], path: str, raw: object) -> _Kind:
     if isinstance(raw, kind):
         return raw
 
@@ -131,107 +131,107 @@ def _item(kind: type[_Kind], where: str, raw: object) -> _Kind:
         raw = {"name" if kind is Tool else "text": raw}
 
     if not isinstance(raw, Mapping):
-        raise bad_request(where, f"give a text, a mapping or a {kind.__name__}")
+        raise bad_request(path, f"give a text, a mapping or a {kind.__name__}")
 
     names = [field.name for field in fields(cast("Any", kind))]
-    stated: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, value in cast("Mapping[str, Any]", raw).items():
         if name not in names:
-            raise bad_request(where, f"unknown field {name!r}; {did_you_mean(name, names)}")
-        stated[name] = _FIELDS.get(name, _text)(f"{where}.{name}", value)
+            raise bad_request(path, f"unknown field {name!r}; {did_you_mean(name, names)}")
+        arguments[name] = _FIELDS.get(name, _text)(f"{path}.{name}", value)
 
     try:
-        return kind(**stated)
+        return kind(**arguments)
     except TypeError as error:
-        raise bad_request(where, str(error)) from error
+        raise bad_request(path, str(error)) from error
 
 
-def _json_text(where: str, raw: object) -> str:
+def _json_text(path: str, raw: object) -> str:
     try:
         return canonical_json(json.loads(raw) if isinstance(raw, str) else raw)
     except (TypeError, ValueError) as error:
-        raise bad_request(where, f"it is no JSON: {error}") from error
+        raise bad_request(path, f"it is no JSON: {error}") from error
 
 
-def _json_value(where: str, raw: object) -> str:
+def _json_value(path: str, raw: object) -> str:
     """A value as canonical JSON; a plain text is itself unless it is JSON already."""
     try:
-        return _json_text(where, raw)
+        return _json_text(path, raw)
     except InvalidInput:
         return canonical_json(raw)
 
 
-def _signals(where: str, raw: object) -> tuple[tuple[str, float], ...]:
-    stated = fields_of(raw)
-    if raw and not stated:
-        raise bad_request(where, "give a mapping of signal names to numbers")
+def _signals(path: str, raw: object) -> tuple[tuple[str, float], ...]:
+    signals = fields_of(raw)
+    if raw and not signals:
+        raise bad_request(path, "give a mapping of signal names to numbers")
 
-    for name in stated:
+    for name in signals:
         if name not in SIGNALS:
             raise unknown("signal", name, SIGNALS)
 
     return tuple(
-        (name, risk_weight(value) if isinstance(value, str) else _number(where, value))
-        for name, value in sorted(stated.items())
+        (name, risk_weight(value) if isinstance(value, str) else _number(path, value))
+        for name, value in sorted(signals.items())
     )
 
 
-def _records(where: str, raw: object) -> str:
-    text = _json_text(where, raw)
-    held: object = json.loads(text)
-    rows = items_of(held)
-    if not isinstance(held, list) or not all(isinstance(row, dict) for row in rows):
-        raise bad_request(where, "give a list of objects")
+def _records(path: str, raw: object) -> str:
+    text = _json_text(path, raw)
+    table: object = json.loads(text)
+    rows = items_of(table)
+    if not isinstance(table, list) or not all(isinstance(row, dict) for row in rows):
+        raise bad_request(path, "give a list of objects")
     if len(rows) > MAX_ITEMS:
-        raise InvalidInput(f"{where} has more than {MAX_ITEMS} rows", code="too_large")
+        raise InvalidInput(f"{path} has more than {MAX_ITEMS} rows", code="too_large")
 
     return text
 
 
-def _regions(where: str, raw: object) -> tuple[tuple[int, ...], ...]:
+def _regions(path: str, raw: object) -> tuple[tuple[int, ...], ...]:
     boxes = tuple(
-        tuple(_whole(where, edge) for edge in _listed(where, box)) for box in _listed(where, raw)
+        tuple(_count(path, edge) for edge in _list(path, box)) for box in _list(path, raw)
     )
     if any(len(box) != 4 for box in boxes):
-        raise bad_request(where, "give a list of [left, top, right, bottom] in pixels")
+        raise bad_request(path, "give a list of [left, top, right, bottom] in pixels")
     return boxes
 
 
-def _whole(where: str, raw: object) -> int:
+def _count(path: str, raw: object) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
-        raise bad_request(where, f"give a whole number of at least 0, not {raw!r}")
+        raise bad_request(path, f"give a whole number of at least 0, not {raw!r}")
     return raw
 
 
-def _number(where: str, raw: object) -> float:
+def _number(path: str, raw: object) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float) or not 0 <= raw < math.inf:
-        raise bad_request(where, f"give a number of at least 0, not {raw!r}")
+        raise bad_request(path, f"give a number of at least 0, not {raw!r}")
     return float(raw)
 
 
-def _share(where: str, raw: object) -> float | None:
+def _share(path: str, raw: object) -> float | None:
     if raw is None:
         return None
-    if _number(where, raw) > 1:
-        raise bad_request(where, f"give a number from 0 to 1, not {raw!r}")
-    return _number(where, raw)
+    if _number(path, raw) > 1:
+        raise bad_request(path, f"give a number from 0 to 1, not {raw!r}")
+    return _number(path, raw)
 
 
-def _flag(where: str, raw: object) -> bool:
+def _flag(path: str, raw: object) -> bool:
     if not isinstance(raw, bool):
-        raise bad_request(where, f"give true or false, not {raw!r}")
+        raise bad_request(path, f"give true or false, not {raw!r}")
     return raw
 
 
-def _level(_where: str, raw: object) -> int | None:
+def _level(_path: str, raw: object) -> int | None:
     return None if raw is None else int(parse_level(raw))
 
 
-def _texts(where: str, raw: object) -> tuple[str, ...]:
-    return tuple(_text(where, item) for item in _listed(where, raw))
+def _texts(path: str, raw: object) -> tuple[str, ...]:
+    return tuple(_text(path, item) for item in _list(path, raw))
 
 
-def _instant(where: str, raw: object) -> int | None:
+def _instant(path: str, raw: object) -> int | None:
     if raw is None or (isinstance(raw, int) and not isinstance(raw, bool)):
         instant = raw
     elif raw in ("infinity", "-infinity"):
@@ -240,53 +240,53 @@ def _instant(where: str, raw: object) -> int | None:
         instant = micros(raw)
     else:
         try:
-            instant = micros(datetime.fromisoformat(_text(where, raw)))
+            instant = micros(datetime.fromisoformat(_text(path, raw)))
         except InvalidInput:
             raise
         except ValueError as error:
-            raise bad_request(where, f"{raw!r} is no ISO 8601 instant with a zone") from error
+            raise bad_request(path, f"{raw!r} is no ISO 8601 instant with a zone") from error
 
     if instant is not None and not MIN_US <= instant <= INF_US:
-        raise bad_request(where, "the instant leaves the years 1 to 9999")
+        raise bad_request(path, "the instant leaves the years 1 to 9999")
 
     return instant
 
 
-def _vector(where: str, raw: object) -> tuple[int, ...]:
+def _vector(path: str, raw: object) -> tuple[int, ...]:
     values = tuple(cast("Sequence[object]", raw)) if isinstance(raw, Sequence) else ()
     if values and all(isinstance(x, int) and not isinstance(x, bool) for x in values):
         return cast("tuple[int, ...]", values)
-    return quantised([_signed(where, x) for x in values])
+    return quantise([_component(path, x) for x in values])
 
 
-def _signed(where: str, raw: object) -> float:
+def _component(path: str, raw: object) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise bad_request(where, f"give numbers, not {raw!r}")
+        raise bad_request(path, f"give numbers, not {raw!r}")
     return float(raw)
 
 
 def _items(kind: type[Any]) -> Reader:
-    def read(where: str, raw: object) -> tuple[Any, ...]:
-        items = enumerate(_listed(where, raw))
-        return tuple(_item(kind, f"{where}[{place}]", item) for place, item in items)
+    def read(path: str, raw: object) -> tuple[Any, ...]:
+        items = enumerate(_list(path, raw))
+        return tuple(_item(kind, f"{path}[{place}]", item) for place, item in items)
 
     return read
 
 
-def _evidence(where: str, raw: object) -> tuple[Evidence | Media, ...]:
+def _evidence(path: str, raw: object) -> tuple[Evidence | Media, ...]:
     read: list[Evidence | Media] = []
-    for place, item in enumerate(_listed(where, raw)):
-        name = f"{where}[{place}]"
+    for place, item in enumerate(_list(path, raw)):
+        name = f"{path}[{place}]"
         media = isinstance(item, Media) or "kind" in fields_of(item)
         read.append(_item(Media, name, item) if media else _item(Evidence, name, item))
     return tuple(read)
 
 
-def _pinned(where: str, raw: object) -> tuple[Evidence | str, ...]:
+def _pins(path: str, raw: object) -> tuple[Evidence | str, ...]:
     read: list[Evidence | str] = []
-    for place, item in enumerate(_listed(where, raw)):
+    for place, item in enumerate(_list(path, raw)):
         pin = isinstance(item, str) and _is_id(item)
-        read.append(str(item) if pin else _item(Evidence, f"{where}[{place}]", item))
+        read.append(str(item) if pin else _item(Evidence, f"{path}[{place}]", item))
     return tuple(read)
 
 
@@ -295,14 +295,14 @@ def _is_id(text: str) -> bool:
 
 
 def _word(kind: type[StrEnum]) -> Reader:
-    def read(_where: str, raw: object) -> StrEnum:
+    def read(_path: str, raw: object) -> StrEnum:
         return parse(kind, raw)
 
     return read
 
 
 def _word_or_none(kind: type[StrEnum]) -> Reader:
-    def read(_where: str, raw: object) -> str:
+    def read(_path: str, raw: object) -> str:
         return "" if raw in (None, "") else parse(kind, raw).value
 
     return read
@@ -335,8 +335,8 @@ _FIELDS: Final[Mapping[str, Reader]] = {
     "source_authority": _share,
     "lineage": _texts,
     "covers": _texts,
-    "width": _whole,
-    "height": _whole,
+    "width": _count,
+    "height": _count,
     "seconds": _number,
     "hard": _flag,
     "positive": _flag,
@@ -345,11 +345,11 @@ _FIELDS: Final[Mapping[str, Reader]] = {
 }
 
 
-def _history(where: str, raw: object) -> tuple[Turn, ...]:
+def _history(path: str, raw: object) -> tuple[Turn, ...]:
     """Turns, or messages as a provider takes them."""
     turns: list[Turn] = []
-    for position, item in enumerate(_listed(where, raw)):
-        place = f"{where}[{position}]"
+    for position, item in enumerate(_list(path, raw)):
+        place = f"{path}[{position}]"
         fields = fields_of(item)
         if fields and is_message(fields):
             turns += [_item(Turn, place, turn) for turn in turns_of(fields)]
@@ -359,12 +359,12 @@ def _history(where: str, raw: object) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
-def _tools(where: str, raw: object) -> tuple[Tool, ...]:
+def _tools(path: str, raw: object) -> tuple[Tool, ...]:
     """Tools, or what a provider is told of them."""
     tools: list[Tool] = []
-    for position, item in enumerate(_listed(where, raw)):
+    for position, item in enumerate(_list(path, raw)):
         fields = fields_of(item)
-        tools.append(_item(Tool, f"{where}[{position}]", tool_fields(fields) if fields else item))
+        tools.append(_item(Tool, f"{path}[{position}]", tool_fields(fields) if fields else item))
     return tuple(tools)
 
 
@@ -373,7 +373,7 @@ _READERS: Final[Mapping[str, Reader]] = {
         ("query", "user_request", "hypothesis", "goal", "step", "project", "model", "profile"),
         _text,
     ),
-    **dict.fromkeys(("budget_tokens", "reserve_tokens"), _whole),
+    **dict.fromkeys(("budget_tokens", "reserve_tokens"), _count),
     "acceptance": _items(Constraint),
     "constraints": _items(Constraint),
     "entities": _texts,
@@ -381,7 +381,7 @@ _READERS: Final[Mapping[str, Reader]] = {
     "history": _history,
     "evidence": _evidence,
     "skills": _items(Note),
-    "pinned": _pinned,
+    "pinned": _pins,
     "progress": _items(Note),
     "errors": _items(Note),
     "query_vector": _vector,
@@ -401,8 +401,8 @@ _ITEM_KINDS: Final[Mapping[str, type[Any]]] = {
 }
 
 
-def _rebuilt(stored: dict[str, Any]) -> CompileRequest:
-    read = dict(stored)
+def _rebuilt(document: dict[str, Any]) -> CompileRequest:
+    read = dict(document)
     for name, kind in _ITEM_KINDS.items():
         read[name] = tuple(_item(kind, name, item) for item in read[name])
     read["signals"] = tuple((str(name), value) for name, value in read["signals"])

@@ -287,10 +287,10 @@ class CompileRequest:
         return canonical_json({**plain, "query_vector": self.query_vector})
 
 
-def quantised(vector: Sequence[float]) -> tuple[int, ...]:
+def quantise(vector: Sequence[float]) -> tuple[int, ...]:
     """A vector as the whole numbers that searches multiply.
 
-    >>> quantised([3.0, 4.0])
+    >>> quantise([3.0, 4.0])
     (2400, 3200)
     """
     length = math.sqrt(math.fsum(x * x for x in vector))
@@ -300,9 +300,9 @@ def quantised(vector: Sequence[float]) -> tuple[int, ...]:
     return tuple(round(VECTOR_SCALE * x / length) for x in vector)
 
 
-def bad_request(where: str, why: str) -> InvalidInput:
+def bad_request(path: str, reason: str) -> InvalidInput:
     """The error that names a field of the request and what is wrong with it."""
-    return InvalidInput(f"{where}: {why}", code="bad_request", field=where)
+    return InvalidInput(f"{path}: {reason}", code="bad_request", field=path)
 
 
 def _canonical(item: Any) -> str:
@@ -323,16 +323,16 @@ def _check_numbers(request: CompileRequest) -> None:
         )
 
 
-def _check_media(where: str, media: Media) -> None:
+def _check_media(path: str, media: Media) -> None:
     if not media.uri and media.kind is not MediaKind.STRUCTURED:
-        raise bad_request(f"{where}.uri", "say where the original is")
+        raise bad_request(f"{path}.uri", "say where the original is")
 
     for left, top, right, bottom in media.regions:
         if not (0 <= left < right and 0 <= top < bottom):
-            raise bad_request(f"{where}.regions", "give left, top, right, bottom in pixels")
+            raise bad_request(f"{path}.regions", "give left, top, right, bottom in pixels")
 
-    for each in media.segments:
-        if not 0 <= each.start < each.end or (media.seconds and each.end > media.seconds):
+    for segment in media.segments:
+        if not 0 <= segment.start < segment.end or (media.seconds and segment.end > media.seconds):
             raise bad_request(
-                f"{where}.segments", "a segment starts before it ends, inside the recording"
+                f"{path}.segments", "a segment starts before it ends, inside the recording"
             )

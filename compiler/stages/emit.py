@@ -71,17 +71,18 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
     _reject(passes, context)
 
     constraints = _constraints(passes)
-    segments = segments_of(
-        assembled.text, assembled.blocks, assembled.spans, shown=media_named(passes, context)
-    )
+    entries = media_named(passes, context)
     plan = Plan(
-        segments=segments,
+        segments=segments_of(
+            assembled.text, assembled.blocks, assembled.spans, media_entries=entries
+        ),
         model=context.request.model,
         capability=model,
         counter=context.counter,
         cache_key=cache_key(passes, context),
         answer_schema=answer_schema(_schemas(constraints)),
     )
+
     # Few callers read the trace, and it takes as long as a stage: it is told when asked for.
     tell = partial(
         trace_of, passes, context, collected, plan=plan, envelope_id=manifest.envelope_id

@@ -29,7 +29,16 @@ from ..ir.outputs import Ranked, Validated
 from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Verdict
 from ..text.areas import areas_of
-from ..text.relevance import FULL, Document, counted, fused, lexical, micro, term_text, terms_of
+from ..text.relevance import (
+    FULL,
+    Document,
+    fuse,
+    lexical,
+    micro,
+    term_counts,
+    term_text,
+    terms_of,
+)
 
 _STANDING_KINDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 
@@ -175,7 +184,7 @@ class _Activation:
         definition = self.context.vocabulary.slots.get(slot) if slot else None
         if definition and self._bears(definition.description):
             return True
-        if self.terms.isdisjoint(counted(content.terms)[0]):
+        if self.terms.isdisjoint(term_counts(content.terms)[0]):
             return False
         if slot is None or not (content.normalized_claim and content.text):
             return True  # the shared term is the claim's: there is no other text
@@ -351,7 +360,7 @@ class _Scale:
         """Return what its words, its vector and a re-ranker say of a candidate."""
         is_masked = _is_masked(candidate, self.context)
         cosine = vector.content if vector is not None and not is_masked else None
-        relevance = fused(text, cosine, lexical_weight=self.context.rules.lexical_weight)
+        relevance = fuse(text, cosine, lexical_weight=self.context.rules.lexical_weight)
         if not self.opinions:
             return relevance
 

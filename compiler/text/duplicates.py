@@ -51,11 +51,11 @@ def shingles(text: str, words: int) -> tuple[Shingle, ...]:
 
 def shingle_list(text: str, words: int) -> tuple[Shingle, ...]:
     """The runs of so many words of a text in order; a shorter text is one run."""
-    folded = text.casefold()
-    found = folded.translate(_GAPS).split() if folded.isascii() else _WORD.findall(folded)
-    if len(found) <= words:
-        return (tuple(found),) if found else ()
-    return tuple(zip(*(found[i:] for i in range(words)), strict=False))
+    lowercase = text.casefold()
+    tokens = lowercase.translate(_GAPS).split() if lowercase.isascii() else _WORD.findall(lowercase)
+    if len(tokens) <= words:
+        return (tuple(tokens),) if tokens else ()
+    return tuple(zip(*(tokens[i:] for i in range(words)), strict=False))
 
 
 def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[str, str]:
@@ -94,10 +94,10 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
     return found
 
 
-def _agree(part: Text, whole: Text) -> bool:
+def _agree(part: Text, container: Text) -> bool:
     """Whether the guards allow one text to stand for the other."""
     return (
-        part.guard == whole.guard
-        and numbers_of(part.text) <= numbers_of(whole.text)
-        and negates(part.text) == negates(whole.text)
+        part.guard == container.guard
+        and numbers_of(part.text) <= numbers_of(container.text)
+        and negates(part.text) == negates(container.text)
     )

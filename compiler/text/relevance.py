@@ -45,25 +45,25 @@ Document = tuple[str, ...]
 
 
 def lexical(
-    asked: Iterable[str], documents: Sequence[Document], *, k1: float, b: float
+    query_terms: Iterable[str], documents: Sequence[Document], *, k1: float, b: float
 ) -> list[int]:
     """The BM25 of each document, as millionths of the best one."""
-    query = frozenset(asked)
-    held = [_frequencies(query, document) for document in documents]
-    spread = Counter(term for found, _ in held for term in found)
+    query = frozenset(query_terms)
+    frequencies = [_frequencies(query, document) for document in documents]
+    spread = Counter(term for found, _ in frequencies for term in found)
     total = len(documents)
-    average = (sum(length for _, length in held) or 1) / max(total, 1)
+    average = (sum(length for _, length in frequencies) or 1) / max(total, 1)
     weights = {
         term: round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9) for term, df in spread.items()
     }
     raw: list[int] = []
 
-    for found, length in held:
+    for counts, length in frequencies:
         norm = k1 * (1 - b + b * length / average)
         score = 0.0
         # in the order of the terms, so that the sum of floats is the same on every machine
-        for term in sorted(found):
-            tf = found[term]
+        for term in sorted(counts):
+            tf = counts[term]
             score += weights[term] * tf * (k1 + 1) / (tf + norm)
 
         raw.append(round(score * FULL))
@@ -74,19 +74,19 @@ def lexical(
 
 def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, int], int]:
     """How often a document holds each term of a query, and how many terms it has."""
-    found: dict[str, int] = {}
+    frequencies: dict[str, int] = {}
     length = 0
     for part in document:
-        counts, size = counted(part)
+        counts, size = term_counts(part)
         length += size
         for term in query.intersection(counts):
-            found[term] = found.get(term, 0) + counts[term]
+            frequencies[term] = frequencies.get(term, 0) + counts[term]
 
-    return found, length
+    return frequencies, length
 
 
 @lru_cache(maxsize=32_768)
-def counted(document: str) -> tuple[dict[str, int], int]:
+def term_counts(document: str) -> tuple[dict[str, int], int]:
     """How often each term stands in a term text, and how many terms it has."""
     words = document.split()
     return dict(Counter(words)), len(words)
@@ -104,18 +104,18 @@ def term_text(text: str) -> str:
     return " ".join(terms(text))
 
 
-def fused(text: int, cosine: int | None, *, lexical_weight: float) -> int:
+def fuse(text: int, cosine: int | None, *, lexical_weight: float) -> int:
     """The relevance from both scores; from the text alone without a vector.
 
-    >>> fused(1_000_000, 8_000_000, lexical_weight=0.5)
+    >>> fuse(1_000_000, 8_000_000, lexical_weight=0.5)
     750000
     """
     if cosine is None:
         return text
 
     share = round(lexical_weight * 1000)
-    near = max(0, min(cosine, COSINE_FULL)) * FULL // COSINE_FULL
-    return (share * text + (1000 - share) * near) // 1000
+    nearness = max(0, min(cosine, COSINE_FULL)) * FULL // COSINE_FULL
+    return (share * text + (1000 - share) * nearness) // 1000
 
 
 def micro(share: float) -> int:

@@ -14,7 +14,8 @@ holds, times what no statement that is in the envelope already says. One that is
 with the same numbers and the same sign, is worth nothing. Statements are verbatim sentences, so
 no model and no rephrasing is involved. Checklist C-155.
 
->>> ranked(["Rome is hot.", "Rome has 3 rivers."], frozenset({"rome"}), [of("Rome is hot")])
+>>> known = [statement_of("Rome is hot")]
+>>> ranked(["Rome is hot.", "Rome has 3 rivers."], frozenset({"rome"}), known)
 [(1, 1000000)]
 """
 
@@ -37,43 +38,45 @@ class Statement(NamedTuple):
     denies: bool
 
 
-def of(text: str) -> Statement:
+def statement_of(text: str) -> Statement:
     """A text as one statement."""
     return Statement(terms_of(text), numbers_of(text), negates(text))
 
 
 def statements(texts: Iterable[str]) -> list[Statement]:
     """The statements that texts make, each once, in order."""
-    return list(dict.fromkeys(of(unit) for text in texts for unit in subunits(text)))
+    return list(dict.fromkeys(statement_of(unit) for text in texts for unit in subunits(text)))
 
 
-def novelty(statement: Statement, said: Iterable[Statement]) -> int:
+def novelty(statement: Statement, known: Iterable[Statement]) -> int:
     """The share of a statement that nothing said holds already, in millionths."""
     size = len(statement.terms)
     if not size:
         return 0
-    known = max((len(statement.terms & s.terms) for s in said if _may_say(s, statement)), default=0)
+    known = max(
+        (len(statement.terms & s.terms) for s in known if _may_say(s, statement)), default=0
+    )
     return FULL - known * FULL // size
 
 
 def ranked(
-    units: Sequence[str], asked: frozenset[str], said: Sequence[Statement]
+    units: Sequence[str], query_terms: frozenset[str], known: Sequence[Statement]
 ) -> list[tuple[int, int]]:
     """Return (place, worth in millionths) of the units that are worth anything, best first."""
-    found: list[tuple[int, int]] = []
+    scores: list[tuple[int, int]] = []
     for place, unit in enumerate(units):
-        statement = of(unit)
-        shared = len(asked & statement.terms)
-        worth = shared * novelty(statement, said) // len(asked) if shared else 0
+        statement = statement_of(unit)
+        overlap = len(query_terms & statement.terms)
+        worth = overlap * novelty(statement, known) // len(query_terms) if overlap else 0
         if worth:
-            found.append((place, worth))
+            scores.append((place, worth))
 
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    return sorted(scores, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _may_say(said: Statement, statement: Statement) -> bool:
+def _may_say(source: Statement, statement: Statement) -> bool:
     """Whether one statement may stand for another: numbers and sign must agree."""
-    return statement.numbers <= said.numbers and statement.denies == said.denies
+    return statement.numbers <= source.numbers and statement.denies == source.denies
 
 
 _ALNUM: Final = re.compile(r"[^\W_]")
@@ -110,8 +113,8 @@ def facts_of(text: str) -> frozenset[str]:
     >>> sorted(facts_of("Nova never shipped 12 units to Chicago"))
     ['12', 'Chicago', 'Nova', 'not']
     """
-    found = {*_NUMBER.findall(text), *_NAME.findall(text)}
-    return frozenset(found | ({"not"} if _NEGATION.search(text) else set()))
+    facts = {*_NUMBER.findall(text), *_NAME.findall(text)}
+    return frozenset(facts | ({"not"} if _NEGATION.search(text) else set()))
 
 
 def numbers_of(text: str) -> frozenset[str]:

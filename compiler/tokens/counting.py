@@ -100,11 +100,11 @@ class RuleCounter:
         return min(count_o200k(text), self._thousandths(text) // 1000)
 
     def _thousandths(self, text: str) -> int:
-        seen = features(text)
-        weighted = sum(
-            weight * int(getattr(seen, name)) for name, weight in self.thousandths.items()
+        counts = features(text)
+        feature_cost = sum(
+            weight * int(getattr(counts, name)) for name, weight in self.thousandths.items()
         )
-        return self.o200k_thousandths * count_o200k(text) + weighted
+        return self.o200k_thousandths * count_o200k(text) + feature_cost
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Final
 
 from ...schema.errors import InvalidInput
 
-_WHOLE: Final = 1000
+_PERMILLE: Final = 1000
 
 
 class Modality(StrEnum):
@@ -131,7 +131,7 @@ class MediaItem:
     """How it was made: `ocr`, `transcript`, `crop`, …"""
 
 
-def image_utility(*, density: int, relevance: int, resolved: int = _WHOLE) -> int:
+def image_utility(*, density: int, relevance: int, resolved: int = _PERMILLE) -> int:
     """The utility of a picture: information density, relevance, and resolution kept.
 
     All in permille, and each can only lower it.
@@ -145,8 +145,8 @@ def audio_utility(*, speech: int, relevance: int, acoustic: int) -> int:
     `speech` is the share that is speech, `acoustic` how far the task needs tone, speaker or
     effects: speech that a transcript can give adds nothing where they do not matter.
     """
-    heard = _WHOLE - _product(_checked(speech), _WHOLE - _checked(acoustic))
-    return _product(heard, relevance)
+    share = _PERMILLE - _product(_permille(speech), _PERMILLE - _permille(acoustic))
+    return _product(share, relevance)
 
 
 def structured_utility(*, relevance: int, needed_rows: int) -> int:
@@ -159,7 +159,7 @@ class Substitution:
     """The verdict over one item."""
 
     original: MediaItem
-    chosen: MediaItem
+    replacement: MediaItem
     saved_tokens: int
     """0 when the original stays."""
 
@@ -174,15 +174,15 @@ def substitute(
     Raises:
         InvalidInput: `bad_media`, for a share outside 0..1000.
     """
-    _checked(fidelity_permille)
-    least = original.utility_permille * fidelity_permille
+    _permille(fidelity_permille)
+    floor = original.utility_permille * fidelity_permille
     fit = [
         item
         for item in stand_ins
-        if item.tokens < original.tokens and item.utility_permille * _WHOLE >= least
+        if item.tokens < original.tokens and item.utility_permille * _PERMILLE >= floor
     ]
-    chosen = min(fit, key=lambda i: (i.tokens, -i.utility_permille, i.id), default=original)
-    return Substitution(original, chosen, original.tokens - chosen.tokens)
+    best = min(fit, key=lambda i: (i.tokens, -i.utility_permille, i.id), default=original)
+    return Substitution(original, best, original.tokens - best.tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +200,7 @@ class CrossModalReference:
     confidence_permille: int
 
     def __post_init__(self) -> None:
-        _checked(self.confidence_permille)
+        _permille(self.confidence_permille)
         if self.source_id == self.target_id or not self.method:
             raise InvalidInput(
                 "a cross-modal reference links two items and names its method",
@@ -209,7 +209,9 @@ class CrossModalReference:
 
     def line(self) -> str:
         """The link as one line for a block's header."""
-        confidence = f"{self.confidence_permille // _WHOLE}.{self.confidence_permille % _WHOLE:03}"
+        confidence = (
+            f"{self.confidence_permille // _PERMILLE}.{self.confidence_permille % _PERMILLE:03}"
+        )
         return (
             f"{self.target_id} ({self.target_modality.value}) extracted from {self.source_id} "
             f"({self.source_modality.value}) via {self.method}, confidence {confidence}"
@@ -222,13 +224,13 @@ def reference_to(substitution: Substitution, confidence_permille: int) -> CrossM
     Raises:
         InvalidInput: `bad_media`, when the original stayed.
     """
-    original, chosen = substitution.original, substitution.chosen
+    original, replacement = substitution.original, substitution.replacement
     return CrossModalReference(
         source_id=original.id,
-        target_id=chosen.id,
+        target_id=replacement.id,
         source_modality=original.modality,
-        target_modality=chosen.modality,
-        method=chosen.method,
+        target_modality=replacement.modality,
+        method=replacement.method,
         confidence_permille=confidence_permille,
     )
 
@@ -242,24 +244,24 @@ def evidence_split(items: Iterable[MediaItem]) -> Mapping[Modality, int]:
 
 
 def _patches(width: int, height: int, rule: ImageRule) -> int:
-    across, down = -(-width // rule.patch_px), -(-height // rule.patch_px)
-    return across * down * rule.tokens_per_patch
+    columns, rows = -(-width // rule.patch_px), -(-height // rule.patch_px)
+    return columns * rows * rule.tokens_per_patch
 
 
 def _cut(length: int, tile: int) -> Sequence[int]:
-    whole, rest = divmod(length, tile)
-    return [tile] * whole + ([rest] if rest else [])
+    tiles, remainder = divmod(length, tile)
+    return [tile] * tiles + ([remainder] if remainder else [])
 
 
 def _product(*parts: int) -> int:
-    product = _WHOLE
+    product = _PERMILLE
     for part in parts:
-        product = product * _checked(part) // _WHOLE
+        product = product * _permille(part) // _PERMILLE
     return product
 
 
-def _checked(permille: int) -> int:
-    if not 0 <= permille <= _WHOLE:
+def _permille(permille: int) -> int:
+    if not 0 <= permille <= _PERMILLE:
         raise InvalidInput(f"{permille} is outside 0..1000 permille", code="bad_media")
     return permille
 

@@ -103,7 +103,7 @@ def count_o200k(text: str) -> int:
         Fault: `invariant_broken`, when no library counts the golden list right.
     """
     try:
-        return _kept(text) if len(text) <= _KEPT_CHARS else _kept_long(text)
+        return _cached_count(text) if len(text) <= _KEPT_CHARS else _cached_long_count(text)
     except UnicodeEncodeError as error:
         raise InvalidInput(
             f"the text holds a lone surrogate at character {error.start}: decode it anew",
@@ -156,12 +156,12 @@ def choose_library(candidates: Iterable[tuple[str, Callable[[], Count]]]) -> Lib
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)
-def _kept(text: str) -> int:
+def _cached_count(text: str) -> int:
     return library().count(text)
 
 
 @lru_cache(maxsize=4)  # an assembled text is asked for its count and for its bounds
-def _kept_long(text: str) -> int:
+def _cached_long_count(text: str) -> int:
     return library().count(text)
 
 

@@ -73,50 +73,50 @@ def features(text: str) -> Features:
     >>> features("Ab 1!").letters, features("Ab 1!").words, features("Ab 1!").punctuation
     (2, 1, 1)
     """
-    return _kept(text) if len(text) <= _KEPT_CHARS else _kept_long(text)
+    return _cached_features(text) if len(text) <= _KEPT_CHARS else _cached_long_features(text)
 
 
 @lru_cache(maxsize=_KEPT_TEXTS)
-def _kept(text: str) -> Features:
+def _cached_features(text: str) -> Features:
     return _measure(text)
 
 
 @lru_cache(maxsize=4)  # an assembled text is asked for its count and for its bounds
-def _kept_long(text: str) -> Features:
+def _cached_long_features(text: str) -> Features:
     return _measure(text)
 
 
 def _measure(text: str) -> Features:
     # Whole-text operations in C: a class a character, then counts of classes.
     wide = "" if text.isascii() else _ASCII.sub("", text)
-    spaced = _WIDE_SPACE.sub(" ", text) if wide else text
-    data = spaced.encode("ascii", "replace")
+    normal_text = _WIDE_SPACE.sub(" ", text) if wide else text
+    data = normal_text.encode("ascii", "replace")
     kinds = data.translate(_KINDS)
-    merged = kinds.lower()
-    runs = [match.end() - match.start() for match in _SPACES.finditer(merged)]
+    classes = kinds.lower()
+    runs = [match.end() - match.start() for match in _SPACES.finditer(classes)]
     bands = Counter(map(_band, wide))
-    replaced = sum(1 for char in wide if not char.isspace())
+    wide_marks = sum(1 for char in wide if not char.isspace())
     return Features(
-        words=_word_starts(merged),
-        letters=merged.count(b"a"),
+        words=_word_starts(classes),
+        letters=classes.count(b"a"),
         capitals=kinds.count(b"A"),
         digits=kinds.count(b"0"),
-        punctuation=kinds.count(b"!") - replaced,
+        punctuation=kinds.count(b"!") - wide_marks,
         other=bands["other"],
         cjk=bands["cjk"],
         high=bands["high"],
         space_runs=len(runs),
-        run_chars=sum(runs) + _repeated(data, spaced),
+        run_chars=sum(runs) + _repeat_chars(data, normal_text),
     )
 
 
-def _word_starts(merged: bytes) -> int:
+def _word_starts(classes: bytes) -> int:
     """How many runs of letters begin."""
     before = (b" a", b"0a", b"!a", b".a")
-    return merged.startswith(b"a") + sum(map(merged.count, before))
+    return classes.startswith(b"a") + sum(map(classes.count, before))
 
 
-def _repeated(data: bytes, text: str) -> int:
+def _repeat_chars(data: bytes, text: str) -> int:
     """The characters in runs of eight or more of one character that is no space."""
     # Each byte against the one before it, as one large number: equal neighbours leave zeros.
     number = int.from_bytes(data, "little")
@@ -128,8 +128,8 @@ def _repeated(data: bytes, text: str) -> int:
     for match in _EQUAL.finditer(change, 1, len(data)):
         start = match.start() - 1
         if data[start] == ord("?"):  # also stands for whatever is not ASCII
-            found = _REPEATS.finditer(text, start, match.end())
-            total += sum(repeat.end() - repeat.start() for repeat in found)
+            repeats = _REPEATS.finditer(text, start, match.end())
+            total += sum(repeat.end() - repeat.start() for repeat in repeats)
         elif not chr(data[start]).isspace():
             total += match.end() - start
 

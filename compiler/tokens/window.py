@@ -63,7 +63,7 @@ class Budget:
         """
         left = self.tokens - sum(fixed)
         if left < 0:
-            raise _exhausted(f"the fixed tiers need {sum(fixed)} of {self.tokens} tokens", -left)
+            raise _budget_error(f"the fixed tiers need {sum(fixed)} of {self.tokens} tokens", -left)
 
         return left
 
@@ -101,22 +101,24 @@ def compile_budget(
         else min(budget_tokens, window - reserve - framing)
     )
     if tokens < 0:
-        raise _exhausted(f"a reserve of {reserve} tokens leaves nothing to compile into", -tokens)
+        raise _budget_error(
+            f"a reserve of {reserve} tokens leaves nothing to compile into", -tokens
+        )
 
     return Budget(tokens, reserve, framing, window, budget_tokens)
 
 
-def _reserve(window: int | None, stated: int, policy: ReservePolicy) -> int:
+def _reserve(window: int | None, answer_tokens: int, policy: ReservePolicy) -> int:
     if window is None:
-        return stated
+        return answer_tokens
     share = -(-window * policy.share_permille // 1000)
-    least = policy.least_tokens if window >= policy.small_window else 0
-    return max(least, stated, share)
+    floor = policy.least_tokens if window >= policy.small_window else 0
+    return max(floor, answer_tokens, share)
 
 
-def _exhausted(what: str, shortfall: int) -> ContextBudgetExhausted:
+def _budget_error(reason: str, shortfall: int) -> ContextBudgetExhausted:
     return ContextBudgetExhausted(
-        f"{what}: {shortfall} tokens are missing; raise the budget or lower the reserve",
+        f"{reason}: {shortfall} tokens are missing; raise the budget or lower the reserve",
         code="required_over_budget",
         shortfall=shortfall,
     )

@@ -32,7 +32,7 @@ from ..ir.context import CompileContext
 from ..ir.outputs import Passes
 from ..ir.piece import Piece, Short
 from ..ir.verdicts import Change, Gap, Verdict
-from ..media.entry import Shown
+from ..media.entry import MediaEntry
 from ..render.cache_plan import Plan, expected_cached_tokens
 from ..request.request import Media
 from .lint import LintFinding, lint
@@ -143,7 +143,7 @@ def _gaps(passes: Passes, context: CompileContext) -> Iterator[Gap]:
             if item.text not in covered_items:
                 yield Gap(GapCode.EVIDENCE_NEEDED, item.text)
 
-    for entry in context.media.shown:
+    for entry in context.media.entries:
         if entry.withheld:
             yield Gap(GapCode.RETRIEVAL_PENDING, entry.media.uri, entry.note)
     for verdict in passes.validated.verdicts:
@@ -297,10 +297,10 @@ def _evidence_text(context: CompileContext, collected: Findings) -> int:
     return max(0, evidence - context.media.split()["structured"])
 
 
-def media_named(passes: Passes, context: CompileContext) -> dict[int, Shown]:
+def media_named(passes: Passes, context: CompileContext) -> dict[int, MediaEntry]:
     """Return the media items that blocks name, by the position of the block."""
-    entries: dict[int, Shown] = {}
-    if not context.media.shown:
+    entries: dict[int, MediaEntry] = {}
+    if not context.media.entries:
         return entries
     for position, group in enumerate(passes.ordered.assembled.pieces):
         candidate = group[0].candidate
@@ -314,7 +314,7 @@ def _media(passes: Passes, context: CompileContext) -> list[dict[str, Any]]:
     """Return the media as the trace lists them: what the text does not name is not sent."""
     named_ids = set(map(id, media_named(passes, context).values()))
     rows: list[dict[str, Any]] = []
-    for entry in context.media.shown:
+    for entry in context.media.entries:
         row = dict(entry.to_dict())
         if id(entry) not in named_ids:
             row["left_out"] = True

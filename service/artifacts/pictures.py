@@ -20,7 +20,7 @@ from ...compiler.request.request import MediaKind
 from ...schema.errors import InvalidInput, Unavailable
 
 if TYPE_CHECKING:
-    from ...compiler.media.entry import Shown
+    from ...compiler.media.entry import MediaEntry
 
 MOST_PIXELS: Final = 89_478_485
 """A quarter of a gigabyte as 24-bit colours, the limit of Pillow too: more is refused unread."""
@@ -36,7 +36,7 @@ _DAMAGE_ERRORS: Final = (OSError, SyntaxError, ValueError, EOFError, IndexError,
 """What Pillow raises for a file that is no picture, or only the beginning of one."""
 
 
-def made_picture(data: bytes, picture: Shown) -> SentMedia:
+def made_picture(data: bytes, picture: MediaEntry) -> SentMedia:
     """Return a picture as the plan sends it.
 
     Raises:
@@ -94,7 +94,7 @@ def _check_pixels(width: int, height: int, *, uri: str) -> None:
         raise _too_large(uri)
 
 
-def _upright(image: Any, picture: Shown) -> Any:
+def _upright(image: Any, picture: MediaEntry) -> Any:
     """Return the picture as its sides were counted: as the camera held it, or as it is stored."""
     counted_size = picture.media.width, picture.media.height
     upright = import_module("PIL.ImageOps").exif_transpose(image)
@@ -109,7 +109,7 @@ def _upright(image: Any, picture: Shown) -> Any:
     )
 
 
-def _cut(image: Any, picture: Shown, library: Any) -> Any:
+def _cut(image: Any, picture: MediaEntry, library: Any) -> Any:
     """Return the planned part of a picture in the planned size."""
     region, size = picture.region, planned_size(picture)
     if region is not None and (region[2] > image.width or region[3] > image.height):

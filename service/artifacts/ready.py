@@ -23,7 +23,7 @@ from .sound import cut_sound
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
-    from ...compiler.media.entry import Shown
+    from ...compiler.media.entry import MediaEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,18 @@ class MediaReady:
         media: dict[str, SentMedia] = {}
         took: dict[str, int] = {}
         for segment in envelope.plan.segments:
-            item = segment.shown
-            if item is None or not item.beside:
+            item = segment.media_entry
+            if item is None or not item.attachment_tokens:
                 continue
             for address, sent_item in self._sendable(item):
-                if item.beside < took.get(address, item.beside + 1):  # the smallest serves all
-                    media[address], took[address] = sent_item, item.beside
+                if item.attachment_tokens < took.get(
+                    address, item.attachment_tokens + 1
+                ):  # the smallest serves all
+                    media[address], took[address] = sent_item, item.attachment_tokens
 
         return media
 
-    def _sendable(self, item: Shown) -> Iterator[tuple[str, SentMedia]]:
+    def _sendable(self, item: MediaEntry) -> Iterator[tuple[str, SentMedia]]:
         uri = item.media.uri
         content = [address for address in item.parts if address in self.originals]
         if content and len(content) == len(item.parts):
@@ -71,7 +73,7 @@ class MediaReady:
         else:
             yield uri, original
 
-    def _original(self, item: Shown) -> SentMedia:
+    def _original(self, item: MediaEntry) -> SentMedia:
         uri = item.media.uri
         if uri in self.originals:
             return sent_media(self.originals[uri])

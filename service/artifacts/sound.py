@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...compiler.media.cost import one_media_tokens
 from ...compiler.media.measures import media_type_of
-from ...compiler.media.parts import alone
+from ...compiler.media.parts import segment_media
 from ...compiler.render.media import SentMedia
 from ...compiler.tokens.modality import AudioRule
 from ...schema.errors import InvalidInput
@@ -34,7 +34,7 @@ def cut_sound(data: bytes, media: Media, segment: Segment) -> SentMedia:
             "trace.budget['media']"
         )
 
-    most_ms = one_media_tokens(alone(media, segment)) * AudioRule().frame_ms
+    most_ms = one_media_tokens(segment_media(media, segment)) * AudioRule().frame_ms
     try:
         with wave.open(io.BytesIO(data)) as recording:
             rate = recording.getframerate()

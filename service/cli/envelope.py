@@ -201,7 +201,7 @@ def _share_of(texts: Sequence[str]) -> Callable[[Envelope], float]:
 
 def _show_ablation(screen: Screen, ablation: Ablation, words: Mapping[str, str] | None) -> None:
     """Print what each object is worth, with its words, or each section where there are none."""
-    screen.line(f"with everything: {ablation.whole:g}")
+    screen.line(f"with everything: {ablation.utility:g}")
 
     columns: Columns = {"section": _first, "is worth": _change}
     if words is not None:

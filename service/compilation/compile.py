@@ -257,7 +257,7 @@ class Compiler(Caller):
         self.backend.later(keep)
 
     def _with_run_facts(self, envelope: Envelope, began: float) -> Envelope:
-        return envelope.beside(
+        return envelope.with_sidecar(
             run_id=self.backend.ids(),
             at=moment(self.backend.now_us()),
             compilation_latency_ms=round((time.perf_counter() - began) * 1000, 3),

@@ -73,7 +73,9 @@ class SessionContext:
             raise unknown("render target", target, _RENDERERS)
         plan = self.envelope.plan
         # The user's request stands at its place in the history, once.
-        turn = [segment for segment in plan.of(Stability.TURN) if not _is_request(segment)]
+        turn = [
+            segment for segment in plan.zone_segments(Stability.TURN) if not _is_request(segment)
+        ]
         tail = "".join(segment.text for segment in turn)
         messages = native_messages(self.state, target, tail)
         texts = (self.state.system, self._notes(), plan.text_of(*_STABLE))

@@ -39,7 +39,7 @@ def worth(one: Section, tokens: int, mu: float) -> float:
 
 def objective(sections: list[Section], answer: Allocation, mu: float) -> float:
     return math.fsum(
-        worth(one, answer.tokens[one.id], mu) for one in sections if one.id in answer.included
+        worth(one, answer.tokens[one.id], mu) for one in sections if one.id in answer.included_ids
     )
 
 
@@ -94,8 +94,8 @@ def test_the_worked_examples_are_exact() -> None:
             continue
         answer = allocate(*arguments)
         assert answer.tokens == expected["tokens"], example["name"]
-        assert list(answer.included) == expected["included"]
-        assert answer.used == expected["used"]
+        assert list(answer.included_ids) == expected["included"]
+        assert answer.used_tokens == expected["used"]
         assert round(answer.objective, 9) == expected["objective"]
         assert round(answer.shadow_price, 9) == expected["continuous"]["lambda"]
 
@@ -130,7 +130,7 @@ def test_small_problems_equal_brute_force() -> None:
         best = brute_force(sections, budget, mu)
         assert objective(sections, answer, mu) == pytest.approx(best, rel=1e-9, abs=1e-9), case
         assert answer.objective == pytest.approx(best, rel=1e-9, abs=1e-9)
-        assert answer.used == sum(answer.tokens.values()) <= budget
+        assert answer.used_tokens == sum(answer.tokens.values()) <= budget
 
 
 def test_a_fixed_set_equals_unit_greedy_token_for_token() -> None:
@@ -226,7 +226,7 @@ class TestEdges:
 
     def test_all_weights_zero_leave_the_rest_unused(self) -> None:
         answer = allocate([section("a", w=0, t_min=5)], 40)
-        assert (answer.used, answer.shadow_price) == (5, 0)
+        assert (answer.used_tokens, answer.shadow_price) == (5, 0)
 
     def test_floors_that_meet_the_budget_price_the_first_token(self) -> None:
         answer = allocate([section("a", t_min=20, alpha=3), section("b", t_min=20)], 40)
@@ -235,11 +235,11 @@ class TestEdges:
 
     def test_floors_that_meet_the_budget_without_room_above_cost_nothing(self) -> None:
         answer = allocate([section("a", t_min=20, t_max=20)], 20)
-        assert (answer.used, answer.shadow_price) == (20, 0)
+        assert (answer.used_tokens, answer.shadow_price) == (20, 0)
 
     def test_caps_below_the_budget_leave_slack(self) -> None:
         answer = allocate([section("a"), section("b", t_max=10)], 100)
-        assert (answer.used, answer.shadow_price) == (60, 0)
+        assert (answer.used_tokens, answer.shadow_price) == (60, 0)
 
     def test_equal_limits_are_a_fixed_price(self) -> None:
         answer = allocate([section("a", t_min=30, t_max=30), section("b")], 50)
@@ -250,12 +250,12 @@ class TestEdges:
         required = allocate([section("a", **dear)], 100, mu=0.2)
         optional = allocate([section("a", **dear, required=False)], 100, mu=0.2)
         assert required.tokens == {"a": 4}
-        assert (optional.tokens, optional.included) == ({"a": 0}, ())
+        assert (optional.tokens, optional.included_ids) == ({"a": 0}, ())
 
     def test_no_sections_are_an_empty_answer(self) -> None:
         for budget in (0, 10):
             answer = allocate([], budget)
-            assert (dict(answer.tokens), answer.included, answer.used) == ({}, (), 0)
+            assert (dict(answer.tokens), answer.included_ids, answer.used_tokens) == ({}, (), 0)
             assert (answer.objective, answer.shadow_price) == (0, 0)
 
     def test_less_than_a_quantum_above_the_floors_is_one_short_step(self) -> None:
@@ -283,18 +283,18 @@ class TestOptionalSections:
     def test_equal_optima_take_the_smallest_tuple_of_ids(self) -> None:
         twin = {"t_min": 10, "t_max": 10, "base": 1, "required": False}
         answer = allocate([section("b", **twin), section("a", **twin)], 10)
-        assert answer.included == ("a",)
+        assert answer.included_ids == ("a",)
 
     def test_a_worthless_section_does_not_displace_another(self) -> None:
         idle = section("x", w=0, required=False)
-        assert allocate([section("a"), idle], 60).included == ("a",)
+        assert allocate([section("a"), idle], 60).included_ids == ("a",)
 
     def test_without_scarcity_each_is_decided_alone(self) -> None:
         sections = [
             section("good", t_min=10, base=0.1, required=False),
             section("dear", t_min=10, base=0.1, cost=1, required=False),
         ]
-        assert allocate(sections, 1000, mu=0.2).included == ("good",)
+        assert allocate(sections, 1000, mu=0.2).included_ids == ("good",)
 
     def test_ten_optional_sections_equal_the_best_of_all_subsets(self) -> None:
         rng = random.Random(23)
@@ -322,7 +322,7 @@ class TestOptionalSections:
     def test_a_very_dear_optional_section_is_still_weighed(self) -> None:
         rich = section("a", alpha=1e9, t_min=30, required=False)
         answer = allocate([rich, section("b", alpha=1e9, t_min=30, required=False)], 50)
-        assert answer.included == ("a",)
+        assert answer.included_ids == ("a",)
 
 
 class TestGrid:
@@ -352,7 +352,7 @@ class TestGrid:
             if answer.tokens[one.id] != one.t_max and (answer.tokens[one.id] - one.t_min) % 64
         ]
         assert len(off) <= 1
-        assert answer.used == 1500
+        assert answer.used_tokens == 1500
 
 
 class TestCurves:
@@ -365,7 +365,7 @@ class TestCurves:
 
     def test_nothing_is_spent_beyond_the_last_point(self) -> None:
         answer = allocate([section("a", curve=self.POINTS, t_max=200)], 500)
-        assert answer.used == 90
+        assert answer.used_tokens == 90
         assert answer.objective == 18
 
     def test_a_floor_inside_the_curve_counts_what_it_reaches(self) -> None:
@@ -374,7 +374,7 @@ class TestCurves:
 
     def test_price_cuts_the_flat_end_off(self) -> None:
         answer = allocate([section("a", curve=self.POINTS, t_max=200, cost=1)], 500, mu=0.1)
-        assert answer.used == 50
+        assert answer.used_tokens == 50
 
     def test_equal_slopes_go_to_the_lower_id(self) -> None:
         line = ((0, 0), (40, 4.0))
@@ -405,7 +405,7 @@ class TestCurves:
 
     def test_a_curve_without_gain_stays_at_its_floor(self) -> None:
         answer = allocate([section("a", curve=((0, 0), (9, 0.0)), t_min=3)], 50)
-        assert answer.used == 3
+        assert answer.used_tokens == 3
         assert allocate([section("a", curve=((0, 0), (9, 0.0)), t_min=3)], 3).shadow_price == 0
 
 

@@ -63,7 +63,7 @@ def test_tool_calls_are_held_to_the_policy() -> None:
 def test_a_stated_constraint_is_listed_as_unchecked() -> None:
     report = check_output([rule("stated", {})], "anything")
     assert report.passed
-    assert report.unchecked == ("o",)
+    assert report.unchecked_ids == ("o",)
 
 
 SCHEMAS: list[Any] = [

@@ -334,7 +334,7 @@ def test_hard_constraints_are_checked_on_the_output() -> None:
     )
     assert envelope.check("{}").passed
     assert not envelope.check("[]").passed
-    assert len(envelope.check("{}").unchecked) == 3
+    assert len(envelope.check("{}").unchecked_ids) == 3
 
 
 def test_an_asked_slot_without_a_value_is_a_gap() -> None:

@@ -196,8 +196,8 @@ class TestIdentity:
     ) -> None:
         def seen() -> str:
             library.cache_clear()
-            exact_count._kept.cache_clear()
-            exact_count._kept_long.cache_clear()
+            exact_count._cached_count.cache_clear()
+            exact_count._cached_long_count.cache_clear()
             counters: list[TokenCounter] = [counter_for(model) for model in MODELS]
             counts = [[c.upper_bound(text) for text, _ in GOLDEN] for c in counters]
             return json.dumps([library().name, counts, [c.identity for c in counters]])

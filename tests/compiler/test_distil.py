@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import FULL
-from tenure.compiler.text.sentences import novelty, of, ranked, statements
+from tenure.compiler.text.sentences import novelty, ranked, statement_of, statements
 from tenure.compiler.trace.metrics import grade
 from tenure.tests.compiler.fake_reader import Bench
 
@@ -21,10 +21,10 @@ def test_worth_is_usefulness_times_novelty() -> None:
 
 def test_another_number_or_sign_is_never_a_repetition() -> None:
     said = statements(["The limit is 5 now.", "The gate opens."])
-    assert novelty(of("The limit is 5."), said) == 0
-    assert novelty(of("The limit is 7."), said) == FULL
-    assert novelty(of("The gate never opens."), said) == FULL
-    assert novelty(of("..."), said) == 0
+    assert novelty(statement_of("The limit is 5."), said) == 0
+    assert novelty(statement_of("The limit is 7."), said) == FULL
+    assert novelty(statement_of("The gate never opens."), said) == FULL
+    assert novelty(statement_of("..."), said) == 0
 
 
 def test_an_excerpt_leaves_out_what_the_envelope_says_already() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tenure.compiler.fitting.tabulate import table_in
-from tenure.compiler.media.plan import MediaPlan, Shown, media_text, plan_media
-from tenure.compiler.media.reduction import nearest
+from tenure.compiler.media.plan import MediaEntry, MediaPlan, media_text, plan_media
+from tenure.compiler.media.reduction import nearest_rows
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import Media, MediaKind, RowFilter, RowTest, StandIn
 from tenure.compiler.tokens.capabilities import GENERIC
@@ -38,7 +38,7 @@ def planned(
     media = parse_request("code_generation", evidence=list(given)).media
     stated, terms = replace(RULES, **rules), content_terms(asked)
     counter = counter_for("generic")
-    return plan_media(media, counter, stated, budget=budget, asked=terms, takes=takes)
+    return plan_media(media, counter, stated, budget=budget, query_terms=terms, modalities=takes)
 
 
 def test_an_original_is_sent_and_counted_beside_the_text() -> None:
@@ -46,7 +46,7 @@ def test_an_original_is_sent_and_counted_beside_the_text() -> None:
     assert plan.tokens == 1600
     assert plan.texts == ("[image 1120x1120 a.png]",)
     assert plan.split() == {"text": 0, "image": 1600, "audio": 0, "video": 0, "structured": 0}
-    assert plan.shown[0].to_dict() == {
+    assert plan.entries[0].to_dict() == {
         "uri": "a.png", "modality": "image", "sent_as": "original", "tokens": 1600,
     }  # fmt: skip
 
@@ -54,7 +54,7 @@ def test_an_original_is_sent_and_counted_beside_the_text() -> None:
 def test_a_cheaper_faithful_stand_in_replaces_it_and_links_to_it() -> None:
     read = {"text": "Invoice 17, total 40 EUR", "method": "ocr", "confidence": 0.97}
     plan = planned({**PICTURE, "stand_ins": [read]})
-    (shown,) = plan.shown
+    (shown,) = plan.entries
     assert plan.tokens == 0
     assert shown.saved_tokens == 1600 - shown.item.tokens
     assert shown.reference == (
@@ -92,11 +92,11 @@ def test_a_transcript_replaces_a_recording() -> None:
 def test_pictures_that_take_too_much_are_planned_smaller() -> None:
     plan = planned({**PICTURE, "width": 2800, "height": 2800}, PICTURE)
     assert plan.tokens <= 0.6 * 8_000
-    sizes = [each.size for each in plan.shown]
+    sizes = [each.size for each in plan.entries]
     assert all(size is not None and size[0] == size[1] >= 224 for size in sizes)
     assert "x" in plan.texts[0]
-    assert plan.shown[1].to_dict()["sent_as"] == "downsampled"
-    assert all(each.saved_tokens > 0 for each in plan.shown)
+    assert plan.entries[1].to_dict()["sent_as"] == "downsampled"
+    assert all(each.saved_tokens > 0 for each in plan.entries)
 
 
 CALL: dict[str, Any] = {"kind": "audio", "uri": "a.wav", "seconds": 600}
@@ -104,9 +104,9 @@ CALL: dict[str, Any] = {"kind": "audio", "uri": "a.wav", "seconds": 600}
 
 @pytest.mark.parametrize("given", [CALL, {"kind": "image", "uri": "a.png"}], ids=["sound", "size"])
 def test_what_cannot_be_made_smaller_is_named_and_kept_reachable(given: dict[str, Any]) -> None:
-    (shown,) = planned(given, budget=100).shown
+    (shown,) = planned(given, budget=100).entries
     assert shown.withheld
-    assert shown.beside == 0
+    assert shown.attachment_tokens == 0
     assert given["uri"] in shown.text
     assert "[not sent: it takes" in shown.text
     assert shown.to_dict()["sent_as"] == "pointer"
@@ -124,13 +124,13 @@ def test_a_policy_that_leaves_nothing_out_fails_loud(loud: dict[str, Any]) -> No
 def test_what_the_model_does_not_take_gives_way_whatever_the_budget_is() -> None:
     deaf = {"takes": (Modality.IMAGE,)}
     plan = planned(CALL, PICTURE, budget=90_000, **deaf)
-    assert [each.item.method for each in plan.shown] == ["pointer", "original"]
-    assert plan.shown[0].note == "the model takes no audio"
+    assert [each.item.method for each in plan.entries] == ["pointer", "original"]
+    assert plan.entries[0].note == "the model takes no audio"
     assert "[not sent: the model takes no audio; ask for it by its address]" in plan.texts[0]
     longer = {**CALL, "seconds": 1, "stand_ins": [{"text": "word " * 90, "method": "transcript"}]}
-    (told,) = planned(longer, budget=8_000, **deaf).shown  # a dearer text is better than nothing
+    (told,) = planned(longer, budget=8_000, **deaf).entries  # a dearer text is better than nothing
     assert (told.item.method, told.saved_tokens) == ("transcript", 0)
-    assert planned(longer, budget=100, **deaf).shown[0].withheld
+    assert planned(longer, budget=100, **deaf).entries[0].withheld
     for loud in ({"overflow": OverflowPolicy.FAIL_LOUD}, {"safety_critical": True}):
         with pytest.raises(InvalidInput, match=r"does not take a\.wav") as caught:
             planned(CALL, PICTURE, budget=90_000, **deaf, **loud)
@@ -138,15 +138,15 @@ def test_what_the_model_does_not_take_gives_way_whatever_the_budget_is() -> None
 
 
 def test_a_picture_is_never_planned_below_the_least_edge() -> None:
-    assert planned(PICTURE, budget=50).shown[0].withheld
+    assert planned(PICTURE, budget=50).entries[0].withheld
     wide = planned({**PICTURE, "width": 5_000, "height": 500}, budget=4_000)
-    assert wide.shown[0].size is not None
-    assert min(wide.shown[0].size) >= 224
+    assert wide.entries[0].size is not None
+    assert min(wide.entries[0].size) >= 224
 
 
 def test_a_weak_stand_in_is_better_than_a_name_alone() -> None:
     weak = [{"text": "a dog", "method": "caption"}, {"text": "a cat", "utility": 0.7}]
-    (shown,) = planned({**PICTURE, "stand_ins": weak}, budget=60).shown
+    (shown,) = planned({**PICTURE, "stand_ins": weak}, budget=60).entries
     assert shown.item.method == "ocr"
     assert shown.text.endswith("a cat")
     assert shown.saved_tokens == 1600 - shown.item.tokens
@@ -154,29 +154,30 @@ def test_a_weak_stand_in_is_better_than_a_name_alone() -> None:
 
 def test_a_picture_is_cropped_to_what_the_task_needs() -> None:
     boxes = [[100, 100, 240, 156], [156, 128, 380, 240]]
-    (shown,) = planned({**PICTURE, "regions": boxes}).shown
+    (shown,) = planned({**PICTURE, "regions": boxes}).entries
     assert shown.region == (100, 100, 380, 240)
-    assert shown.beside == 10 * 5
+    assert shown.attachment_tokens == 10 * 5
     assert shown.parts == ("a.png#xywh=100,100,280,140",)
     assert "[shown: the part 280x140 at 100,100]" in shown.text
     assert shown.to_dict()["sent_as"] == "cropped"
-    (unknown,) = planned({"kind": "image", "uri": "b.png", "regions": [(0, 0, 28, 28)]}).shown
-    assert unknown.beside == 1
+    (unknown,) = planned({"kind": "image", "uri": "b.png", "regions": [(0, 0, 28, 28)]}).entries
+    assert unknown.attachment_tokens == 1
 
 
 @pytest.mark.parametrize("box", [[0, 0, 1120, 1120], [2000, 0, 2100, 90]], ids=["all", "outside"])
 def test_a_crop_that_saves_nothing_is_none(box: list[int]) -> None:
-    assert planned({**PICTURE, "regions": [box]}).shown[0].item.method == "original"
+    assert planned({**PICTURE, "regions": [box]}).entries[0].item.method == "original"
 
 
 def test_a_crop_that_is_still_too_large_is_resized_too() -> None:
     big = {**PICTURE, "width": 4000, "height": 4000, "regions": [[0, 0, 2800, 2800]]}
-    (shown,) = planned(big, budget=2_000).shown
+    (shown,) = planned(big, budget=2_000).entries
     assert shown.region == (0, 0, 2800, 2800)
     assert shown.size is not None
-    assert shown.beside <= 1_200
+    assert shown.attachment_tokens <= 1_200
     assert (
-        shown.saved_tokens == planned({**big, "regions": []}, budget=90_000).tokens - shown.beside
+        shown.saved_tokens
+        == planned({**big, "regions": []}, budget=90_000).tokens - shown.attachment_tokens
     )
     assert f"[resized to {shown.size[0]}x{shown.size[1]}]" in shown.text
 
@@ -190,26 +191,26 @@ SAID = [
 
 def test_a_recording_keeps_the_segments_that_bear_on_the_request() -> None:
     call = {**CALL, "seconds": 100, "segments": SAID, "beyond_text": 1}
-    assert planned(call, budget=10_000).shown[0].item.method == "original"
-    (shown,) = planned(call, budget=2_500, asked="why did the deploy fail").shown
+    assert planned(call, budget=10_000).entries[0].item.method == "original"
+    (shown,) = planned(call, budget=2_500, asked="why did the deploy fail").entries
     assert [each.start for each in shown.segments] == [20]
-    assert shown.beside == 1_200
+    assert shown.attachment_tokens == 1_200
     assert shown.parts == ("a.wav#t=20,50",)
     assert "[sent: 1 of 3 segments: 20-50s]" in shown.text
     (stated,) = planned(
         {**call, "segments": [*SAID[:2], {**SAID[2], "utility": 1}]}, budget=2_800
-    ).shown
+    ).entries
     assert stated.segments
 
 
 def test_segments_that_carry_their_words_are_a_transcript() -> None:
-    (shown,) = planned({**CALL, "seconds": 100, "segments": SAID}).shown
+    (shown,) = planned({**CALL, "seconds": 100, "segments": SAID}).entries
     assert shown.item.method == "transcript"
     assert "[20-50s] The deploy failed on Monday." in shown.text
     mute = [{**each, "text": ""} for each in SAID]
     assert planned({**CALL, "seconds": 100, "segments": mute}).tokens == 4_000
     own = {"text": "all of it", "method": "transcript"}
-    (brought,) = planned({**CALL, "segments": SAID, "stand_ins": [own]}).shown
+    (brought,) = planned({**CALL, "segments": SAID, "stand_ins": [own]}).entries
     assert brought.text.endswith("all of it")
 
 
@@ -217,48 +218,50 @@ def test_a_transcript_that_is_too_long_keeps_what_bears_on_the_request() -> None
     said = [{"start": n, "end": n + 1, "text": f"we talk about topic {n} at length"}
             for n in range(400)]  # fmt: skip
     call = {**CALL, "segments": [*said, {"start": 400, "end": 401, "text": "the deploy failed"}]}
-    (shown,) = planned(call, budget=500, asked="deploy").shown
+    (shown,) = planned(call, budget=500, asked="deploy").entries
     assert shown.item.method == "transcript"
     assert "the deploy failed" in shown.text
     assert "of 401 segments]" in shown.text
     assert shown.item.tokens <= 300
-    assert planned({**call, "segments": said[:1]}, budget=2).shown[0].withheld
+    assert planned({**call, "segments": said[:1]}, budget=2).entries[0].withheld
 
 
 def test_a_film_gets_smaller_frames_and_then_fewer() -> None:
     film = {"kind": "video", "uri": "a.mp4", "seconds": 20, "width": 1120, "height": 1120}
     assert planned(film, budget=90_000).tokens == 20 * 1600 + 800
-    (smaller,) = planned(film, budget=20_000).shown
+    (smaller,) = planned(film, budget=20_000).entries
     assert smaller.item.method == "downsampled"
     assert smaller.size is not None
     assert smaller.frames == 0
-    assert smaller.beside <= 12_000
-    (fewer,) = planned(film, budget=2_500).shown
+    assert smaller.attachment_tokens <= 12_000
+    (fewer,) = planned(film, budget=2_500).entries
     assert (fewer.item.method, fewer.size) == ("fewer_frames", (224, 224))
     assert f"{fewer.frames} of 20 frames, evenly spaced" in fewer.text
-    assert fewer.beside <= 1_500
-    (unsized,) = planned({**film, "width": 0, "height": 0}, budget=9_000).shown
+    assert fewer.attachment_tokens <= 1_500
+    (unsized,) = planned({**film, "width": 0, "height": 0}, budget=9_000).entries
     assert (unsized.size, unsized.frames) == (None, 3)
-    assert planned(film, budget=1_300).shown[0].withheld  # its sound alone takes 800 of 780
+    assert planned(film, budget=1_300).entries[0].withheld  # its sound alone takes 800 of 780
     cut = {**film, "segments": [{"start": 0, "end": 2}, {"start": 5, "end": 6}]}
-    assert planned(cut, budget=6_000).shown[0].parts == ("a.mp4#t=0,2",)
+    assert planned(cut, budget=6_000).entries[0].parts == ("a.mp4#t=0,2",)
 
 
 def test_what_is_worth_more_gets_more_of_a_budget_that_is_too_small() -> None:
     useful = {**PICTURE, "uri": "b.png", "description": "the deploy log"}
     other = {**PICTURE, "uri": "c.png", "description": "a cat"}
-    shown = {e.media.uri: e for e in planned(useful, other, budget=2_000, asked="deploy log").shown}
-    assert shown["b.png"].beside > 2 * shown["c.png"].beside
+    shown = {
+        e.media.uri: e for e in planned(useful, other, budget=2_000, asked="deploy log").entries
+    }
+    assert shown["b.png"].attachment_tokens > 2 * shown["c.png"].attachment_tokens
     stated = [{**useful, "utility": 0.2}, {**other, "utility": 1}]
-    shown = {e.media.uri: e for e in planned(*stated, budget=2_000).shown}
-    assert shown["b.png"].beside < shown["c.png"].beside
+    shown = {e.media.uri: e for e in planned(*stated, budget=2_000).entries}
+    assert shown["b.png"].attachment_tokens < shown["c.png"].attachment_tokens
 
 
 def test_sound_that_its_transcript_can_give_is_worth_least() -> None:
     long = {"text": "word " * 3_000, "method": "transcript"}
     told = {**CALL, "uri": "b.wav", "seconds": 60, "stand_ins": [long]}
-    shown = {e.media.uri: e for e in planned({**CALL, "seconds": 60}, told, budget=5_000).shown}
-    assert shown["a.wav"].beside == 2_400
+    shown = {e.media.uri: e for e in planned({**CALL, "seconds": 60}, told, budget=5_000).entries}
+    assert shown["a.wav"].attachment_tokens == 2_400
     assert shown["b.wav"].withheld
 
 
@@ -269,7 +272,7 @@ def test_what_a_task_needs_beyond_text_keeps_the_original() -> None:
 
 def test_a_table_is_written_in_the_cheapest_sure_form() -> None:
     plan = planned({"kind": "structured", "records": ROWS[:3], "uri": "t.csv"})
-    (shown,) = plan.shown
+    (shown,) = plan.entries
     assert plan.tokens == 0
     assert shown.form == "minified_json"
     assert shown.saved_tokens > 0
@@ -281,7 +284,7 @@ def test_a_policy_that_trusts_the_model_gets_the_cheaper_forms() -> None:
     table = {"kind": "structured", "records": ROWS[:40]}
     plans = [planned(table, structured_accuracy=word) for word in ("high", "moderate")]
     plans.append(planned(table, structured_accuracy="model_dependent"))
-    shown = [plan.shown[0] for plan in plans]
+    shown = [plan.entries[0] for plan in plans]
     assert [each.form for each in shown] == ["minified_json", "csv", "compact"]
     tokens = [each.item.tokens for each in shown]
     assert tokens == sorted(tokens, reverse=True)
@@ -292,7 +295,7 @@ def test_a_policy_that_trusts_the_model_gets_the_cheaper_forms() -> None:
 def test_a_large_table_is_sampled_and_says_so() -> None:
     plan = planned({"kind": "structured", "records": ROWS, "columns": ["temperature", "city"]},
                    budget=1_000)  # fmt: skip
-    (shown,) = plan.shown
+    (shown,) = plan.entries
     assert shown.item.tokens <= 600
     assert "1 of 3 columns left out" in plan.texts[0]
     assert "of 200 rows, evenly spaced" in plan.texts[0]
@@ -311,9 +314,9 @@ def test_where_no_row_fits_the_columns_stand_alone() -> None:
     assert tiny.texts[0] == "[structured t.csv]\n[none of 2 rows shown; columns: a, n]"
 
 
-def table(budget: int = 1_000, asked: str = "", **given: Any) -> Shown:
+def table(budget: int = 1_000, asked: str = "", **given: Any) -> MediaEntry:
     stated = {"kind": "structured", "records": ROWS, **given}
-    (shown,) = planned(stated, budget=budget, asked=asked).shown
+    (shown,) = planned(stated, budget=budget, asked=asked).entries
     return shown
 
 
@@ -503,9 +506,9 @@ def test_a_list_alone_needs_no_words_before_it() -> None:
 
 def test_a_size_that_the_nearest_rows_fill_leaves_no_room_for_others() -> None:
     rows = [{"n": n} for n in range(6)]
-    assert [r["n"] for r in nearest(rows, [0, 1, 0, 1, 0, 0], 2).rows] == [1, 3]
-    assert [r["n"] for r in nearest(rows, [0, 1, 0, 1, 0, 0], 4).rows] == [0, 1, 3, 5]
-    assert nearest(rows, [0, 1, 0, 1, 0, 0], 6).note == ""
+    assert [r["n"] for r in nearest_rows(rows, [0, 1, 0, 1, 0, 0], 2).rows] == [1, 3]
+    assert [r["n"] for r in nearest_rows(rows, [0, 1, 0, 1, 0, 0], 4).rows] == [0, 1, 3, 5]
+    assert nearest_rows(rows, [0, 1, 0, 1, 0, 0], 6).note == ""
 
 
 def test_the_same_picture_twice_is_noted_once_each() -> None:
@@ -545,8 +548,8 @@ def test_media_never_take_more_than_their_part_and_are_always_named(seed: int) -
     budget = chance.choice([1, 60, 500, 4_000, 60_000])
     plan = planned(*given, budget=budget, asked="deploy log")
     assert plan.tokens <= round(0.6 * budget)
-    assert len(plan.shown) == len(given)
-    assert all(each.media.uri in each.text for each in plan.shown)
-    tables = sum(e.item.tokens for e in plan.shown if e.form and not e.note.count("none of"))
+    assert len(plan.entries) == len(given)
+    assert all(each.media.uri in each.text for each in plan.entries)
+    tables = sum(e.item.tokens for e in plan.entries if e.form and not e.note.count("none of"))
     assert plan.tokens + tables <= round(0.6 * budget)
     assert planned(*reversed(given), budget=budget, asked="deploy log") == plan

@@ -191,7 +191,7 @@ def test_gemini_itself_takes_stretches_and_frames_out_of_a_film() -> None:
 def test_a_film_that_loses_frames_says_how_many_a_second() -> None:
     long = {**FILM, "seconds": 20, "width": 0, "height": 0}
     one = compiled(long, model="gemini-3-pro", budget_tokens=9_000)
-    (shown,) = [s.shown for s in one.plan.segments if s.shown]
+    (shown,) = [s.media_entry for s in one.plan.segments if s.media_entry]
     assert shown.frames == 3
     (part,) = [p for p in gemini(one, {"film.mp4": "https://a.org/f.mp4"}) if p.video_metadata]
     assert part.video_metadata is not None
@@ -207,14 +207,14 @@ def test_a_film_that_loses_frames_says_how_many_a_second() -> None:
 def test_frames_that_the_provider_makes_small_itself_need_no_resizing() -> None:
     wide = {**FILM, "width": 1920, "height": 1080, "seconds": 5}
     one = compiled(wide, model="gemini-3-pro", budget_tokens=5_000)
-    (shown,) = [s.shown for s in one.plan.segments if s.shown]
+    (shown,) = [s.media_entry for s in one.plan.segments if s.media_entry]
     assert shown.size is not None
     assert image_tokens(*shown.size, PICTURE) >= 258
     whole = SentMedia(data=mp4(5, 1920, 1080), media_type="video/mp4")
     assert [p for p in gemini(one, {"film.mp4": whole}) if p.inline_data]
     assert [p for p in gemini(one, {"film.mp4": "https://a.org/f.mp4"}) if p.file_data]
     tight = compiled(wide, model="gemini-3-pro", budget_tokens=1_800)
-    (shown,) = [s.shown for s in tight.plan.segments if s.shown]
+    (shown,) = [s.media_entry for s in tight.plan.segments if s.media_entry]
     assert shown.size is not None
     refused(tight, "adk", {"film.mp4": whole}, "258 tokens a frame, planned were ")
     refused(tight, "adk", {"film.mp4": "https://a.org/f.mp4"}, "send it resized to ")
@@ -238,7 +238,7 @@ def test_segments_of_a_recording_are_parts_of_their_own() -> None:
     call = {**CALL, "seconds": 100, "segments": [
         {"start": 0, "end": 20}, {"start": 20, "end": 30.5}, {"start": 40, "end": 90}]}  # fmt: skip
     one = compiled(call, budget_tokens=4_000)
-    (shown,) = [s.shown for s in one.plan.segments if s.shown]
+    (shown,) = [s.media_entry for s in one.plan.segments if s.media_entry]
     assert shown.parts == ("call.wav#t=0,20", "call.wav#t=20,30.5")
     media: dict[str, Any] = {"call.wav#t=0,20": wav(20), "call.wav#t=20,30.5": wav(10.5)}
     request = one.render("openai", media=media)
@@ -313,12 +313,12 @@ def test_a_cropped_or_resized_picture_has_its_planned_size_exactly() -> None:
     refused(crop, "anthropic", {part: png(55, 84)}, "planned were 56x84 and 6 tokens")
     refused(crop, "anthropic", {part: "https://a.org/b.png"}, "planned smaller than")
     large = compiled({**BOARD, "width": 2800, "height": 1400}, budget_tokens=3_000)
-    (shown,) = [s.shown for s in large.plan.segments if s.shown]
+    (shown,) = [s.media_entry for s in large.plan.segments if s.media_entry]
     size = planned_size(shown)
     assert size is not None
     assert large.render("anthropic", media={"board.png": png(*size)})
     refused(large, "anthropic", {"board.png": png(size[0] - 1, size[1])}, "planned were ")
-    assert planned_size(compiled(BOARD).plan.segments[-2].shown or shown) in (None, size)
+    assert planned_size(compiled(BOARD).plan.segments[-2].media_entry or shown) in (None, size)
 
 
 def test_a_picture_beyond_the_longest_edge_is_refused() -> None:
@@ -407,7 +407,11 @@ def test_what_is_sent_is_never_more_than_what_the_budget_took(
     one = bench.compile(query="x", evidence=media, budget_tokens=budget)
     took = one.trace.budget["asked_tokens"] - one.trace.budget["budget_tokens"]
     assert one.plan.media_tokens <= took
-    shown = [s.shown for s in one.plan.segments if s.shown and s.shown.beside]
+    shown = [
+        s.media_entry
+        for s in one.plan.segments
+        if s.media_entry and s.media_entry.attachment_tokens
+    ]
     given_parts: dict[str, Any] = {}
     for each in shown:
         if each.media.kind.value == "image":
@@ -417,7 +421,7 @@ def test_what_is_sent_is_never_more_than_what_the_budget_took(
             length = each.segments[0].end if each.segments else each.media.seconds
             given_parts[(*each.parts, "a.wav")[0]] = wav(length, rate=1_000)
     sent = native_parts(one.plan, "openai", given_parts)
-    tokens = sum(counted(part.sent.data) for parts in sent.values() for part in parts)
+    tokens = sum(counted(part.media.data) for parts in sent.values() for part in parts)
     assert tokens <= one.plan.media_tokens
 
 

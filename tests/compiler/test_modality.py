@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tenure.compiler.budget.items import Item
 from tenure.compiler.media.reduction import (
     Region,
-    aggregated,
     chosen_segments,
-    cropped,
-    downsampled,
-    filtered,
-    sampled,
+    column_aggregates,
+    crop_region,
+    filter_rows,
+    largest_size,
+    sample_rows,
 )
 from tenure.compiler.tokens.modality import (
     AudioRule,
@@ -81,7 +81,7 @@ class TestCounts:
             lambda: image_utility(density=1001, relevance=1),
             lambda: substitute(media("a"), [], fidelity_permille=1001),
             lambda: Region(5, 0, 5, 1),
-            lambda: sampled([], 0),
+            lambda: sample_rows([], 0),
         ],
     )
     def test_impossible_measures_are_refused(self, call: Any) -> None:
@@ -118,23 +118,23 @@ class TestSubstitution:
         verdict = substitute(
             media("photo"), [text("short", 50, 719), text("long", 200, 720), text("full", 300, 800)]
         )
-        assert (verdict.chosen.id, verdict.saved_tokens) == ("long", 800)
+        assert (verdict.replacement.id, verdict.saved_tokens) == ("long", 800)
 
     def test_a_stand_in_must_be_cheaper(self) -> None:
         verdict = substitute(media("photo"), [text("ocr", 1000, 1000)])
-        assert verdict.chosen is verdict.original
+        assert verdict.replacement is verdict.original
         assert verdict.saved_tokens == 0
 
     def test_ties_go_to_utility_then_to_the_smaller_id(self) -> None:
         same = [text("b", 10, 800), text("c", 10, 800), text("a", 10, 790)]
-        assert substitute(media("photo"), same).chosen.id == "b"
+        assert substitute(media("photo"), same).replacement.id == "b"
 
     @given(st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 1000)), max_size=8))
     def test_nothing_ever_gets_dearer_or_unfaithful(self, offers: list[tuple[int, int]]) -> None:
         stand_ins = [text(f"s{n}", *offer) for n, offer in enumerate(offers)]
         verdict = substitute(media("photo"), stand_ins)
         assert verdict.saved_tokens >= 0
-        assert verdict.chosen.utility_permille >= 720
+        assert verdict.replacement.utility_permille >= 720
 
 
 class TestReferences:
@@ -173,7 +173,7 @@ class TestReduction:
     def test_a_smaller_picture_fits_and_keeps_its_shape(
         self, rule: ImageRule, width: int, height: int, target: int
     ) -> None:
-        size = downsampled(width, height, rule, target_tokens=target)
+        size = largest_size(width, height, rule, target_tokens=target)
         if size is None:
             assert image_tokens(1, 1, rule) > target or max(width, height) > 1
             return
@@ -183,18 +183,18 @@ class TestReduction:
         assert abs(size[0] * height - size[1] * width) <= 2 * max(width, height)
 
     def test_it_is_the_largest_that_fits(self) -> None:
-        assert downsampled(3840, 2160, PLAIN, target_tokens=2000) == (940, 528)
+        assert largest_size(3840, 2160, PLAIN, target_tokens=2000) == (940, 528)
         assert image_tokens(941, 529, PLAIN) > 2000
 
     def test_below_the_least_edge_there_is_no_size(self) -> None:
-        assert downsampled(3840, 2160, PLAIN, target_tokens=2000, least_px=720) is None
-        assert downsampled(3840, 2160, PLAIN, target_tokens=2000, least_px=528) == (940, 528)
-        assert downsampled(64, 64, PLAIN, target_tokens=16, least_px=720) == (64, 64)
+        assert largest_size(3840, 2160, PLAIN, target_tokens=2000, least_px=720) is None
+        assert largest_size(3840, 2160, PLAIN, target_tokens=2000, least_px=528) == (940, 528)
+        assert largest_size(64, 64, PLAIN, target_tokens=16, least_px=720) == (64, 64)
 
     def test_a_crop_holds_all_regions_inside_the_picture(self) -> None:
         regions = [Region(10, 20, 30, 40), Region(25, 5, 900, 30), Region(500, 0, 600, 9)]
-        assert cropped(100, 35, regions) == Region(10, 5, 100, 35)
-        assert cropped(100, 100, [Region(100, 0, 200, 9)]) is None
+        assert crop_region(100, 35, regions) == Region(10, 5, 100, 35)
+        assert crop_region(100, 100, [Region(100, 0, 200, 9)]) is None
 
     def test_segments_keep_their_own_order(self) -> None:
         segments = [Item("z", 5, 9), Item("m", 5, 1), Item("a", 5, 8)]
@@ -202,15 +202,15 @@ class TestReduction:
 
     def test_a_filter_says_what_it_leaves_out(self) -> None:
         rows = [{"id": n, "name": f"n{n}", "note": "x"} for n in range(5)]
-        found = filtered(rows, ("name", "id"), lambda row: row["id"] != 2)
+        found = filter_rows(rows, ("name", "id"), lambda row: row["id"] != 2)
         assert list(found.rows[0].items()) == [("name", "n0"), ("id", 0)]
         assert found.note == "4 of 5 rows; 1 of 3 columns left out"
-        assert filtered(rows, ("id", "name", "note")).note == ""
+        assert filter_rows(rows, ("id", "name", "note")).note == ""
 
     @given(st.integers(0, 200), st.integers(1, 50))
     def test_a_sample_is_spread_over_the_whole(self, count: int, size: int) -> None:
         rows = [{"n": n} for n in range(count)]
-        found = sampled(rows, size)
+        found = sample_rows(rows, size)
         places = [int(str(row["n"])) for row in found.rows]
         assert len(places) == min(count, size)
         assert all(one < other for one, other in itertools.pairwise(places))
@@ -220,7 +220,7 @@ class TestReduction:
 
     def test_aggregates_are_exact(self) -> None:
         rows: list[dict[str, object]] = [{"v": 1}, {"v": 2.5}, {"v": "x"}, {"v": True}, {}]
-        found = aggregated(rows, "v")
+        found = column_aggregates(rows, "v")
         assert found == {
             "count": 2,
             "sum": Fraction(7, 2),
@@ -228,4 +228,4 @@ class TestReduction:
             "max": Fraction(5, 2),
             "mean": Fraction(7, 4),
         }
-        assert aggregated([{"v": float("nan")}], "v") == {"count": 0}
+        assert column_aggregates([{"v": float("nan")}], "v") == {"count": 0}

@@ -201,7 +201,7 @@ for text in (e.to_html(), e._repr_html_(), e.budget_svg(), e.lineage_svg()):
 def test_pages_have_the_same_bytes_in_another_process_and_after_another_run() -> None:
     envelope = full_bench().compile(**REQUEST)
     here = [hashlib.sha256(text.encode()).hexdigest() for text in pages(envelope)]
-    later = envelope.beside(run_id="another", compilation_latency_ms=9.9)
+    later = envelope.with_sidecar(run_id="another", compilation_latency_ms=9.9)
     assert pages(later) == pages(envelope)
     for seed in ("1", "2"):
         done = subprocess.run(

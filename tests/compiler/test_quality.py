@@ -119,7 +119,7 @@ def test_ablation_leaves_out_objects_and_sections() -> None:
         return float(sum(len(block.text) for block in envelope.blocks))
 
     report = ablate([uid("office"), "evidence"], words, pairs=True)
-    assert report.whole == words(frozenset())
+    assert report.utility == words(frozenset())
     assert ablate(["evidence"], words).pairs == ()
     assert dict(report.single)["evidence"] > dict(report.single)[uid("office")] > 0
     assert report.pairs[0][2] == pytest.approx(0, abs=40)

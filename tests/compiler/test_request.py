@@ -15,7 +15,7 @@ from tenure.compiler.request.request import (
     Media,
     Tool,
     Turn,
-    quantised,
+    quantise,
 )
 from tenure.schema.errors import InvalidInput
 from tenure.schema.interval import INF_US, MIN_US
@@ -134,7 +134,7 @@ def test_evidence_may_state_its_trust() -> None:
 
 def test_whole_numbers_are_taken_as_a_quantised_vector() -> None:
     assert parse_request("t", query_vector=[2400, 3200]).query_vector == (2400, 3200)
-    assert quantised([3.0, 4.0]) == (2400, 3200)
+    assert quantise([3.0, 4.0]) == (2400, 3200)
 
 
 def test_set_like_inputs_are_sorted_and_sequences_are_not() -> None:

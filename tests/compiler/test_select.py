@@ -175,5 +175,5 @@ class TestEnvelope:
             Section("memory", w=1, alpha=90, beta=50, t_min=0, t_max=500),
         ]
         answer = allocate(sections, 150)
-        assert answer.used == 150
+        assert answer.used_tokens == 150
         assert 0 < answer.tokens["evidence"] <= found.tokens

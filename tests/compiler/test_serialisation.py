@@ -142,7 +142,7 @@ def test_the_cheapest_sure_enough_form_is_chosen(least: ParseAccuracy, forms: se
     counter = counter_for("claude-opus-5")
     found = choose_form(ROWS, counter, least_accuracy=least)
     assert found.form in forms
-    assert found.tokens == counter.upper_bound(found.text) == min(t for _, t in found.considered)
+    assert found.tokens == counter.upper_bound(found.text) == min(t for _, t in found.costs)
 
 
 def test_ties_go_to_the_form_that_is_read_more_surely() -> None:

@@ -17,7 +17,7 @@ from tenure.compiler.budget.profiles import (
     Layer,
     Share,
     check_shares,
-    clamped,
+    clamp,
     limits,
     profile,
     risk_weight,
@@ -58,7 +58,7 @@ def test_floors_of_a_shipped_profile_always_fit(name: str, budget: int, slack: i
 
 def test_shipped_floors_leave_most_of_the_window() -> None:
     check_shares(FLOORS)
-    assert sum(share.least for share in FLOORS.values()) == 160
+    assert sum(share.floor for share in FLOORS.values()) == 160
 
 
 @pytest.mark.parametrize("share", [Share(-1, 5), Share(6, 5), Share(5, 1001)])
@@ -109,7 +109,7 @@ def test_weights_are_positive_and_come_to_the_whole(signals: dict[str, float]) -
 
 def test_each_signal_is_clamped_to_its_scale() -> None:
     def read(name: str, value: float) -> Fraction:
-        return clamped(name, value, SIGNALS[name])
+        return clamp(name, value, SIGNALS[name])
 
     assert read("expected_tool_calls", 3) == read("expected_tool_calls", 0.5) * 6
     assert read("expected_tool_calls", 50) == 1

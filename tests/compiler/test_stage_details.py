@@ -20,7 +20,7 @@ from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import Media, MediaKind
 from tenure.compiler.stages.emit import emit
 from tenure.compiler.text.duplicates import Text, duplicates, shingle_list
-from tenure.compiler.text.relevance import fused
+from tenure.compiler.text.relevance import fuse
 from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import ContextBudgetExhausted, Fault, InvalidInput
 from tenure.schema.principal import Principal
@@ -259,7 +259,7 @@ def test_a_near_condition_activates_without_a_shared_word() -> None:
         "far word": "turn_memory"
     }
     assert bench.compile(query="alpha").trace.compiled_objects[0].section == "user_request"
-    assert fused(0, -5, lexical_weight=0.5) == 0
+    assert fuse(0, -5, lexical_weight=0.5) == 0
 
 
 def test_raw_words_of_an_observation_alone_activate_nothing() -> None:
@@ -650,7 +650,7 @@ def test_a_broken_envelope_cannot_leave(broken: dict[str, Any], message: str) ->
 
 def test_latency_and_run_id_live_in_the_sidecar() -> None:
     envelope = full_bench().compile(**REQUEST)
-    measured = envelope.beside(run_id="r", compilation_latency_ms=12.5)
+    measured = envelope.with_sidecar(run_id="r", compilation_latency_ms=12.5)
     assert measured.digest == envelope.digest
     assert measured == replace(envelope, sidecar=measured.sidecar)
     found = envelope.trace.to_dict(measured.sidecar)

@@ -15,6 +15,6 @@ def test_the_object_that_carries_the_answer_is_worth_the_most() -> None:
             utility=lambda envelope: float("Chicago" in envelope.text),
             pairs=True,
         )
-    assert report.whole == 1.0
+    assert report.utility == 1.0
     assert dict(report.single) == {home.object_id: 1.0, role.object_id: 0.0}
     assert [synergy for _, _, synergy in report.pairs] == [0.0]

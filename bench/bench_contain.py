@@ -27,17 +27,17 @@ from tenure.compiler.format.escape import escape_data
 from tenure.compiler.format.grammar import Seal, parse_envelope, render_blocks, verify_envelope
 from tenure.compiler.safety.canonical_text import canonicalise
 from tenure.compiler.safety.credentials import find_credentials
-from tenure.compiler.safety.detect import Channel, Verdict, scan, verdict
+from tenure.compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
 from tenure.compiler.safety.isolation import Isolation, encode
 from tenure.schema.compile_terms import BlockKind
 
 SEAL = Seal(key=b"bench", epoch=1, policy_hash="bench")
 CHANNEL_OF = {
-    "tool_output": Channel.TOOL,
-    "retrieved_document": Channel.DOCUMENT,
-    "user_input": Channel.USER,
-    "memory": Channel.AGENT,
-    None: Channel.DOCUMENT,
+    "tool_output": TextChannel.TOOL,
+    "retrieved_document": TextChannel.DOCUMENT,
+    "user_input": TextChannel.USER,
+    "memory": TextChannel.AGENT,
+    None: TextChannel.DOCUMENT,
 }
 Row = dict[str, str]
 
@@ -48,7 +48,7 @@ def read_rows(path: Path) -> list[Row]:
 
 def is_quarantined(row: Row) -> bool:
     channel = CHANNEL_OF[row.get("channel")]
-    return verdict(scan(row["text"], channel), channel) is Verdict.QUARANTINE
+    return verdict(scan(row["text"], channel), channel) is ScanVerdict.QUARANTINE
 
 
 def in_data(text: str, anchor: str = "1") -> Block:

@@ -43,7 +43,7 @@ from tenure.store.port.store import (
     TxEvent,
 )
 from tenure.store.sqlite import SqliteStore
-from tenure.store.timeline.ledger import Ledger
+from tenure.store.timeline.ledger import RowLedger
 
 TENANT = "bench"
 GENERATIONS, SLOTS = 5, 10
@@ -284,14 +284,14 @@ def deep_slot(folder: Path) -> None:
     store = SqliteStore(folder / "deep.db")
     store.ensure(TENANT)
     rng = random.Random(3)
-    ledger, clock = Ledger(1), None
+    ledger, clock = RowLedger(1), None
     slot = ("entity-0", "slot1", "tenant")
     key = slot_key(*slot)
     with store.writing(TENANT) as tx:
         clock = tx.lock()
         for number in range(1, 10_001):
             stated = assertion(number, 0, 1, number, number, rng)
-            ledger = Ledger(clock.next_vid)
+            ledger = RowLedger(clock.next_vid)
             ledger.load(slot, tx.open_rows([SlotRead((key,), stated.claim.interval, False)])[0])
             ledger.write(slot, stated.claim, many=False)
             ledger.settle(number)

@@ -4,7 +4,7 @@ The manifest's rows are read by object id, the recorded scores stand in for ever
 the ten stages run as the recorded principal. Permissions are those of today: if the caller may
 not read every recorded object now, the replay is refused. What was erased since is missing from
 the answer, which says so by a gap; it never says something wrong.
-Sources: settled 6; DESIGN 7; checklist C-199.
+Checklist C-199.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from .vocabulary import ActionKind, SlotStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class SlotCandidate:
     """A claim that takes part in deciding a slot at one instant."""
 
     object_id: str
@@ -40,7 +40,7 @@ class SlotState:
     """All shown values, in order of first tx, then object id."""
     reason: str = ""
     """Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`."""
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[SlotCandidate, ...] = ()
     """The deciding heads."""
     valid_from: datetime | None = None
     valid_until: datetime | None = None

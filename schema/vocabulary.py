@@ -142,7 +142,7 @@ class Outcome(StrEnum):
     ACCEPTED = "accepted"
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """How an incoming claim fares against a stored one, seen from the incoming."""
 
     WINS = "wins"

@@ -17,7 +17,7 @@ from .interval import Interval
 from .layers import DecayRule
 from .principal import Scope
 from .slots import Slot
-from .vocabulary import Op, Outcome, Verdict
+from .vocabulary import ClaimVerdict, Op, Outcome
 
 Moment = str | datetime | None
 """ISO 8601 text with a zone, an aware datetime, or None."""
@@ -154,7 +154,7 @@ class RelationMet:
     object_id: str
     relation: str
     """Allen relation, "stored *relation* incoming"."""
-    verdict: Verdict
+    verdict: ClaimVerdict
     """Seen from the incoming claim."""
     reason: str
     interval: Interval

@@ -19,7 +19,7 @@ from ...schema.tool_manifest import is_signed
 from ...schema.vocabulary import Authority
 from ..ir.candidate import content_of
 from ..ir.context import CompileContext
-from ..safety.detect import Channel, Verdict, scan, verdict
+from ..safety.detect import ScanVerdict, TextChannel, scan, verdict
 
 _RECORD_KINDS: Final = frozenset({"system_of_record", "workspace", "policy", "platform"})
 """Granted sources whose facts may stand in a template of somebody else."""
@@ -61,7 +61,7 @@ def may_fill(version: Version, value: str, context: CompileContext) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_unsuspected(text: str) -> bool:
-    return verdict(scan(text, Channel.DOCUMENT), Channel.DOCUMENT) is Verdict.PASS
+    return verdict(scan(text, TextChannel.DOCUMENT), TextChannel.DOCUMENT) is ScanVerdict.PASS
 
 
 def is_offered(version: Version, context: CompileContext) -> bool:

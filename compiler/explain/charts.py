@@ -36,7 +36,7 @@ _GLYPH: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ChartFrame:
     """What frames a drawing."""
 
     name: str
@@ -74,7 +74,7 @@ class LegendLine:
 class BudgetBar:
     """The budget as a stacked bar: a part for each section, and what stays free."""
 
-    frame: Frame
+    frame: ChartFrame
     parts: tuple[BarPart, ...]
     legend: tuple[LegendLine, ...]
     height: int = _BAR
@@ -100,7 +100,7 @@ def budget_bar(report: EnvelopeReport, *, alone: bool) -> BudgetBar:
     legend.append(_legend_line(len(legend), f"free {free:,}", "none"))
 
     sections = ", ".join(f"{part.name} {part.tokens:,}" for part in parts) or "none"
-    frame = Frame(
+    frame = ChartFrame(
         "tenure-budget",
         f"Token budget: {report.tokens_upper:,} of {plural(budget, 'token')} used",
         f"Tokens by section: {sections}; free {free:,}.",

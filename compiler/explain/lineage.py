@@ -15,7 +15,7 @@ from typing import Final
 from ...schema.compile_terms import Reason
 from ..ir.snapshot import Via
 from ..trace.trace import CompiledObject
-from .charts import FILLS, Frame, plural
+from .charts import FILLS, ChartFrame, plural
 from .report import Entry, EnvelopeReport, entries
 
 _ROWS: Final = 60
@@ -130,7 +130,7 @@ class GraphNode:
 class LineageGraph:
     """Origins on the left, the objects they gave in the middle, blocks on the right."""
 
-    frame: Frame
+    frame: ChartFrame
     heads: tuple[ColumnHead, ...]
     paths: tuple[str, ...]
     nodes: tuple[GraphNode, ...]
@@ -146,7 +146,7 @@ def lineage_graph(report: EnvelopeReport, *, alone: bool) -> LineageGraph:
     blocks = list(dict.fromkeys((row.block, row.section) for row in rows))
 
     foot = f" Of these, {_ROWS} are drawn." if surplus > 0 else ""
-    frame = Frame(
+    frame = ChartFrame(
         "tenure-lineage",
         f"Lineage of {plural(len(rows) + max(0, surplus), 'object')}",
         f"{plural(len(origins), 'source')} on the left, the objects they gave in the middle, "

@@ -5,8 +5,8 @@ rows comes first and the blocks that stand alone follow, each in stable key orde
 count up in the order of the text, so that nothing behind a cached prefix can change it. An
 anchor leads to the object id in the trace.
 
-Invariant: the text reads back as exactly these blocks. Sources: R3; settled 10 ("Order", "Every
-block stands between keyed lines"); checklist C-085, C-136, C-207.
+Invariant: the text reads back as exactly these blocks. Checklist C-085, C-136,
+C-207.
 """
 
 from __future__ import annotations

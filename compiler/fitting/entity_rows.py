@@ -1,4 +1,4 @@
-"""Anchored synthesis: the clean facts of one entity as one row, each cell with its anchor (D5).
+"""Anchored synthesis: the clean facts of one entity as one row, each cell with its anchor.
 
     Sam Rivera | office = Chicago [3] | title = engineer [4]
 

@@ -3,9 +3,8 @@
 `excerpt` keeps the sentences of a text that answer the query best and say what is not said yet,
 verbatim and in order, with a mark where something is missing. `fold` puts old turns into one
 data block of one line each, head and tail. Fidelity is the token-weighted share of propositions
-whose numbers, names, dates and negations stand verbatim in the result (settled 10); it grades
-the result in the trace. Nothing is rephrased. Checklist C-130, C-149, C-153, C-155,
-C-156; R28, R31.
+whose numbers, names, dates and negations stand verbatim in the result; it grades the result
+in the trace. Nothing is rephrased. Checklist C-130, C-149, C-153, C-155, C-156.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The request's own items as objects: which section, which level, which id.
 
-Caller text carries the caller's ceiling and is never stronger; a section's authority only sorts
-(settled 10). Evidence and tool results are level 4 unless the caller states less and may. Ids
+Caller text carries the caller's ceiling and is never stronger; a section's authority only
+sorts. Evidence and tool results are level 4 unless the caller states less and may. Ids
 are uuid5 over (tenant, section, content, occurrence), so equal items of a call stay apart and
 the same call gives the same ids. Checklist C-075, C-126 to C-130.
 """
@@ -18,7 +18,16 @@ from ...schema.compile_terms import SectionName
 from ...schema.principal import Principal
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Authority, ObjectType
-from ..request.request import CompileRequest, Constraint, Evidence, Media, Note, Role, Tool, Turn
+from ..request.request import (
+    CompileRequest,
+    Constraint,
+    Evidence,
+    Media,
+    Note,
+    Role,
+    Tool,
+    Turn,
+)
 
 _NAMESPACE: Final[UUID] = uuid5(NAMESPACE_URL, "tenure/request-item")
 _WEAKEST: Final = int(Authority.RETRIEVED)

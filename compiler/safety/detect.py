@@ -27,22 +27,22 @@ from .canonical_text import Canonical, canonicalise
 from .credentials import find_credentials
 from .finding import Finding
 from .phrases import PHRASE_RULES, AttackClass
-from .views import View, scan_views
+from .views import TextView, scan_views
 
 __all__ = [
     "DEFAULT_THRESHOLDS",
     "AttackClass",
-    "Channel",
     "Finding",
+    "ScanVerdict",
+    "TextChannel",
     "Thresholds",
-    "Verdict",
     "find_credentials",
     "scan",
     "verdict",
 ]
 
 
-class Channel(StrEnum):
+class TextChannel(StrEnum):
     """Where a text came in; stated by the edge, never by the text."""
 
     PLATFORM = "platform"
@@ -55,7 +55,7 @@ class Channel(StrEnum):
     MODEL = "model"
 
 
-class Verdict(StrEnum):
+class ScanVerdict(StrEnum):
     """What the detectors advise."""
 
     PASS = "pass"
@@ -75,18 +75,18 @@ class Thresholds:
 
 
 _UNTRUSTED: Final = Thresholds(score=60, length=200_000)
-DEFAULT_THRESHOLDS: Final[Mapping[Channel, Thresholds]] = MappingProxyType(
+DEFAULT_THRESHOLDS: Final[Mapping[TextChannel, Thresholds]] = MappingProxyType(
     {
         # Severities never add up to 1,000: what the operator wrote is not second-guessed.
-        Channel.PLATFORM: Thresholds(score=1_000, length=200_000),
-        Channel.DEVELOPER: Thresholds(score=1_000, length=200_000),
+        TextChannel.PLATFORM: Thresholds(score=1_000, length=200_000),
+        TextChannel.DEVELOPER: Thresholds(score=1_000, length=200_000),
         # A user may well say "ignore my last message"; one weak mark is not enough.
-        Channel.USER: Thresholds(score=60, length=100_000),
-        Channel.AGENT: _UNTRUSTED,
-        Channel.TOOL: _UNTRUSTED,
-        Channel.DOCUMENT: Thresholds(score=60, length=1_000_000),
-        Channel.WEB: _UNTRUSTED,
-        Channel.MODEL: _UNTRUSTED,
+        TextChannel.USER: Thresholds(score=60, length=100_000),
+        TextChannel.AGENT: _UNTRUSTED,
+        TextChannel.TOOL: _UNTRUSTED,
+        TextChannel.DOCUMENT: Thresholds(score=60, length=1_000_000),
+        TextChannel.WEB: _UNTRUSTED,
+        TextChannel.MODEL: _UNTRUSTED,
     }
 )
 """Policy defaults. Lengths are far above an honest item of the channel, in characters."""
@@ -108,12 +108,15 @@ _FAKE_TAG: Final = re.compile(
 _MIXED_WORD: Final = re.compile(r"\b(?=\w*[a-zA-Z])(?=\w*[а-яѐ-ԯА-Я])\w+\b")  # noqa: RUF001
 _FULL_WIDTH: Final = re.compile("[\uff21-\uff3a\uff41-\uff5a]")
 _ENTITY_RUN: Final = re.compile(r"(?:&#(?:\d{2,3}|[xX][0-9a-fA-F]{2});){12,}")
-_DIRECT_CHANNELS: Final = (Channel.PLATFORM, Channel.DEVELOPER, Channel.USER)
+_DIRECT_CHANNELS: Final = (TextChannel.PLATFORM, TextChannel.DEVELOPER, TextChannel.USER)
 _DISGUISES: Final = ("tags", "bidi", "base64", "hex", "binary", "digits", "reversed", "rot13")
 
 
 def scan(
-    text: str, channel: Channel, *, thresholds: Mapping[Channel, Thresholds] = DEFAULT_THRESHOLDS
+    text: str,
+    channel: TextChannel,
+    *,
+    thresholds: Mapping[TextChannel, Thresholds] = DEFAULT_THRESHOLDS,
 ) -> tuple[Finding, ...]:
     """What the detectors see in `text`, phrases first, each code at most once."""
     canonical = canonicalise(text)
@@ -132,10 +135,10 @@ def scan(
 
 def verdict(
     findings: Sequence[Finding],
-    channel: Channel,
+    channel: TextChannel,
     *,
-    thresholds: Mapping[Channel, Thresholds] = DEFAULT_THRESHOLDS,
-) -> Verdict:
+    thresholds: Mapping[TextChannel, Thresholds] = DEFAULT_THRESHOLDS,
+) -> ScanVerdict:
     """Whether the findings of one text set it apart on this channel.
 
     More findings never turn a quarantine into a pass.
@@ -145,10 +148,10 @@ def verdict(
         gravest[finding.code] = max(finding.severity, gravest.get(finding.code, 0))
 
     apart = sum(gravest.values()) >= thresholds[channel].score
-    return Verdict.QUARANTINE if apart else Verdict.PASS
+    return ScanVerdict.QUARANTINE if apart else ScanVerdict.PASS
 
 
-def _phrases(views: Sequence[View], channel: Channel) -> Iterator[Finding]:
+def _phrases(views: Sequence[TextView], channel: TextChannel) -> Iterator[Finding]:
     said = AttackClass.DIRECT if channel in _DIRECT_CHANNELS else AttackClass.INDIRECT
     for rule in PHRASE_RULES:
         for view in views:

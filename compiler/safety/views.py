@@ -45,7 +45,7 @@ _ROTATED: Final = ("vafgehpgvba", "cebzcg", "vtaber")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TextView:
     """One reading of a text."""
 
     name: str
@@ -71,16 +71,16 @@ def fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def scan_views(raw: str) -> tuple[View, ...]:
+def scan_views(raw: str) -> tuple[TextView, ...]:
     """The readings of `raw` that a detector should see, the folded text first."""
     canonical = canonicalise(raw).text
     folded = fold(canonical)
-    views = [View("folded", folded)]
+    views = [TextView("folded", folded)]
 
     for name, reading in _READINGS:
         found = reading(raw, canonical, folded)
         if found:
-            views.append(View(name, fold(found)))
+            views.append(TextView(name, fold(found)))
 
     return tuple(views)
 

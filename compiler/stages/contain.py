@@ -24,15 +24,15 @@ from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
 from ..request.request import Media
 from ..safety.canonical_text import canonicalise
-from ..safety.detect import Channel, scan, verdict
-from ..safety.detect import Verdict as Advice
+from ..safety.detect import ScanVerdict as Advice
+from ..safety.detect import TextChannel, scan, verdict
 from ..safety.isolation import Isolation, encode
 
 _CHANNELS: Final = {
-    "web": Channel.WEB,
-    "tool": Channel.TOOL,
-    "model": Channel.MODEL,
-    "agent": Channel.AGENT,
+    "web": TextChannel.WEB,
+    "tool": TextChannel.TOOL,
+    "model": TextChannel.MODEL,
+    "agent": TextChannel.AGENT,
 }
 
 _APART: Final = frozenset({SectionName.HISTORY, SectionName.TOOLS, SectionName.USER_REQUEST})
@@ -131,10 +131,10 @@ def _fault(clean: Piece, raw: Piece) -> tuple[Reason, str] | None:
     return None
 
 
-def channel_of(origin: str) -> Channel:
+def channel_of(origin: str) -> TextChannel:
     """Return the ingest channel of an origin's kind."""
     kind = kind_of(origin, _KINDS).name
-    return _CHANNELS.get(kind, Channel.DOCUMENT)
+    return _CHANNELS.get(kind, TextChannel.DOCUMENT)
 
 
 def isolation_of(origin: str, context: CompileContext) -> Isolation:

@@ -1,6 +1,6 @@
 """Stage 7, convert: what each object contributes, said once and as far up as it may climb.
 
-Facts become cells of their entity's row (D5), preferences and rules become instructions
+Facts become cells of their entity's row, preferences and rules become instructions
 (`ladder`), passages and turns stay verbatim. What an instruction consumed is merged into it; a
 text that another one contains becomes a pointer; a stored passage whose own claims are here is
 left out. The compiler's own two texts are added: the containment sentence and the goal recap.

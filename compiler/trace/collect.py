@@ -179,7 +179,12 @@ def section_spans(passes: Passes) -> dict[SectionName, tuple[int, int]]:
 
 
 def trace_of(
-    passes: Passes, context: CompileContext, collected: Findings, *, plan: Plan, envelope_id: str
+    passes: Passes,
+    context: CompileContext,
+    collected: Findings,
+    *,
+    plan: Plan,
+    envelope_id: str,
 ) -> Trace:
     """Return the trace of an envelope."""
     request, principal = context.request, context.principal

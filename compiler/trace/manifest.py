@@ -4,7 +4,7 @@ The envelope id is the hash of the pins: request, principal, valid, tx, policy h
 version, encoder id, counter identity, key epoch, compiler version and page. Beside them stand
 the candidates in order with their integer scores, so that a replay never searches or scores
 anew and later embeddings change nothing. No wall clock and no random number is in it.
-Sources: settled 6; checklist C-137, C-201 to C-203; rule R34.
+Checklist C-137, C-201 to C-203.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@
 | injection_surface | V of the untrusted tokens | <= 0.10 |
 | compression_fidelity | token-weighted fidelity of shortened texts | >= 0.90 |
 
-Sources: source 000, 6.11.5; checklist C-148, C-179 to C-187; R14, R28.
+Sources: source 000, 6.11.5; checklist C-148, C-179 to C-187.
 
-The core metrics of a compile, from its stages alone (D6).
+The core metrics of a compile, from its stages alone.
 
 Without labels precision is the token-weighted mean relevance of the optional objects that were
 compiled, and recall the share of acceptance items and asked slots that have a clean object.
@@ -43,7 +43,7 @@ from ..text.relevance import FULL, terms_of
 def core_metrics(
     passes: Passes, context: CompileContext, verdicts: Iterable[Verdict]
 ) -> dict[str, float]:
-    """Return the metrics of D6 that do not depend on a clock, rounded to 4 digits."""
+    """Return the metrics that do not depend on a clock, rounded to 4 digits."""
     decay_reasons = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
     bound = (*passes.snapshot.named, *passes.snapshot.spoken)
     return {
@@ -124,7 +124,7 @@ def cost_of(plan: Plan, tokens: int, context: CompileContext) -> dict[str, Any]:
     return found
 
 
-class Target(NamedTuple):
+class MetricTarget(NamedTuple):
     """What a metric should be."""
 
     least: float
@@ -133,15 +133,15 @@ class Target(NamedTuple):
     """Whether falling short fails a safety-critical envelope."""
 
 
-TARGETS: Final[Mapping[str, Target]] = {
-    "budget_utilisation": Target(0.85, 0.95),
-    "signal_density": Target(0.70, 1.0),
-    "provenance_coverage": Target(1.0, 1.0, True),
-    "constraint_density": Target(0.0, 0.15),
-    "duplication_rate": Target(0.0, 0.05),
-    "staleness_index": Target(0.0, 0.20, True),
-    "injection_surface": Target(0.0, 0.10, True),
-    "compression_fidelity": Target(0.90, 1.0, True),
+TARGETS: Final[Mapping[str, MetricTarget]] = {
+    "budget_utilisation": MetricTarget(0.85, 0.95),
+    "signal_density": MetricTarget(0.70, 1.0),
+    "provenance_coverage": MetricTarget(1.0, 1.0, True),
+    "constraint_density": MetricTarget(0.0, 0.15),
+    "duplication_rate": MetricTarget(0.0, 0.05),
+    "staleness_index": MetricTarget(0.0, 0.20, True),
+    "injection_surface": MetricTarget(0.0, 0.10, True),
+    "compression_fidelity": MetricTarget(0.90, 1.0, True),
 }
 
 
@@ -239,7 +239,7 @@ def _fidelity(passes: Passes) -> float:
 
 
 def grade(fidelity: float, context: CompileContext) -> str:
-    """Return `faithful`, `lossy`, or `partial` for what is only a marked part (R28)."""
+    """Return `faithful`, `lossy`, or `partial` for what is only a marked part."""
     rules = context.rules
     if fidelity >= rules.fidelity_pass:
         return "faithful"

@@ -3,7 +3,7 @@
 Built from the verdicts of the stages. What the caller may not see is counted, never named,
 unless the caller is an auditor. Nothing here depends on a clock: run id, wall time and latency
 are laid beside it by the service (`Envelope.sidecar`).
-Checklist C-104 to C-113, C-137; vocabulary 5.4.
+Checklist C-104 to C-113, C-137.
 """
 
 from __future__ import annotations

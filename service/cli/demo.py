@@ -17,7 +17,7 @@ from .show import Columns, Screen
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
     from ...schema.entity import EntityCandidate, Review
-    from .tour import Entry, Tour
+    from .tour import Tour, TourEntry
 
 app = typer.Typer()
 
@@ -129,7 +129,7 @@ def _chapter(screen: Screen, title: str) -> None:
     screen.line()
 
 
-def _speaker(entry: Entry) -> str:
+def _speaker(entry: TourEntry) -> str:
     scheme, _, path = entry.event.write.source_origin.partition("://")
     host = path.partition("/")[0]
     if scheme == "record":
@@ -137,7 +137,7 @@ def _speaker(entry: Entry) -> str:
     return "a colleague" if scheme == "chat" else host
 
 
-def _sentence(entry: Entry) -> str:
+def _sentence(entry: TourEntry) -> str:
     write = entry.event.write
     if write.content:
         return write.content
@@ -159,7 +159,7 @@ _BECAUSE: Final[dict[str, str]] = {
 }
 
 
-def _because(entry: Entry) -> str:
+def _because(entry: TourEntry) -> str:
     receipt = entry.receipt
     if receipt.outcome.value == "quarantined":
         return _BECAUSE["injection_suspected"]

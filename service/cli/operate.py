@@ -123,7 +123,7 @@ def reclassify(
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class StoreMigration:
     """What became of the schema of one store."""
 
     store: str
@@ -154,9 +154,11 @@ def migrate(
     place = place_of(settings)
     store = place.open(prepare=False)
     try:
-        migrations: list[Migration] = []
+        migrations: list[StoreMigration] = []
         for name, tenant in _stores(place, settings.tenant):
-            migrations.append(Migration(name, *store.migrate(tenant, dry_run=dry_run), dry_run))
+            migrations.append(
+                StoreMigration(name, *store.migrate(tenant, dry_run=dry_run), dry_run)
+            )
     finally:
         store.close()
 
@@ -177,7 +179,7 @@ def _stores(place: Place, tenant: str) -> Iterator[tuple[str, str]]:
         yield f"{cell.target.uri}, database {cell.target.database}", min(cell.tenants)
 
 
-def _show_migrations(screen: Screen, migrations: Sequence[Migration]) -> None:
+def _show_migrations(screen: Screen, migrations: Sequence[StoreMigration]) -> None:
     for migration in migrations:
         if not migration.steps:
             screen.line(f"{migration.store}: already current (schema {migration.after})")

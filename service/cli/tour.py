@@ -73,7 +73,7 @@ REQUEST: Final[Mapping[str, Any]] = {
 _KEY: Final = bytes(range(32))
 
 
-class Entry(NamedTuple):
+class TourEntry(NamedTuple):
     """A line of the log, and what became of it."""
 
     event: Event
@@ -81,7 +81,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TourQuestion:
     """A question on two axes, in words, with its answer."""
 
     words: str
@@ -104,10 +104,10 @@ class Omission:
 class Tour:
     """Everything the tour shows."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[TourEntry, ...]
     nickname: str
     """Who Bill Nakamura is."""
-    questions: tuple[Question, ...]
+    questions: tuple[TourQuestion, ...]
     reviews: tuple[Review, ...]
     titles: Mapping[str, str]
     """What is known of each candidate of a review, by entity id."""
@@ -171,7 +171,7 @@ def _steady_ids() -> Callable[[], str]:
     return lambda: event_id("demo", 0, next(numbers), "")
 
 
-def _entries(memory: Memory) -> tuple[Entry, ...]:
+def _entries(memory: Memory) -> tuple[TourEntry, ...]:
     """The log with its receipts; a replay derives the ids from the events."""
     tenant = memory.principal.tenant
     group_sizes: dict[int, int] = {}
@@ -192,14 +192,14 @@ def _entries(memory: Memory) -> tuple[Entry, ...]:
         receipts = {
             receipt.object_id: decode(receipt.body) for receipt in reader.receipts([*events])
         }
-    return tuple(Entry(event, receipts[object_id]) for object_id, event in events.items())
+    return tuple(TourEntry(event, receipts[object_id]) for object_id, event in events.items())
 
 
-def _questions(memory: Memory) -> tuple[Question, ...]:
+def _questions(memory: Memory) -> tuple[TourQuestion, ...]:
     march = datetime(2026, 3, 1, tzinfo=UTC)
     next_year = datetime(2027, 2, 1, tzinfo=UTC)
 
-    questions: list[Question] = []
+    questions: list[TourQuestion] = []
     for words, valid, tx in (
         ("What is true today?", NOW, NOW),
         ("What did we believe on 1 March?", march, march),
@@ -207,7 +207,7 @@ def _questions(memory: Memory) -> tuple[Question, ...]:
         ("What will be true in February 2027, as planned today?", next_year, NOW),
     ):
         answer = memory.as_of(valid, tx).value("Orchid Foods", "pricing_tier")
-        questions.append(Question(words, valid, tx, answer))
+        questions.append(TourQuestion(words, valid, tx, answer))
     return tuple(questions)
 
 

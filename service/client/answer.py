@@ -3,7 +3,7 @@
 The caller's own function asks the model; tenure asks none. The output is checked by code against
 the hard constraints, and the acceptance items that no code can check go to a judge where the
 caller gives one. What fails is told to the model once, item by item; if the second output fails
-as well, the answer is refused. Source 000, 6.9.2, layer 4; D1; checklist C-167, C-210.
+as well, the answer is refused. Source 000, 6.9.2, layer 4; checklist C-167, C-210.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class BaselineSelection:
     """What a method put into the budget."""
 
     ids: tuple[str, ...]
@@ -86,7 +86,9 @@ def fuse(*rankings: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     return _best_first(sums.items())
 
 
-def fill(ranking: Sequence[tuple[str, int]], by_id: Mapping[str, Unit], budget: int) -> Selection:
+def fill(
+    ranking: Sequence[tuple[str, int]], by_id: Mapping[str, Unit], budget: int
+) -> BaselineSelection:
     """Take the best units that fit a budget in tokens."""
     room = budget
     names: list[str] = []
@@ -96,7 +98,7 @@ def fill(ranking: Sequence[tuple[str, int]], by_id: Mapping[str, Unit], budget: 
         if size <= room:
             names.append(name)
             room -= size
-    return Selection(tuple(names), budget - room)
+    return BaselineSelection(tuple(names), budget - room)
 
 
 def _best_first(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:

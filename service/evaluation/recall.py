@@ -37,7 +37,7 @@ from .baselines import (
     BM25,
     DENSE,
     HYBRID,
-    Selection,
+    BaselineSelection,
     Unit,
     fill,
     fuse,
@@ -316,7 +316,7 @@ class _Trial:
         if question.answerable:
             misses.update(self._reasons(envelope, frozenset(ids)))
 
-        selection = Selection(ids, envelope.tokens)
+        selection = BaselineSelection(ids, envelope.tokens)
         answer = MethodAnswer(selection, spent_ms, gap=bool(envelope.gaps))
         return Score.of(question, TENURE, budget, answer)
 

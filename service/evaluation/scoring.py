@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .baselines import Selection
+from .baselines import BaselineSelection
 from .question_sets import Question
 
 
@@ -19,7 +19,7 @@ from .question_sets import Question
 class MethodAnswer:
     """What a method answered a question with."""
 
-    selection: Selection
+    selection: BaselineSelection
     milliseconds: float
     gap: bool
     """Whether it named something that it should hold and does not."""

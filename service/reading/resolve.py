@@ -17,7 +17,7 @@ from ...resolution.names import with_visible_names
 from ...resolution.register import Register
 from ...schema.entity import Resolution
 from ...schema.principal import TENANT_SCOPE, Scope
-from ...store.commit.surroundings import Neighbourhood
+from ...store.commit.surroundings import VisibleRelations
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller
 from .view import Who, mention_of, sight_of
@@ -84,7 +84,7 @@ class Resolver(Caller):
         rows = reader.name_rows(sorted(known.entities), tx_us=reader.clock().last_us)
         return with_visible_names(known, rows, self.principal.sight(scopes))
 
-    def _circle(self, reader: Reader, scopes: frozenset[str]) -> Neighbourhood:
+    def _circle(self, reader: Reader, scopes: frozenset[str]) -> VisibleRelations:
         last, limit = reader.clock().last_us, self.backend.policy.read.neighbourhood_fanout
         point = Point(max(self.backend.now_us(), last), last)
-        return Neighbourhood(reader, self.principal.sight(scopes), point, limit)
+        return VisibleRelations(reader, self.principal.sight(scopes), point, limit)

@@ -65,7 +65,7 @@ def _idf(having: int, total: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class SearchQuery:
     """What is searched for."""
 
     text: str
@@ -103,7 +103,7 @@ class Searcher:
     sight: Sight
     point: Point
 
-    def find(self, tenant: str, question: Question) -> Matches:
+    def find(self, tenant: str, question: SearchQuery) -> Matches:
         """Return the best matches of a question."""
         policy, terms = self.backend.policy, sorted(content_terms(question.text))
         hits = self.reader.matching(
@@ -121,7 +121,7 @@ class Searcher:
         return Matches(tuple(scores[: question.limit]), hits.withheld, hits.cut)
 
     def _hybrid(
-        self, embedding: Embedding, tenant: str, question: Question, by_text: list[Version]
+        self, embedding: Embedding, tenant: str, question: SearchQuery, by_text: list[Version]
     ) -> list[tuple[Version, float]]:
         from .nearest import fused
 
@@ -146,7 +146,7 @@ class Searcher:
         return sorted(hits, key=lambda p: (-p[1], p[0].row.claim.object_id))
 
     def _nearest_claims(
-        self, view: VectorView, query: tuple[int, ...], question: Question
+        self, view: VectorView, query: tuple[int, ...], question: SearchQuery
     ) -> Nearest:
         from .nearest import nearest
 

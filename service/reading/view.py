@@ -164,7 +164,7 @@ class View(Caller):
         object_type: str | None = None,
     ) -> SearchResult:
         """Return the best matching shown objects; ties stand in order of object id."""
-        from .search import Question, Searcher
+        from .search import Searcher, SearchQuery
 
         kind = parse(ObjectType, object_type) if object_type else None
         sight = self._sight(None)
@@ -176,7 +176,7 @@ class View(Caller):
             search = Searcher(self.backend, self.principal, reader, sight, self.point)
             matches = search.find(
                 self._tenant,
-                Question(text=text, limit=limit, kind=kind, subjects=subjects),
+                SearchQuery(text=text, limit=limit, kind=kind, subjects=subjects),
             )
             shape = self._shaper(reader, [v for v, _ in matches.ranked])
             return SearchResult(

@@ -41,7 +41,7 @@ _MOST_EVENTS: Final = 400
 """Events that an opening folds at most, about: 0.1 ms each."""
 
 
-class Draft(NamedTuple):
+class EventDraft(NamedTuple):
     """An event that has no number yet."""
 
     kind: EventKind
@@ -85,7 +85,7 @@ class SessionCore:
         if self.state.closed:
             raise Conflict("the session is closed; fork it to go on", code="session_closed")
 
-    def act(self, drafts: Sequence[Draft], *, edit: bool = True) -> WindowDecision:
+    def act(self, drafts: Sequence[EventDraft], *, edit: bool = True) -> WindowDecision:
         """Append events, and the edit that they make necessary, as a whole.
 
         Raises:
@@ -211,7 +211,7 @@ def _last_resort(state: WindowState) -> EditPlan:
     return plan
 
 
-def with_draft(state: WindowState, draft: Draft) -> tuple[WindowState, WindowEvent]:
+def with_draft(state: WindowState, draft: EventDraft) -> tuple[WindowState, WindowEvent]:
     """The state after one more event, and the event with its number."""
     event = WindowEvent(seq=state.seq + 1, kind=draft.kind, body=draft.body, texts=draft.texts)
     return step(state, event), event
@@ -221,22 +221,22 @@ def with_plan(state: WindowState, plan: EditPlan | None) -> tuple[WindowState, W
     """The state after an edit, and its event; both unchanged and None without a plan."""
     if plan is None:
         return state, None
-    return with_draft(state, Draft(EventKind.EDITED, plan.body, plan.texts))
+    return with_draft(state, EventDraft(EventKind.EDITED, plan.body, plan.texts))
 
 
 def message_draft(
     state: WindowState, kind: EventKind, parts: Sequence[MessagePart], body: dict[str, Any]
-) -> Draft:
+) -> EventDraft:
     """The event of a message; its parts are counted for the session's model."""
     lines = [part_body(part, part_tokens(state, part)) for part in parts]
-    return Draft(kind, {**body, "parts": lines}, tuple(part.text for part in parts))
+    return EventDraft(kind, {**body, "parts": lines}, tuple(part.text for part in parts))
 
 
-def checkpoint_draft(state: WindowState, offset: int, milestone: str) -> Draft:
+def checkpoint_draft(state: WindowState, offset: int, milestone: str) -> EventDraft:
     """The event of a checkpoint behind so many other drafts."""
     checkpoint = replace(task_checkpoint(state), version=state.seq + offset + 1)
     text = canonical_json({**checkpoint.to_json(), "milestone": milestone})
-    return Draft(EventKind.CHECKPOINTED, {}, (text,))
+    return EventDraft(EventKind.CHECKPOINTED, {}, (text,))
 
 
 def retry_key(message: Message, key: str | None, parts: Sequence[MessagePart]) -> dict[str, Any]:

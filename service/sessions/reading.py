@@ -20,7 +20,7 @@ from ...window.health import (
 )
 from ...window.pressure import Pressure
 from ..compilation.compile import Compiler
-from .core import Draft, SessionCore
+from .core import EventDraft, SessionCore
 from .decision import SessionContext
 
 _LEAST_MEMORY: Final = 256
@@ -95,7 +95,7 @@ def memory_context(
     envelope = compiler.compile(task, request)
 
     body = {"envelope": envelope.envelope_id, "tokens": envelope.tokens_upper + _MARGIN}
-    core.act([Draft(EventKind.MEMORY_READ, body)], edit=False)
+    core.act([EventDraft(EventKind.MEMORY_READ, body)], edit=False)
     return SessionContext(core.state, envelope)
 
 

@@ -24,7 +24,7 @@ from ...window.state import WindowState, part_body, part_tokens
 from ...window.units import MessagePart, StandingForm, WindowUnit
 from ..backend.caller import Caller
 from .core import (
-    Draft,
+    EventDraft,
     SessionCore,
     checkpoint_draft,
     earlier_decision,
@@ -153,11 +153,11 @@ class Session(Caller):
         with core.lock:
             core.require_open()
             self._require_step()
-            drafts: list[Draft] = []
+            drafts: list[EventDraft] = []
             if message is not None:
                 parts = message_parts(message, "assistant")
                 drafts.append(message_draft(core.state, EventKind.STEP_MADE, parts, {}))
-            drafts.append(Draft(EventKind.TURN_ENDED, usage_body(core.state, usage)))
+            drafts.append(EventDraft(EventKind.TURN_ENDED, usage_body(core.state, usage)))
             if milestone:
                 drafts.append(checkpoint_draft(core.state, len(drafts), milestone))
 
@@ -181,7 +181,7 @@ class Session(Caller):
             if error:
                 # The provider counted more than we did; by how much is unknown, so by a tenth.
                 correction = max(state.correction * 11 // 10, state.correction + 1)
-                core.act([Draft(EventKind.RECOUNTED, {"correction": correction})], edit=False)
+                core.act([EventDraft(EventKind.RECOUNTED, {"correction": correction})], edit=False)
                 state = core.state
 
             plan = planned_edit(state, core.policy, EditReason.OVERFLOW)
@@ -246,7 +246,7 @@ class Session(Caller):
         body = {"category": section.value}
         with self._core.lock:
             self._core.require_open()
-            return self._core.act([Draft(EventKind.NOTED, body, (text,))])
+            return self._core.act([EventDraft(EventKind.NOTED, body, (text,))])
 
     def abandon(self, call_id: str) -> WindowDecision:
         """Give up a call that will not be answered, so that the conversation can go on.
@@ -258,7 +258,7 @@ class Session(Caller):
             self._core.require_open()
             if not any(call_id in unit.open_calls for unit in self.state.units):
                 raise _unknown_call(call_id)
-            return self._core.act([Draft(EventKind.CALL_ABANDONED, {"call_id": call_id})])
+            return self._core.act([EventDraft(EventKind.CALL_ABANDONED, {"call_id": call_id})])
 
     def fork(self, name: str, *, until: int | None = None) -> Session:
         """A session of its own that begins with the events of this one, up to a number.
@@ -293,7 +293,7 @@ class Session(Caller):
         body = {"model": model, "window": size, "limit": limit}
         with self._core.lock:
             self._core.require_open()
-            return self._core.act([Draft(EventKind.MODEL_CHANGED, body)])
+            return self._core.act([EventDraft(EventKind.MODEL_CHANGED, body)])
 
     def checkpoint(self) -> TaskCheckpoint:
         """Save the state of the task in the log, and return it, as JSON or Markdown."""
@@ -312,7 +312,7 @@ class Session(Caller):
         """Close the session: it can be read and forked, and takes no more events."""
         with self._core.lock:
             self._core.require_open()
-            return self._core.act([Draft(EventKind.CLOSED, {})], edit=False)
+            return self._core.act([EventDraft(EventKind.CLOSED, {})], edit=False)
 
     # --- reading
 
@@ -380,7 +380,7 @@ class Session(Caller):
         call = next(call for call in unit.calls if call.content.call_id == call_id)
         body["parts"][0]["name"] = call.content.name
         texts = (part.text,) if original is None else (part.text, original)
-        draft = Draft(EventKind.RESULT_CAME, body, texts)
+        draft = EventDraft(EventKind.RESULT_CAME, body, texts)
         # While other calls wait no request can be made, and an edit would be made on half a step.
         waiting = len(unit.open_calls) > 1
         return core.act([draft], edit=not waiting)
@@ -418,7 +418,7 @@ class Session(Caller):
             self._core.require_open()
             unit = self._unit(item)
             body = {"unit": unit.number, "on": on, "until": until}
-            return self._core.act([Draft(EventKind.PINNED, body)], edit=False)
+            return self._core.act([EventDraft(EventKind.PINNED, body)], edit=False)
 
     def _unit(self, item: int | str) -> WindowUnit:
         numbers = pointed_numbers(item)
@@ -427,7 +427,7 @@ class Session(Caller):
             raise NotFound(f"{item!r} does not stand in the window", code="unknown_unit")
         return unit
 
-    def _undo(self, edit: int) -> Draft:
+    def _undo(self, edit: int) -> EventDraft:
         """The event that puts back what an edit changed: the newest first, while there is room."""
         log = self._core.log.read()
         event = next((e for e in log if e.seq == edit and e.kind is EventKind.EDITED), None)
@@ -460,7 +460,7 @@ class Session(Caller):
         return _undo_draft(edit, sorted(originals, key=lambda unit: unit.number))
 
 
-def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> Draft:
+def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> EventDraft:
     """The event that carries originals back into the window."""
     records: list[dict[str, Any]] = []
     texts: list[str] = []
@@ -468,7 +468,7 @@ def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> Draft:
         record, words = unit_record(unit)
         records.append(record)
         texts += words
-    return Draft(EventKind.UNDONE, {"edit": edit, "units": records}, tuple(texts))
+    return EventDraft(EventKind.UNDONE, {"edit": edit, "units": records}, tuple(texts))
 
 
 def _unknown_call(call_id: str) -> NotFound:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from ...compiler.safety.credentials import find_credentials
-from ...compiler.safety.detect import Channel as Ingest
-from ...compiler.safety.detect import Verdict, scan, verdict
+from ...compiler.safety.detect import ScanVerdict, scan, verdict
+from ...compiler.safety.detect import TextChannel as Ingest
 from ...schema.claim import Content, Details
 from ...schema.compile_terms import InjectionPolicy
 from ...schema.context_object import missing_aspects
@@ -140,7 +140,7 @@ def inspect(
         warnings.append("value_normalized")
 
     ingest = _ingest_of(request, details)
-    if ingest is None or verdict(scan(text, ingest), ingest) is Verdict.PASS:
+    if ingest is None or verdict(scan(text, ingest), ingest) is ScanVerdict.PASS:
         return "", tuple(warnings)
     if ingest is Ingest.USER:
         # Somebody may well quote an attack, or test one: it is kept, and never guidance.

@@ -37,9 +37,9 @@ from ...schema.write import Draft, Span
 from ..port.store import SlotRecord
 from ..timeline.ledger import PlanningSlot
 from .cases import doubted_case, is_sampled, match_row
-from .namesakes import Line, Subject, namesake_review, namesakes, subject_of
+from .namesakes import ClaimLine, Subject, namesake_review, namesakes, subject_of
 from .naming import of_slot_type
-from .surroundings import Neighbourhood, Neighbourhoods, neighbours_of
+from .surroundings import Neighbourhoods, VisibleRelations, neighbours_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def admit(
     tx: int,
     bands: ResolutionPolicy,
     scorer: Scorer | None,
-    neighbourhood: Neighbourhood | None = None,
+    neighbourhood: VisibleRelations | None = None,
 ) -> tuple[AdmittedClaim, ...]:
     """Return the admitted claims of a submission, teaching the register what they create.
 
@@ -134,7 +134,7 @@ def _surroundings(
     submission: Submission,
     register: Register,
     bands: ResolutionPolicy,
-    neighbourhood: Neighbourhood | None,
+    neighbourhood: VisibleRelations | None,
 ) -> Neighbourhoods | None:
     if neighbourhood is None:
         return None
@@ -152,7 +152,7 @@ class _Admission:
     rules: Rules
     scorer: Scorer | None
     tx: int
-    namesake_lines: Mapping[Subject, tuple[Line, ...]]
+    namesake_lines: Mapping[Subject, tuple[ClaimLine, ...]]
     surroundings: Neighbourhoods | None
 
     def admit(self, ordinal: int) -> AdmittedClaim:
@@ -299,7 +299,7 @@ class _Admission:
 
         return _Binding(resolution.entity, resolution, pending)
 
-    def _namesake_lines(self, role: str) -> tuple[Line, ...]:
+    def _namesake_lines(self, role: str) -> tuple[ClaimLine, ...]:
         """Return the lines of a subject that this write says two things about at once."""
         if role != "subject" or not self.namesake_lines:
             return ()

@@ -36,7 +36,7 @@ from ..port.store import (
     TxEvent,
     WriteTx,
 )
-from ..timeline.ledger import Ledger, PlanningSlot
+from ..timeline.ledger import PlanningSlot, RowLedger
 from ..timeline.reconcile import Plan
 from .admission import AdmittedClaim, Submission, admit
 from .backlog import check_backlog
@@ -57,7 +57,7 @@ class _Work:
 
     clock: Clock
     mentions: KnownMentions
-    ledger: Ledger
+    ledger: RowLedger
     results: list[Result | None]
     admissions: list[tuple[int, int, tuple[AdmittedClaim, ...]]] = field(
         default_factory=list[tuple[int, int, tuple[AdmittedClaim, ...]]]
@@ -116,7 +116,7 @@ def commit(
     begin_us = max((submission.stated_tx or now_us for submission in group), default=now_us)
     point = Point(max(begin_us, clock.last_us), clock.last_us)
     mentions = gather(tx, group, scorer, point=point, policy=policy)
-    work = _Work(clock, mentions, Ledger(clock.next_vid), [None] * len(group))
+    work = _Work(clock, mentions, RowLedger(clock.next_vid), [None] * len(group))
 
     _answer_retries(tx, group, work)
     _admit_all(tx, group, work, now_us=now_us, policy=policy, scorer=scorer)

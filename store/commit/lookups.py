@@ -25,7 +25,7 @@ from ...schema.principal import TENANT_SCOPE, Sight
 from ..port.store import IdentityReads, Point
 from .admission import Submission
 from .naming import mentions_of
-from .surroundings import Neighbourhood, neighbours_of, relation_of
+from .surroundings import VisibleRelations, neighbours_of, relation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ class KnownMentions:
     """What the mentions of a group may need."""
 
     register: Register
-    neighbourhoods: Mapping[int, Neighbourhood] = field(default_factory=dict[int, Neighbourhood])
+    neighbourhoods: Mapping[int, VisibleRelations] = field(
+        default_factory=dict[int, VisibleRelations]
+    )
     """What stands around the mentions of a submission, by its place in the group."""
 
     def hear(self, claims: Iterable[Assertion]) -> None:
@@ -81,7 +83,9 @@ def gather(
     proposals = dict(zip(doubtful, (answer.weights for answer in answers), strict=True))
     doubts_by_sight = _doubts_of(group, register, proposals)
     limit = policy.read.neighbourhood_fanout
-    neighbourhoods = {sight: Neighbourhood(reads, sight, point, limit) for sight in doubts_by_sight}
+    neighbourhoods = {
+        sight: VisibleRelations(reads, sight, point, limit) for sight in doubts_by_sight
+    }
     neighbours = [
         neighbourhoods[sight].read_names(
             sorted(doubts.known), _near_any(doubts.mentions, doubtful, scorer)

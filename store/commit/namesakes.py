@@ -33,7 +33,7 @@ class Subject(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ClaimLine:
     """What one claim says, as far as two lines can contradict each other."""
 
     object_id: str
@@ -50,20 +50,20 @@ class Line:
     """An assert on a slot of cardinality one."""
 
 
-def contradict(a: Line, b: Line) -> bool:
+def contradict(a: ClaimLine, b: ClaimLine) -> bool:
     """Tell whether two lines cannot both be true of one person."""
     if not (a.plain and b.plain) or (a.slot, a.source) != (b.slot, b.source):
         return False
     return a.since_us == b.since_us and a.value != b.value
 
 
-def groups(lines: Sequence[Line]) -> tuple[tuple[Line, ...], ...]:
+def groups(lines: Sequence[ClaimLine]) -> tuple[tuple[ClaimLine, ...], ...]:
     """Return lines in groups that do not contradict themselves, in order of writing.
 
     A line joins the newest group that it does not contradict, so that a source's run of lines
     about one person stays together.
     """
-    parts: list[list[Line]] = []
+    parts: list[list[ClaimLine]] = []
     for line in lines:
         fit = next((g for g in reversed(parts) if not any(contradict(line, o) for o in g)), None)
         if fit is None:
@@ -74,9 +74,9 @@ def groups(lines: Sequence[Line]) -> tuple[tuple[Line, ...], ...]:
     return tuple(tuple(group) for group in parts)
 
 
-def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tuple[Line, ...]]:
+def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tuple[ClaimLine, ...]]:
     """Return the lines of each subject of a write that seems to be several people."""
-    by_subject: dict[Subject, list[Line]] = {}
+    by_subject: dict[Subject, list[ClaimLine]] = {}
     for draft in drafts:
         subject = subject_of(draft, register)
         if subject and draft.slot:
@@ -85,7 +85,7 @@ def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tupl
     return {s: tuple(lines) for s, lines in by_subject.items() if _contradicts(lines)}
 
 
-def _contradicts(lines: Sequence[Line]) -> bool:
+def _contradicts(lines: Sequence[ClaimLine]) -> bool:
     values: dict[tuple[str, str, int | None], str] = {}
     for line in lines:
         if line.plain and values.setdefault(_place(line), line.value) != line.value:
@@ -93,7 +93,7 @@ def _contradicts(lines: Sequence[Line]) -> bool:
     return False
 
 
-def _place(line: Line) -> tuple[str, str, int | None]:
+def _place(line: ClaimLine) -> tuple[str, str, int | None]:
     return line.slot, line.source, line.since_us
 
 
@@ -118,9 +118,9 @@ def _is_person(ref: EntityRef, types: Sequence[str], register: Register) -> bool
     return ref.type == PERSON or tuple(types) == (PERSON,) or PERSON in known
 
 
-def _line(draft: Draft) -> Line:
+def _line(draft: Draft) -> ClaimLine:
     single = draft.slot is not None and not draft.slot.many
-    return Line(
+    return ClaimLine(
         object_id=draft.object_id,
         slot=draft.slot.name if draft.slot else "",
         value=draft.value_key or _value_name(draft.value_mention),
@@ -141,7 +141,7 @@ def _value_name(mention: Named | None) -> str:
 
 
 def namesake_review(
-    ref: EntityRef, lines: Sequence[Line], register: Register, scopes: frozenset[str]
+    ref: EntityRef, lines: Sequence[ClaimLine], register: Register, scopes: frozenset[str]
 ) -> Resolution:
     """Return the decision on a name that seems to be several people: ask, with both stories."""
     stories = tuple(

@@ -36,7 +36,7 @@ _STATES = (Op.ASSERT, Op.CORRECT)
 
 
 @dataclass(slots=True)
-class Neighbourhood:
+class VisibleRelations:
     """The relations that one caller sees, as far as they have been read or written."""
 
     reads: IdentityReads
@@ -139,7 +139,7 @@ class Neighbourhood:
 class Neighbourhoods:
     """What stands around the mentions of one write."""
 
-    neighbourhood: Neighbourhood
+    neighbourhood: VisibleRelations
     neighbours: Neighbours
 
     def rules(self, rules: Rules, mention: Named, register: Register) -> Rules:

@@ -1,6 +1,6 @@
 """Running statements: the tenant bound, the language stated, round trips counted.
 
-A `Target`'s driver, its dialect and its time limits make a `Link`; a link opens `Reads` (one
+A `Target`'s driver, its dialect and its time limits make a `ServerLink`; a link opens `Reads` (one
 auto-commit query a statement, tried again when the server asks for it) and `Writes` (one
 explicit transaction). Every call is one round trip; both count them. Rows are read as records:
 `Result.data()` would walk bytes element by element.
@@ -36,7 +36,7 @@ def _no_bodies() -> Bodies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class CallLimits:
     """How long the server may work, and how long a failed call is tried again."""
 
     read_s: float = 60.0
@@ -48,13 +48,13 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class ServerLink:
     """A driver to one target, and how to speak to it."""
 
     driver: neo4j.Driver
     target: Target
     facts: ServerFacts
-    limits: Limits
+    limits: CallLimits
     bookmarks: Any = field(repr=False)
     """What makes a session read what an earlier one of this store wrote, on a cluster too."""
     bodies: Bodies = field(default_factory=_no_bodies, repr=False)
@@ -84,7 +84,7 @@ class Link:
 class Pauses:
     """The waits between tries, doubling, until the time is up."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: CallLimits) -> None:
         self._until = time.monotonic() + limits.retry_s
         self._pause = _FIRST_PAUSE_S
 
@@ -108,7 +108,7 @@ def retryable(error: driver_errors.DriverError | driver_errors.Neo4jError) -> bo
 class Reads:
     """Statements that read, each by itself."""
 
-    def __init__(self, link: Link, session: neo4j.Session, tenant: str) -> None:
+    def __init__(self, link: ServerLink, session: neo4j.Session, tenant: str) -> None:
         self._link = link
         self._session = session
         self.tenant = tenant
@@ -152,7 +152,7 @@ class Reads:
 class Writes:
     """The statements of one write transaction."""
 
-    def __init__(self, link: Link, tx: neo4j.Transaction, tenant: str) -> None:
+    def __init__(self, link: ServerLink, tx: neo4j.Transaction, tenant: str) -> None:
         self._dialect: LiteralString = link.dialect
         self._tx = tx
         self.tenant = tenant

@@ -219,7 +219,7 @@ def row(properties: Mapping[str, Any], claim: Claim, tx_us: int = INF_US) -> Row
     )
 
 
-class Body(NamedTuple):
+class ClaimBody(NamedTuple):
     """A claim as a read lists it, decoded."""
 
     line: Sequence[Any]
@@ -232,18 +232,18 @@ class Body(NamedTuple):
     signature: str
 
 
-Bodies = Halves[tuple[str, str, bool], Body]
+Bodies = Halves[tuple[str, str, bool], ClaimBody]
 """Decoded claims by tenant, object id and whether they are veiled."""
 
 
-def _body(line: Sequence[Any], visible: bool, tenant: str, bodies: Bodies) -> Body:
+def _body(line: Sequence[Any], visible: bool, tenant: str, bodies: Bodies) -> ClaimBody:
     """A claim, decoded anew unless its line is the one that is kept."""
     key = tenant, line[0], visible
     body = bodies.get(key)
     if body is not None and body.line == line:
         return body
 
-    fresh = Body(
+    fresh = ClaimBody(
         line=line,
         claim=_claim(line) if visible else _hidden_claim(line),
         details=_details(line) if visible else _hidden_details(line),

@@ -2,7 +2,7 @@
 
 One round trip by names, identifiers and ids: the server walks their clusters two steps wide, and
 a longer chain of judgements costs a further one. What it sends holds for every tx, what was
-closed included, so a `Register` keeps it: what a reader has met is never asked for again.
+closed included, so a `Neo4jRegister` keeps it: what a reader has met is never asked for again.
 Clusters are computed from the judgements open at the tx asked for. Blocking weights are
 integers computed outside the server, so both stores agree.
 """
@@ -95,7 +95,7 @@ class _Match:
     taught_levels: dict[str, int]
 
 
-class Register:
+class Neo4jRegister:
     """The look-ups of one reader or one step of a writer."""
 
     def __init__(self, calls: Calls, last_us: int) -> None:

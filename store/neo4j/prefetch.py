@@ -18,7 +18,7 @@ from ..port.store import ActionRecord, Ask, Found, Point
 from . import register_codec, versions
 from .calls import Reads
 from .cypher import candidates as cypher
-from .identity import Register
+from .identity import Neo4jRegister
 from .versions import Question, Records, Search
 
 _SEARCH, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(6)
@@ -28,7 +28,7 @@ _LISTS: Final = ("objects", "derived", "subjects", "pairs", "keys")
 _HELD_KIND: Final = ActionKind.REVIEW_QUARANTINE
 
 
-class Key(NamedTuple):
+class PrefetchKey(NamedTuple):
     """A question, its sight and its point."""
 
     question: object
@@ -39,32 +39,32 @@ class Key(NamedTuple):
 class Prefetch:
     """The answers that a reader has beforehand."""
 
-    def __init__(self, calls: Reads, register: Register) -> None:
+    def __init__(self, calls: Reads, register: Neo4jRegister) -> None:
         self._calls = calls
         self._register = register
-        self._answers: dict[Key, Found] = {}
-        self._searches: dict[Key, Records] = {}
+        self._answers: dict[PrefetchKey, Found] = {}
+        self._searches: dict[PrefetchKey, Records] = {}
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
 
     def versions(self, ask: Ask, sight: Sight, point: Point) -> Found | None:
         """The answer of an ask."""
-        return self._answers.get(Key(ask, sight, point))
+        return self._answers.get(PrefetchKey(ask, sight, point))
 
     def standing(self, scopes: Sequence[str], sight: Sight, point: Point) -> Found | None:
         """What stands without any query."""
-        return self._answers.get(Key(("standing", *scopes), sight, point))
+        return self._answers.get(PrefetchKey(("standing", *scopes), sight, point))
 
     def around(
         self, entity_ids: Iterable[str], limit: int, sight: Sight, point: Point
     ) -> Found | None:
         """What stands around entities."""
-        return self._answers.get(Key(_near_key(entity_ids, limit), sight, point))
+        return self._answers.get(PrefetchKey(_near_key(entity_ids, limit), sight, point))
 
     def search(self, search: Search | None, sight: Sight, point: Point) -> Records | None:
         """The records of a search."""
-        return self._searches.get(Key(search, sight, point))
+        return self._searches.get(PrefetchKey(search, sight, point))
 
     def actions(self, kind: ActionKind | None, tx_us: int) -> tuple[ActionRecord, ...] | None:
         """The open actions of a kind."""
@@ -95,13 +95,13 @@ class Prefetch:
         for place, ask in enumerate(asks, _ASKS):
             records = by_place.get(place, ())
             answer = versions.every_row(calls, records, sight, point.tx_us)
-            self._answers[Key(ask, sight, point)] = answer
+            self._answers[PrefetchKey(ask, sight, point)] = answer
 
         if search is not None:
-            self._searches[Key(search, sight, point)] = by_place[_SEARCH]
+            self._searches[PrefetchKey(search, sight, point)] = by_place[_SEARCH]
         if forecast.standing is not None:
             answer = versions.visible_rows(calls, by_place.get(_STANDING, ()), point.tx_us)
-            self._answers[Key(("standing", *forecast.standing), sight, point)] = answer
+            self._answers[PrefetchKey(("standing", *forecast.standing), sight, point)] = answer
         if forecast.walk is not None:
             for place in (_FIRST_STEP, _SECOND_STEP):
                 self._keep_near(forecast, by_place.get(place, ()))
@@ -112,7 +112,7 @@ class Prefetch:
         edge = next((record["note"][2] for record in records if not record["seen"]), None)
         if edge is not None and forecast.walk is not None:
             answer = versions.near_rows(self._calls, records, forecast.point.tx_us)
-            key = Key(_near_key(edge, forecast.walk.limit), forecast.sight, forecast.point)
+            key = PrefetchKey(_near_key(edge, forecast.walk.limit), forecast.sight, forecast.point)
             self._answers[key] = answer
 
     def _keep_held(self, forecast: Expected, records: Records) -> None:
@@ -124,7 +124,7 @@ class Prefetch:
         rows = [record for record in records if record["claim"] is not None]
         ask = held_ask([action.object_id for action in actions], forecast.held)
         answer = versions.every_row(self._calls, rows, forecast.sight, tx_us)
-        self._answers[Key(ask, forecast.sight, forecast.point)] = answer
+        self._answers[PrefetchKey(ask, forecast.sight, forecast.point)] = answer
 
 
 def _near_key(entity_ids: Iterable[str], limit: int) -> tuple[str | int, ...]:

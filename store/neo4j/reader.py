@@ -75,7 +75,7 @@ class Neo4jReader:
         self._erased_seq: int | None = opening["erased_seq"]
         """Where nothing later was erased; None for a tenant from before this was kept."""
         self._keys = tuple(bytes(secret) for secret in opening["secrets"])
-        self._register = identity.Register(calls, self._clock.last_us)
+        self._register = identity.Neo4jRegister(calls, self._clock.last_us)
         self._register.meet(lookup, scopes, opening)
         self._prefetch = Prefetch(calls, self._register)
 

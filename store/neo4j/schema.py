@@ -18,7 +18,7 @@ from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Unavailable
 from ..port.store import Migration
-from .calls import Link, Reads
+from .calls import Reads, ServerLink
 from .connect import translated
 from .cypher import schema as cypher
 
@@ -32,7 +32,7 @@ _TWINS = frozenset(
 _CANNOT: Final = "Neo.DatabaseError.Schema.ConstraintCreationFailed"
 
 
-def prepare(link: Link) -> None:
+def prepare(link: ServerLink) -> None:
     """Bring a database to this code's schema, and prove that nothing of it is missing.
 
     Raises:
@@ -56,7 +56,7 @@ def prepare(link: Link) -> None:
         )
 
 
-def migrate(link: Link, *, dry_run: bool = False) -> Migration:
+def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
     """Bring a database to this code's schema, what is missing of older versions included.
 
     Raises:
@@ -99,7 +99,7 @@ def name_of(command: str) -> str:
     return words[words.index("IF") - 1]
 
 
-def _version(session: neo4j.Session, link: Link) -> int:
+def _version(session: neo4j.Session, link: ServerLink) -> int:
     records = list(session.run(link.dialect + cypher.READ_VERSION))
     version = int(records[0]["number"]) if records else 0
     if version > cypher.SCHEMA_VERSION:
@@ -113,7 +113,7 @@ def _version(session: neo4j.Session, link: Link) -> int:
     return version
 
 
-def _missing(session: neo4j.Session, link: Link, version: int) -> list[LiteralString]:
+def _missing(session: neo4j.Session, link: ServerLink, version: int) -> list[LiteralString]:
     """The commands of the database's own version whose work is not there."""
     if not version:
         return []
@@ -128,14 +128,14 @@ def _missing(session: neo4j.Session, link: Link, version: int) -> list[LiteralSt
     return missing
 
 
-def _make(session: neo4j.Session, link: Link, commands: Sequence[LiteralString]) -> None:
+def _make(session: neo4j.Session, link: ServerLink, commands: Sequence[LiteralString]) -> None:
     for command in commands:
         _create(session, link, command)
     if commands:
         session.run(link.dialect + cypher.AWAIT_INDEXES).consume()
 
 
-def _set_version(session: neo4j.Session, link: Link, number: int) -> None:
+def _set_version(session: neo4j.Session, link: ServerLink, number: int) -> None:
     # Each fill commits by itself, some thousand nodes at a time, so an interrupted migration
     # goes on where it stopped: the number is written after them.
     for statement in cypher.FILLS.get(number, ()):
@@ -143,7 +143,7 @@ def _set_version(session: neo4j.Session, link: Link, number: int) -> None:
     session.run(link.dialect + cypher.SET_VERSION, number=number).consume()
 
 
-def _create(session: neo4j.Session, link: Link, command: LiteralString) -> None:
+def _create(session: neo4j.Session, link: ServerLink, command: LiteralString) -> None:
     try:
         session.run(link.dialect + command).consume()
     except driver_errors.Neo4jError as error:

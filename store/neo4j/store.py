@@ -30,7 +30,7 @@ from ..port.store import Migration, Result, VectorRow
 from ..port.targets import Resolve, Target
 from ..port.vectors import Vectors
 from . import applying, checking, schema
-from .calls import Limits, Link, Pauses, Reads, Writes, retryable
+from .calls import CallLimits, Pauses, Reads, ServerLink, Writes, retryable
 from .connect import DriverSettings, connect, translated
 from .cypher import core as cypher
 from .cypher import register
@@ -55,7 +55,7 @@ class Neo4jStore:
         *,
         auth: tuple[str, str] | None,
         resolve: Resolve | None = None,
-        limits: Limits | None = None,
+        limits: CallLimits | None = None,
         settings: DriverSettings | None = None,
         vector_index: bool = False,
     ) -> None:
@@ -63,10 +63,10 @@ class Neo4jStore:
         self._target = target
         self._auth = auth
         self._resolve = resolve
-        self._limits = limits or Limits()
+        self._limits = limits or CallLimits()
         self._settings = settings
         self._indexes = _indexes() if vector_index else None
-        self._links: dict[Target, Link] = {}
+        self._links: dict[Target, ServerLink] = {}
         self._drivers: dict[tuple[str, tuple[str, str] | None], tuple[neo4j.Driver, Any]] = {}
         self._guard = Lock()
         self._closed = False
@@ -76,7 +76,7 @@ class Neo4jStore:
         """Where it is."""
         return self._target.uri
 
-    def link(self, tenant: str) -> Link:
+    def link(self, tenant: str) -> ServerLink:
         """The driver of a tenant's server, its schema brought up to date.
 
         Raises:
@@ -96,7 +96,7 @@ class Neo4jStore:
     def _target_of(self, tenant: str) -> Target:
         return self._target if self._resolve is None else self._resolve(tenant)
 
-    def _open(self, target: Target) -> Link:
+    def _open(self, target: Target) -> ServerLink:
         """Open a target's driver, unless it is open; the caller holds the guard."""
         if self._closed:
             raise Unavailable(
@@ -108,7 +108,7 @@ class Neo4jStore:
             self._drivers[target.uri, auth] = connect(target, auth=auth, settings=self._settings)
         driver, facts = self._drivers[target.uri, auth]
 
-        return Link(
+        return ServerLink(
             driver=driver,
             target=target,
             facts=facts,
@@ -191,7 +191,7 @@ class Neo4jStore:
                         raise
 
     @contextlib.contextmanager
-    def _transaction(self, link: Link, tenant: str) -> Generator[Neo4jWriteTx]:
+    def _transaction(self, link: ServerLink, tenant: str) -> Generator[Neo4jWriteTx]:
         with link.session(neo4j.WRITE_ACCESS) as session:
             tx = session.begin_transaction(timeout=link.limits.write_s, metadata={"app": "tenure"})
             with contextlib.ExitStack() as undo:
@@ -200,7 +200,9 @@ class Neo4jStore:
                 yield writer
                 self._commit(link, tx, writer, tenant)
 
-    def _commit(self, link: Link, tx: neo4j.Transaction, writer: Neo4jWriteTx, tenant: str) -> None:
+    def _commit(
+        self, link: ServerLink, tx: neo4j.Transaction, writer: Neo4jWriteTx, tenant: str
+    ) -> None:
         try:
             tx.commit()
         except (driver_errors.IncompleteCommit, driver_errors.ServiceUnavailable) as error:
@@ -213,7 +215,7 @@ class Neo4jStore:
                 raise driver_errors.SessionExpired("the commit did not happen") from error
 
     def _landed(
-        self, link: Link, tenant: str, mark: tuple[int, bytes], failure: Failure
+        self, link: ServerLink, tenant: str, mark: tuple[int, bytes], failure: Failure
     ) -> bool | None:
         """Whether a commit whose answer was lost stands in the log; None: nobody answers."""
         pauses = Pauses(link.limits)
@@ -273,7 +275,7 @@ class Neo4jStore:
                 with self.reading(tenant) as reader:
                     reader.near(encoder_id)
 
-    def _nearness(self, link: Link, calls: Reads) -> Callable[[str, int], Vectors] | None:
+    def _nearness(self, link: ServerLink, calls: Reads) -> Callable[[str, int], Vectors] | None:
         """What makes the server's vector index of an encoder; None without the option."""
         if self._indexes is None:
             return None
@@ -345,7 +347,7 @@ def open_store(
     auth: tuple[str, str] | None = None,
     database: str = "neo4j",
     resolve: Resolve | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
     settings: DriverSettings | None = None,
     vector_index: bool = False,
     prepare: bool = True,

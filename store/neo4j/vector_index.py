@@ -26,7 +26,7 @@ from ..port.store import VectorRow
 from ..port.targets import Target
 from ..port.vectors import Hit, VectorScore, unpacked
 from ..search.matrix import Matrix
-from .calls import Calls, Link, Reads, Writes
+from .calls import Calls, Reads, ServerLink, Writes
 from .connect import translated
 from .cypher import schema as schema_statements
 from .cypher import vectors as cypher
@@ -58,7 +58,7 @@ _CLAUSE: Final = Dialect(
 )
 
 
-def dialect_of(link: Link) -> Dialect:
+def dialect_of(link: ServerLink) -> Dialect:
     """The texts that a server's version asks for."""
     new = link.facts.numbers >= FILTERS_FROM and "25" in link.facts.languages
     return _CLAUSE if new else _PROCEDURE
@@ -114,7 +114,10 @@ def _row(record: Mapping[str, Any], encoder_id: str) -> VectorRow:
 
 
 def searching(
-    link: Link, calls: Reads, indexes: Indexes, write: Callable[[str, Callable[[Writes], int]], int]
+    link: ServerLink,
+    calls: Reads,
+    indexes: Indexes,
+    write: Callable[[str, Callable[[Writes], int]], int],
 ) -> Callable[[str, int], IndexedVectors]:
     """What gives the vectors of an encoder, fed up to a vector number.
 
@@ -177,7 +180,7 @@ class Indexes:
         self._lock = Lock()
         self._made: dict[Target, int] = {}
 
-    def make(self, link: Link, dimensions: int) -> None:
+    def make(self, link: ServerLink, dimensions: int) -> None:
         """Make the index of a link's database, or check the one that is there.
 
         Raises:
@@ -189,7 +192,7 @@ class Indexes:
                 self._made[link.target] = dimensions
 
 
-def _make(link: Link, dimensions: int) -> None:
+def _make(link: ServerLink, dimensions: int) -> None:
     dialect = dialect_of(link)
     config = {"vector.dimensions": dimensions, "vector.similarity_function": "cosine"}
     with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:

@@ -100,8 +100,8 @@ class Neo4jWriteTx:
         """Entities with their clusters, aliases, identifiers and judgements."""
         return self._register().entities(entity_ids, tx_us)
 
-    def _register(self) -> identity.Register:
-        return identity.Register(self.calls, self.counters.clock.last_us)
+    def _register(self) -> identity.Neo4jRegister:
+        return identity.Neo4jRegister(self.calls, self.counters.clock.last_us)
 
     def names_of(
         self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int

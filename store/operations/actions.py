@@ -18,7 +18,7 @@ from ...schema.write import Receipt
 from ..commit.effects import derivations
 from ..port.receipts import encode
 from ..port.store import ActionRecord, SlotRead, WriteTx
-from .change import Change, Mandate, begin, derived_id, unknown_object
+from .change import Mandate, OperationChange, begin, derived_id, unknown_object
 from .erase import erase_objects
 from .merge import merge_at
 from .naming import next_ordinal
@@ -41,7 +41,7 @@ class _Decision:
     """A word about one entry of the queue, and the change that carries it out."""
 
     tx: WriteTx
-    change: Change
+    change: OperationChange
     action: ActionRecord
     accept: bool
     powers: Powers
@@ -199,7 +199,7 @@ def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     return (claim.object_id,)
 
 
-def _teach(tx: WriteTx, change: Change, release: Assertion, quarantined_id: str) -> None:
+def _teach(tx: WriteTx, change: OperationChange, release: Assertion, quarantined_id: str) -> None:
     """Let a released claim teach the names that were shown to nobody while it was set apart."""
     details = release.details
     ends = [raw for raw in (details.subject_id, details.value_entity_id) if raw]

@@ -1,7 +1,7 @@
 """One operation's change: who ordered it, its stamp, and everything its batch will hold.
 
-An operation locks the tenant, gathers what it does in a `Change` and applies one `Batch` with
-one stamp and one event. Nothing here decides anything.
+An operation locks the tenant, gathers what it does in an `OperationChange` and applies one `Batch`
+with one stamp and one event. Nothing here decides anything.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..port.store import (
     TxEvent,
     WriteTx,
 )
-from ..timeline.ledger import Ledger
+from ..timeline.ledger import RowLedger
 
 Receipt = TypeVar("Receipt")
 
@@ -51,7 +51,7 @@ class Mandate:
 
 
 @dataclass(slots=True, kw_only=True)
-class Change:
+class OperationChange:
     """What an operation has gathered so far; lives for one call."""
 
     mandate: Mandate
@@ -59,7 +59,7 @@ class Change:
     """The counters before it."""
     op: str
     """The word of the audit log."""
-    ledger: Ledger
+    ledger: RowLedger
     objects: list[str] = field(default_factory=list[str])
     """The objects the event names."""
     entities: list[Entity] = field(default_factory=list[Entity])
@@ -163,9 +163,9 @@ class Change:
         )
 
 
-def begin(clock: Clock, mandate: Mandate, op: str) -> Change:
+def begin(clock: Clock, mandate: Mandate, op: str) -> OperationChange:
     """An empty change over counters that were read under the lock."""
-    return Change(mandate=mandate, clock=clock, op=op, ledger=Ledger(clock.next_vid))
+    return OperationChange(mandate=mandate, clock=clock, op=op, ledger=RowLedger(clock.next_vid))
 
 
 def derived_id(base: str, name: str) -> str:
@@ -174,7 +174,7 @@ def derived_id(base: str, name: str) -> str:
 
 
 def judgement_of(
-    change: Change,
+    change: OperationChange,
     ids: tuple[str, str],
     verdict: JudgementVerdict,
     judged_by: JudgedBy,

@@ -24,8 +24,8 @@ from ...schema.values import NOTHING, micros
 from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.store import Clock, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
-from .change import Change, Mandate, begin, kept_receipt, unknown_object
-from .replan import Cause, Group, flag_dependants, groups_for, history_of, reach_of, replan
+from .change import Mandate, OperationChange, begin, kept_receipt, unknown_object
+from .replan import Group, ReplanCause, flag_dependants, groups_for, history_of, reach_of, replan
 
 
 def erase(
@@ -87,7 +87,7 @@ def erase_objects(
         change,
         closure.groups,
         reach=closure.reach,
-        cause=Cause("erased"),
+        cause=ReplanCause("erased"),
         excluding=excluded_ids,
     )
     stale = flag_dependants(tx, change, sources=doomed_ids, excluding=excluded_ids)
@@ -277,7 +277,7 @@ def _repeats(assertion: Assertion, words: Collection[str]) -> bool:
     return any(word in text for word in words)
 
 
-def _erase_entities(tx: WriteTx, change: Change, entities: Mapping[str, Entity]) -> None:
+def _erase_entities(tx: WriteTx, change: OperationChange, entities: Mapping[str, Entity]) -> None:
     """Mark entities erased, and end the cases that wait for a word about them."""
     for _, entity in sorted(entities.items()):
         change.entities.append(replace(entity, state=EntityState.ERASED))
@@ -291,7 +291,9 @@ def review_id(entity: Entity) -> str:
     return derived_entity_id(entity.created_by, "review", entity.entity_id)
 
 
-def decided_case(case: Review, state: ReviewState, change: Change, *, note: str = "") -> Review:
+def decided_case(
+    case: Review, state: ReviewState, change: OperationChange, *, note: str = ""
+) -> Review:
     """A case with a decision, in its next version."""
     return replace(
         case,

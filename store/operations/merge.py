@@ -33,9 +33,9 @@ from ...schema.values import canonical_json, stamped
 from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
 from ..port.store import ActionRecord, Clock, SlotRecord, WriteTx
 from ..timeline.reconcile import Reach
-from .change import Change, Mandate, begin, derived_id, judgement_of, kept_receipt
+from .change import Mandate, OperationChange, begin, derived_id, judgement_of, kept_receipt
 from .erase import decided_case, review_id
-from .replan import Cause, flag_dependants, groups_of, history_of, name_of, reach_of, replan
+from .replan import ReplanCause, flag_dependants, groups_of, history_of, name_of, reach_of, replan
 from .standing import restate
 
 _UNMERGE: Final = "unmerge"
@@ -77,7 +77,7 @@ def merge_at(
     policy: ResolutionPolicy,
     judged_by: JudgedBy,
     overruled: Sequence[str] = (),
-    base_change: Change | None = None,
+    base_change: OperationChange | None = None,
 ) -> MergeReceipt | Conflict:
     """Merge under counters that are locked already; `overruled` judgements no longer stand."""
     known = tx.entities((a, b), tx_us=clock.last_us)
@@ -107,7 +107,7 @@ def merge_at(
 
 def _join(
     tx: WriteTx,
-    change: Change,
+    change: OperationChange,
     known: Known,
     ids: tuple[str, str],
     between_sides: Sequence[Judgement],
@@ -136,7 +136,7 @@ def _join(
         change.close_actions(tx.open_actions(object_ids=(judgement_id,)), "lifted")
 
     sides = {raw: _root(known, raw) for raw in members}
-    cause = Cause("entity_merged", row.merge_id)
+    cause = ReplanCause("entity_merged", row.merge_id)
     slots = _replan_shared(tx, change, sides, cause, root_of=lambda _: top)
     judgements = [j for j in known.judgements if j.judgement_id not in change.closed_judgements]
     receipt = _keep(change, top, slots, members, bridges([*judgements, row]))
@@ -145,7 +145,7 @@ def _join(
 
 
 def _keep(
-    change: Change,
+    change: OperationChange,
     top: str,
     slots: tuple[str, ...],
     members: Iterable[str],
@@ -165,7 +165,7 @@ def _keep(
     return receipt
 
 
-def rejoin_into(tx: WriteTx, change: Change, people: Sequence[str]) -> MergeReceipt:
+def rejoin_into(tx: WriteTx, change: OperationChange, people: Sequence[str]) -> MergeReceipt:
     """Make the people of a split one again inside a change; they wait, whoever they are.
 
     What was written about each since comes along. What a score has bound to one of them does
@@ -201,13 +201,13 @@ def rejoin_into(tx: WriteTx, change: Change, people: Sequence[str]) -> MergeRece
         change.entities.append(replace(entity, state=state))
     change.objects += (anchor, *other_people)
 
-    cause = Cause("entity_merged", change.mandate.operation_id)
+    cause = ReplanCause("entity_merged", change.mandate.operation_id)
     sides = {raw: _root(known, raw) for raw in entities}
     slots = _replan_shared(tx, change, sides, cause, root_of=lambda _: top)
     return _keep(change, top, slots, entities)
 
 
-def _rename(change: Change, known: Known, canonical: Mapping[str, str]) -> None:
+def _rename(change: OperationChange, known: Known, canonical: Mapping[str, str]) -> None:
     """Take the canonical ids that are new into the change."""
     for raw, top in canonical.items():
         if _root(known, raw) != top:
@@ -216,9 +216,9 @@ def _rename(change: Change, known: Known, canonical: Mapping[str, str]) -> None:
 
 def _replan_shared(
     tx: WriteTx,
-    change: Change,
+    change: OperationChange,
     sides: Mapping[str, str],
-    cause: Cause,
+    cause: ReplanCause,
     *,
     root_of: Callable[[str], str],
 ) -> tuple[str, ...]:
@@ -248,7 +248,9 @@ def _reach(tx: WriteTx, members: Iterable[str], records: Iterable[SlotRecord]) -
     return reach_of(history_of(tx, members) if subjects else (), subjects)
 
 
-def _restate_members(tx: WriteTx, change: Change, entities: Mapping[str, Entity], top: str) -> None:
+def _restate_members(
+    tx: WriteTx, change: OperationChange, entities: Mapping[str, Entity], top: str
+) -> None:
     """The id that survives is active when any part was; cases of the others are decided."""
     if any(entity.state is EntityState.ACTIVE for entity in entities.values()):
         for _, entity in sorted(entities.items()):
@@ -257,7 +259,7 @@ def _restate_members(tx: WriteTx, change: Change, entities: Mapping[str, Entity]
     restate(tx, change, entities, dict.fromkeys(entities, top))
 
 
-def _accept_case(tx: WriteTx, change: Change, entity: Entity, top: str) -> None:
+def _accept_case(tx: WriteTx, change: OperationChange, entity: Entity, top: str) -> None:
     case = tx.review(review_id(entity))
     if case is None or case.state not in WAITING:
         return
@@ -269,7 +271,9 @@ def _accept_case(tx: WriteTx, change: Change, entity: Entity, top: str) -> None:
     )
 
 
-def _refuse(tx: WriteTx, change: Change, judgement: Judgement, left: str, right: str) -> Conflict:
+def _refuse(
+    tx: WriteTx, change: OperationChange, judgement: Judgement, left: str, right: str
+) -> Conflict:
     """Record that a judgement is in the way, once, and say so."""
     refusal = Conflict(
         f"a standing judgement of {judgement.actor} ({judgement.judged_by.value}) says that "
@@ -348,7 +352,7 @@ def unmerge(
 
 def unmerge_into(
     tx: WriteTx,
-    change: Change,
+    change: OperationChange,
     merge_id: str,
     judged_by: JudgedBy,
 ) -> UnmergeReceipt:
@@ -387,7 +391,7 @@ def unmerge_into(
     change.objects += sorted(ends)
     change.closed_aliases += [alias for alias in known.aliases if alias.merge_id == merge_id]
 
-    cause = Cause("entity_unmerged", merge_id)
+    cause = ReplanCause("entity_unmerged", merge_id)
     slots = _replan_shared(tx, change, canonical, cause, root_of=canonical.__getitem__)
     receipt = UnmergeReceipt(
         merge_id=merge_id,

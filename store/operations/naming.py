@@ -15,7 +15,7 @@ from ...schema.errors import NotFound
 from ...schema.interval import ALWAYS
 from ...schema.vocabulary import EntityState
 from ..port.store import WriteTx
-from .change import Change, Mandate, begin
+from .change import Mandate, OperationChange, begin
 
 
 def add_alias(
@@ -68,7 +68,7 @@ def add_alias(
     return alias
 
 
-def next_ordinal(tx: WriteTx, change: Change, norm: str, scope_id: str) -> int:
+def next_ordinal(tx: WriteTx, change: OperationChange, norm: str, scope_id: str) -> int:
     """The first ordinal that tells one more entity of a name in a scope from the others."""
     lookup = Lookup(norms=(norm,))
     aliases = tx.known(lookup, scopes=(scope_id,), tx_us=change.clock.last_us).aliases

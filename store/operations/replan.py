@@ -22,7 +22,7 @@ from ..commit.effects import staleness, stands
 from ..port.store import ActionRecord, SlotRead, SlotRecord, WriteTx
 from ..timeline.ledger import PlanningSlot
 from ..timeline.reconcile import TIED, Reach, Tie, fold, ties_of
-from .change import Change, derived_id
+from .change import OperationChange, derived_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class ReplanCause:
     """What the supersessions of a re-plan say."""
 
     reason: str
@@ -121,11 +121,11 @@ def history_of(tx: WriteTx, entity_ids: Iterable[str]) -> tuple[Judgement, ...]:
 
 def replan(
     tx: WriteTx,
-    change: Change,
+    change: OperationChange,
     groups: Sequence[Group],
     *,
     reach: Reach,
-    cause: Cause,
+    cause: ReplanCause,
     excluding: Collection[str] = (),
 ) -> None:
     """Fold the claims of groups, save some, and take what follows into the change."""
@@ -188,7 +188,9 @@ def _extent(rows: Iterable[Row]) -> list[tuple[int, int]]:
     return extent
 
 
-def _edges(before: Sequence[Row], after: Sequence[Row], cause: Cause, stamp: int) -> Iterable[Edge]:
+def _edges(
+    before: Sequence[Row], after: Sequence[Row], cause: ReplanCause, stamp: int
+) -> Iterable[Edge]:
     """Yield what took the place of a row that used to decide, and what now ties with it."""
     keys_after = {row.row_key for row in after}
     heads = [row for row in after if row.look.head]
@@ -227,7 +229,7 @@ def _kind(successors: Sequence[Row], new: Row, overlap: Interval) -> EdgeKind | 
     return None
 
 
-def note_ties(tx: WriteTx, change: Change, group: Group, before: Sequence[Row]) -> None:
+def note_ties(tx: WriteTx, change: OperationChange, group: Group, before: Sequence[Row]) -> None:
     """Open an action for each tie that a change made, and close those it ended."""
     ties_before = ties_of(before, many=group.many)
     ties = change.ledger.ties(group.planning)
@@ -246,7 +248,7 @@ def note_ties(tx: WriteTx, change: Change, group: Group, before: Sequence[Row]) 
 
 
 def _tie_action(
-    change: Change, group: Group, tie: Tie, claims: Mapping[str, Claim]
+    change: OperationChange, group: Group, tie: Tie, claims: Mapping[str, Claim]
 ) -> ActionRecord:
     last = max((claims[member] for member in tie.members), key=lambda claim: claim.order)
     stamp, span = change.stamp, tie.interval
@@ -266,7 +268,11 @@ def _tie_action(
 
 
 def flag_dependants(
-    tx: WriteTx, change: Change, *, sources: Collection[str] = (), excluding: Collection[str] = ()
+    tx: WriteTx,
+    change: OperationChange,
+    *,
+    sources: Collection[str] = (),
+    excluding: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Flag what was derived from objects that lost what they showed, and return it, sorted.
 

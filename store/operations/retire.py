@@ -15,7 +15,7 @@ from ...schema.interval import ALWAYS, Interval
 from ...schema.values import NOTHING
 from ...schema.vocabulary import ActionKind, EdgeKind, Op
 from ..port.store import SlotRead, WriteTx
-from .change import Change, derived_id
+from .change import OperationChange, derived_id
 from .replan import Group, flag_dependants, groups_for, note_ties
 
 _QUESTIONS = frozenset(
@@ -23,7 +23,9 @@ _QUESTIONS = frozenset(
 )
 
 
-def archive(tx: WriteTx, change: Change, assertions: Sequence[Assertion]) -> tuple[str, ...]:
+def archive(
+    tx: WriteTx, change: OperationChange, assertions: Sequence[Assertion]
+) -> tuple[str, ...]:
     """Archive claims from the mandate's time on; return the gap claims, in order.
 
     A claim of which nothing remains from then on is left as it is.
@@ -50,7 +52,7 @@ def archive(tx: WriteTx, change: Change, assertions: Sequence[Assertion]) -> tup
 
 
 def _retire(
-    change: Change, group: Group, rows: Iterable[Row], assertion: Assertion
+    change: OperationChange, group: Group, rows: Iterable[Row], assertion: Assertion
 ) -> Iterable[str]:
     object_id = assertion.claim.object_id
     intervals = [row.interval for row in rows if row.claim.object_id == object_id]
@@ -85,7 +87,7 @@ def remaining(pieces: Iterable[Interval], from_us: int) -> tuple[Interval, ...]:
     return tuple(remainder)
 
 
-def _gap(change: Change, group: Group, assertion: Assertion, piece: Interval) -> Assertion:
+def _gap(change: OperationChange, group: Group, assertion: Assertion, piece: Interval) -> Assertion:
     old = assertion.claim
     name = f"retired/{piece.start_us}/{change.stamp}"
     claim = Claim(

@@ -24,7 +24,7 @@ from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
 from ...schema.vocabulary import JudgedBy, JudgementVerdict, ReviewState
 from ..port.store import WriteTx
-from .change import Change, Mandate, begin, judgement_of
+from .change import Mandate, OperationChange, begin, judgement_of
 from .erase import decided_case
 from .merge import merge_at, rejoin_into, unmerge_into
 from .naming import next_ordinal
@@ -82,7 +82,7 @@ def accept(
 
 def _accept(
     tx: WriteTx,
-    change: Change,
+    change: OperationChange,
     case: Review,
     target: str,
     *,
@@ -123,7 +123,9 @@ def _judgements(tx: WriteTx, case: Review) -> tuple[Judgement, ...]:
     return tuple(tx.judgements(merge_id=case.merge_id)) if case.merge_id else ()
 
 
-def _propose(tx: WriteTx, change: Change, case: Review, target: str) -> ReviewReceipt | None:
+def _propose(
+    tx: WriteTx, change: OperationChange, case: Review, target: str
+) -> ReviewReceipt | None:
     """Record the first steward's word; None when another one has said the same before."""
     actor = change.mandate.actor
     if case.decided_entity == target and case.decided_by != actor:
@@ -142,7 +144,7 @@ def _propose(tx: WriteTx, change: Change, case: Review, target: str) -> ReviewRe
     return _apply(tx, change, review, case.entity_id)
 
 
-def _apply(tx: WriteTx, change: Change, review: Review, root: str) -> ReviewReceipt:
+def _apply(tx: WriteTx, change: OperationChange, review: Review, root: str) -> ReviewReceipt:
     """Write a change that ends in a new version of its case."""
     change.objects.append(review.entity_id)
     tx.apply(change.batch())
@@ -194,7 +196,7 @@ def reject(
     return _decide(tx, change, case, known, ReviewState.REJECTED)
 
 
-def _split_again(tx: WriteTx, change: Change, case: Review, known: Known) -> ReviewReceipt:
+def _split_again(tx: WriteTx, change: OperationChange, case: Review, known: Known) -> ReviewReceipt:
     """Take the undoing of a split back: the people it had made are apart again."""
     assert case.merge_id is not None  # its rows were found
     people = members_of(tx, case)
@@ -209,7 +211,7 @@ def _split_again(tx: WriteTx, change: Change, case: Review, known: Known) -> Rev
     return replace(receipt, canonical_id=case.entity_id, unmerge=unmerge_receipt)
 
 
-def _automatic_merge(tx: WriteTx, change: Change, case: Review) -> str | None:
+def _automatic_merge(tx: WriteTx, change: OperationChange, case: Review) -> str | None:
     """The merge of an automatic bind that an audit looks at, while it stands."""
     if case.reason not in (AUDIT, DOUBTED):
         return None
@@ -277,7 +279,7 @@ def undo(
     return replace(_apply(tx, change, review, case.entity_id), unmerge=unmerge_receipt)
 
 
-def _wait_again(tx: WriteTx, change: Change, case: Review, known: Known) -> ReviewReceipt:
+def _wait_again(tx: WriteTx, change: OperationChange, case: Review, known: Known) -> ReviewReceipt:
     """Undo what was said of namesakes that contradict each other: split, one person, unsure."""
     merge = None
     if case.state is not ReviewState.ACCEPTED:
@@ -329,7 +331,7 @@ def _best(case: Review) -> str:
 
 
 def _decide(
-    tx: WriteTx, change: Change, case: Review, known: Known, state: ReviewState
+    tx: WriteTx, change: OperationChange, case: Review, known: Known, state: ReviewState
 ) -> ReviewReceipt:
     # One person after all: the merge that an undone split had made is what holds them together.
     keeps_merge = case.reason == NAMESAKES and state is ReviewState.ACCEPTED
@@ -345,7 +347,7 @@ def _decide(
     return _apply(tx, change, review, root)
 
 
-def _judge(tx: WriteTx, change: Change, case: Review, verdict: JudgementVerdict) -> Known:
+def _judge(tx: WriteTx, change: OperationChange, case: Review, verdict: JudgementVerdict) -> Known:
     """Record the verdict between the pending entity and each candidate it is apart from."""
     ids = (case.entity_id, *(candidate.entity for candidate in case.candidates))
     known = tx.entities(ids, tx_us=change.clock.last_us)
@@ -369,7 +371,7 @@ def _judge(tx: WriteTx, change: Change, case: Review, verdict: JudgementVerdict)
 
 
 def _row(
-    change: Change,
+    change: OperationChange,
     case: Review,
     root: str,
     candidate: EntityCandidate,
@@ -381,7 +383,7 @@ def _row(
     )
 
 
-def _remember(tx: WriteTx, change: Change, case: Review, remember: Remember) -> None:
+def _remember(tx: WriteTx, change: OperationChange, case: Review, remember: Remember) -> None:
     """Let the surface of an accepted case name its entity as far as the steward says."""
     norm = alias_key(case.mention)
     known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
@@ -395,7 +397,7 @@ def _remember(tx: WriteTx, change: Change, case: Review, remember: Remember) -> 
         change.aliases.append(replace(alias, merge_id=change.mandate.operation_id))
 
 
-def _teach_again(tx: WriteTx, change: Change, case: Review, known: Known) -> None:
+def _teach_again(tx: WriteTx, change: OperationChange, case: Review, known: Known) -> None:
     """Let the surface name the waiting entity again, when the decision had closed that."""
     norm = alias_key(case.mention)
     for alias in known.aliases:
@@ -405,7 +407,7 @@ def _teach_again(tx: WriteTx, change: Change, case: Review, known: Known) -> Non
     change.aliases.append(_alias(tx, change, case, case.scope_id))
 
 
-def _alias(tx: WriteTx, change: Change, case: Review, scope_id: str) -> Alias:
+def _alias(tx: WriteTx, change: OperationChange, case: Review, scope_id: str) -> Alias:
     norm = alias_key(case.mention)
     return Alias(
         entity_id=case.entity_id,

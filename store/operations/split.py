@@ -19,12 +19,12 @@ from ...schema.errors import InvalidInput
 from ...schema.interval import ALWAYS
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
 from ..commit.effects import derivations
-from ..commit.namesakes import Line, groups
+from ..commit.namesakes import ClaimLine, groups
 from ..port.store import SlotRecord, WriteTx
 from ..timeline.rule import everywhere
-from .change import Change, derived_id, judgement_of
+from .change import OperationChange, derived_id, judgement_of
 from .naming import next_ordinal
-from .replan import Cause, Group, flag_dependants, groups_for, replan
+from .replan import Group, ReplanCause, flag_dependants, groups_for, replan
 
 
 def members_of(tx: WriteTx, case: Review) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     many_of = {record.slot_key: record.many for record in tx.slots(tuple(sorted(keys)))}
     # A claim that an earlier split moved away stands under its new person.
     moved_ids = {a.claim.target for a in assertions if a.claim.op.withdraws}
-    lines: list[Line] = []
+    lines: list[ClaimLine] = []
     for assertion in assertions:
         claim = assertion.claim
         if not claim.op.withdraws and claim.object_id not in moved_ids:
@@ -57,10 +57,10 @@ def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(line.object_id for line in group) for group in groups(lines))
 
 
-def line_of(assertion: Assertion, *, many: bool) -> Line:
+def line_of(assertion: Assertion, *, many: bool) -> ClaimLine:
     """A stored claim as a line that may contradict another."""
     claim, details, content = assertion.claim, assertion.details, assertion.content
-    return Line(
+    return ClaimLine(
         object_id=claim.object_id,
         slot=details.slot or "",
         value=claim.value_key,
@@ -73,7 +73,7 @@ def line_of(assertion: Assertion, *, many: bool) -> Line:
 
 
 def split(
-    tx: WriteTx, change: Change, case: Review, parts: Sequence[Sequence[str]]
+    tx: WriteTx, change: OperationChange, case: Review, parts: Sequence[Sequence[str]]
 ) -> tuple[str, ...]:
     """Give each group of claims after the first to a new entity; return all, the first first.
 
@@ -96,7 +96,7 @@ def split(
         change,
         old,
         reach=everywhere,
-        cause=Cause("entity_split"),
+        cause=ReplanCause("entity_split"),
         excluding=frozenset(moved_ids),
     )
 
@@ -136,7 +136,7 @@ def _parts_read(
     return assertions
 
 
-def _person(tx: WriteTx, change: Change, case: Review, number: int) -> str:
+def _person(tx: WriteTx, change: OperationChange, case: Review, number: int) -> str:
     """Make an entity of the case's name, told apart from the others by its ordinal."""
     raw = derived_id(change.mandate.operation_id, f"split/{number}")
     norm = alias_key(case.mention)
@@ -168,7 +168,7 @@ def _person(tx: WriteTx, change: Change, case: Review, number: int) -> str:
     return raw
 
 
-def _move(change: Change, old: Sequence[Group], assertion: Assertion, person: str) -> None:
+def _move(change: OperationChange, old: Sequence[Group], assertion: Assertion, person: str) -> None:
     """Retract one claim where it stands, and assert it about another person."""
     claim, details = assertion.claim, assertion.details
     group = next(group for group in old if claim.slot_key in group.keys)

@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from ...resolution.clusters import Waited, believed
 from ...schema.entity import Entity
 from ..port.store import WriteTx
-from .change import Change
+from .change import OperationChange
 
 
 def restate(
-    tx: WriteTx, change: Change, entities: Mapping[str, Entity], canonical: Mapping[str, str]
+    tx: WriteTx,
+    change: OperationChange,
+    entities: Mapping[str, Entity],
+    canonical: Mapping[str, str],
 ) -> None:
     """Put entities in the state that the change leaves them in.
 

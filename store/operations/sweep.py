@@ -21,7 +21,7 @@ from ...schema.values import moment
 from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
 from ..commit.effects import due_action
 from ..port.store import Point, WriteTx
-from .change import Change, Mandate, begin, derived_id
+from .change import Mandate, OperationChange, begin, derived_id
 from .erase import erase_objects
 from .retire import archive
 
@@ -133,7 +133,7 @@ def close_scope(
 
 def retire_all(
     tx: WriteTx,
-    change: Change,
+    change: OperationChange,
     batch: Sequence[Assertion],
     *,
     may_erase: bool = False,
@@ -176,7 +176,7 @@ def retire_all(
     return receipt
 
 
-def _mark(change: Change, receipt: SweepReceipt) -> None:
+def _mark(change: OperationChange, receipt: SweepReceipt) -> None:
     """Set the marks of a sweep, and ask for what needs a person's word."""
     for object_id in receipt.demoted:
         change.flag(object_id, "demoted", on=True)

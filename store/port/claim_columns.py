@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ColumnForm:
     """How the values of a column are stored; what is left out is stored as it is."""
 
     encode: Callable[[Any], Any] | None = None
@@ -59,18 +59,18 @@ class Column:
     name: LiteralString
     attribute: str
     """Its path from an `Assertion`. Columns that share one are the parts of its record."""
-    form: Form = Form()
+    form: ColumnForm = ColumnForm()
     table: LiteralString = "c"
     """The alias of its table in the embedded store; the graph has one node for them all."""
 
 
-def _members(kind: type[StrEnum]) -> Form:
-    return Form(attrgetter("value"), {member.value: member for member in kind}.__getitem__)
+def _members(kind: type[StrEnum]) -> ColumnForm:
+    return ColumnForm(attrgetter("value"), {member.value: member for member in kind}.__getitem__)
 
 
-def _part(name: str) -> Form:
+def _part(name: str) -> ColumnForm:
     """The form of a column that holds one field of an optional record."""
-    return Form(lambda record: None if record is None else getattr(record, name))
+    return ColumnForm(lambda record: None if record is None else getattr(record, name))
 
 
 @lru_cache(maxsize=1024)
@@ -87,23 +87,23 @@ def _authorship(user: str | None, session: str | None, directs: object) -> Autho
 
 
 _CLASSES: Final = tuple(Classification)
-_SCOPE: Final = Form(attrgetter("scope_id"), lru_cache(maxsize=4096)(Scope.parse))
-_LEVEL: Final = Form(int, {int(level): level for level in Authority}.__getitem__)
-_FLAG: Final = Form(bool, bool)
-_WORDS: Final = Form(list, tuple, listed=True)
-_SENSITIVITY: Final = Form(
+_SCOPE: Final = ColumnForm(attrgetter("scope_id"), lru_cache(maxsize=4096)(Scope.parse))
+_LEVEL: Final = ColumnForm(int, {int(level): level for level in Authority}.__getitem__)
+_FLAG: Final = ColumnForm(bool, bool)
+_WORDS: Final = ColumnForm(list, tuple, listed=True)
+_SENSITIVITY: Final = ColumnForm(
     lambda members: [member.value for member in members],
     lambda words: tuple(map(Sensitivity, words)),
     listed=True,
 )
-_VALUE_KEY: Final = Form(decode=lambda key: key or NOTHING, absent=NOTHING)
+_VALUE_KEY: Final = ColumnForm(decode=lambda key: key or NOTHING, absent=NOTHING)
 
 CLAIM_COLUMNS: Final = (
     Column("object_id", "claim.object_id"),
     Column("slot_key", "claim.slot_key", table="s"),
     Column("op", "claim.op", _members(Op)),
-    Column("valid_from", "claim.interval", Form(attrgetter("start_us"))),
-    Column("valid_until", "claim.interval", Form(attrgetter("end_us"))),
+    Column("valid_from", "claim.interval", ColumnForm(attrgetter("start_us"))),
+    Column("valid_until", "claim.interval", ColumnForm(attrgetter("end_us"))),
     Column("since_us", "claim.since_us"),
     Column("level", "claim.level"),
     Column("source_authority", "claim.source_authority"),
@@ -131,9 +131,9 @@ CLAIM_COLUMNS: Final = (
     Column("planned", "details.planned", _FLAG),
     Column("actor", "details.actor"),
     Column("resolved_via", "details.resolved_via"),
-    Column("writer_user", "details.authorship", Form(attrgetter("user"))),
-    Column("writer_session", "details.authorship", Form(attrgetter("session"))),
-    Column("directs", "details.authorship", Form(attrgetter("directs"))),
+    Column("writer_user", "details.authorship", ColumnForm(attrgetter("user"))),
+    Column("writer_session", "details.authorship", ColumnForm(attrgetter("session"))),
+    Column("directs", "details.authorship", ColumnForm(attrgetter("directs"))),
 )
 """What a reader of the scope may know of every claim."""
 
@@ -152,12 +152,12 @@ SECRET_COLUMNS: Final = (
 
 PERMISSION_COLUMNS: Final = (
     Column(
-        "class_rank", "permissions.classification", Form(attrgetter("rank"), _CLASSES.__getitem__),
-        "p",
+        "class_rank", "permissions.classification",
+        ColumnForm(attrgetter("rank"), _CLASSES.__getitem__), "p",
     ),
     Column(
         "allow", "permissions.allow",
-        Form(lambda roles: list(roles or (EVERYONE,)), tuple, listed=True), "p",
+        ColumnForm(lambda roles: list(roles or (EVERYONE,)), tuple, listed=True), "p",
     ),
     Column("deny", "permissions.deny", _WORDS, "p"),
 )  # fmt: skip

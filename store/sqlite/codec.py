@@ -32,7 +32,7 @@ from ..port.claim_columns import (
     PERMISSION_COLUMNS,
     SECRET_COLUMNS,
     Column,
-    Form,
+    ColumnForm,
     decoder,
     encoder,
     names_of,
@@ -75,7 +75,7 @@ def look(status: str, reason: str, head: int) -> Look:
     return Look(Status(status), reason, bool(head))
 
 
-def _as_text(form: Form) -> Form:
+def _as_text(form: ColumnForm) -> ColumnForm:
     """The form of a list that is kept as JSON."""
     if not form.listed or form.encode is None or form.decode is None:
         return form
@@ -88,7 +88,7 @@ def _as_text(form: Form) -> Form:
     def of_text(text: str) -> Any:
         return decode(json.loads(text))
 
-    return Form(to_text, of_text)
+    return ColumnForm(to_text, of_text)
 
 
 def _in_file(columns: Sequence[Column]) -> tuple[Column, ...]:

@@ -23,7 +23,7 @@ from .codec import Line
 from .sql import register as sql
 
 
-class Register:
+class SqliteRegister:
     """The look-ups of one snapshot or one write transaction."""
 
     def __init__(self, db: sqlite3.Connection, last_us: int) -> None:

@@ -36,7 +36,7 @@ from ..port.store import (
 from ..port.vectors import Vectors
 from . import codec, export, register_codec, sessions
 from .caches import Caches
-from .identity import Register
+from .identity import SqliteRegister
 from .sql import core as sql
 from .sql import register
 from .versions import Timelines
@@ -50,7 +50,7 @@ class SqliteReader:
         self._home = home
         *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
         self._clock = Clock(*counters)
-        self._register = Register(db, self._clock.last_us)
+        self._register = SqliteRegister(db, self._clock.last_us)
         self._timelines = Timelines(
             db, caches, clock=self._clock, erasures=erasures, permits=permits or 0
         )

@@ -31,7 +31,7 @@ from . import apply, codec, export, register_codec, sessions
 from .caches import Caches
 from .codec import Line
 from .connection import rollback
-from .identity import Register
+from .identity import SqliteRegister
 from .partition import Partition
 from .sql import core as sql
 from .sql import register
@@ -107,9 +107,9 @@ class SqliteWriteTx:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
         return self._timelines().relations(entity_ids, sight=sight, point=point, limit=limit)
 
-    def _register(self) -> Register:
+    def _register(self) -> SqliteRegister:
         db = self._connection()
-        return Register(db, self._clock().last_us)
+        return SqliteRegister(db, self._clock().last_us)
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""

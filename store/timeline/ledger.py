@@ -21,7 +21,7 @@ PlanningSlot = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class Ledger:
+class RowLedger:
     """Open rows by planning slot while a transaction is prepared; not shared, not kept."""
 
     next_vid: int

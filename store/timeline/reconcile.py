@@ -32,7 +32,7 @@ from typing import Final, NamedTuple
 from ...schema.claim import Claim, Edge, Look, Row
 from ...schema.errors import Fault
 from ...schema.interval import Interval, relation
-from ...schema.vocabulary import EdgeKind, Op, Outcome, Status, Verdict
+from ...schema.vocabulary import ClaimVerdict, EdgeKind, Op, Outcome, Status
 from ...schema.write import RelationMet
 from .rule import (
     DENIED,
@@ -317,9 +317,11 @@ def _relation(
     assert overlap is not None  # met rows overlap
     verdict, reason = _verdict(row.claim, new, many, reach)
     denial = row.claim if row.claim.op is Op.DENY else new
-    contested = verdict not in (Verdict.APART, Verdict.CONFIRMS) and reason not in _REASONS
+    contested = (
+        verdict not in (ClaimVerdict.APART, ClaimVerdict.CONFIRMS) and reason not in _REASONS
+    )
     if contested and denial.op is Op.DENY and not _acts(denial, overlap, cells):
-        verdict, reason = Verdict.APART, ""
+        verdict, reason = ClaimVerdict.APART, ""
 
     return RelationMet(
         object_id=row.claim.object_id,
@@ -340,36 +342,38 @@ def _acts(denial: Claim, interval: Interval, cells: Iterable[_Cell]) -> bool:
     )
 
 
-def _verdict(incumbent: Claim, new: Claim, many: bool, reach: Reach) -> tuple[Verdict, str]:
+def _verdict(incumbent: Claim, new: Claim, many: bool, reach: Reach) -> tuple[ClaimVerdict, str]:
     """Return how the incoming claim fares against one stored claim, and why."""
     said = incumbent.says == new.says
     if named(new, incumbent, many, reach):
         if incumbent.level < new.level:
-            return Verdict.LOSES, "weaker_authority"
+            return ClaimVerdict.LOSES, "weaker_authority"
         is_restated = said and adds(new, many)
-        return (Verdict.CONFIRMS if is_restated else Verdict.WINS), _REASON_OF_VERB[new.op]
+        return (ClaimVerdict.CONFIRMS if is_restated else ClaimVerdict.WINS), _REASON_OF_VERB[
+            new.op
+        ]
 
     if not adds(new, many) or new.target is not None:
-        return Verdict.APART, ""
+        return ClaimVerdict.APART, ""
     if said:
-        return Verdict.CONFIRMS, ""
+        return ClaimVerdict.CONFIRMS, ""
 
     denial = Op.DENY in (incumbent.op, new.op)
     if incumbent.value_key != new.value_key and (denial or many):
-        return Verdict.APART, ""
+        return ClaimVerdict.APART, ""
 
     return _contest(incumbent, new)
 
 
-def _contest(incumbent: Claim, new: Claim) -> tuple[Verdict, str]:
+def _contest(incumbent: Claim, new: Claim) -> tuple[ClaimVerdict, str]:
     if incumbent.key == new.key:
-        return Verdict.TIES, "unresolved_tie"
+        return ClaimVerdict.TIES, "unresolved_tie"
 
     wins = new.key > incumbent.key
     loser, winner = (incumbent, new) if wins else (new, incumbent)
     reason = "denied" if winner.op is Op.DENY else loses(loser.key, winner.key).reason
 
-    return (Verdict.WINS if wins else Verdict.LOSES), reason
+    return (ClaimVerdict.WINS if wins else ClaimVerdict.LOSES), reason
 
 
 def _edges(encounters: Iterable[tuple[Row, RelationMet]], new: Claim) -> Iterator[Edge]:
@@ -393,10 +397,10 @@ def _edges(encounters: Iterable[tuple[Row, RelationMet]], new: Claim) -> Iterato
 
 
 _EDGE_OF: Final = {
-    Verdict.WINS: EdgeKind.SUPERSEDES,
-    Verdict.LOSES: EdgeKind.OVERRIDES,
-    Verdict.TIES: EdgeKind.CONFLICTS_WITH,
-    Verdict.CONFIRMS: EdgeKind.CONFIRMS,
+    ClaimVerdict.WINS: EdgeKind.SUPERSEDES,
+    ClaimVerdict.LOSES: EdgeKind.OVERRIDES,
+    ClaimVerdict.TIES: EdgeKind.CONFLICTS_WITH,
+    ClaimVerdict.CONFIRMS: EdgeKind.CONFIRMS,
 }
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any
 
-from ...schema.answers import Candidate, HistoryRow, Segment, SlotState
+from ...schema.answers import HistoryRow, Segment, SlotCandidate, SlotState
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.values import moment, stamped
@@ -167,10 +167,10 @@ def plain_value(version: Version) -> Any:
     return None if version.content is None else json.loads(version.content.value_json)
 
 
-def candidate(version: Version) -> Candidate:
+def candidate(version: Version) -> SlotCandidate:
     """Return a version as a candidate of its slot."""
     row = version.row
-    return Candidate(
+    return SlotCandidate(
         object_id=row.claim.object_id,
         op=row.claim.op.value,
         value=plain_value(version),

@@ -24,7 +24,7 @@ from tenure.schema.errors import InvalidInput
         (v.Op, "assert correct retract delete deny"),
         (v.Outcome, "quarantined refused pending_review disputed overridden clipped confirmed "
          "accepted"),
-        (v.Verdict, "wins loses ties confirms apart"),
+        (v.ClaimVerdict, "wins loses ties confirms apart"),
         (v.SlotStatus, "clean disputed denied unknown erased"),
         (v.Cardinality, "one many"),
         (v.Precedence, "authority source_rank"),

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tenure import Forbidden, InvalidInput, Principal, connect
 from tenure.service.cli.main import app
-from tenure.service.evaluation.baselines import Selection, fill, fuse, rank_by_words, units
+from tenure.service.evaluation.baselines import BaselineSelection, fill, fuse, rank_by_words, units
 from tenure.service.evaluation.question_sets import Question
 from tenure.service.evaluation.recall import EvaluationOptions, RecallReport, evaluate_recall
 from tenure.service.evaluation.scoring import Figures, MethodAnswer, Score, figures
@@ -164,8 +164,8 @@ def test_a_budget_is_filled_best_first_and_never_exceeded() -> None:
     held = units([("long", "word " * 50, None), ("short", "heron lake", None)], "generic")
     by_id = {unit.id: unit for unit in held}
     ranking = [("long", 2), ("short", 1)]
-    assert fill(ranking, by_id, 20) == Selection(("short",), by_id["short"].tokens)
-    assert fill(ranking, by_id, 1) == Selection((), 0)
+    assert fill(ranking, by_id, 20) == BaselineSelection(("short",), by_id["short"].tokens)
+    assert fill(ranking, by_id, 1) == BaselineSelection((), 0)
 
 
 def test_words_rank_by_bm25_and_ties_break_on_ids() -> None:
@@ -177,7 +177,10 @@ def test_words_rank_by_bm25_and_ties_break_on_ids() -> None:
 
 def test_figures_without_labels_are_left_open() -> None:
     score = Score.of(
-        Question(id="q", text="?"), "tenure", 9, MethodAnswer(Selection((), 0), 1.5, gap=False)
+        Question(id="q", text="?"),
+        "tenure",
+        9,
+        MethodAnswer(BaselineSelection((), 0), 1.5, gap=False),
     )
     (found,) = figures([score])
     assert (found.recall, found.precision, found.stale_exposure, found.abstention) == (None,) * 4

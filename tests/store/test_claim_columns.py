@@ -18,7 +18,7 @@ from tenure.store.port.claim_columns import (
     PERMISSION_COLUMNS,
     SECRET_COLUMNS,
     Column,
-    Form,
+    ColumnForm,
     column_list,
     decoder,
     encoder,
@@ -28,7 +28,7 @@ from tenure.store.sqlite import codec as embedded
 from tenure.tests.store.builders import Say
 
 STORED = (*CLAIM_COLUMNS, *SECRET_COLUMNS, *PERMISSION_COLUMNS)
-MOOD = Column("mood", "details.mood", Form(str.upper, str.lower))
+MOOD = Column("mood", "details.mood", ColumnForm(str.upper, str.lower))
 
 
 def full() -> Assertion:

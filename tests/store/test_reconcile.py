@@ -11,7 +11,7 @@ from tenure.schema.claim import SHOWN, Claim, Look, Row
 from tenure.schema.errors import Fault
 from tenure.schema.interval import Interval
 from tenure.schema.values import NOTHING
-from tenure.schema.vocabulary import EdgeKind, Op, Outcome, Status, Verdict
+from tenure.schema.vocabulary import ClaimVerdict, EdgeKind, Op, Outcome, Status
 from tenure.store.timeline.reconcile import (
     DENIED,
     IDLE,
@@ -105,19 +105,19 @@ def test_the_books_of_every_outcome(case: tuple[str, str, int, int, frozenset[st
     assert {row.tx_start for row in done.insert} == {2}
     if any("~" in row for row in rows):
         assert (edge.kind, edge.src, edge.dst) == (EdgeKind.CONFLICTS_WITH, "B", "A")
-        assert (met.verdict, met.reason) == (Verdict.TIES, "unresolved_tie")
+        assert (met.verdict, met.reason) == (ClaimVerdict.TIES, "unresolved_tie")
         assert done.close == tuple(before)
         assert done.ties == (Tie(both, ("A", "B")),)
         assert done.outcome is Outcome.DISPUTED
     elif any("Bx" in row for row in rows):
         assert (edge.kind, edge.src, edge.dst) == (EdgeKind.OVERRIDES, "A", "B")
-        assert met.verdict is Verdict.LOSES
+        assert met.verdict is ClaimVerdict.LOSES
         assert done.close == ()
         hidden = f"Bx[{start},{end})" in rows
         assert done.outcome is (Outcome.OVERRIDDEN if hidden else Outcome.CLIPPED)
     else:
         assert (edge.kind, edge.src, edge.dst) == (EdgeKind.SUPERSEDES, "B", "A")
-        assert met.verdict is Verdict.WINS
+        assert met.verdict is ClaimVerdict.WINS
         assert done.close == tuple(before)
         assert done.outcome is Outcome.ACCEPTED
     reason = {"stronger": "lower_authority", "weaker": "lower_authority"}.get(strength)
@@ -280,7 +280,9 @@ def test_a_weaker_writer_withdraws_nothing_stronger(op: Op) -> None:
     value = NOTHING if op is Op.DELETE else "a"
     done = planned(A, says("W", value, 10, 20, op=op, level=3))
     assert done.close == ()
-    assert [(m.verdict, m.reason) for m in done.relations] == [(Verdict.LOSES, "weaker_authority")]
+    assert [(m.verdict, m.reason) for m in done.relations] == [
+        (ClaimVerdict.LOSES, "weaker_authority")
+    ]
     assert [e.kind for e in done.edges] == [EdgeKind.OVERRIDES]
 
 
@@ -317,7 +319,7 @@ def test_values_of_a_many_slot_never_conflict() -> None:
     assert after(A, b, many=True) == {"A[10,20)", "B[10,20)"}
     done = planned(A, b, many=True)
     assert (done.close, done.edges, done.outcome) == ((), (), Outcome.ACCEPTED)
-    assert [m.verdict for m in done.relations] == [Verdict.APART]
+    assert [m.verdict for m in done.relations] == [ClaimVerdict.APART]
 
 
 def test_a_correct_on_a_many_slot_replaces_its_own_value_only() -> None:
@@ -433,7 +435,7 @@ def test_the_outcome_of_a_delete_on_a_many_slot(value: str, level: int, outcome:
 # Relations and edges of denials and confirmations
 
 
-def verdicts(done: Plan) -> list[tuple[str, Verdict, str]]:
+def verdicts(done: Plan) -> list[tuple[str, ClaimVerdict, str]]:
     return [(m.object_id, m.verdict, m.reason) for m in done.relations]
 
 
@@ -443,7 +445,7 @@ def edges(done: Plan) -> list[tuple[EdgeKind, str, str]]:
 
 def test_a_confirmation_confirms() -> None:
     done = planned(A, says("B", "a", 12, 15, level=3))
-    assert verdicts(done) == [("A", Verdict.CONFIRMS, "")]
+    assert verdicts(done) == [("A", ClaimVerdict.CONFIRMS, "")]
     assert edges(done) == [(EdgeKind.CONFIRMS, "B", "A")]
     assert (done.close, done.insert) == ((), ())
 
@@ -457,32 +459,32 @@ def test_a_restatement_by_a_withdrawal_confirms_and_supersedes(op: Op) -> None:
     value = NOTHING if op is Op.DELETE else "a"
     first = says("A", value, 10, 20, op=Op.DELETE if op is Op.DELETE else Op.ASSERT)
     done = planned(first, says("B", value, 10, 20, op=op))
-    assert [m.verdict for m in done.relations] == [Verdict.CONFIRMS]
+    assert [m.verdict for m in done.relations] == [ClaimVerdict.CONFIRMS]
     assert edges(done) == [(EdgeKind.SUPERSEDES, "B", "A")]
 
 
 def test_an_effective_denial_supersedes() -> None:
     done = planned(A, says("D", "a", 12, 20, op=Op.DENY))
-    assert verdicts(done) == [("A", Verdict.WINS, "denied")]
+    assert verdicts(done) == [("A", ClaimVerdict.WINS, "denied")]
     assert edges(done) == [(EdgeKind.SUPERSEDES, "D", "A")]
 
 
 def test_a_weaker_denial_loses() -> None:
     done = planned(A, says("D", "a", 10, 20, op=Op.DENY, level=3))
-    assert verdicts(done) == [("A", Verdict.LOSES, "lower_authority")]
+    assert verdicts(done) == [("A", ClaimVerdict.LOSES, "lower_authority")]
     assert edges(done) == [(EdgeKind.OVERRIDES, "A", "D")]
 
 
 def test_a_denial_of_another_value_stands_apart() -> None:
     done = planned(A, says("D", "b", 12, 20, op=Op.DENY))
-    assert verdicts(done) == [("A", Verdict.APART, "")]
+    assert verdicts(done) == [("A", ClaimVerdict.APART, "")]
     assert edges(done) == []
 
 
 @pytest.mark.parametrize("start", [10, 12])
 def test_a_denial_of_one_member_of_a_tie_meets_nothing(start: int) -> None:
     done = planned(A, says("B", "b", 10, 20), says("D", "a", start, 20, op=Op.DENY))
-    assert [v for _, v, _ in verdicts(done)] == [Verdict.APART, Verdict.APART]
+    assert [v for _, v, _ in verdicts(done)] == [ClaimVerdict.APART, ClaimVerdict.APART]
     assert (edges(done), done.ties) == ([], ())
 
 
@@ -504,7 +506,7 @@ def test_an_idle_denial_comes_to_bear(
 def test_a_value_that_is_hidden_anyway_does_not_meet_its_denial() -> None:
     ruling, denial = says("P", "p", 0, 30, level=0), says("D", "b", 12, 30, op=Op.DENY)
     done = planned(ruling, denial, says("B", "b", 12, 30))
-    assert verdicts(done)[1] == ("D", Verdict.APART, "")
+    assert verdicts(done)[1] == ("D", ClaimVerdict.APART, "")
     assert edges(done) == [(EdgeKind.OVERRIDES, "P", "B")]
 
 
@@ -563,8 +565,8 @@ def test_a_withdrawal_with_a_target_touches_that_claim_only() -> None:
     done = planned(old, A, gone)
     assert marked(stored(old, A, gone)) == {"O[0,30)"}
     assert {m.object_id: m.verdict for m in done.relations} == {
-        "O": Verdict.APART,
-        "A": Verdict.WINS,
+        "O": ClaimVerdict.APART,
+        "A": ClaimVerdict.WINS,
     }
 
 
@@ -576,7 +578,7 @@ def test_retiring_a_claim_puts_the_gap_exactly_there() -> None:
         "O[0,10)", "Ox[10,30)", "A[10,12)", "G[12,15)", "Gx[15,30)", "N[15,30)",
     }  # fmt: skip
     assert [m.verdict for m in planned(A, newer, gap).relations if m.object_id == "N"] == [
-        Verdict.APART
+        ClaimVerdict.APART
     ]
 
 
@@ -598,7 +600,7 @@ def test_a_withdrawal_acts_only_within_its_reach() -> None:
     assert fold([left, right, gone]) == ()
     blocked = plan(stored(replace(right, level=1)), gone, reach=own)
     assert (blocked.outcome, blocked.close) == (Outcome.ACCEPTED, ())
-    assert [m.verdict for m in blocked.relations] == [Verdict.APART]
+    assert [m.verdict for m in blocked.relations] == [ClaimVerdict.APART]
 
 
 def test_a_fold_brings_back_a_claim_that_was_dominated() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tenure import EntityRef, Memory, NotFound, Policy, Principal, Receipt, Resolution, Write
 from tenure.schema.policy import ReadPolicy
-from tenure.store.commit.surroundings import Neighbourhood
+from tenure.store.commit.surroundings import VisibleRelations
 
 Open = Callable[..., Memory]
 
@@ -188,7 +188,7 @@ def test_nothing_around_is_read_where_exact_names_decide(
     def read(*_: object) -> None:
         raise AssertionError("an exact name needs no neighbours")
 
-    monkeypatch.setattr(Neighbourhood, "read", read)
+    monkeypatch.setattr(VisibleRelations, "read", read)
     assert memory.write(person("Samuel Rivera"), "worked_with", "Nova").outcome == "confirmed"
     assert memory.write(person("Karl Lang"), "noted", "z").outcome == "accepted"
 

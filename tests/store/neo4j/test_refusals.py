@@ -17,7 +17,7 @@ from tenure.schema.errors import Unavailable
 from tenure.schema.principal import OWNER
 from tenure.service.cli.frame import FINDINGS
 from tenure.service.cli.main import app
-from tenure.store.neo4j.calls import Limits
+from tenure.store.neo4j.calls import CallLimits
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_server import Server
@@ -95,7 +95,7 @@ def test_a_writer_that_waits_too_long_for_the_tenants_lock_is_told(
         neo4j_server.uri,
         auth=neo4j_server.auth,
         settings=strict_settings(),
-        limits=Limits(write_s=1.0, retry_s=0.1),
+        limits=CallLimits(write_s=1.0, retry_s=0.1),
     )
     with holder.writing(tenant) as tx:
         tx.lock()
@@ -139,7 +139,7 @@ def test_a_server_that_goes_down_is_named_and_used_again_when_it_is_back(
         crashable_server.uri,
         auth=crashable_server.auth,
         settings=strict_settings(),
-        limits=Limits(retry_s=0.5),
+        limits=CallLimits(retry_s=0.5),
     )
     tenant = f"test-{secrets.token_hex(6)}"
     store.ensure(tenant)

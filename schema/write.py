@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 from .claim import Content, Details, Permissions
 from .entity import EntityRef, Resolution
@@ -19,6 +19,8 @@ from .principal import Scope
 from .slots import Slot
 from .vocabulary import ClaimVerdict, Op, Outcome
 
+ABSENT: Final = "absent"
+"""What a write expects of a slot in which nothing stands yet."""
 Moment = str | datetime | None
 """ISO 8601 text with a zone, an aware datetime, or None."""
 
@@ -56,6 +58,8 @@ class Write:
     planned: bool = False
     enforcement: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
+    expected: str | None = None
+    """The object whose value stands in the slot now, or `ABSENT`; None: whatever stands there."""
 
 
 class WriteFields(TypedDict, total=False):
@@ -87,6 +91,7 @@ class WriteFields(TypedDict, total=False):
     planned: bool
     enforcement: Mapping[str, Any] | None
     idempotency_key: str | None
+    expected: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,8 @@ class Draft:
     """Names inside the text of an observation, in order."""
     plain_key: str | None = None
     """The key as it was stated: stores from before the digest hold it so."""
+    expected: str | None = None
+    """As in `Write`: the object that must stand in the slot, `ABSENT`, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,7 +111,8 @@ class Memory(Caller):
         Raises:
             InvalidInput: for anything malformed, unknown, too large or missing.
             Forbidden: for a level or a scope that is not the caller's.
-            Conflict: `idempotency_mismatch`, `identifier_conflict`.
+            Conflict: `idempotency_mismatch`, `identifier_conflict`; `stale_version`, when not
+                what the write `expected` stands in the slot.
         """
         write = Write(subject=subject, slot=slot, value=value, **fields)
         return self._writer().write_many((write,), dry_run=dry_run)[0]

@@ -142,6 +142,7 @@ class _DraftBuilder:
             idempotency_key=None,
             plain_key=write.idempotency_key,
             fingerprint=fingerprint(write),
+            expected=write.expected,
         )
 
     def _sizes(self) -> None:

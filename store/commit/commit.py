@@ -42,6 +42,7 @@ from .admission import AdmittedClaim, Submission, admit
 from .backlog import check_backlog
 from .declared import with_corrections
 from .effects import derivations, hold_action, staleness, stands, tie_action
+from .expectation import check_expected
 from .lookups import KnownMentions, gather
 from .retries import find_plain_keys, receipts_of, retry_answer
 
@@ -217,6 +218,7 @@ def _admit_all(
                 scorer=scorer,
                 neighbourhood=work.mentions.neighbourhoods.get(place),
             )
+            check_expected(tx, claims, work.claims, stamp)
             if submission.stated_tx is None:
                 check_backlog(waiting, claims, work.claims, limit=limit)
         except TenureError as refusal:

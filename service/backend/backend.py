@@ -148,13 +148,18 @@ class Backend:
     def vocabulary(self, tenant: str) -> Vocabulary:
         """Return the tenant's newest vocabulary."""
         self.open(tenant)
-        with self.store.reading(tenant) as reader:
-            return self.words(tenant, reader)
+        return self._extended(tenant, partial(self.store.definitions, tenant))
 
     def words(self, tenant: str, reader: Reader) -> Vocabulary:
         """Return the tenant's vocabulary as a snapshot holds it."""
+        return self._extended(tenant, reader.definitions)
+
+    def _extended(
+        self, tenant: str, definitions: Callable[[int], tuple[tuple[int, str], ...]]
+    ) -> Vocabulary:
+        """The vocabulary that is kept, with what was defined since."""
         known = self._words.get(tenant, Vocabulary())
-        for _, definition in reader.definitions(known.version):
+        for _, definition in definitions(known.version):
             known = with_definition(known, json.loads(definition))
 
         self._words[tenant] = known

@@ -176,6 +176,9 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> No
 
 def _answer_twins(group: Sequence[Submission], work: _Work) -> None:
     """Answer a retry that stood in the same group as the write it repeats."""
+    if not work.twins:
+        return
+
     receipts_written = {receipt.object_id: receipt for receipt in _stored_receipts(work)}
     for place, first in work.twins.items():
         refusal = work.results[first]

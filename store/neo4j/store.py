@@ -247,6 +247,11 @@ class Neo4jStore:
 
     # --- what has no stamp
 
+    def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
+        """Return (number, canonical JSON) of vocabulary definitions above a number."""
+        with self.reading(tenant) as reader:
+            return reader.definitions(after)
+
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         """Append a vocabulary definition when the list still has `after` entries."""
 

@@ -467,6 +467,13 @@ class Store(Protocol):
         """
         ...
 
+    def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
+        """Return (number, canonical JSON) of vocabulary definitions above a number.
+
+        For who needs nothing else: one call, without a snapshot.
+        """
+        ...
+
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         """Append a vocabulary definition when the list still has `after` entries."""
         ...

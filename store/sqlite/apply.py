@@ -15,6 +15,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 from ...schema.claim import Assertion, Permissions, Row
 from ...schema.entity import Alias
@@ -23,27 +24,61 @@ from ...schema.signing import sign_scope
 from ..port.audit import GENESIS, chained
 from ..port.store import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_codec, sessions
+from .caches import Caches
 from .codec import Line
 from .sql import core as sql
 from .sql import register
 
 
-def batch(db: sqlite3.Connection, changes: Batch) -> None:
-    """Write a batch inside the open transaction.
+class Counters(NamedTuple):
+    """What a write transaction starts from: the counters, and the last of what it continues."""
+
+    seq: int
+    last_us: int
+    next_vid: int
+    vec_seq: int
+    erasures: int
+    permits: int | None
+    """The highest number of a permission set."""
+    last_claim: int
+    digest: str | None
+    """The digest of the last event, None before the first."""
+
+
+def batch(db: sqlite3.Connection, changes: Batch, *, counters: Counters, caches: Caches) -> None:
+    """Write a batch inside the open transaction, which the counters were read in.
 
     Raises:
         Fault: `invariant_broken`.
     """
-    _counters(db, changes)
-    _events(db, changes.events)
+    _counters(db, changes, counters)
+    _events(db, changes.events, counters.digest)
     _register(db, changes)
-    _claims(db, changes)
+    permits = _Permits(db, counters, caches)
+    _claims(db, changes, counters, permits)
     _mentions(db, changes)
     _versions(db, changes)
     _judgements(db, changes)
-    _queue(db, changes)
+    _queue(db, changes, permits)
     sessions.put(db, changes.session_events)
     _restore_rest(db, changes)
+
+
+def touches_names(changes: Batch) -> bool:
+    """Whether a batch changes what a look-up of names answers."""
+    return any(
+        (
+            changes.entities,
+            changes.aliases,
+            changes.closed_aliases,
+            changes.identifiers,
+            changes.block_keys,
+            changes.judgements,
+            changes.closed_judgements,
+            changes.canonical,
+            changes.tombstones,
+        )
+    )
 
 
 def _require(condition: bool, sentence: str) -> None:
@@ -72,11 +107,13 @@ def _sign(db: sqlite3.Connection, claims: Sequence[tuple[int, Assertion]]) -> No
 
 def _run_many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> int:
     """Run a statement for each line and return how many rows it changed."""
-    return max(db.executemany(statement, lines).rowcount, 0)
+    rows = list(lines)
+    # Most batches leave most tables alone, and a call of SQLite costs also for no line at all.
+    return max(db.executemany(statement, rows).rowcount, 0) if rows else 0
 
 
-def _counters(db: sqlite3.Connection, changes: Batch) -> None:
-    seq, last_us, next_vid, *_ = db.execute(sql.COUNTERS).fetchone()
+def _counters(db: sqlite3.Connection, changes: Batch, counters: Counters) -> None:
+    seq, last_us, next_vid, *_ = counters
     clock, events = changes.clock, changes.events
     stamps = [last_us, *(event.tx for event in events)]
     _require(
@@ -95,12 +132,8 @@ def _counters(db: sqlite3.Connection, changes: Batch) -> None:
     db.execute(sql.SET_COUNTERS, clock)
 
 
-def _events(db: sqlite3.Connection, events: Sequence[TxEvent]) -> None:
-    if not events:
-        return
-
-    last = db.execute(sql.LAST_DIGEST).fetchone()
-    digest = GENESIS if last is None else last[0]
+def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: str | None) -> None:
+    digest = GENESIS if last is None else last
     lines: list[Line] = []
 
     for event in events:
@@ -173,24 +206,39 @@ def _alias_line(a: Alias) -> Line:
 
 
 class _Permits:
-    """The numbers of permission sets, new ones made on the way."""
+    """The numbers of permission sets, new ones made on the way.
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    Sets are only ever added, so that a number which other transactions can see is kept for the
+    next ones; one that this transaction made could still be given to another set.
+    """
+
+    def __init__(self, db: sqlite3.Connection, counters: Counters, caches: Caches) -> None:
         self._db = db
-        self._known: dict[tuple[str, int, str, str], int] = {}
+        self._committed = counters.permits or 0
+        self._shared = caches.permit_numbers
+        self._own: dict[Line, int] = {}
 
     def number(self, scope_id: str, permissions: Permissions) -> int:
         line = codec.permit_line(scope_id, permissions)
-        if line not in self._known:
-            row = self._db.execute(sql.FIND_PERMIT, line).fetchone()
-            if row is None:
-                row = self._db.execute(sql.PUT_PERMIT, line).fetchone()
-            self._known[line] = row[0]
+        known = self._own.get(line) or self._shared.get(line)
+        if known is not None:
+            return known
 
-        return self._known[line]
+        row = self._db.execute(sql.FIND_PERMIT, line).fetchone()
+        if row is None:
+            row = self._db.execute(sql.PUT_PERMIT, line).fetchone()
+        number = int(row[0])
+
+        if number <= self._committed:
+            self._shared.put(line, number)
+        else:
+            self._own[line] = number
+        return number
 
 
-def _claims(db: sqlite3.Connection, changes: Batch) -> None:
+def _claims(
+    db: sqlite3.Connection, changes: Batch, counters: Counters, permits: _Permits
+) -> None:
     _run_many(
         db,
         sql.PUT_SLOT,
@@ -199,8 +247,7 @@ def _claims(db: sqlite3.Connection, changes: Batch) -> None:
     if not changes.claims:
         return
 
-    first = db.execute(sql.LAST_CLAIM).fetchone()[0] + 1
-    claims = list(enumerate(changes.claims, start=first))
+    claims = list(enumerate(changes.claims, start=counters.last_claim + 1))
     put = _run_many(db, sql.PUT_CLAIM, (codec.claim_line(n, assertion) for n, assertion in claims))
     _require(put == len(claims), "a claim names an unknown slot")
     with_content = [(n, assertion) for n, assertion in claims if not assertion.erased]
@@ -212,7 +259,6 @@ def _claims(db: sqlite3.Connection, changes: Batch) -> None:
     )
     _run_many(db, sql.PUT_TEXT, texts)
     _sign(db, claims)
-    permits = _Permits(db)
     _run_many(
         db,
         sql.PUT_OBJECT_PERMIT,
@@ -235,9 +281,13 @@ def _versions(db: sqlite3.Connection, changes: Batch) -> None:
     put = _run_many(db, sql.PUT_VERSION, map(_row_line, changes.rows))
     _require(put == len(changes.rows), "a row belongs to an unknown claim")
     vids = codec.listed(chain((c.vid for c in changes.close), (r.vid for r in changes.rows)))
-    claims = [line[0] for line in db.execute(sql.CLAIMS_OF_VIDS, (vids,))]
-    if claims:
-        _follow_live(db, codec.listed(claims))
+    if changes.close:
+        db.execute(sql.LEAVE_TEXT_LIVE, (vids,))
+        db.execute(sql.LEAVE_LIVE, (vids,))
+    if changes.rows:
+        # The text index first: what it takes in is told from the table of what is live.
+        db.execute(sql.ENTER_TEXT_LIVE, (vids,))
+        db.execute(sql.ENTER_LIVE, (vids,))
 
     _run_many(db, sql.PUT_EDGE, map(codec.edge_line, changes.edges))
 
@@ -247,15 +297,6 @@ def _row_line(row: Row) -> Line:
     return (row.vid, row.interval.start_us, row.interval.end_us, row.tx_start, row.tx_end,
             look.status.value, look.reason, int(look.head), row.continues,
             row.claim.object_id)  # fmt: skip
-
-
-def _follow_live(db: sqlite3.Connection, claims: str) -> None:
-    """Let the index of live claims hold exactly those with an open head."""
-    db.execute(sql.LEAVE_TEXT_LIVE, (claims,))
-    db.execute(sql.LEAVE_LIVE, (claims,))
-    fresh = db.execute(sql.NEW_LIVE, (claims,)).fetchall()
-    _run_many(db, sql.ENTER_LIVE, ((claim_id,) for claim_id, _ in fresh))
-    _run_many(db, sql.ENTER_TEXT_LIVE, fresh)
 
 
 # --- entities that are one, and what waits for people
@@ -275,7 +316,7 @@ def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
     )
 
 
-def _queue(db: sqlite3.Connection, changes: Batch) -> None:
+def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
     _actions(db, changes.actions)
     closed = _run_many(
         db,
@@ -284,7 +325,7 @@ def _queue(db: sqlite3.Connection, changes: Batch) -> None:
     )
     _require(closed == len(changes.closed_actions), "an action to close was not open")
     _run_many(db, sql.PUT_FLAG, ((f.object_id, f.kind, int(f.on), f.tx) for f in changes.flags))
-    _permissions(db, changes)
+    _permissions(db, changes, permits)
     _run_many(
         db,
         sql.PUT_TOMBSTONE,
@@ -305,8 +346,7 @@ def _actions(db: sqlite3.Connection, actions: Sequence[ActionRecord]) -> None:
     _run_many(db, register.PUT_ACTION, map(register_codec.action_line, actions))
 
 
-def _permissions(db: sqlite3.Connection, changes: Batch) -> None:
-    permits = _Permits(db)
+def _permissions(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
     for change in changes.permissions:
         place = db.execute(sql.SCOPE_OF_OBJECT, (change.object_id,)).fetchone()
         _require(place is not None, "permissions of an unknown object")

@@ -12,14 +12,20 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...resolution.known import Known, Lookup
 from ...schema.claim import Permissions
 from ...schema.principal import Sight
 from ..search.two_generation_cache import Halves
-from .codec import Body
+from .codec import Body, Line
 
 _BODIES: Final = 16_384
 """Decoded claims in each half of the cache; a claim of 1 KB makes 32 MB in all."""
 _SIGHTS: Final = 256
+_PERMITS: Final = 4_096
+_LOOKUPS: Final = 1_024
+
+LookupCache = Halves[tuple[Lookup, tuple[str, ...]], Known]
+"""What is known of a look-up over the aliases of some scopes."""
 
 
 class Caches:
@@ -32,9 +38,29 @@ class Caches:
         """(scope id, permissions) by number."""
         self.sights: Halves[Sight, tuple[int, str]] = Halves(_SIGHTS)
         """By sight: the last permission set looked at, and the visible ones as JSON."""
+        self.permit_numbers: Halves[Line, int] = Halves(_PERMITS)
+        """By permission set as it is stored."""
+        self._register_seq = 0
+        self._known: LookupCache = Halves(_LOOKUPS)
 
     def bodies(self, erasures: int) -> Halves[int, Body]:
         """Return the decoded claims that a snapshot with so many erasures may use."""
         if erasures > self._erasures:
             self._erasures, self._bodies = erasures, Halves(_BODIES)
         return self._bodies if erasures == self._erasures else Halves(_BODIES)
+
+    def known_at(self, seq: int) -> LookupCache:
+        """What a write transaction that begins after `seq` events may know of names.
+
+        Names change by events alone. Where another process wrote since our last commit, what
+        was looked up is forgotten, since that event may have been about a name.
+        """
+        if seq != self._register_seq:
+            self._register_seq, self._known = seq, Halves(_LOOKUPS)
+        return self._known
+
+    def register_stands(self, seq: int, *, changed: bool) -> None:
+        """Our own commit brought the events to `seq`; `changed` when it touched names."""
+        if changed:
+            self._known = Halves(_LOOKUPS)
+        self._register_seq = seq

@@ -96,6 +96,16 @@ class Partition:
             self._give(db)
 
     @contextmanager
+    def asking(self) -> Generator[sqlite3.Connection]:
+        """Hand out a reading connection for one statement, which is its own snapshot."""
+        db = self._take()
+        try:
+            with translated(self.path):
+                yield db
+        finally:
+            self._give(db)
+
+    @contextmanager
     def examining(self) -> Generator[sqlite3.Connection]:
         """Hand out a snapshot on a connection of its own, which may make temporary tables."""
         self._require_open()

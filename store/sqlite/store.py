@@ -131,6 +131,11 @@ class SqliteStore:
         with self.writing(tenant) as tx:
             return work(tx)
 
+    def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
+        """Return (number, canonical JSON) of vocabulary definitions above a number."""
+        with self._partition(tenant).asking() as db:
+            return tuple(db.execute(sql.DEFINITIONS, (after,)).fetchall())
+
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         """Append a vocabulary definition when the list still has `after` entries."""
         from . import apply

@@ -28,7 +28,7 @@ from ..port.store import (
     StoredReceipt,
 )
 from . import apply, codec, export, register_codec, sessions
-from .caches import Caches
+from .caches import Caches, LookupCache
 from .codec import Line
 from .connection import rollback
 from .identity import SqliteRegister
@@ -45,6 +45,13 @@ class SqliteWriteTx:
         self._partition = partition
         self._db = db
         self._erased = False
+        self._counters: apply.Counters | None = None
+        """As they stand inside this transaction; read again after each change of ours."""
+        self._seq = 0
+        """The number of events, those of this transaction included."""
+        self._lookups: LookupCache | None = None
+        """What earlier transactions looked up; None once this one has touched a name."""
+        self._names_changed = False
 
     # --- its life
 
@@ -52,12 +59,15 @@ class SqliteWriteTx:
         """Take the tenant's write lock and return its counters; first call of all."""
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
+            self._seq = self._counters_now().seq
+            self._lookups = self._partition.caches.known_at(self._seq)
         return self._clock()
 
     def finish(self) -> None:
         """Commit, when anything was begun."""
         if self._db.in_transaction:
             self._db.execute("COMMIT")
+            self._partition.caches.register_stands(self._seq, changed=self._names_changed)
         if self._erased:
             self._partition.checkpoint_due = True
 
@@ -68,7 +78,12 @@ class SqliteWriteTx:
         rollback(self._db)
 
     def _clock(self) -> Clock:
-        return Clock(*self._db.execute(sql.COUNTERS).fetchone()[:4])
+        return Clock(*self._counters_now()[:4])
+
+    def _counters_now(self) -> apply.Counters:
+        if self._counters is None:
+            self._counters = apply.Counters(*self._db.execute(sql.COUNTERS_TO_WRITE).fetchone())
+        return self._counters
 
     def _connection(self) -> sqlite3.Connection:
         if not self._db.in_transaction:
@@ -79,7 +94,17 @@ class SqliteWriteTx:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known as of a tx, over aliases of these scopes."""
-        return self._register().known(lookup, scopes=scopes, tx_us=tx_us)
+        key = lookup, tuple(scopes)
+        # A fuzzy look-up holds a test of its own caller; an earlier tx is another question.
+        is_kept = not lookup.block_keys and tx_us >= self._clock().last_us
+        if not is_kept or self._lookups is None:
+            return self._register().known(lookup, scopes=scopes, tx_us=tx_us)
+
+        known = self._lookups.get(key)
+        if known is None:
+            known = self._register().known(lookup, scopes=scopes, tx_us=tx_us)
+            self._lookups.put(key, known)
+        return known
 
     def known_each(
         self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
@@ -152,7 +177,7 @@ class SqliteWriteTx:
             "until": read.span.end_us,
         }
         statement = sql.OPEN_HIDDEN if read.full else sql.OPEN_DENIALS
-        return sorted((*db.execute(sql.OPEN_HEADS, bound), *db.execute(statement, bound)))
+        return db.execute(statement, bound).fetchall()
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
         """Return the open rows of objects, quarantined ones included, by vid."""
@@ -195,10 +220,14 @@ class SqliteWriteTx:
 
     def _timelines(self) -> Timelines:
         db = self._connection()
-        *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
+        counters = self._counters_now()
         # caches of its own: what an abandoned transaction saw must not outlive it
         return Timelines(
-            db, Caches(), clock=Clock(*counters), erasures=erasures, permits=permits or 0
+            db,
+            Caches(),
+            clock=self._clock(),
+            erasures=counters.erasures,
+            permits=counters.permits or 0,
         )
 
     def judgements(
@@ -253,12 +282,24 @@ class SqliteWriteTx:
         Raises:
             Fault: `invariant_broken` when the batch does not fit what is stored.
         """
-        apply.batch(self._connection(), batch)
+        db = self._connection()
+        apply.batch(db, batch, counters=self._counters_now(), caches=self._partition.caches)
+        self._counters = None
+        self._seq = batch.clock.seq
+        if apply.touches_names(batch):
+            self._forget_names()
 
     def empty(self, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
         """Empty what erasure must empty, in every table and index."""
         apply.empty(self._connection(), object_ids, entity_ids)
         self._erased = True
+        self._counters = None
+        self._forget_names()
+
+    def _forget_names(self) -> None:
+        """What this transaction did to names is for itself alone until it commits."""
+        self._names_changed = True
+        self._lookups = None
 
 
 def _distinct(ids: Sequence[str]) -> str:

@@ -29,6 +29,11 @@ KEYS: Final = "SELECT secret FROM tenant_key ORDER BY epoch"
 COUNTERS: Final = """
 SELECT seq, last_us, next_vid, vec_seq, erasures, (SELECT max(permit_id) FROM permit)
 FROM counter"""
+COUNTERS_TO_WRITE: Final = """
+SELECT seq, last_us, next_vid, vec_seq, erasures, (SELECT max(permit_id) FROM permit),
+  (SELECT coalesce(max(claim_id), 0) FROM claim),
+  (SELECT digest FROM tx_event ORDER BY seq DESC LIMIT 1)
+FROM counter"""
 SET_COUNTERS: Final = """
 UPDATE counter SET seq = ?, last_us = ?, next_vid = ?, vec_seq = max(vec_seq, ?)"""
 RAISE_VECTORS: Final = "UPDATE counter SET vec_seq = vec_seq + ?"
@@ -37,7 +42,6 @@ COUNT_DEFINITIONS: Final = "SELECT count(*) FROM definition"
 PUT_DEFINITION: Final = "INSERT INTO definition (number, body) VALUES (?, ?)"
 DEFINITIONS: Final = "SELECT number, body FROM definition WHERE number > ? ORDER BY number"
 DEFINITION_BODIES: Final = "SELECT body FROM definition ORDER BY number"
-LAST_DIGEST: Final = "SELECT digest FROM tx_event ORDER BY seq DESC LIMIT 1"
 PUT_EVENT: Final = """
 INSERT INTO tx_event (seq, tx, actor, op, object_ids, digest) VALUES (?, ?, ?, ?, ?, ?)"""
 EVENTS: Final = "SELECT seq, tx, actor, op, object_ids, digest FROM tx_event ORDER BY seq"
@@ -125,7 +129,6 @@ SELECT DISTINCT e.src_id FROM json_each(?) j CROSS JOIN claim c ON c.object_id =
 CROSS JOIN edge e INDEXED BY edge_to ON e.dst_id = c.claim_id AND e.kind = 'DERIVED_FROM'
 ORDER BY e.src_id"""
 SCOPE_OF_OBJECT: Final = "SELECT claim_id, scope_id FROM claim WHERE object_id = ?"
-LAST_CLAIM: Final = "SELECT coalesce(max(claim_id), 0) FROM claim"
 _COLUMNS: Final = (*table.CLAIM_COLUMNS, *table.SECRET_COLUMNS)
 _IN_CLAIM: Final = table.names_of(column for column in _COLUMNS if column.table == "c")
 _IN_CONTENT: Final = table.names_of(column for column in _COLUMNS if column.table == "d")
@@ -240,23 +243,23 @@ FROM claim WHERE object_id = ?"""
 CLOSE_VERSION: Final = f"UPDATE version SET tx_end = ? WHERE vid = ? AND tx_end = {_OPEN}"
 CLAIMS_OF_VIDS: Final = """
 SELECT DISTINCT v.claim_id FROM json_each(?) j CROSS JOIN version v ON v.vid = j.value"""
+_CHANGED: Final = "json_each(?) j CROSS JOIN version r ON r.vid = j.value "
+_HAS_HEAD: Final = f"""EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
+    WHERE v.claim_id = r.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
 _NOT_LIVE: Final = f"""
-SELECT l.claim_id FROM json_each(?) j CROSS JOIN live l ON l.claim_id = j.value
-WHERE NOT EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
-  WHERE v.claim_id = l.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
+SELECT l.claim_id FROM {_CHANGED}CROSS JOIN live l ON l.claim_id = r.claim_id
+WHERE NOT {_HAS_HEAD}"""
+_NEW_LIVE: Final = f"""FROM {_CHANGED}CROSS JOIN content d ON d.claim_id = r.claim_id
+WHERE d.terms <> '' AND d.claim_id NOT IN (SELECT claim_id FROM live) AND {_HAS_HEAD}"""
 LEAVE_TEXT_LIVE: Final = f"DELETE FROM text_live WHERE rowid IN ({_NOT_LIVE})"
 LEAVE_LIVE: Final = f"DELETE FROM live WHERE claim_id IN ({_NOT_LIVE})"
-NEW_LIVE: Final = f"""
-SELECT d.claim_id, d.terms FROM json_each(?) j CROSS JOIN content d ON d.claim_id = j.value
-WHERE d.terms <> '' AND d.claim_id NOT IN (SELECT claim_id FROM live)
-  AND EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
-    WHERE v.claim_id = d.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
-ENTER_TEXT_LIVE: Final = "INSERT INTO text_live (rowid, terms) VALUES (?, ?)"
-ENTER_LIVE: Final = "INSERT INTO live (claim_id) VALUES (?)"
+ENTER_TEXT_LIVE: Final = f"""
+INSERT INTO text_live (rowid, terms) SELECT DISTINCT d.claim_id, d.terms {_NEW_LIVE}"""
+ENTER_LIVE: Final = f"INSERT INTO live (claim_id) SELECT DISTINCT d.claim_id {_NEW_LIVE}"
 _ROW: Final = """
 SELECT v.vid, v.claim_id, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status, v.reason,
   v.head, v.continues FROM """
-OPEN_HEADS: Final = f"""{_ROW}
+_OPEN_HEADS: Final = f"""{_ROW}
 json_each(:slots) j CROSS JOIN slot s ON s.slot_key = j.value
 CROSS JOIN version v INDEXED BY version_open_head ON v.slot_id = s.slot_id
 WHERE v.head = 1 AND v.tx_end = {_OPEN} AND v.valid_from < :until AND v.valid_until > :since
@@ -266,8 +269,8 @@ json_each(:slots) j CROSS JOIN slot s ON s.slot_key = j.value
 CROSS JOIN version v INDEXED BY version_open_rest ON v.slot_id = s.slot_id
 WHERE v.head = 0 AND v.tx_end = {_OPEN} AND v.valid_until > :since AND v.valid_from < :until
   AND v.status <> 'quarantined' AND """
-OPEN_DENIALS: Final = _OPEN_REST + "v.deny = 1"
-OPEN_HIDDEN: Final = _OPEN_REST + "v.deny IN (0, 1)"
+OPEN_DENIALS: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny = 1 ORDER BY 1"
+OPEN_HIDDEN: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny IN (0, 1) ORDER BY 1"
 OPEN_OF_OBJECTS: Final = f"""{_ROW}
 json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
 CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = c.claim_id

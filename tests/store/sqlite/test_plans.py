@@ -20,9 +20,10 @@ from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 SCANS_ON_PURPOSE = {
     "ALL_SLOTS", "ALL_CLAIMS", "ALL_EDGES", "ALL_ROWS", "EVENTS", "FLAGS", "PERMISSION_CHANGES",
-    "TOMBSTONES", "DEFINITION_BODIES", "KEYS", "TENANT", "COUNTERS", "COUNT_DEFINITIONS",
-    "SLOT_IDS", "ERASED_SINCE", "DECAYING", "MATCHES_LIVE", "MATCHES_ALL", "LAST_DIGEST",
-    "LAST_CLAIM", "LIVE_OBJECTS", "SET_COUNTERS", "RAISE_VECTORS", "RAISE_ERASURES", "CLEAR_KEYS",
+    "TOMBSTONES", "DEFINITION_BODIES", "KEYS", "TENANT", "COUNTERS", "COUNTERS_TO_WRITE",
+    "COUNT_DEFINITIONS",
+    "SLOT_IDS", "ERASED_SINCE", "DECAYING", "MATCHES_LIVE", "MATCHES_ALL",
+    "LIVE_OBJECTS", "SET_COUNTERS", "RAISE_VECTORS", "RAISE_ERASURES", "CLEAR_KEYS",
     "OPENINGS_OF",
 }  # fmt: skip
 """Statements that read a whole table because that is what they are for, or one row of it."""
@@ -104,7 +105,7 @@ def test_point_reads_never_leave_their_index(
     [
         (statements.OPENINGS, "version_began (tx_start>? AND tx_start<?)"),
         (statements.CLOSINGS, "version_ended (tx_end>? AND tx_end<?)"),
-        (statements.OPEN_HEADS, "version_open_head (slot_id=?"),
+        (statements.OPEN_DENIALS, "version_open_head (slot_id=?"),
         (statements.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
         (statements.NEIGHBOURS_NOW[0], "version_open_head (slot_id=?"),
         (statements.NEIGHBOURS[0], "version_by_valid (slot_id=?"),

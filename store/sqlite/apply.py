@@ -236,9 +236,7 @@ class _Permits:
         return number
 
 
-def _claims(
-    db: sqlite3.Connection, changes: Batch, counters: Counters, permits: _Permits
-) -> None:
+def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits: _Permits) -> None:
     _run_many(
         db,
         sql.PUT_SLOT,

@@ -46,8 +46,8 @@ PUT_EVENT: Final = """
 INSERT INTO tx_event (seq, tx, actor, op, object_ids, digest) VALUES (?, ?, ?, ?, ?, ?)"""
 EVENTS: Final = "SELECT seq, tx, actor, op, object_ids, digest FROM tx_event ORDER BY seq"
 EVENTS_AT: Final = """
-SELECT seq, tx, actor, op, object_ids FROM tx_event
-WHERE tx IN (SELECT value FROM json_each(?)) ORDER BY tx"""
+SELECT e.seq, e.tx, e.actor, e.op, e.object_ids
+FROM json_each(?) j CROSS JOIN tx_event e ON e.tx = j.value ORDER BY e.tx"""
 EVENTS_IN: Final = """
 SELECT seq, tx, actor, op, object_ids FROM tx_event
 WHERE tx > :after AND tx <= :until AND (:actor IS NULL OR actor = :actor)

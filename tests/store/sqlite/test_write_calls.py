@@ -1,0 +1,141 @@
+"""A write asks the file for little, and what it keeps in mind is never out of date."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure import Memory, connect
+from tenure.resolution.known import Lookup
+from tenure.schema.errors import TenureError
+from tenure.store.port.store import Batch, Clock
+from tenure.store.sqlite import SqliteStore
+from tenure.store.sqlite.writer import SqliteWriteTx
+from tenure.tests.store.builders import TENANT, add, after, alias, entity, event
+
+CALLS: list[tuple[str, int]] = []
+"""Statement and number of lines of every call of SQLite."""
+
+
+class Counted(sqlite3.Connection):
+    def execute(self, statement: str, *bound: Any) -> sqlite3.Cursor:
+        CALLS.append((statement, 1))
+        return super().execute(statement, *bound)
+
+    def executemany(self, statement: str, lines: Iterable[Any]) -> sqlite3.Cursor:
+        rows = list(lines)
+        CALLS.append((statement, len(rows)))
+        return super().executemany(statement, rows)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    plain = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: plain(*a, **(k | {"factory": Counted})))
+    return CALLS
+
+
+def test_a_plain_write_takes_few_calls_and_none_for_nothing(
+    tmp_path: Path, counted: list[tuple[str, int]]
+) -> None:
+    with connect(str(tmp_path / "memory.db")) as memory:
+        memory.write(subject="Sam Rivera", slot="office", value="Austin")
+        memory.write(subject="Sam Rivera", slot="office", value="Boston")
+        counted.clear()
+        memory.write(subject="Sam Rivera", slot="office", value="Chicago")
+        calls = list(counted)
+
+    reads = [statement for statement, _ in calls if statement.lstrip().startswith(("SELECT", "W"))]
+    assert len(calls) <= 22, [statement.split("\n")[:2] for statement, _ in calls]
+    assert len(reads) <= 5
+    assert all(rows for _, rows in calls)
+
+
+def _teach(tx: SqliteWriteTx, clock: Clock) -> None:
+    """Name another entity in the open transaction."""
+    told = event(clock)
+    batch = Batch(
+        clock=after(clock, [told]),
+        events=(told,),
+        entities=(entity("e2"),),
+        aliases=(alias("e2", "Lee"),),
+    )
+    tx.apply(batch)
+
+
+def test_a_merge_by_another_process_is_seen_by_the_next_write(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    with connect(path) as memory, connect(path) as other:
+        lee = other.write(subject="Lee Chang", slot="office", value="Denver").entity
+        sam = memory.write(subject="Sam Rivera", slot="office", value="Austin").entity
+        memory.write(subject="Sam Rivera", slot="office", value="Boston")
+        root = other.entities.merge(str(sam), str(lee)).canonical_id
+        assert root == lee
+        assert memory.write(subject="Sam Rivera", slot="office", value="Fargo").entity == root
+
+
+def test_an_erasure_by_another_process_is_seen_by_the_next_write(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    with connect(path) as memory, connect(path) as other:
+        sam = memory.write(subject="Sam Rivera", slot="office", value="Austin").entity
+        memory.write(subject="Sam Rivera", slot="office", value="Boston")
+        other.erase(entity=str(sam), reason="asked for")
+        again = memory.write(subject="Sam Rivera", slot="office", value="Chicago").entity
+        assert again != sam
+
+
+def test_what_an_abandoned_transaction_saw_of_names_does_not_outlive_it(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "memory.db")
+    store.ensure(TENANT)
+    add(store, entities=(entity("e1"),), aliases=(alias("e1", "Sam"),))
+    lookup = Lookup(norms=("sam", "lee"))
+
+    with pytest.raises(ZeroDivisionError), store.writing(TENANT) as tx:
+        clock = tx.lock()
+        assert set(tx.known(lookup, scopes=["tenant"], tx_us=clock.last_us).entities) == {"e1"}
+        _teach(tx, clock)
+        names = tx.known(lookup, scopes=["tenant"], tx_us=clock.last_us + 1).entities
+        assert set(names) == {"e1", "e2"}
+        raise ZeroDivisionError
+
+    with store.writing(TENANT) as tx:
+        clock = tx.lock()
+        assert set(tx.known(lookup, scopes=["tenant"], tx_us=clock.last_us).entities) == {"e1"}
+    store.close()
+
+
+def test_a_permission_set_of_an_abandoned_transaction_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(memory: Memory, classification: str) -> str:
+        receipt = memory.write(
+            subject="Sam Rivera",
+            slot="office",
+            value=classification,
+            security_classification=classification,
+        )
+        return receipt.object_id
+
+    with connect(str(tmp_path / "memory.db")) as memory:
+        write(memory, "public")
+        finish = SqliteWriteTx.finish
+
+        def fail(tx: SqliteWriteTx) -> None:
+            monkeypatch.setattr(SqliteWriteTx, "finish", finish)
+            raise sqlite3.OperationalError("disk I/O error")
+
+        monkeypatch.setattr(SqliteWriteTx, "finish", fail)
+        with pytest.raises(TenureError):
+            write(memory, "confidential")
+        restricted = write(memory, "restricted")
+        confidential = write(memory, "confidential")
+
+        classes = [
+            memory.explain(object_id).object.security_classification
+            for object_id in (restricted, confidential)
+        ]
+        assert classes == ["restricted", "confidential"]

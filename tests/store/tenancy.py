@@ -251,6 +251,8 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.edges": reading(lambda r: r.edges(IDS, tx_us=1_000)),
     "Reader.receipts": reading(lambda r: r.receipts(IDS)),
     "Reader.actions": reading(lambda r: r.actions(open_only=False, tx_us=1_000)),
+    "Reader.events_at": reading(lambda r: r.events_at([1, 2, 3, 1_000])),
+    "Reader.events_in": reading(lambda r: r.events_in(0, 10**9, actor=None, limit=100)),
     "Reader.reviews": reading(lambda r: r.reviews()),
     "Reader.entity_ids": reading(lambda r: r.entity_ids()),
     "Reader.review": reading(lambda r: r.review("t-review")),
@@ -365,6 +367,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Store.reading": reading(lambda r: r.keys()),
     "Store.writing": writing(lambda t: t.receipts(["t-key"], IDS)),
     "Store.transact": transacted,
+    "Store.definitions": lambda store: store.definitions(MINE),
     "Store.define": lambda store: store.define(
         MINE, after=0, definition='{"define":"slot","name":"mine"}'
     ),

@@ -468,10 +468,7 @@ class Store(Protocol):
         ...
 
     def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
-        """Return (number, canonical JSON) of vocabulary definitions above a number.
-
-        For who needs nothing else: one call, without a snapshot.
-        """
+        """Return (number, canonical JSON) of vocabulary definitions above a number, in one call."""
         ...
 
     def define(self, tenant: str, *, after: int, definition: str) -> bool:

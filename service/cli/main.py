@@ -46,6 +46,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "get": "read",
     "facts": "read",
     "timeline": "read",
+    "plane": "read",
     "search": "read",
     "slots": "read",
     "tools": "read",

@@ -1,4 +1,4 @@
-"""Commands that read: `get`, `facts`, `timeline`, `search`, `slots`, `tools`.
+"""Commands that read: `get`, `facts`, `timeline`, `plane`, `search`, `slots`, `tools`.
 
 Times are asked on two axes: `--valid` is when it was true in the world, `--tx` what the store
 knew by then. Without them the answer is what is true and known now.
@@ -6,6 +6,7 @@ knew by then. Without them the answer is what is true and known now.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -187,3 +188,29 @@ def slots(
     ]
     advice = "no slot has these words; define one with: tenure define slot NAME description=…"
     answer(context, matches, lambda screen: screen.table(matches, _SLOTS, placeholder=advice))
+
+
+@app.command(
+    epilog=examples(
+        "tenure plane 'Orchid Foods' pricing_tier",
+        "tenure plane 'Orchid Foods' pricing_tier --valid 2026-03-01T00:00:00Z \\",
+        "    --tx 2026-03-01T00:00:00Z",
+    )
+)
+def plane(
+    context: typer.Context,
+    entity: Entity,
+    slot: SlotName,
+    valid: Valid = None,
+    tx: Tx = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it as SVG there.")] = None,
+) -> None:
+    """Draw everything that was ever believed of a slot: true time across, known time up."""
+    with open_memory(context) as memory:
+        picture = memory.as_of(valid, tx).plane(entity, slot)
+
+    if svg is not None:
+        from .files import write_bytes
+
+        write_bytes(svg, picture.svg().encode())
+    answer(context, picture, lambda screen: print(picture.text(min(screen.console.width, 100))))

@@ -8,11 +8,11 @@ Checklist: C-061 to C-064.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...resolution.bind import Named, lookup_of
 from ...resolution.known import Known, Lookup
@@ -27,11 +27,11 @@ from ...schema.errors import NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import Slot, Vocabulary
-from ...schema.values import micros, moment
-from ...schema.vocabulary import ObjectType, SlotStatus, parse
+from ...schema.values import micros, moment, stamped
+from ...schema.vocabulary import ObjectType, SlotStatus, ValueType, parse
 from ...schema.write import Moment
 from ...store.port.store import Ask, Names, Point, Reader
-from ...store.timeline.state import Shape, segments, slot_state
+from ...store.timeline.state import Shape, plain_value, segments, slot_state
 from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.parsing import entity_ref, scope_of
@@ -39,6 +39,9 @@ from ..backend.times import instant
 from .context_objects import ObjectShaper, visible_names
 from .masking import Mask
 from .neighbourhood import walk
+
+if TYPE_CHECKING:
+    from ..visual.plane import TimePlane
 
 Who = str | EntityRef | Mapping[str, Any]
 """An entity: a name, an id, or a reference."""
@@ -117,6 +120,70 @@ class View(Caller):
             ask = Ask(subjects=known.members(roots[0]), slots=(slot,), at_valid=False)
             versions = self._rows(reader, ask, sight)
             return segments(versions, many=definition.many, shape=self._shaper(reader, versions))
+
+    def plane(self, entity: Who, slot: str) -> TimePlane:
+        """Everything that was ever believed of a slot over both times, with this view marked.
+
+        It reaches to what is known today, also where the view is of an earlier time. The value
+        draws itself: `.text()`, `.svg()`, in a notebook, and `.sentence` says the answer.
+
+        Raises:
+            NotFound: `unknown_entity`, also when a name is ambiguous.
+            InvalidInput: `unknown_vocabulary` for a slot that does not exist.
+        """
+        from ..visual.plane import TimePlane
+        from .log import TransactionLog
+        from .planes import bands_of, entry_stamps, lost_claims, with_actors
+
+        definition, access = self._definition(slot), self._sight(None)
+        subject = self.entity(entity)
+        with self._reading() as reader:
+            today = Point(self.point.valid_us, reader.clock().last_us)
+            ask = Ask(
+                subjects=subject.members, slots=(slot,), heads=False, at_valid=False, at_tx=False
+            )
+            versions = self._rows(reader, ask, access, today)
+            naming = self._naming(reader, definition, versions, access)
+            bands = bands_of(
+                reader,
+                versions,
+                definition,
+                entity=subject.entity_id,
+                now_us=self.backend.now_us(),
+                naming=naming,
+            )
+            actors = TransactionLog(self.backend, self.principal).actors(
+                reader, entry_stamps(bands)
+            )
+
+        return TimePlane(
+            entity=subject.name,
+            slot=slot,
+            bands=with_actors(bands, actors),
+            lost=lost_claims(versions, naming),
+            valid=stamped(self.point.valid_us),
+            known=stamped(self.point.tx_us),
+        )
+
+    def _naming(
+        self, reader: Reader, slot: Slot, versions: Iterable[Version], access: Sight
+    ) -> Callable[[Any], str]:
+        """How the values of a slot read to people: entities by name, all else as it is."""
+        from ..visual.text import value_text, when
+
+        if slot.value_type is ValueType.INSTANT:
+            return lambda value: when(datetime.fromisoformat(value)) if value else "-"
+        if not slot.relates:
+            return value_text
+
+        ids = sorted({str(plain_value(version)) for version in versions if version.visible})
+        known = reader.entities(ids, tx_us=reader.clock().last_us)
+        roots = {entity_id: known.canonical.get(entity_id, entity_id) for entity_id in ids}
+        present_roots = sorted(set(roots.values()) & known.entities.keys())
+        views = entity_views(reader, known, present_roots, access, self.point.tx_us)
+        names = {view.entity_id: view.name for view in views}
+
+        return lambda value: names.get(roots.get(str(value), ""), value_text(value))
 
     def entity(self, mention: Who) -> EntityView:
         """Return an entity as known at the view's tx; a merged-away id redirects.

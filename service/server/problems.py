@@ -6,11 +6,11 @@ What nobody foresaw says no more than that: its text may hold what somebody wrot
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Mapping
 from typing import Final
 
-import structlog
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -58,7 +58,7 @@ _TITLES: Final[Mapping[int, str]] = {
 _PROGRAMS: Final = ("/v1", "/mcp", "/healthz", "/readyz")
 """Paths that answer programs, whatever they accept."""
 
-_LOG = structlog.get_logger("tenure.server")
+_LOG = logging.getLogger("tenure.server")
 
 
 def status_of(error: TenureError) -> int:
@@ -123,7 +123,8 @@ def refuse_unserved(request: Request, error: Exception) -> Response:
 def refuse_unexpected(request: Request, error: Exception) -> Response:
     """Answer an error that nobody foresaw, and log it under the trace id."""
     body = problem(500, "unexpected", "tenure met an error of its own; the log has its trace id")
-    _LOG.error("unexpected", trace_id=body["trace_id"], op=request.url.path, exc_info=error)
+    fields = {"trace_id": body["trace_id"], "op": request.url.path}
+    _LOG.error("unexpected", extra=fields, exc_info=error)
     return problem_response(request, body)
 
 

@@ -207,10 +207,12 @@ def history_row(version: Version, actor: str) -> HistoryRow:
     )
 
 
-def segments(versions: Iterable[Version], *, many: bool, shape: Shape) -> tuple[Segment, ...]:
+def segments(
+    versions: Iterable[Version], *, many: bool, shape: Shape | None
+) -> tuple[Segment, ...]:
     """Return the whole of valid time as stretches with one answer, the unknown ones left out.
 
-    Neighbouring stretches that answer the same are joined.
+    Neighbouring stretches that answer the same are joined. Without `shape` they carry no object.
     """
     heads = [v for v in versions if v.row.look.head]
     points = sorted({p for v in heads for p in (v.row.interval.start_us, v.row.interval.end_us)})

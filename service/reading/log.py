@@ -6,29 +6,23 @@ as every read: a hidden object brings no sentence, and hides who wrote it. Check
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from ...resolution.register import Register
 from ...schema.answers import LogEntry
 from ...schema.claim import Version
 from ...schema.interval import MIN_US
-from ...schema.principal import AUDIT
 from ...schema.values import stamped
 from ...schema.vocabulary import Op
 from ...schema.write import Moment
 from ...store.port.store import Reader, TxEvent
 from ...store.timeline.state import plain_value
-from ..backend.caller import FAR_US, Caller
+from ..backend.caller import FAR_US
 from ..backend.times import instant
-from .masking import Mask
+from .actors import WRITES, ActorReader
 from .view import Who, entity_views, find
-
-_WRITES: Final = frozenset({"write", "replay"})
-"""Their events list the objects that they brought; those of operations list entities too."""
 
 _SENTENCES: Final = 20
 """Of one transaction; a bulk import would fill screens."""
@@ -45,25 +39,8 @@ _VERBS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionLog(Caller):
+class TransactionLog(ActorReader):
     """The audit log as one caller may read it."""
-
-    @property
-    def _reads_all(self) -> bool:
-        return not self.principal.roles.isdisjoint(AUDIT.roles)
-
-    def actors(self, reader: Reader, stamps: Iterable[int]) -> Mapping[int, str]:
-        """Who made the transactions with these stamps, empty where a hidden object would tell."""
-        events = reader.events_at(sorted(set(stamps)))
-        visible = self._visible_rows_by_object(reader, events)
-
-        actors: dict[int, str] = {}
-        for event in events:
-            shows_object = not visible.keys().isdisjoint(event.object_ids)
-            is_named = self._reads_all or event.op not in _WRITES or shows_object
-            actors[event.tx] = event.actor if is_named else ""
-
-        return actors
 
     def entries(
         self, since: Moment, until: Moment, entity: Who | None, limit: int
@@ -127,21 +104,6 @@ class TransactionLog(Caller):
 
         return tuple(entries)
 
-    def _visible_rows_by_object(
-        self, reader: Reader, events: Sequence[TxEvent]
-    ) -> dict[str, list[Version]]:
-        object_ids = sorted(set(chain.from_iterable(event.object_ids for event in events)))
-        rows = Mask(self.principal, self.backend.policy).over(
-            reader, self._rows_of(reader, object_ids)
-        )
-
-        by_object: defaultdict[str, list[Version]] = defaultdict(list)
-        for version in rows:
-            if version.visible:
-                by_object[version.row.claim.object_id].append(version)
-
-        return dict(by_object)
-
     def _entity_names(
         self, reader: Reader, events: Sequence[TxEvent], visible: Mapping[str, list[Version]]
     ) -> dict[str, str]:
@@ -152,7 +114,7 @@ class TransactionLog(Caller):
 
         operands: set[str] = set()
         for event in events:
-            if event.op not in _WRITES:
+            if event.op not in WRITES:
                 operands.update(event.object_ids)
 
         ids = sorted(subjects | operands)

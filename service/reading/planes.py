@@ -20,7 +20,7 @@ from ...schema.values import micros, moment, stamped
 from ...schema.vocabulary import SlotStatus
 from ...store.port.store import Reader
 from ...store.timeline.state import plain_value, segments
-from ..visual.plane import Band, Belief, BeliefState, Rectangle, without_repeats
+from ..visual.beliefs import Band, Belief, BeliefState, Rectangle, without_repeats
 
 BAND_LIMIT: Final = 60
 """Stretches of known time in one picture; the oldest beyond it are left out."""

@@ -132,7 +132,7 @@ class View(Caller):
             InvalidInput: `unknown_vocabulary` for a slot that does not exist.
         """
         from ..visual.plane import TimePlane
-        from .log import TransactionLog
+        from .actors import ActorReader
         from .planes import bands_of, entry_stamps, lost_claims, with_actors
 
         definition, access = self._definition(slot), self._sight(None)
@@ -152,9 +152,7 @@ class View(Caller):
                 now_us=self.backend.now_us(),
                 naming=naming,
             )
-            actors = TransactionLog(self.backend, self.principal).actors(
-                reader, entry_stamps(bands)
-            )
+            actors = ActorReader(self.backend, self.principal).actors(reader, entry_stamps(bands))
 
         return TimePlane(
             entity=subject.name,

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .plane import Axis, Rectangle, TimePlane, axis, day_labels
+from .beliefs import Axis, BeliefPlane, Rectangle, axis, day_labels
 from .text import visible
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Tick:
     position: int
 
 
-def plane_svg(plane: TimePlane) -> str:
+def plane_svg(plane: BeliefPlane) -> str:
     """Draw a plane, the newest knowledge on top."""
     height = _TOP + _BAND * max(1, len(plane.bands)) + _FOOT
     days = _valid_axis(plane)
@@ -93,7 +93,7 @@ def _box(rectangle: Rectangle, days: Axis, known: Axis) -> Box:
     return Box(belief.state.value, words, x, y, width, height)
 
 
-def _valid_axis(plane: TimePlane) -> Axis:
+def _valid_axis(plane: BeliefPlane) -> Axis:
     edges = plane.valid_edges()
     needs = [0] + [_LETTER * 10 + _MARGIN for _ in edges]
     has_open_start = any(b.valid_from is None for band in plane.bands for b in band.beliefs)
@@ -109,7 +109,7 @@ def _valid_axis(plane: TimePlane) -> Axis:
     return axis(edges, needs, _GUTTER, WIDTH)
 
 
-def _known_axis(plane: TimePlane) -> Axis:
+def _known_axis(plane: BeliefPlane) -> Axis:
     """The axis of known time from the foot upwards: every band is equally high."""
     edges = tuple(band.known_from for band in plane.bands)
     positions = tuple(_FOOT + _BAND * number for number in range(len(edges)))

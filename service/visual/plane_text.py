@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from .plane import Axis, BeliefState, TimePlane, axis, day_labels, short_day
+from .beliefs import Axis, BeliefPlane, BeliefState, axis, day_labels, short_day
 from .text import visible
 
 _FILL: Final = {BeliefState.DISPUTED: "~", BeliefState.PLANNED: "."}
@@ -16,7 +16,7 @@ _CELL_LIMIT: Final = 24
 """Characters of a value; a longer one is cut."""
 
 
-def plane_text(plane: TimePlane, width: int) -> str:
+def plane_text(plane: BeliefPlane, width: int) -> str:
     """Draw a plane, the newest knowledge on top, with the asked point and the answer."""
     labels = day_labels([band.known_from for band in plane.bands])
     gutter = max(map(len, [*labels, "known ^"])) + 1
@@ -44,7 +44,7 @@ def plane_text(plane: TimePlane, width: int) -> str:
     return "\n".join([*lines, *_legend(plane), "", visible(plane.sentence), ""])
 
 
-def _valid_axis(plane: TimePlane, edges: Sequence[datetime], start: int, width: int) -> Axis:
+def _valid_axis(plane: BeliefPlane, edges: Sequence[datetime], start: int, width: int) -> Axis:
     """The axis of true time: room for every value and for the name of every edge."""
     needs = [0] + [len(label) + _MARGIN for label in day_labels(edges)]
     for band in plane.bands:
@@ -84,7 +84,7 @@ def _cell(state: BeliefState, words: str, room: int, *, is_open: bool) -> str:
     return body.ljust(room - len(tail), filling or " ") + tail
 
 
-def _question(plane: TimePlane, gutter: int, days: Axis, width: int) -> str:
+def _question(plane: BeliefPlane, gutter: int, days: Axis, width: int) -> str:
     answer = plane.answer.words if plane.answer else "not known"
     words = visible(f"{short_day(plane.valid)}, as known on {short_day(plane.known)} = {answer}")
     position = min(days.position(plane.valid), width - 1)
@@ -106,7 +106,7 @@ def _scale(gutter: int, days: Axis, width: int) -> str:
     return line + "> true when"
 
 
-def _legend(plane: TimePlane) -> list[str]:
+def _legend(plane: BeliefPlane) -> list[str]:
     states: set[BeliefState] = set()
     for band in plane.bands:
         states.update(belief.state for belief in band.beliefs)

@@ -17,7 +17,8 @@ import tenure
 from tenure.schema.principal import OWNER, Principal
 from tenure.service.cli.main import app
 from tenure.service.cli.tour import NOW, take_tour
-from tenure.service.visual.plane import BeliefState, TimePlane, axis
+from tenure.service.visual.beliefs import BeliefState, axis
+from tenure.service.visual.plane import TimePlane
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 ORCHID = ("Orchid Foods", "pricing_tier")

@@ -8,12 +8,14 @@ is filled by a single tool result and a large one leaves room to act late.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final, cast, get_type_hints
 
-from ..schema.errors import InvalidInput
+from ..schema.errors import InvalidInput, unknown
 from ..schema.values import canonical_json
+from ..schema.vocabulary import parse
 
 
 class EvictionPolicy(StrEnum):
@@ -28,15 +30,30 @@ class EvictionPolicy(StrEnum):
     RELEVANCE_COST = "relevance_cost"
 
 
+def _because(reason: str) -> Mapping[str, str]:
+    """The reason of a default, which `tenure session config` prints beside it."""
+    return {"reason": reason}
+
+
 @dataclass(frozen=True, slots=True)
 class Zones:
     """Where the pressure zones start, in permille of L, and what an edit goes down to."""
 
-    yellow: int = 500
-    orange: int = 750
-    red: int = 900
-    target: int = 600
-    rollover: int = 950
+    yellow: int = field(
+        default=500,
+        metadata=_because("from here an edit is made where it pays by the model's prices"),
+    )
+    orange: int = field(
+        default=750,
+        metadata=_because("from here an edit is demanded; the next result may be large"),
+    )
+    red: int = field(default=900, metadata=_because("above it a turn of usual size may not fit"))
+    target: int = field(
+        default=600, metadata=_because("one deep edit rebuilds the cached prefix once")
+    )
+    rollover: int = field(
+        default=950, metadata=_because("a fuller window has no room for a turn and its edit")
+    )
 
 
 SMALL_ZONES: Final = Zones(yellow=400, orange=650, target=500)
@@ -47,38 +64,68 @@ _LARGE_WINDOW: Final = 200_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPolicy:
-    """The tunables of a session's window."""
+    """The tunables of a session's window; the reason of each default stands beside it."""
 
-    eviction: EvictionPolicy = EvictionPolicy.HYBRID
-    zones: Zones | None = None
-    """Zones of one's own; without them those of the window's size."""
-    cooldown_steps: int = 5
-    """Model calls between two edits that no limit demands: each edit rebuilds a cached prefix."""
-    clear_at_least: int = 1_024
-    """The fewest tokens worth an edit; never less than a twentieth of L."""
-    grid_tokens: int = 64
-    """Unit in which freed tokens are counted, rounded down, so that a target is met for sure."""
-    candidates: int = 256
-    """Units that an edit considers: those of the lowest keep-score a token."""
-    expected_steps: int = 20
-    """The most steps ahead over which an edit may pay for itself."""
-    result_cap: int = 3_000
-    """Tokens of one tool result above which it stands in its short form from the start."""
-    result_tokens: int = 500
-    """Tokens of a tool result from which a short form is worth having."""
-    max_result_bytes: int = 64 * 1024 * 1024
-    page_tokens: int = 4_000
-    """The most that one rehydration brings."""
-    half_life_turns: float = 10.0
-    """Turns without a reference after which a unit counts half."""
-    memory_share: int = 200
-    """Permille of L for what the store brings beside the history."""
+    eviction: EvictionPolicy = field(
+        default=EvictionPolicy.HYBRID,
+        metadata=_because("which units leave first; it weighs age, use, source and repetition"),
+    )
+    zones: Zones | None = field(
+        default=None, metadata=_because("without zones of one's own those of the window's size")
+    )
+    cooldown_steps: int = field(
+        default=5,
+        metadata=_because(
+            "model calls between two edits that no limit demands: each rebuilds a cached prefix"
+        ),
+    )
+    clear_at_least: int = field(
+        default=1_024,
+        metadata=_because("the fewest tokens worth an edit; never less than a twentieth of L"),
+    )
+    grid_tokens: int = field(
+        default=64,
+        metadata=_because(
+            "freed tokens are counted in these, rounded down, so that a target is met for sure"
+        ),
+    )
+    candidates: int = field(
+        default=256,
+        metadata=_because(
+            "units that an edit considers, of the lowest keep-score a token: more take longer"
+        ),
+    )
+    expected_steps: int = field(
+        default=20,
+        metadata=_because(
+            "the most steps ahead over which an edit may pay for itself; nobody knows the end"
+        ),
+    )
+    result_cap: int = field(
+        default=3_000,
+        metadata=_because(
+            "tokens above which a tool result stands in its short form from the start"
+        ),
+    )
+    max_result_bytes: int = field(
+        default=64 * 1024 * 1024,
+        metadata=_because("a larger result belongs among the artifacts, with its address here"),
+    )
+    page_tokens: int = field(
+        default=4_000, metadata=_because("the most that one rehydration brings")
+    )
+    half_life_turns: float = field(
+        default=10.0, metadata=_because("turns without a reference after which a unit counts half")
+    )
+    memory_share: int = field(
+        default=200, metadata=_because("permille of L for what the store brings beside the history")
+    )
 
     def __post_init__(self) -> None:
         for name in ("clear_at_least", "grid_tokens", "candidates", "page_tokens", "result_cap"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name} of a window policy is at least 1", code="bad_policy")
-        if not 0 <= self.memory_share <= 500 or self.half_life_turns <= 0:
+        if not 0 <= self.memory_share <= 500 or not self.half_life_turns > 0:
             raise InvalidInput(
                 "memory_share is 0 to 500 permille, half_life_turns above 0", code="bad_policy"
             )
@@ -103,3 +150,71 @@ class WindowPolicy:
 
 
 DEFAULT_WINDOW: Final = WindowPolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class Tunable:
+    """One number of a policy, as it is printed."""
+
+    name: str
+    value: Any
+    default: Any
+    reason: str
+
+
+def tunables(policy: WindowPolicy) -> tuple[Tunable, ...]:
+    """Every tunable of a policy with its value, its default and the reason for that."""
+    rows = [*_tunables_of(policy, "")]
+    if policy.zones is not None:
+        rows += _tunables_of(policy.zones, "zones.")
+    return tuple(rows)
+
+
+def _tunables_of(group: WindowPolicy | Zones, prefix: str) -> list[Tunable]:
+    rows: list[Tunable] = []
+    for item in fields(group):
+        value = getattr(group, item.name)
+        rows.append(Tunable(prefix + item.name, value, item.default, item.metadata["reason"]))
+    return rows
+
+
+def policy_from(values: Mapping[str, Any]) -> WindowPolicy:
+    """The policy of plain values, as a file states them; what they leave out keeps its default.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary` with the nearest name; `bad_policy`, for a value of
+            another type or out of range.
+    """
+    members = _members(WindowPolicy, values, "tunable of a window")
+    zones = values.get("zones")
+    if zones is not None:
+        if not isinstance(zones, Mapping):
+            raise InvalidInput("zones are a table of permille by name", code="bad_policy")
+        shares = _members(Zones, cast("Mapping[str, Any]", zones), "zone")
+        members["zones"] = Zones(**shares)
+    return WindowPolicy(**members)
+
+
+def _members(
+    kind: type[WindowPolicy | Zones], values: Mapping[str, Any], group: str
+) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    members: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in hints:
+            raise unknown(group, str(name), hints)
+        if hints[name] is EvictionPolicy:
+            members[name] = parse(EvictionPolicy, value)
+        elif name != "zones":
+            members[name] = _number(name, value, hints[name])
+    return members
+
+
+def _number(name: str, value: object, kind: type) -> object:
+    # Whole numbers are floats as well; `yes`, which YAML reads as a truth, is no number.
+    kinds = (int, float) if kind is float else (int,)
+    if type(value) not in kinds:
+        raise InvalidInput(
+            f"{name} of a window policy is a number, not {value!r}", code="bad_policy"
+        )
+    return value

@@ -265,15 +265,19 @@ class Memory(Caller):
         return Compiler(self.backend, self.principal).compile(task, {"query": query, **fields})
 
     def session(
-        self, name: str, *, policy: WindowPolicy | None = None, **terms: Unpack[SessionTerms]
+        self,
+        name: str,
+        *,
+        policy: WindowPolicy | str | Path | None = None,
+        **terms: Unpack[SessionTerms],
     ) -> Session:
         """Open or resume a session of this caller: the window of an agent, kept in the store.
 
         `window` is needed for a model whose window is not known; a session keeps the terms of its
-        first call.
+        first call. `policy` may be the path of a TOML or YAML file.
 
         Raises:
-            InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`.
+            InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`, `bad_policy`.
         """
         from ..sessions.opening import open_session
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypedDict
 
 from ...schema.errors import Conflict, InvalidInput
@@ -39,20 +40,28 @@ def open_session(
     backend: Backend,
     principal: Principal,
     name: str,
-    policy: WindowPolicy | None,
+    policy: WindowPolicy | str | Path | None,
     terms: SessionTerms,
 ) -> Session:
     """The session of a name: resumed when it is there, else begun.
 
     Raises:
-        InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`.
+        InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`, `bad_policy`.
     """
     log = SessionLog(backend, principal, session_scope(principal, name))
-    core = SessionCore(log, policy or DEFAULT_WINDOW)
+    core = SessionCore(log, _policy_of(policy))
     core.resume()
     if core.state.seq == 0:
         _begin(core, terms)
     return Session(backend, principal, core)
+
+
+def _policy_of(policy: WindowPolicy | str | Path | None) -> WindowPolicy:
+    if isinstance(policy, str | Path):
+        from .policy_file import window_policy
+
+        return window_policy(policy)
+    return policy or DEFAULT_WINDOW
 
 
 def _begin(core: SessionCore, terms: SessionTerms) -> None:

@@ -1,0 +1,85 @@
+"""A window policy from a file: TOML, or YAML with the extra `tenure[yaml]`."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final, cast
+
+from ...schema.errors import InvalidInput, Unavailable
+from ...window.policy import WindowPolicy, policy_from
+
+_MOST_BYTES: Final = 1024 * 1024
+"""A policy is a page; a larger file is another one by mistake, or a bomb."""
+
+
+def window_policy(path: str | Path) -> WindowPolicy:
+    """The policy that a file states; what it leaves out keeps its default.
+
+    Raises:
+        InvalidInput: `bad_policy`, for a file that cannot be read, is broken or repeats a key;
+            `unknown_vocabulary`, for a name that no tunable has.
+        Unavailable: `extra_missing`, for YAML without the extra.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text("utf-8") if file.stat().st_size <= _MOST_BYTES else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise _bad(file, f"cannot be read: {error}") from error
+    if not text.strip():
+        raise _bad(file, "is empty, or larger than a megabyte")
+
+    values = _toml(file, text) if file.suffix == ".toml" else _yaml(file, text)
+    if not isinstance(values, dict):
+        raise _bad(file, "states no names")
+    return policy_from(cast("dict[str, Any]", values))
+
+
+def _toml(file: Path, text: str) -> Any:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _bad(file, f"is no TOML: {error}") from error
+
+
+def _yaml(file: Path, text: str) -> Any:
+    try:
+        import yaml
+    except ImportError as error:
+        raise Unavailable(
+            "a window policy in YAML needs the extra tenure[yaml]; TOML needs none",
+            code="extra_missing",
+        ) from error
+
+    try:
+        # Composed first: loading would already have dropped the earlier of two equal keys.
+        _refuse_repeats(file, yaml.compose(text, Loader=yaml.SafeLoader))
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise _bad(file, f"is no YAML: {error}") from error
+
+
+def _refuse_repeats(file: Path, node: Any) -> None:
+    """Refuse what YAML allows and nobody means: a key stated twice, and an alias.
+
+    An alias makes a few lines grow without bound, and of two equal keys the last one wins unseen.
+    """
+    visited: set[int] = set()
+    nodes = [node] if node is not None else []
+    while nodes:
+        current = nodes.pop()
+        if id(current) in visited:
+            raise _bad(file, "uses an alias; write the value out")
+        visited.add(id(current))
+
+        if current.id == "mapping":
+            names = [str(key.value) for key, _ in current.value]
+            if len(set(names)) < len(names):
+                raise _bad(file, "states a name twice")
+            nodes += [value for _, value in current.value]
+        elif current.id == "sequence":
+            nodes += current.value
+
+
+def _bad(file: Path, reason: str) -> InvalidInput:
+    return InvalidInput(f"the window policy {file} {reason}", code="bad_policy")

@@ -1,0 +1,77 @@
+"""A window policy from a file: strict, small, and without surprises of the format."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tenure import connect
+from tenure.schema.errors import InvalidInput, Unavailable
+from tenure.service.sessions.policy_file import window_policy
+from tenure.window.policy import EvictionPolicy, WindowPolicy, Zones
+
+SAME = WindowPolicy(eviction=EvictionPolicy.LRU, cooldown_steps=2, zones=Zones(target=300))
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_toml_and_yaml_say_the_same(tmp_path: Path) -> None:
+    toml = "eviction = 'lru'\ncooldown_steps = 2\n[zones]\ntarget = 300\n"
+    yaml = "eviction: lru\ncooldown_steps: 2\nzones: {target: 300}\n"
+    assert window_policy(written(tmp_path, "w.toml", toml)) == SAME
+    assert window_policy(written(tmp_path, "w.yaml", yaml)) == SAME
+    assert window_policy(tmp_path / "w.toml").digest == window_policy(tmp_path / "w.yaml").digest
+
+
+def test_a_session_takes_its_policy_from_a_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "w.toml", "result_cap = 40\n")
+    with connect(":memory:") as memory:
+        session = memory.session("s1", policy=str(path), window=9_000)
+        session.on_turn_start("go")
+        call = {"id": "c1", "function": {"name": "look", "arguments": "{}"}}
+        session.on_step({"role": "assistant", "tool_calls": [call]})
+        session.on_tool_result("c1", "\n".join(f"line {number}" for number in range(60)))
+        assert "Original: window://" in session.state.units[-1].results[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("w.toml", "eviction = ", "no TOML"),
+        ("w.yaml", "a: [", "no YAML"),
+        ("w.yaml", "? {a: b}\n: 1", "no YAML"),
+        ("w.yaml", "page_tokens: 5\npage_tokens: 6", "twice"),
+        ("w.yaml", "a: &x [1]\nb: [*x, *x]", "alias"),
+        ("w.yaml", "- 1\n- [2, 3]", "no names"),
+        ("w.yaml", "candidates: yes", "is a number"),
+        ("w.yaml", " ", "empty"),
+        ("w.yaml", "#" * 1_100_000, "megabyte"),
+    ],
+)
+def test_a_broken_file_is_named(tmp_path: Path, name: str, text: str, words: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        window_policy(written(tmp_path, name, text))
+    assert refusal.value.code == "bad_policy"
+    assert words in str(refusal.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        window_policy(tmp_path / "none.toml")
+    assert refusal.value.code == "bad_policy"
+
+
+def test_yaml_without_its_package_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(Unavailable) as refusal:
+        window_policy(written(tmp_path, "w.yaml", "page_tokens: 9"))
+    assert refusal.value.code == "extra_missing"
+    assert "tenure[yaml]" in str(refusal.value)

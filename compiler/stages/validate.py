@@ -46,11 +46,12 @@ class _Sorted:
     contests: dict[SlotKey, list[Candidate]] = field(default_factory=dict[SlotKey, list[Candidate]])
     """Heads of one slot at the instant, in all visible scopes."""
 
-    def admit(self, candidate: Candidate) -> None:
-        """Let a clean candidate in, into the archive when it was demoted and nobody pins it."""
+    def admit(self, candidate: Candidate, wanted_slots: frozenset[tuple[str, str]]) -> None:
+        """Let a clean candidate in, into the archive when it was demoted and nobody asks for it."""
         version = candidate.version
-        demoted = version is not None and version.demoted and not candidate.via & Via.PINNED
-        (self.archival if demoted else self.clean).append(candidate)
+        demoted = version is not None and version.demoted
+        archived = demoted and not _is_wanted(candidate, wanted_slots)
+        (self.archival if archived else self.clean).append(candidate)
 
 
 def validate(
@@ -58,8 +59,9 @@ def validate(
 ) -> Validated:
     """Return the clean, current candidates, and verdicts on the others."""
     groups = _Sorted()
+    wanted_slots = frozenset(_wanted_slots(resolved, snapshot, context))
     for candidate in gated.candidates:
-        _sort(candidate, groups, context)
+        _sort(candidate, groups, wanted_slots, context)
 
     # Whoever may not see the strongest head learns nothing from a weaker one: it competes unseen.
     shadows = frozenset(map(id, gated.shadows))
@@ -69,15 +71,15 @@ def validate(
             groups.contests[key].append(candidate)
 
     for key in sorted(groups.contests):
-        winners, losers = _compete(groups.contests[key], shadows, context)
+        winners, losers = _compete(groups.contests[key], shadows, wanted_slots, context)
         groups.verdicts += losers
         for winner in winners:
-            groups.admit(winner)
+            groups.admit(winner, wanted_slots)
 
     position = {_row_of(candidate): i for i, candidate in enumerate(gated.candidates)}
     groups.clean.sort(key=lambda candidate: position[_row_of(candidate)])
     gaps = set(_disputed_slots(gated, resolved, groups.verdicts))
-    gaps |= set(_unanswered_slots(gated, resolved, snapshot, groups.contests, context))
+    gaps |= set(_unanswered_slots(gated, resolved, snapshot, groups.contests, wanted_slots))
     return Validated(
         tuple(groups.clean),
         tuple(groups.archival),
@@ -86,7 +88,12 @@ def validate(
     )
 
 
-def _sort(candidate: Candidate, groups: _Sorted, context: CompileContext) -> None:
+def _sort(
+    candidate: Candidate,
+    groups: _Sorted,
+    wanted_slots: frozenset[tuple[str, str]],
+    context: CompileContext,
+) -> None:
     """Put a candidate among the clean, the archival, the faulty, or what competes for a slot."""
     version = candidate.version
     if version is None:
@@ -98,9 +105,9 @@ def _sort(candidate: Candidate, groups: _Sorted, context: CompileContext) -> Non
         groups.contests.setdefault(key, []).append(candidate)
         return
 
-    fault = _fault(version, context) or _history(candidate)
+    fault = _fault_of(candidate, wanted_slots, context) or _history(candidate)
     if fault is None:
-        groups.admit(candidate)
+        groups.admit(candidate, wanted_slots)
     else:
         groups.verdicts.append(_verdict(candidate, fault))
 
@@ -133,6 +140,23 @@ def _decides(version: Version, context: CompileContext) -> bool:
 def _believed(row: Row, context: CompileContext) -> bool:
     """Tell whether the row was known at the compile's transaction time."""
     return row.tx_start <= context.point.tx_us < row.tx_end
+
+
+def _is_wanted(candidate: Candidate, wanted_slots: frozenset[tuple[str, str]]) -> bool:
+    """Tell whether the request asks for an object by name: it pins it, or names its slot."""
+    version = candidate.version
+    slot = version.details.slot if version is not None else None
+    return bool(candidate.via & _PINNED) or (candidate.subject, slot) in wanted_slots
+
+
+def _fault_of(
+    candidate: Candidate, wanted_slots: frozenset[tuple[str, str]], context: CompileContext
+) -> tuple[Reason, str] | None:
+    """Return why a row may not enter; age alone keeps out nothing that is asked for by name."""
+    fault = _fault(version_of(candidate), context)
+    if fault is None or fault[0] is not Reason.DECAYED_BELOW_THRESHOLD:
+        return fault
+    return None if _is_wanted(candidate, wanted_slots) else fault
 
 
 def _fault(version: Version, context: CompileContext) -> tuple[Reason, str] | None:
@@ -193,11 +217,14 @@ def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | No
 
 
 def _compete(
-    heads: list[Candidate], shadows: frozenset[int], context: CompileContext
+    heads: list[Candidate],
+    shadows: frozenset[int],
+    wanted_slots: frozenset[tuple[str, str]],
+    context: CompileContext,
 ) -> tuple[list[Candidate], list[Verdict]]:
     """Decide one slot across scopes: return who stands and verdicts on the rest."""
     if len(heads) == 1:
-        fault = _fault(version_of(heads[0]), context)
+        fault = _fault_of(heads[0], wanted_slots, context)
         return (heads, []) if fault is None else ([], [_verdict(heads[0], fault)])
 
     ranked = sorted(
@@ -216,7 +243,7 @@ def _compete(
         if id(head) in shadows:
             continue
 
-        fault = _fault(version_of(head), context)
+        fault = _fault_of(head, wanted_slots, context)
         if fault is None and rank == best and tied_ids:
             fault = Reason.CONFLICTING_CLAIM_UNRESOLVED, "unresolved_tie"
         if fault is None and rank == best and not behind_shadow:
@@ -274,7 +301,7 @@ def _unanswered_slots(
     resolved: Resolved,
     snapshot: Snapshot,
     contests: Iterable[SlotKey],
-    context: CompileContext,
+    wanted_slots: Iterable[tuple[str, str]],
 ) -> Iterator[Gap]:
     """Yield the slots that the request asks for by name and nobody stated of a named entity.
 
@@ -284,13 +311,24 @@ def _unanswered_slots(
         return
 
     answered_slots = {key[:2] for key in contests}
+    for subject, slot in wanted_slots:
+        if (subject, slot) not in answered_slots:
+            yield Gap(GapCode.NO_VALUE, subject, slot)
+
+
+def _wanted_slots(
+    resolved: Resolved, snapshot: Snapshot, context: CompileContext
+) -> Iterator[tuple[str, str]]:
+    """Yield the slots whose name the request says, each with a named entity that may have it."""
+    if not resolved.active:
+        return
+
     query = question(context)
-    for name, slot in sorted(context.vocabulary.slots.items()):
+    for name, slot in context.vocabulary.slots.items():
         words = terms_of(name.replace("_", " "))
         if not words or not words <= query:
             continue
-        for entity_id in sorted(resolved.active):
+        for entity_id in resolved.active:
             entity = snapshot.known.entities.get(entity_id)
-            fits = entity and entity.type in (slot.subject_types or (entity.type,))
-            if fits and (entity_id, name) not in answered_slots:
-                yield Gap(GapCode.NO_VALUE, entity_id, name)
+            if entity and entity.type in (slot.subject_types or (entity.type,)):
+                yield entity_id, name

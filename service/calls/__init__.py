@@ -1,0 +1,1 @@
+"""One table of calls, which HTTP, MCP, the description and the client share."""

@@ -1,0 +1,124 @@
+"""Requests and answers of calls as pydantic models, read off the methods of the client.
+
+A request model has a field for every argument of the method, under the same name and with the
+same default; what a method takes as `**fields` stands beside the others. An unknown field is
+refused. Answers are the records of the client, written as JSON and read back as themselves.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
+
+from ...compiler.envelope.envelope import Envelope
+from ...compiler.trace.manifest import Manifest
+from ...schema.entity import Review
+from ...schema.principal import Scope
+from ...schema.write import Moment, Write, WriteFields
+from ..compilation.compile import RequestFields
+from ..reading.envelopes import StoredEnvelope
+from ..reading.view import Who
+from ..writing.vocabulary import SlotFields
+from .table import Call
+
+_NAMES: dict[str, Any] = {
+    "Any": Any,
+    "Envelope": str,  # an envelope travels as its manifest, or as its id
+    "Iterable": Sequence,  # a request is read whole
+    "Manifest": str,
+    "Mapping": Mapping,
+    "Moment": Moment,
+    "Path": Path,
+    "RequestFields": RequestFields,
+    "Review": Review,
+    "Scope": Scope,
+    "Sequence": Sequence,
+    "SlotFields": SlotFields,
+    "Stated": Sequence[tuple[int, int, Who]],
+    "StoredEnvelope": str,
+    "Who": Who,
+    "Write": Write,
+    "WriteFields": WriteFields,
+}
+"""What the annotations of methods mean at the edge."""
+
+_CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+_VIEW_FIELDS: dict[str, Any] = {
+    "valid": (Moment, Field(None, description="True when; now by default.")),
+    "tx": (Moment, Field(None, description="As known when; now by default.")),
+}
+
+
+@lru_cache(maxsize=128)
+def request_model(call: Call) -> type[BaseModel]:
+    """The model of a call's arguments."""
+    fields: dict[str, Any] = dict(_VIEW_FIELDS) if call.part == "view" else {}
+    if not isinstance(call.function, property):
+        fields |= _arguments(call)
+
+    return create_model(_title(call.name), __config__=_CONFIG, **fields)
+
+
+def _arguments(call: Call) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    hints = _hints(call.function)
+
+    for name, parameter in list(inspect.signature(call.function).parameters.items())[1:]:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            (terms,) = typing.get_args(hints[name])
+            further = typing.get_type_hints(terms)
+            # Left out is not the same as null: the method's own default holds then.
+            arguments |= {field: (kind, Field(None)) for field, kind in further.items()}
+        else:
+            is_required = parameter.default is parameter.empty
+            arguments[name] = (hints[name], ... if is_required else parameter.default)
+
+    return arguments
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    names = {**vars(inspect.getmodule(function)), **_NAMES}
+    annotations = {k: v for k, v in function.__annotations__.items() if k != "return"}
+    holder = type("Annotations", (), {"__annotations__": annotations})
+    return typing.get_type_hints(holder, globalns=names, localns=names)
+
+
+def _title(name: str) -> str:
+    words = name.replace(".", "_").split("_")
+    return "".join(word.title() for word in words) + "Request"
+
+
+@lru_cache(maxsize=128)
+def answer_adapter(call: Call) -> TypeAdapter[Any]:
+    """What writes and reads the answer of a call."""
+    return TypeAdapter(call.answer, config=_JSON_BYTES if call.answer is bytes else None)
+
+
+_JSON_BYTES = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+
+def arguments_of(call: Call, request: BaseModel) -> dict[str, Any]:
+    """The arguments that a request states, as the method takes them."""
+    return {name: getattr(request, name) for name in request.model_fields_set}
+
+
+def sent_arguments(call: Call, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call as the client sends them, in their plain form."""
+    return {name: _sendable(value) for name, value in arguments.items()}
+
+
+def _sendable(value: Any) -> Any:
+    if isinstance(value, Envelope | StoredEnvelope):
+        return value.envelope_id
+    if isinstance(value, Manifest):
+        return value.to_json()
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return [_sendable(item) for item in value]  # type: ignore[reportUnknownVariableType]
+    return value

@@ -1,0 +1,78 @@
+"""Running a row of the table on a memory, for whoever received it over a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from ...compiler.envelope.envelope import Envelope
+from ...schema.errors import InvalidInput, TenureError
+from ..client.memory import Memory
+from ..reading.view import View
+from .envelope import EnvelopeRecord
+from .models import answer_adapter, arguments_of, request_model
+from .table import Call, PointInTime
+
+
+def run(memory: Memory, call: Call, body: Mapping[str, Any]) -> Any:
+    """The answer of a call with a plain request, as a record.
+
+    Raises:
+        InvalidInput: `bad_request` for a field that is missing, unknown or of another type.
+        TenureError: whatever the call refuses with.
+    """
+    try:
+        request = request_model(call).model_validate(body)
+    except ValidationError as error:
+        raise _refusal(error) from error
+
+    return _answer(_called(memory, call, arguments_of(call, request)))
+
+
+def run_json(memory: Memory, call: Call, body: Mapping[str, Any]) -> bytes:
+    """The answer of a call as JSON."""
+    return answer_json(call, run(memory, call, body))
+
+
+def answer_json(call: Call, answer: object) -> bytes:
+    """An answer as JSON; frozen mappings become objects."""
+    return answer_adapter(call).dump_json(answer, fallback=_plain, warnings=False)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+def _called(memory: Memory, call: Call, arguments: dict[str, Any]) -> Any:
+    if isinstance(call.function, property):
+        return getattr(memory, call.method)
+    if call.name == "rehydrate" and arguments.get("envelope"):
+        arguments["envelope"] = memory.replay(arguments["envelope"])
+
+    target: Any = memory
+    if call.part == "view":
+        target = memory.as_of(arguments.pop("valid", None), arguments.pop("tx", None))
+    elif call.part:
+        target = getattr(memory, call.part)
+
+    return getattr(target, call.method)(**arguments)
+
+
+def _answer(value: Any) -> Any:
+    if isinstance(value, Envelope):
+        return EnvelopeRecord.of(value)
+    return PointInTime(value.valid, value.tx) if isinstance(value, View) else value
+
+
+def _refusal(error: ValidationError) -> TenureError:
+    """The first thing wrong with a request, and where; a record's own refusal as it is."""
+    first = error.errors()[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, TenureError):
+        return cause
+
+    place = ".".join(map(str, first["loc"]))
+    sentence = first["msg"]
+    return InvalidInput(f"{place}: {sentence}", code="bad_request", field=place)

@@ -18,7 +18,6 @@ from ...compiler.trace.manifest import Manifest
 from ...compiler.trace.metrics import Quality
 from ...compiler.trace.trace import SectionUse, Trace
 
-
 _OF_PLAN: Final = frozenset({"segments", "capability", "model", "cache_key"})
 
 
@@ -44,7 +43,7 @@ class EnvelopeRecord:
     quality: Quality
 
     @classmethod
-    def of(cls, envelope: Envelope) -> EnvelopeRecord:
+    def from_envelope(cls, envelope: Envelope) -> EnvelopeRecord:
         """The record of an envelope."""
         fields: dict[str, Any] = {}
         for name in cls.__dataclass_fields__:
@@ -81,5 +80,5 @@ class EnvelopeRecord:
 
 def _with_moment(sidecar: Mapping[str, Any]) -> Mapping[str, Any]:
     """The sidecar with the time of the compile as a datetime again, if it came as text."""
-    at = sidecar.get("at")
-    return {**sidecar, "at": datetime.fromisoformat(at)} if isinstance(at, str) else sidecar
+    stamp = sidecar.get("at")
+    return {**sidecar, "at": datetime.fromisoformat(stamp)} if isinstance(stamp, str) else sidecar

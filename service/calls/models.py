@@ -73,9 +73,9 @@ def _arguments(call: Call) -> dict[str, Any]:
     for name, parameter in list(inspect.signature(call.function).parameters.items())[1:]:
         if parameter.kind is parameter.VAR_KEYWORD:
             (terms,) = typing.get_args(hints[name])
-            further = typing.get_type_hints(terms)
+            field_kinds = typing.get_type_hints(terms)
             # Left out is not the same as null: the method's own default holds then.
-            arguments |= {field: (kind, Field(None)) for field, kind in further.items()}
+            arguments |= {field: (kind, Field(None)) for field, kind in field_kinds.items()}
         else:
             is_required = parameter.default is parameter.empty
             arguments[name] = (hints[name], ... if is_required else parameter.default)
@@ -85,6 +85,7 @@ def _arguments(call: Call) -> dict[str, Any]:
 
 def _hints(function: Any) -> dict[str, Any]:
     names = {**vars(inspect.getmodule(function)), **_NAMES}
+    # The types of a method are imported for checkers alone, so their names are looked up here.
     annotations = {k: v for k, v in function.__annotations__.items() if k != "return"}
     holder = type("Annotations", (), {"__annotations__": annotations})
     return typing.get_type_hints(holder, globalns=names, localns=names)

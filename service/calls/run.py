@@ -28,7 +28,7 @@ def run(memory: Memory, call: Call, body: Mapping[str, Any]) -> Any:
     except ValidationError as error:
         raise _refusal(error) from error
 
-    return _answer(_called(memory, call, arguments_of(call, request)))
+    return _answer(_result(memory, call, arguments_of(call, request)))
 
 
 def run_json(memory: Memory, call: Call, body: Mapping[str, Any]) -> bytes:
@@ -45,12 +45,13 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def _called(memory: Memory, call: Call, arguments: dict[str, Any]) -> Any:
+def _result(memory: Memory, call: Call, arguments: dict[str, Any]) -> Any:
     if isinstance(call.function, property):
         return getattr(memory, call.method)
     if call.name == "rehydrate" and arguments.get("envelope"):
         arguments["envelope"] = memory.replay(arguments["envelope"])
 
+    # A view is pinned for this call alone; the client repeats the point that it was told.
     target: Any = memory
     if call.part == "view":
         target = memory.as_of(arguments.pop("valid", None), arguments.pop("tx", None))
@@ -62,7 +63,7 @@ def _called(memory: Memory, call: Call, arguments: dict[str, Any]) -> Any:
 
 def _answer(value: Any) -> Any:
     if isinstance(value, Envelope):
-        return EnvelopeRecord.of(value)
+        return EnvelopeRecord.from_envelope(value)
     return PointInTime(value.valid, value.tx) if isinstance(value, View) else value
 
 

@@ -71,6 +71,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "review": "review",
     "resolution": "review",
     "serve": "serve",
+    "mcp": "mcp",
     "export": "transfer",
     "import": "transfer",
     "re-embed": "embed",

@@ -66,6 +66,7 @@ class Question:
         """
         if self.cursor is None:
             return 0, None
+        # Whatever a cursor decodes to, only one that this server marked is believed.
         try:
             first, tx, mark = json.loads(base64.urlsafe_b64decode(self.cursor))
             is_own = hmac.compare_digest(str(mark), self._mark(int(first), tx))
@@ -86,9 +87,11 @@ class Question:
 
     def _mark(self, first: int, tx: object) -> str:
         caller = self.memory.principal
-        who = [caller.tenant, caller.user, caller.session, sorted(caller.roles)]
+        identity = [caller.tenant, caller.user, caller.session, sorted(caller.roles)]
         bound = json.dumps(
-            [_PURPOSE, who, self.tool, dict(self.arguments), first, tx], sort_keys=True, default=str
+            [_PURPOSE, identity, self.tool, dict(self.arguments), first, tx],
+            sort_keys=True,
+            default=str,
         )
         secret = self.memory.backend.secret(caller.tenant)
         return hmac.new(secret, bound.encode(), hashlib.sha256).hexdigest()[:24]
@@ -114,10 +117,10 @@ def page(
             break
         last += 1
 
-    shown = items[first:last]
-    lines = [item.text for item in shown] or [placeholder]
+    page_items = items[first:last]
+    lines = [item.text for item in page_items] or [placeholder]
     data: dict[str, Any] = {"status": "ok", **(head or {})}
-    data["items"] = [dict(item.data) for item in shown if item.data]
+    data["items"] = [dict(item.data) for item in page_items if item.data]
     if last < len(items):
         data["cursor"] = question.cursor_to(last, tx)
         lines.append(f"({len(items) - last} more; call again with cursor={data['cursor']})")
@@ -134,7 +137,7 @@ def answer(text: str, data: Mapping[str, Any], *, is_error: bool = False) -> Cal
     )
 
 
-def refused(error: TenureError) -> CallToolResult:
+def refusal(error: TenureError) -> CallToolResult:
     """A refusal as a result: what a model may mend must reach it, with its code."""
     data = {"status": "refused", "code": error.code, "message": str(error)}
     return answer(f"refused ({error.code}): {error}", data, is_error=True)

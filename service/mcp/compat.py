@@ -18,13 +18,13 @@ from ...schema.context_object import ContextObject
 from ...schema.errors import NotFound
 from ..client.memory import Memory
 from .answers import Item, Question, page
-from .tools import told
+from .tools import refusal_as_result
 
 ORIGIN: Final = "chat://mcp"
 _RELATION: Final = " -- "
-"""Stands around the type of a relation in its text, so that it can be read back."""
+"""Stands neighbourhood the type of a relation in its text, so that it can be read back."""
 
-_MOST: Final = 500
+_NODE_LIMIT: Final = 500
 """Entities of one answer; the pages cut it further."""
 
 
@@ -60,12 +60,14 @@ class CompatTools:
 
     memory_of: Callable[[], Memory]
 
-    @told
+    @refusal_as_result
     def create_entities(self, entities: list[EntityInput]) -> CallToolResult:
         """Create entities with observations."""
         memory = self.memory_of()
         items: list[Item] = []
         for entity in entities:
+            # An entity exists here by what is said of it, so that one without observations is
+            # known by its kind.
             statements = entity["observations"] or [f"{entity['name']} is a {entity['entityType']}"]
             for statement in statements:
                 _state(memory, entity["name"], statement)
@@ -73,7 +75,7 @@ class CompatTools:
 
         return page(Question(memory, "create_entities", {}), items)
 
-    @told
+    @refusal_as_result
     def create_relations(self, relations: list[Relation]) -> CallToolResult:
         """Create relations between entities."""
         memory = self.memory_of()
@@ -83,7 +85,7 @@ class CompatTools:
         items = [Item(f"related {_relation_text(item)}", dict(item)) for item in relations]
         return page(Question(memory, "create_relations", {}), items)
 
-    @told
+    @refusal_as_result
     def add_observations(self, observations: list[ObservationInput]) -> CallToolResult:
         """Add observations to entities."""
         memory = self.memory_of()
@@ -95,8 +97,8 @@ class CompatTools:
 
         return page(Question(memory, "add_observations", {}), items)
 
-    @told
-    def delete_entities(self, entityNames: list[str]) -> CallToolResult:  # noqa: N803
+    @refusal_as_result
+    def delete_entities(self, entityNames: list[str]) -> CallToolResult:
         """Hide entities; history stays."""
         memory = self.memory_of()
         items: list[Item] = []
@@ -107,20 +109,20 @@ class CompatTools:
 
         return page(Question(memory, "delete_entities", {}), items)
 
-    @told
+    @refusal_as_result
     def delete_observations(self, deletions: list[DeletionInput]) -> CallToolResult:
         """Hide observations; history stays."""
         memory = self.memory_of()
         items: list[Item] = []
         for deletion in deletions:
-            doomed = set(deletion["observations"])
+            targets = set(deletion["observations"])
             statements = _statements(memory, deletion["entityName"])
-            _retract(memory, [entry for entry in statements if entry.content in doomed])
+            _retract(memory, [entry for entry in statements if entry.content in targets])
             items.append(Item(f"hidden from {deletion['entityName']}", dict(deletion)))
 
         return page(Question(memory, "delete_observations", {}), items)
 
-    @told
+    @refusal_as_result
     def delete_relations(self, relations: list[Relation]) -> CallToolResult:
         """Hide relations; history stays."""
         memory = self.memory_of()
@@ -132,14 +134,14 @@ class CompatTools:
         items = [Item(f"hidden {_relation_text(item)}", dict(item)) for item in relations]
         return page(Question(memory, "delete_relations", {}), items)
 
-    @told
+    @refusal_as_result
     def read_graph(self, cursor: str | None = None) -> CallToolResult:
         """Read the graph."""
         memory = self.memory_of()
-        names = [view.name for view in memory.entities.list(limit=_MOST)]
+        names = [view.name for view in memory.entities.list(limit=_NODE_LIMIT)]
         return page(Question(memory, "read_graph", {}, cursor), _nodes(memory, names))
 
-    @told
+    @refusal_as_result
     def search_nodes(self, query: str, cursor: str | None = None) -> CallToolResult:
         """Search entities by what is said about them."""
         memory = self.memory_of()
@@ -151,7 +153,7 @@ class CompatTools:
         question = Question(memory, "search_nodes", {"query": query}, cursor)
         return page(question, _nodes(memory, names))
 
-    @told
+    @refusal_as_result
     def open_nodes(self, names: list[str], cursor: str | None = None) -> CallToolResult:
         """Open entities by name."""
         memory = self.memory_of()
@@ -170,10 +172,10 @@ def _relation_text(relation: Relation) -> str:
 def _statements(memory: Memory, name: str) -> list[ContextObject]:
     """What is said of an entity without a slot and still holds; nothing for an unknown name."""
     try:
-        around = memory.as_of().neighbourhood(name, hops=1, limit=_MOST)
+        neighbourhood = memory.as_of().neighbourhood(name, hops=1, limit=_NODE_LIMIT)
     except NotFound:
         return []
-    return [fact for fact in around.facts if fact.slot is None]
+    return [fact for fact in neighbourhood.facts if fact.slot is None]
 
 
 def _retract(memory: Memory, statements: Iterable[ContextObject]) -> None:

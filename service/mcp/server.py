@@ -62,11 +62,10 @@ def build_server(memory_of: Callable[[], Memory], *, compat: bool = False) -> MC
         subscriptions=False,
         log_level="WARNING",
     )
+    # No output schemas: they take 2,819 tokens where the requests alone take about a thousand.
     toolbox = CompatTools(memory_of) if compat else Toolbox(memory_of)
-    for name, annotations in COMPAT_TOOLS if compat else _TOOLS:
-        server.tool(name, annotations=annotations, structured_output=False)(
-            getattr(toolbox, name)
-        )
+    for name, hints in COMPAT_TOOLS if compat else _TOOLS:
+        server.tool(name, annotations=hints, structured_output=False)(getattr(toolbox, name))
 
     server.prompt("use_memory", description="How to work with this memory.")(memory_prompt)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import wraps
 from typing import Annotated, Any, Literal, ParamSpec
 
@@ -26,11 +27,11 @@ from ...schema.vocabulary import Authority
 from ...schema.write import Receipt
 from ..client.memory import Memory
 from ..reading.view import View
-from .answers import Item, Question, answer, page, refused
+from .answers import Item, Question, page, refusal
 
 Arguments = ParamSpec("Arguments")
 Cursor = Annotated[str | None, Field(description="From the last page.")]
-When = Annotated[str | None, Field(description="ISO 8601; default now.")]
+Instant = Annotated[str | None, Field(description="ISO 8601; default now.")]
 Speaker = Literal["user", "agent", "tool", "web"]
 
 _ORIGINS = {
@@ -48,7 +49,7 @@ _CHUNK = 1_000
 _SEARCH_LIMIT = 50
 
 
-def told(
+def refusal_as_result(
     tool: Callable[Arguments, CallToolResult],
 ) -> Callable[Arguments, CallToolResult]:
     """Answer a refusal of the memory as a result, with its code, instead of an error."""
@@ -58,7 +59,7 @@ def told(
         try:
             return tool(*args, **kwargs)
         except TenureError as error:
-            return refused(error)
+            return refusal(error)
 
     return telling
 
@@ -69,18 +70,19 @@ class Toolbox:
 
     memory_of: Callable[[], Memory]
 
-    @told
+    @refusal_as_result
     def remember(
         self,
         text: Annotated[str | None, Field(description="A statement, verbatim.")] = None,
         subject: str | None = None,
         slot: Annotated[str | None, Field(description="Such as office, role, email.")] = None,
         value: str | None = None,
-        valid_from: When = None,
+        valid_from: Instant = None,
         valid_until: Annotated[str | None, Field(description="ISO 8601; default open.")] = None,
         said_by: Annotated[Speaker, Field(description="Whose words these are.")] = "agent",
     ) -> CallToolResult:
         """Store a fact (subject, slot, value) or a text. Facts are dated, never overwritten."""
+        # The scheme of the origin sets trust and level; the caller's ceiling holds above it.
         memory, origin = self.memory_of(), _ORIGINS[said_by]
         if slot is not None:
             fields = {"valid_from": valid_from, "valid_until": valid_until}
@@ -90,13 +92,13 @@ class Toolbox:
             receipts = memory.observe(text, speaker, source_origin=origin, at=valid_from)
         else:
             raise InvalidInput(
-                "give a text, or subject, slot and value", code="missing_field", field="text"
+                "give a text, or subject, slot and value", code="missing_value", field="text"
             )
 
         items = [_receipt_item(receipt) for receipt in receipts]
         return page(Question(memory, "remember", {}), items)
 
-    @told
+    @refusal_as_result
     def recall(
         self,
         query: str,
@@ -110,11 +112,11 @@ class Toolbox:
         question = Question(memory, "recall", arguments, cursor)
         view = memory.as_of(tx=question.place()[1])
 
-        found = view.search(query, limit, entity)
-        items = [_object_item(hit.object) for hit in found.hits]
+        result = view.search(query, limit, entity)
+        items = [_object_item(hit.object) for hit in result.hits]
         return page(question, items, tx=_stamp(view))
 
-    @told
+    @refusal_as_result
     def as_of(
         self,
         entity: str,
@@ -127,6 +129,7 @@ class Toolbox:
         memory = self.memory_of()
         arguments = {"entity": entity, "slot": slot, "valid": valid, "tx": tx}
         question = Question(memory, "as_of", arguments, cursor)
+        # Without a stated tx every page answers as of the first, whatever is written meanwhile.
         view = memory.as_of(valid, tx or question.place()[1])
 
         facts = view.facts(entity) if slot is None else {slot: view.slot(entity, slot)}
@@ -134,7 +137,7 @@ class Toolbox:
         point = {"valid": _text(view.valid), "tx": _text(view.tx)}
         return page(question, items, head=point, tx=_stamp(view), placeholder="nothing known")
 
-    @told
+    @refusal_as_result
     def compile_context(
         self,
         query: str,
@@ -170,15 +173,16 @@ class Toolbox:
         }
         return page(question, items, head=head, tx=envelope.envelope_id)
 
-    @told
+    @refusal_as_result
     def explain(self, object_id: str, cursor: Cursor = None) -> CallToolResult:
         """Tell where an object comes from, who said it, and what replaced it."""
         memory = self.memory_of()
         question = Question(memory, "explain", {"object_id": object_id}, cursor)
         explanation = memory.explain(object_id)
 
+        # A content of any length comes in pieces, so that its first page is no longer than others.
         source = explanation.object
-        items = [Item(quoted(part), {"text": part}) for part in _parts(source.content)]
+        items = [Item(json_line(part), {"text": part}) for part in _parts(source.content)]
         items.append(
             Item(
                 f"from {source.source_origin}, level {int(source.authority_level)}, "
@@ -187,8 +191,8 @@ class Toolbox:
             )
         )
         for row in explanation.rows:
-            span = f"{_text(row.valid_from)} to {_text(row.valid_until)}"
-            known = f"known {_text(row.tx_start)} to {_text(row.tx_end)}"
+            span = _span(row.valid_from, row.valid_until)
+            known = f"known {_span(row.tx_start, row.tx_end)}"
             data = {"status": row.status, "valid": span, "by": row.actor, "known": known}
             items.append(Item(f"{row.status}: true {span}, {known}, by {row.actor or '?'}", data))
         for link in (*explanation.superseded, *explanation.superseded_by, *explanation.conflicts):
@@ -197,7 +201,7 @@ class Toolbox:
 
         return page(question, items)
 
-    @told
+    @refusal_as_result
     def list_reviews(
         self, status: Literal["open", "all"] = "open", cursor: Cursor = None
     ) -> CallToolResult:
@@ -207,7 +211,7 @@ class Toolbox:
         items = [_review_item(review) for review in memory.reviews.list(status)]
         return page(question, items, placeholder="nothing waits")
 
-    @told
+    @refusal_as_result
     def forget(
         self,
         object_ids: Annotated[list[str], Field(min_length=1, max_length=20)],
@@ -215,6 +219,7 @@ class Toolbox:
     ) -> CallToolResult:
         """Retract your own objects, and tell what shows in their place. History stays."""
         memory = self.memory_of()
+        # All are looked at before the first is retracted: a foreign one among them stops it all.
         objects = [_own_object(memory, object_id) for object_id in object_ids]
 
         items: list[Item] = []
@@ -262,7 +267,7 @@ def _retraction_item(memory: Memory, target: ContextObject, receipt: Receipt) ->
 
     state = memory.as_of().slot(entity, target.slot)
     data |= {"now": _plain(state), "status": state.status.value}
-    shows = f"shows {quoted(_plain(state))} again" if state.values else "shows nothing"
+    shows = f"shows {json_line(_plain(state))} again" if state.values else "shows nothing"
     return Item(f"{target.object_id}: {outcome}; {target.slot} now {shows}", data)
 
 
@@ -279,21 +284,21 @@ def _receipt_item(receipt: Receipt) -> Item:
     return Item(f"{receipt.outcome.value}{waiting}{detail} [{receipt.object_id}]", data)
 
 
-def _object_item(found: ContextObject) -> Item:
-    text = found.content if len(found.content) <= _TEXT_LIMIT else found.content[:_TEXT_LIMIT] + "…"
+def _object_item(item: ContextObject) -> Item:
+    text = item.content if len(item.content) <= _TEXT_LIMIT else item.content[:_TEXT_LIMIT] + "…"
     data = {
-        "object_id": found.object_id,
+        "object_id": item.object_id,
         "text": text,
-        "status": found.contradiction_status.value,
-        "valid_from": _text(found.valid_from),
-        "source_origin": found.source_origin,
-        "level": int(found.authority_level),
+        "status": item.contradiction_status.value,
+        "valid_from": _text(item.valid_from),
+        "source_origin": item.source_origin,
+        "level": int(item.authority_level),
     }
     # What was only retrieved is nobody's word here, and its text may pose as an instruction.
-    doubt = "untrusted " if found.authority_level >= Authority.RETRIEVED else ""
-    since = f", since {_text(found.valid_from)}" if found.valid_from else ""
-    source = f"{doubt}from {found.source_origin}{since}"
-    return Item(f"{quoted(text)} ({source}) [{found.object_id}]", data)
+    doubt = "untrusted " if item.authority_level >= Authority.RETRIEVED else ""
+    since = f", since {_text(item.valid_from)}" if item.valid_from else ""
+    source = f"{doubt}from {item.source_origin}{since}"
+    return Item(f"{json_line(text)} ({source}) [{item.object_id}]", data)
 
 
 def _state_item(slot: str, state: SlotState) -> Item:
@@ -306,21 +311,21 @@ def _state_item(slot: str, state: SlotState) -> Item:
         "valid_until": _text(state.valid_until),
         "object_ids": [candidate.object_id for candidate in state.candidates],
     }
-    value = quoted(_plain(state)) if state.values else state.reason
-    span = f"{_text(state.valid_from)} to {_text(state.valid_until)}"
+    value = json_line(_plain(state)) if state.values else state.reason
+    span = _span(state.valid_from, state.valid_until)
     return Item(f"{slot}: {value} ({state.status.value}, {span})", data)
 
 
 def _review_item(review: Review) -> Item:
     data = {"review_id": review.review_id, "mention": review.mention, "reason": review.reason}
-    return Item(f"{quoted(review.mention)}: {review.reason} [{review.review_id}]", data)
+    return Item(f"{json_line(review.mention)}: {review.reason} [{review.review_id}]", data)
 
 
 def _plain(state: SlotState) -> Any:
     return state.values[0] if len(state.values) == 1 else list(state.values)
 
 
-def quoted(value: Any) -> str:
+def json_line(value: Any) -> str:
     """A stored value on one line, in quotes: it can't pose as a line of the answer itself."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
@@ -334,7 +339,11 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _text(moment: Any) -> str | None:
+def _span(start: datetime | None, end: datetime | None) -> str:
+    return f"{_text(start) or 'always'} to {_text(end) or 'now'}"
+
+
+def _text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 

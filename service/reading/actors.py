@@ -5,7 +5,6 @@ A hidden object hides who wrote it; whoever may audit reads every name. Checklis
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -13,6 +12,7 @@ from typing import Final
 
 from ...schema.claim import Version
 from ...schema.principal import AUDIT
+from ...store.port.receipts import decode
 from ...store.port.store import Reader, TxEvent
 from ..backend.caller import Caller
 from .masking import Mask
@@ -46,13 +46,35 @@ class ActorReader(Caller):
         self, reader: Reader, events: Sequence[TxEvent]
     ) -> dict[str, list[Version]]:
         object_ids = sorted(set(chain.from_iterable(event.object_ids for event in events)))
-        rows = Mask(self.principal, self.backend.policy).over(
-            reader, self._rows_of(reader, object_ids)
-        )
+        rows = self._rows_of(reader, object_ids)
+        by_object = self._visible_by_object(reader, rows)
 
-        by_object: defaultdict[str, list[Version]] = defaultdict(list)
-        for version in rows:
+        # A retraction has no row of its own: what it took back stands in its receipt.
+        rowless = sorted(set(object_ids) - {version.row.claim.object_id for version in rows})
+        retracted: dict[str, tuple[str, ...]] = {}
+        for receipt in reader.receipts(rowless):
+            retracted[receipt.object_id] = _superseded(receipt.body)
+
+        lost_ids = sorted(set(chain.from_iterable(retracted.values())))
+        lost = self._visible_by_object(reader, self._rows_of(reader, lost_ids))
+        for object_id, superseded in retracted.items():
+            for lost_id in superseded:
+                if lost_id in lost:
+                    by_object.setdefault(object_id, lost[lost_id])
+
+        return by_object
+
+    def _visible_by_object(
+        self, reader: Reader, rows: Sequence[Version]
+    ) -> dict[str, list[Version]]:
+        by_object: dict[str, list[Version]] = {}
+        for version in Mask(self.principal, self.backend.policy).over(reader, rows):
             if version.visible:
-                by_object[version.row.claim.object_id].append(version)
+                by_object.setdefault(version.row.claim.object_id, []).append(version)
 
-        return dict(by_object)
+        return by_object
+
+
+def _superseded(body: str) -> tuple[str, ...]:
+    # The receipt of an erased write is kept without its words.
+    return decode(body).superseded if body else ()

@@ -141,7 +141,9 @@ def _sentences(
     sentences: list[str] = []
     for item in event.object_ids:
         if item in visible:
-            sentences.append(_sentence(visible[item][0], names))
+            version = visible[item][0]
+            is_own = version.row.claim.object_id == item
+            sentences.append(("" if is_own else "took back ") + _sentence(version, names))
         elif item in names:
             sentences.append(names[item])
 

@@ -108,6 +108,16 @@ def test_operations_are_told_by_the_names_of_their_entities(open_memory: Open) -
     assert memory.log()[0].sentences == ("Kim Lee: (erased)",)
 
 
+def test_a_retraction_is_told_by_what_it_took_back(open_memory: Open) -> None:
+    memory = open_memory()
+    object_id = memory.write(SAM, "office", "Chicago").object_id
+    caller(memory, user="lee").write(op="retract", object_id=object_id, authority_level=2)
+    entry = memory.log()[0]
+    assert (entry.actor, entry.sentences) == ("lee", ("took back Sam Rivera: office = Chicago",))
+    closed = [row.actor for row in caller(memory, user="ann").diff("-infinity", "infinity")]
+    assert "lee" in closed
+
+
 def test_a_bulk_write_is_cut(open_memory: Open) -> None:
     from tenure import Write
 

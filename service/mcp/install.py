@@ -1,0 +1,141 @@
+"""What connects a client to the memory: its server entry, and hooks that use it at every turn.
+
+A memory that only a model may think of stays empty, so the hook keeps what the user says and
+compiles before the model answers. The change is made of whole files, so that it can be shown
+before anything is written.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from ...schema.errors import InvalidInput, unknown
+
+SERVER_NAME: Final = "tenure"
+HOOK_EVENT: Final = "UserPromptSubmit"
+"""The event that all three clients raise before a model sees what the user typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file of a client as it will stand."""
+
+    path: Path
+    text: str
+    is_new: bool
+
+    def write(self) -> None:
+        """Write it; the folders before it are made."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(self.text, encoding="utf-8")
+
+
+def install_changes(client: str, folder: Path, options: Sequence[str]) -> tuple[FileChange, ...]:
+    """The files of a project that connect a client; `options` stand before the command.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary` for a client that is not known; `bad_settings` for a
+            file of it that is not what it should be.
+    """
+    if client not in CLIENTS:
+        raise unknown("client", client, CLIENTS)
+    return CLIENTS[client](folder, options)
+
+
+def _claude_code(folder: Path, options: Sequence[str]) -> tuple[FileChange, ...]:
+    return (
+        _json_change(folder / ".mcp.json", {"mcpServers": {SERVER_NAME: _server(options)}}),
+        _json_change(folder / ".claude" / "settings.json", {"hooks": _nested_hook(options)}),
+    )
+
+
+def _codex(folder: Path, options: Sequence[str]) -> tuple[FileChange, ...]:
+    return (
+        _with_toml_table(folder / ".codex" / "config.toml", _server(options)),
+        _json_change(folder / ".codex" / "hooks.json", {"hooks": _nested_hook(options)}),
+    )
+
+
+def _vscode(folder: Path, options: Sequence[str]) -> tuple[FileChange, ...]:
+    server = {"type": "stdio", **_server(options)}
+    hook = {"type": "command", "command": _hook_command(options)}
+    return (
+        _json_change(folder / ".vscode" / "mcp.json", {"servers": {SERVER_NAME: server}}),
+        _json_change(folder / ".github" / "hooks" / "tenure.json", {"hooks": {HOOK_EVENT: [hook]}}),
+    )
+
+
+CLIENTS: Final[Mapping[str, Callable[[Path, Sequence[str]], tuple[FileChange, ...]]]] = (
+    MappingProxyType({"claude-code": _claude_code, "codex": _codex, "vscode": _vscode})
+)
+
+
+def _server(options: Sequence[str]) -> dict[str, Any]:
+    return {"command": "tenure", "args": [*options, "mcp"]}
+
+
+def _hook_command(options: Sequence[str]) -> str:
+    return shlex.join(["tenure", *options, "mcp", "hook"])
+
+
+def _nested_hook(options: Sequence[str]) -> dict[str, Any]:
+    hook = {"type": "command", "command": _hook_command(options)}
+    return {HOOK_EVENT: [{"hooks": [hook]}]}
+
+
+def _json_change(path: Path, addition: Mapping[str, Any]) -> FileChange:
+    """A JSON file with more in it; what it holds stays, and ours is there once."""
+    tree: Any = {}
+    if path.is_file():
+        try:
+            tree = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise _unreadable(path, error) from error
+    if not isinstance(tree, dict):
+        raise _unreadable(path, "it is no object")
+
+    text = json.dumps(_union(tree, addition), indent=2, ensure_ascii=False) + "\n"
+    return FileChange(path, text, not path.is_file())
+
+
+def _union(tree: Any, addition: Any) -> Any:
+    if isinstance(tree, dict) and isinstance(addition, Mapping):
+        union: dict[str, Any] = dict(tree)  # pyright: ignore[reportUnknownArgumentType]
+        for name, value in addition.items():  # pyright: ignore[reportUnknownVariableType]
+            union[name] = _union(union[name], value) if name in union else value
+        return union
+    # Lists are hooks: other tools may have theirs there, and a second run must not double ours.
+    if isinstance(tree, list) and isinstance(addition, list):
+        entries: list[Any] = [*tree]
+        return entries + [entry for entry in addition if entry not in entries]
+    return addition
+
+
+def _with_toml_table(path: Path, server: Mapping[str, Any]) -> FileChange:
+    """A TOML file with the table of the server behind what it holds."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    try:
+        tables = tomllib.loads(text).get("mcp_servers", {})
+    except tomllib.TOMLDecodeError as error:
+        raise _unreadable(path, error) from error
+    # tomllib only reads, so that a table is put behind the text and never changed within it.
+    if SERVER_NAME in tables:
+        if tables[SERVER_NAME] == server:
+            return FileChange(path, text, is_new=False)
+        raise _unreadable(path, f"it has another [mcp_servers.{SERVER_NAME}]; remove it first")
+
+    # The strings of JSON are strings of TOML too.
+    table = [f"[mcp_servers.{SERVER_NAME}]"]
+    table += [f"{name} = {json.dumps(value)}" for name, value in server.items()]
+    return FileChange(path, text + ("\n" if text else "") + "\n".join(table) + "\n", not text)
+
+
+def _unreadable(path: Path, reason: object) -> InvalidInput:
+    return InvalidInput(f"{path} cannot be changed: {reason}", code="bad_settings")

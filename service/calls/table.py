@@ -48,6 +48,7 @@ from ..artifacts.artifacts import Artifacts
 from ..client.memory import Memory
 from ..reading.envelopes import Envelopes, StoredEnvelope
 from ..reading.mentions import Linked
+from ..reading.tools import StoredTool
 from ..reading.view import View
 from ..stewardship.actions import Actions
 from ..stewardship.entities import AliasView, Entities, EntityPage
@@ -158,6 +159,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("view.search", SearchResult),
     Call("view.object", ContextObject),
     Call("vocabulary.slots", dict[str, Slot]),
+    Call("vocabulary.tools", tuple[StoredTool, ...]),
     Call("vocabulary.values", tuple[str, ...]),
     _writing("vocabulary.define_slot", Slot, Permit.ADMIN),
     _writing("vocabulary.define", tuple[str, ...], Permit.ADMIN),

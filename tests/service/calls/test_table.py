@@ -65,6 +65,7 @@ REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("view.neighbourhood", {"entity": "Kim Lee"}),
     ("view.search", {"text": "Chicago"}),
     ("vocabulary.slots", {}),
+    ("vocabulary.tools", {}),
     ("vocabulary.values", {"what": "task_type"}),
     ("entities.resolve", {"mention": "Kim Lee"}),
     ("entities.get", {"entity": "Kim Lee"}),

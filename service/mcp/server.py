@@ -7,6 +7,7 @@ pays for `tools/list`. Its answer is the same bytes each time, so clients may ca
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Final
 
@@ -52,12 +53,10 @@ INSTRUCTIONS: Final = (
 
 def build_server(memory_of: Callable[[], Memory], *, compat: bool = False) -> MCPServer[object]:
     """A server whose tools ask for the memory of the caller at each call."""
-    from ... import __version__
-
     server: MCPServer[object] = MCPServer(
         "tenure",
         instructions=INSTRUCTIONS,
-        version=__version__,
+        version=version("tenure"),
         cache_hints={"tools/list": CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")},
         subscriptions=False,
         log_level="WARNING",

@@ -56,6 +56,7 @@ from ..stewardship.rescoring import Rescored
 from ..stewardship.review_groups import CaseGroup
 from ..stewardship.review_page import QueueState, ReviewPage
 from ..stewardship.reviews import Reviews
+from ..visual.plane import TimePlane
 from ..writing.ingest import IngestReport
 from ..writing.vocabulary import Words
 from .envelope import EnvelopeRecord
@@ -154,6 +155,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("view.value", Any),
     Call("view.facts", dict[str, SlotState]),
     Call("view.timeline", tuple[Segment, ...]),
+    Call("view.plane", TimePlane),
     Call("view.entity", EntityView),
     Call("view.neighbourhood", Neighbourhood),
     Call("view.search", SearchResult),

@@ -61,6 +61,7 @@ REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("view.value", {"entity": {"name": "Sam Rivera"}, "slot": "office"}),
     ("view.facts", {"entity": "Sam Rivera"}),
     ("view.timeline", {"entity": "Sam Rivera", "slot": "office"}),
+    ("view.plane", {"entity": "Sam Rivera", "slot": "office"}),
     ("view.entity", {"mention": "Kim Lee"}),
     ("view.neighbourhood", {"entity": "Kim Lee"}),
     ("view.search", {"text": "Chicago"}),

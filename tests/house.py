@@ -16,14 +16,16 @@ from __future__ import annotations
 import ast
 import graphlib
 import io
+import json
 import re
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
+BARS = "tests/data/house.json"
 FOLDERS = ("schema", "resolution", "store", "compiler", "window", "service")
 
 PRONOUNS = """
@@ -252,7 +254,7 @@ def count_file(path: Path, root: Path) -> Count:
     count.body = len(bodies)
     count.blanks = len(bodies & blank)
     where = path.relative_to(root)
-    count.citations = [f"{where} {cited}" for cited in citations(source, root)]
+    count.citations = [f"{where} {cited}" for cited in citations(source, tree, root)]
     for binding in bindings(tree):
         count.bindings += 1
         word = binding.name.strip("_").lower()
@@ -284,10 +286,10 @@ _ABSENT = re.compile(
 _PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 
 
-def citations(source: str, root: Path) -> list[str]:
+def citations(source: str, tree: ast.Module, root: Path) -> list[str]:
     """What the comments and docstrings of a file cite that is not in the repository."""
     lines = source.splitlines()
-    rows = sorted(_docstring_lines(ast.parse(source)) | _comment_lines(source))
+    rows = sorted(_docstring_lines(tree) | _comment_lines(source))
     text = "\n".join(lines[row - 1] for row in rows)
     absent = [page for page in _PAGE.findall(text) if not (root / page).is_file()]
     return _ABSENT.findall(text) + absent
@@ -447,9 +449,105 @@ def _targets(node: ast.ImportFrom, module: str, modules: set[str]) -> set[str]:
     return {f"{base}/{alias.name}" for alias in node.names if f"{base}/{alias.name}" in modules}
 
 
+# --- the bars
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What the code of one folder is held to."""
+
+    empty: float = 0.5
+    """Names that name nothing, in percent of all bindings, at most."""
+    comments: float = 2.5
+    """Comment lines per 100 lines of code, at least."""
+    blanks: float = 6.0
+    """Blank lines per 100 lines of function bodies, at least."""
+    comprehensions: float = 20.0
+    """Comprehensions per 1,000 lines that are not blank, at most."""
+    nested: float = 0.0
+    """Comprehensions that hold another one, per 1,000 lines, at most."""
+
+    def faults(self, count: Count) -> list[str]:
+        """What a count breaks, in words."""
+        figures = asdict(bar_of(count))
+        faults: list[str] = []
+        for name, limit in asdict(self).items():
+            is_least = name in _AT_LEAST
+            if figures[name] < limit if is_least else figures[name] > limit:
+                faults.append(f"{name} {figures[name]}, {'least' if is_least else 'most'} {limit}")
+        return faults
+
+    def tightened(self, count: Count) -> Bar:
+        """The stricter of what holds now and what is measured, no stricter than the house."""
+        figures, house = asdict(bar_of(count)), asdict(Bar())
+        limits: dict[str, float] = {}
+        for name, limit in asdict(self).items():
+            stricter, laxer = (max, min) if name in _AT_LEAST else (min, max)
+            limits[name] = laxer(house[name], stricter(limit, figures[name]))
+        return Bar(**limits)
+
+
+_AT_LEAST = ("comments", "blanks")
+_MEASURABLE = 40
+"""Lines of code from which the shares of a room say something."""
+_LAXEST = Bar(empty=100, comments=0, blanks=0, comprehensions=1000, nested=1000)
+
+
+def bar_of(count: Count) -> Bar:
+    """The figures of a count, as a bar that it just keeps."""
+    return Bar(
+        empty=round(100 * len(count.empty) / max(1, count.bindings), 2),
+        comments=round(100 * count.comments / max(1, count.code), 1),
+        blanks=round(100 * count.blanks / max(1, count.body), 1),
+        comprehensions=round(1000 * count.comprehensions / max(1, count.text), 1),
+        nested=round(1000 * count.nested / max(1, count.text), 1),
+    )
+
+
+def rooms_of(root: Path) -> dict[str, Count]:
+    """What each room comes to: a sub-folder, or a top folder with the files it holds itself.
+
+    Left out is what is too small to be measured.
+    """
+    counts: dict[str, Count] = {}
+    for path in sources(root):
+        parts = path.relative_to(root).parts
+        room = "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+        counts.setdefault(room, Count()).add(count_file(path, root))
+    return {room: count for room, count in counts.items() if count.code >= _MEASURABLE}
+
+
+def bars(root: Path) -> dict[str, Bar]:
+    """The bars of the rooms that do not keep those of the house yet."""
+    table = json.loads((root / BARS).read_text(encoding="utf-8"))
+    return {room: Bar(**limits) for room, limits in table.items()}
+
+
+def ratchet(root: Path, *, anew: bool = False) -> dict[str, Bar]:
+    """Tighten the bars to what is measured now and write them; `anew` also lets some slip."""
+    old = {} if anew else bars(root)
+    new: dict[str, Bar] = {}
+    for room, count in sorted(rooms_of(root).items()):
+        bar = old.get(room, _LAXEST if anew else Bar()).tightened(count)
+        if bar != Bar():
+            new[room] = bar
+
+    table = {room: asdict(bar) for room, bar in new.items()}
+    text = ",\n".join(f"  {json.dumps(room)}: {json.dumps(bar)}" for room, bar in table.items())
+    (root / BARS).write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
+    return new
+
+
 def main(arguments: list[str]) -> int:
-    """Print what a folder still has to mend: `python -P tests/house.py [ROOT] FOLDER…`."""
+    """Print what folders still have to mend: `python -P tests/house.py FOLDER…`.
+
+    `--ratchet` tightens the bars to what is measured; `--ratchet=anew` writes them as it is.
+    """
     root = Path(__file__).resolve().parent.parent
+    if arguments and arguments[0].startswith("--ratchet"):
+        ratchet(root, anew=arguments[0].endswith("=anew"))
+        return 0
+
     total = Count()
     for folder in arguments or FOLDERS:
         count = Count()

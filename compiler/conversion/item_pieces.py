@@ -15,7 +15,7 @@ from ..ir.context import CompileContext
 from ..ir.piece import EnforcementRule, Piece
 from ..ir.request_items import RequestItem
 from ..ir.variation import Variation
-from ..ir.verdicts import Change, Verdict
+from ..ir.verdicts import TextChange, Verdict
 from ..request.request import Constraint, Media, Turn
 from ..text.relevance import FULL
 from .placement import block_level, item_key, kind_of_block
@@ -37,14 +37,14 @@ _LADDER_OF = {
 
 def item_pieces(
     candidates: Iterable[Candidate], context: CompileContext
-) -> tuple[list[Piece], list[Change], list[Verdict]]:
+) -> tuple[list[Piece], list[TextChange], list[Verdict]]:
     """Return the pieces of the request's own items.
 
     Raises:
         InvalidInput: `bad_request`, for a constraint that nothing enforces where safety counts.
     """
     pieces: list[Piece] = []
-    changes: list[Change] = []
+    changes: list[TextChange] = []
     verdicts: list[Verdict] = []
     for candidate in candidates:
         item = candidate.request_item
@@ -89,11 +89,11 @@ def _piece(candidate: Candidate, item: RequestItem, context: CompileContext) -> 
     )
 
 
-def _media_changes(item: RequestItem, context: CompileContext) -> list[Change]:
+def _media_changes(item: RequestItem, context: CompileContext) -> list[TextChange]:
     """Say what stands in for a media item, or how it was made smaller."""
     media = context.shown(item.position)
     if media.reference or media.withheld:
-        return [Change(item.object_id, Conversion.EXTERNALIZED, media.item.method)]
+        return [TextChange(item.object_id, Conversion.EXTERNALIZED, media.item.method)]
 
     details: list[str] = []
     if media.region:
@@ -102,7 +102,7 @@ def _media_changes(item: RequestItem, context: CompileContext) -> list[Change]:
         details.append("downsampled")
     if media.note:
         details.append(media.note)
-    return [Change(item.object_id, Conversion.TRUNCATED, detail) for detail in details]
+    return [TextChange(item.object_id, Conversion.TRUNCATED, detail) for detail in details]
 
 
 def _form(

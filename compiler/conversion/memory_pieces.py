@@ -19,7 +19,7 @@ from ..ir.candidate import Candidate, version_of
 from ..ir.context import CompileContext
 from ..ir.outputs import Snippet
 from ..ir.piece import Piece
-from ..ir.verdicts import Change, Verdict
+from ..ir.verdicts import TextChange, Verdict
 from ..safety.canonical_text import canonicalise
 from ..text.relevance import one_line
 from .direction import is_offered
@@ -63,7 +63,7 @@ def memory_pieces(
     masked_ids: frozenset[str],
     known: Known,
     context: CompileContext,
-) -> tuple[list[Piece], list[Change], list[Verdict]]:
+) -> tuple[list[Piece], list[TextChange], list[Verdict]]:
     """Return the pieces of the stored objects that were selected, and those of rescued texts."""
     view = _View(context, masked_ids, *display_names(known))
     stored = [candidate for candidate in candidates if candidate.version is not None]
@@ -77,14 +77,14 @@ def memory_pieces(
     steps, merged_ids = _climbed(best, values, view, verdicts)
 
     pieces: list[Piece] = []
-    changes: list[Change] = []
+    changes: list[TextChange] = []
     for candidate, step in steps:
         if candidate.object_id not in merged_ids:
             pieces += _pieces_of(candidate, step, view, changes, verdicts)
 
     for snippet in snippets:
         pieces.append(_dated(_snippet_piece(snippet), snippet.candidate, view))
-        changes.append(Change(pieces[-1].object_id, Conversion.TRUNCATED, snippet.beside))
+        changes.append(TextChange(pieces[-1].object_id, Conversion.TRUNCATED, snippet.beside))
     return pieces, changes, verdicts
 
 
@@ -210,7 +210,7 @@ def _pieces_of(
     candidate: Candidate,
     step: Step,
     view: _View,
-    changes: list[Change],
+    changes: list[TextChange],
     verdicts: list[Verdict],
 ) -> Iterator[Piece]:
     version = version_of(candidate)
@@ -269,13 +269,13 @@ def _base(candidate: Candidate, section: SectionName, level: int, ladder: Ladder
     )
 
 
-def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[Change]) -> Piece:
+def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextChange]) -> Piece:
     """Give a fact its cell, masked where the gate says so."""
     version = version_of(candidate)
     slot, subject = version.details.slot, candidate.subject
     masked = piece.object_id in view.masked_ids
     if masked:
-        changes.append(Change(piece.object_id, Conversion.MASKED))
+        changes.append(TextChange(piece.object_id, Conversion.MASKED))
     if slot is None or subject is None:
         return piece._replace(text=_MASK) if masked else _dated(piece, candidate, view)
 

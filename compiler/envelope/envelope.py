@@ -21,7 +21,7 @@ from ..format.block import Block
 from ..ir.verdicts import Gap
 from ..render.adk import render_adk
 from ..render.anthropic import render_anthropic
-from ..render.cache_plan import Plan, hit_status
+from ..render.cache_plan import RenderPlan, hit_status
 from ..render.media import Originals, native_parts
 from ..render.openai import render_openai
 from ..trace.accounting import StageAccount, accounting
@@ -52,7 +52,7 @@ class Envelope:
     constraints: tuple[HardConstraint, ...]
     manifest: Manifest
     gaps: tuple[Gap, ...]
-    plan: Plan
+    plan: RenderPlan
     """What renderers work from."""
     sidecar: Mapping[str, Any] = field(default_factory=lambda: NOTHING_BESIDE)
     """Run id, wall time and latency, laid beside it by the service."""
@@ -154,7 +154,7 @@ class Envelope:
         return replace(self, sidecar=MappingProxyType({**self.sidecar, **measurements}))
 
 
-def _render_text(plan: Plan, *, media: Originals | None = None) -> str:
+def _render_text(plan: RenderPlan, *, media: Originals | None = None) -> str:
     native_parts(plan, "text", media)
     return "".join(segment.text for segment in plan.segments)
 

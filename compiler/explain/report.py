@@ -15,7 +15,7 @@ from typing import Protocol
 from ...schema.compile_terms import PriorityTier, Stability
 from ..format.block import Block
 from ..ir.verdicts import Gap
-from ..render.cache_plan import Plan
+from ..render.cache_plan import RenderPlan
 from ..trace.manifest import Manifest
 from ..trace.metrics import Quality
 from ..trace.trace import CompiledObject, SectionUse, Trace
@@ -72,7 +72,7 @@ class EnvelopeReport(Protocol):
         ...
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> RenderPlan:
         """The blocks with their zones."""
         ...
 

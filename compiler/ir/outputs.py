@@ -16,7 +16,7 @@ from ..safety.isolation import Isolation
 from .candidate import Candidate
 from .piece import Piece, Short
 from .snapshot import Snapshot
-from .verdicts import Change, Gap, Verdict
+from .verdicts import Gap, TextChange, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Converted:
     """What could go into the envelope."""
 
     pieces: tuple[Piece, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[TextChange, ...]
     verdicts: tuple[Verdict, ...]
 
 
@@ -148,7 +148,7 @@ class Ordered:
     allocated: tuple[tuple[str, int], ...]
     """Tokens that the allocator gave each section of the turn, by name; empty without scarcity."""
     shadow_price: float
-    changes: tuple[Change, ...]
+    changes: tuple[TextChange, ...]
     verdicts: tuple[Verdict, ...]
     gaps: tuple[Gap, ...]
 

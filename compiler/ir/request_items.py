@@ -23,7 +23,7 @@ from ..request.request import (
     Constraint,
     Evidence,
     Media,
-    Note,
+    NamedText,
     Role,
     Tool,
     Turn,
@@ -32,7 +32,7 @@ from ..request.request import (
 _NAMESPACE: Final[UUID] = uuid5(NAMESPACE_URL, "tenure/request-item")
 _WEAKEST: Final = int(Authority.RETRIEVED)
 
-Part = Turn | Evidence | Media | Tool | Constraint | Note | None
+Part = Turn | Evidence | Media | Tool | Constraint | NamedText | None
 
 
 class RequestItem(NamedTuple):
@@ -134,7 +134,7 @@ def _drafts(request: CompileRequest, ceiling: int, media_texts: Sequence[str]) -
         yield _Draft(_S.USER_REQUEST, user_level, "request://user", request.wish, None)
 
 
-def _with_name(note: Note) -> str:
+def _with_name(note: NamedText) -> str:
     return f"{note.name}: {note.text}" if note.name else note.text
 
 

@@ -29,7 +29,7 @@ class Verdict(NamedTuple):
         return self.reason in QUARANTINE_REASONS
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """Something that was done to the text of an object."""
 
     object_id: str

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..request.request import Box, Media, Segment
+from ..request.request import Box, Media, MediaSegment
 from ..tokens.modality import MediaItem, Modality, evidence_split
 
 POINTER: Final = "pointer"
@@ -37,7 +37,7 @@ class MediaEntry:
     """Width and height to resize a picture or film to; None when its size stays."""
     region: Box | None = None
     """The part of a picture to cut out, before it is resized."""
-    segments: tuple[Segment, ...] = ()
+    segments: tuple[MediaSegment, ...] = ()
     """Of a recording or film: what is sent of it; empty: all."""
     frames: int = 0
     """Of a film: how many frames are taken from it; 0 when none is left out."""

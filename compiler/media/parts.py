@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..budget.items import Item
-from ..request.request import Box, Media, MediaKind, Segment
+from ..request.request import Box, Media, MediaKind, MediaSegment
 from ..tokens.modality import image_tokens
 from .cost import PICTURE, film_tokens, frames_of, one_media_tokens, picture_tokens, sound_tokens
 from .entry import MediaEntry, media_text
@@ -92,14 +92,14 @@ def _size_within(width: int, height: int, target: int, least_px: int) -> tuple[i
 def _cut(entry: MediaEntry, target: int, query_terms: frozenset[str]) -> MediaEntry:
     """A recording or film with the segments that matter most."""
     media = entry.media
-    by_id: dict[str, tuple[Segment, Item]] = {}
+    by_id: dict[str, tuple[MediaSegment, Item]] = {}
     for number, segment in enumerate(media.segments):
         size = one_media_tokens(segment_media(media, segment))
         # Ids sort as the segments do, so that ties go to the earlier one.
         item = Item(f"{number:05}", size, worth(segment, query_terms))
         by_id[item.id] = segment, item
 
-    segments: list[Segment] = []
+    segments: list[MediaSegment] = []
     tokens = 0
     for name in chosen_segments([item for _, item in by_id.values()], target):
         segment, item = by_id[name]
@@ -118,7 +118,7 @@ def _cut(entry: MediaEntry, target: int, query_terms: frozenset[str]) -> MediaEn
     )
 
 
-def segment_media(media: Media, segment: Segment) -> Media:
+def segment_media(media: Media, segment: MediaSegment) -> Media:
     """A segment as a recording or film of its own."""
     return replace(media, seconds=segment.end - segment.start)
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..budget.items import Item
-from ..request.request import Media, MediaKind, Segment, StandIn
+from ..request.request import Media, MediaKind, MediaSegment, StandIn
 from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
 from ..tokens.modality import MediaItem, Modality, audio_utility, image_utility, structured_utility
@@ -85,7 +85,7 @@ def _has_transcript(media: Media) -> bool:
     return any(stand_in.method == "transcript" for stand_in in media.stand_ins)
 
 
-def worth(segment: Segment, query_terms: frozenset[str]) -> int:
+def worth(segment: MediaSegment, query_terms: frozenset[str]) -> int:
     """What a segment is worth for the request, at least 1."""
     return max(1, permille(segment.utility, relevance(segment.text, query_terms)))
 

@@ -15,15 +15,15 @@ from typing import Any
 
 from ...schema.compile_terms import Stability
 from ..media.entry import seconds
-from ..tokens.capabilities import Provider
+from ..tokens.capabilities import CacheProvider
 from .answer_schema import opened
-from .cache_plan import Plan, capability_for, in_system
+from .cache_plan import RenderPlan, capability_for, in_system
 from .media import NativePart, Originals, interleave, native_parts
 from .tools import tools_of
 
 
 def render_adk(
-    plan: Plan, *, contract: str = "system", media: Originals | None = None
+    plan: RenderPlan, *, contract: str = "system", media: Originals | None = None
 ) -> dict[str, Any]:
     """Return `model`, `config`, `contents` and `_dynamic_instructions`.
 
@@ -48,7 +48,9 @@ def render_adk(
             for tool in tools
         ]
         config["tools"] = [{"function_declarations": declarations}]
-    elif plan.answer_schema is not None and capability_for(plan, Provider.GEMINI).answer_schemas:
+    elif (
+        plan.answer_schema is not None and capability_for(plan, CacheProvider.GEMINI).answer_schemas
+    ):
         # Gemini refuses a request with both functions and a schema for the answer.
         config["response_mime_type"] = "application/json"
         config["response_json_schema"] = opened(plan.answer_schema)
@@ -79,7 +81,7 @@ def _content(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"text": text}]}
 
 
-def turn_parts(plan: Plan, media: Originals | None = None) -> list[dict[str, Any]]:
+def turn_parts(plan: RenderPlan, media: Originals | None = None) -> list[dict[str, Any]]:
     """The parts of the turn: its text, and what is sent of its media in between.
 
     Raises:

@@ -17,9 +17,9 @@ import base64
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..tokens.capabilities import Capability, Provider
+from ..tokens.capabilities import CacheProvider, Capability
 from .answer_schema import closed
-from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
+from .cache_plan import BlockSegment, RenderPlan, capability_for, in_system, marks, ttl_place
 from .media import NativePart, Originals, native_parts
 from .tools import marked_shown, tools_of
 
@@ -27,7 +27,7 @@ _TTLS = {300: "5m", 3600: "1h"}
 
 
 def render_anthropic(
-    plan: Plan,
+    plan: RenderPlan,
     *,
     expected_reads: float = 1.0,
     ttl_s: int = 300,
@@ -47,7 +47,7 @@ def render_anthropic(
             `unknown_vocabulary` for a contract; `bad_media` for what cannot be sent as planned.
     """
     native = native_parts(plan, "anthropic", media)
-    row = capability_for(plan, Provider.ANTHROPIC)
+    row = capability_for(plan, CacheProvider.ANTHROPIC)
     place = ttl_place(row, ttl_s)
     tools = tools_of(segment.block for segment in plan.segments)
     ends = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
@@ -85,7 +85,7 @@ def render_anthropic(
     return request
 
 
-def _form(plan: Plan, row: Capability) -> dict[str, Any]:
+def _form(plan: RenderPlan, row: Capability) -> dict[str, Any]:
     """Return what holds the answer to a schema, empty where nothing can."""
     if plan.answer_schema is None or not row.answer_schemas:
         return {}
@@ -95,7 +95,7 @@ def _form(plan: Plan, row: Capability) -> dict[str, Any]:
     return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
 
-def _role(segment: Segment, messages: Sequence[dict[str, Any]], row: Capability) -> str:
+def _role(segment: BlockSegment, messages: Sequence[dict[str, Any]], row: Capability) -> str:
     """Return who says a segment: a system message must follow a user's."""
     if segment.speaker != "system":
         return segment.speaker or "user"

@@ -20,7 +20,7 @@ from ...schema.compile_terms import SECTIONS, CacheHitStatus, SectionName, Stabi
 from ...schema.errors import InvalidInput, unknown
 from ..format.block import Block
 from ..media.entry import MediaEntry
-from ..tokens.capabilities import GENERIC, Capability, Provider
+from ..tokens.capabilities import GENERIC, CacheProvider, Capability
 from ..tokens.counting import TokenCounter
 
 ZONES: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
@@ -35,7 +35,7 @@ SPEAKERS: Final = frozenset({"user", "assistant", "system"})
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class BlockSegment:
     """One block as it stands in the text."""
 
     text: str
@@ -75,10 +75,10 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RenderPlan:
     """What a renderer works from."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[BlockSegment, ...]
     model: str
     capability: Capability
     counter: TokenCounter
@@ -95,7 +95,7 @@ class Plan:
             if segment.media_entry
         )
 
-    def zone_segments(self, *stabilities: Stability) -> tuple[Segment, ...]:
+    def zone_segments(self, *stabilities: Stability) -> tuple[BlockSegment, ...]:
         """The segments of some zones, in order."""
         return tuple(s for s in self.segments if s.stability in stabilities)
 
@@ -113,15 +113,15 @@ def segments_of(
     spans: Sequence[tuple[int, int]],
     *,
     media_entries: Mapping[int, MediaEntry] = NOTHING_SHOWN,
-) -> tuple[Segment, ...]:
+) -> tuple[BlockSegment, ...]:
     """The segments of a text from the spans of its blocks; media entries by place."""
     return tuple(
-        Segment(text[start:end], block, media_entries.get(place))
+        BlockSegment(text[start:end], block, media_entries.get(place))
         for place, (block, (start, end)) in enumerate(zip(blocks, spans, strict=True))
     )
 
 
-def capability_for(plan: Plan, provider: Provider) -> Capability:
+def capability_for(plan: RenderPlan, provider: CacheProvider) -> Capability:
     """The plan's capability when its model is of this provider, else that of no provider.
 
     A request may be rendered for a gateway that speaks another provider's protocol; what the
@@ -130,7 +130,7 @@ def capability_for(plan: Plan, provider: Provider) -> Capability:
     return plan.capability if plan.capability.provider is provider else GENERIC
 
 
-def in_system(segment: Segment, contract: str) -> bool:
+def in_system(segment: BlockSegment, contract: str) -> bool:
     """Whether a segment belongs to the request's system text (C-198, C-208).
 
     Contract `system` (option A) puts the rules of tenant and project there too; `payload`
@@ -146,7 +146,7 @@ def in_system(segment: Segment, contract: str) -> bool:
     return segment.stability in CONTRACTS[contract]
 
 
-def marks(plan: Plan, *, expected_reads: float = 1.0, ttl: int = 0) -> tuple[int, ...]:
+def marks(plan: RenderPlan, *, expected_reads: float = 1.0, ttl: int = 0) -> tuple[int, ...]:
     """The places of the segments after which a cache mark stands, rising.
 
     `ttl` is the place of a lifetime in the capability's list. None are set for a provider that
@@ -184,7 +184,7 @@ def pays(row: Capability, *, expected_reads: float, ttl: int = 0) -> bool:
     return write - 1000 < expected_reads * (1000 - row.read_permille)
 
 
-def expected_cached_tokens(plan: Plan) -> int:
+def expected_cached_tokens(plan: RenderPlan) -> int:
     """The tokens that the next request of the same conversation should read from a cache.
 
     That is the longest prefix which stays and which the provider keeps: up to the last mark
@@ -220,7 +220,7 @@ def hit_status(cached_tokens: int, expected_tokens: int) -> CacheHitStatus:
     )
 
 
-def tokens_read(before: Plan, now: Plan) -> int:
+def tokens_read(before: RenderPlan, now: RenderPlan) -> int:
     """The tokens of a request that its provider should still hold from the one before.
 
     Where marks are taken: the longest prefix that the earlier request marked, that stands
@@ -250,7 +250,7 @@ def tokens_read(before: Plan, now: Plan) -> int:
     return tokens - tokens % row.granularity_tokens
 
 
-def _zone_ends(plan: Plan) -> list[int]:
+def _zone_ends(plan: RenderPlan) -> list[int]:
     ends: dict[Stability, int] = {}
     for place, segment in enumerate(plan.segments):
         if segment.stability in ZONES:
@@ -258,7 +258,7 @@ def _zone_ends(plan: Plan) -> list[int]:
     return [ends[zone] for zone in ZONES if zone in ends]
 
 
-def _within_lookback(ends: list[int], plan: Plan) -> list[int]:
+def _within_lookback(ends: list[int], plan: RenderPlan) -> list[int]:
     """Move the last mark but one into the history when one turn outgrows the lookback."""
     lookback = plan.capability.lookback_blocks
     if lookback is None or len(ends) < plan.capability.breakpoints:
@@ -271,7 +271,7 @@ def _within_lookback(ends: list[int], plan: Plan) -> list[int]:
     return ends
 
 
-def added_blocks(plan: Plan) -> int:
+def added_blocks(plan: RenderPlan) -> int:
     """How many blocks of the history its last turn added: from the user's words on."""
     history = plan.zone_segments(Stability.HISTORY)
     for number, segment in enumerate(reversed(history), start=1):
@@ -280,9 +280,9 @@ def added_blocks(plan: Plan) -> int:
     return len(history)
 
 
-def _long_enough(plan: Plan, end: int) -> bool:
+def _long_enough(plan: RenderPlan, end: int) -> bool:
     return _prefix_tokens(plan, end) >= (plan.capability.min_cacheable_tokens or 0)
 
 
-def _prefix_tokens(plan: Plan, end: int) -> int:
+def _prefix_tokens(plan: RenderPlan, end: int) -> int:
     return plan.counter.lower_bound("".join(s.text for s in plan.segments[: end + 1]))

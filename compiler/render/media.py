@@ -21,11 +21,11 @@ from ..media.cost import PICTURE, one_media_tokens, picture_tokens
 from ..media.entry import MediaEntry
 from ..media.measures import measures, media_type_of
 from ..media.parts import segment_media
-from ..request.request import MediaKind, Segment
+from ..request.request import MediaKind, MediaSegment
 from ..tokens.capabilities import MEDIA_WIRES, MediaWire
 from ..tokens.modality import Modality, audio_tokens, image_tokens
-from .cache_plan import Plan
-from .cache_plan import Segment as TextSegment
+from .cache_plan import BlockSegment as TextSegment
+from .cache_plan import RenderPlan
 
 _TYPE_ALIASES: Final = {
     "image/jpg": "image/jpeg",
@@ -104,7 +104,7 @@ class NativePart(NamedTuple):
     media: SentMedia
     word: str
     """The request format's own word for the media type; may be empty for an address."""
-    clip: Segment | None = None
+    clip: MediaSegment | None = None
     """Of a film that is sent whole: the stretch that the provider takes out of it."""
     fps: float = 0.0
     """Of a film: frames a second; 0 for the provider's own rate."""
@@ -121,7 +121,7 @@ class _MediaContext:
 
 
 def native_parts(
-    plan: Plan, target: str, originals: Originals | None
+    plan: RenderPlan, target: str, originals: Originals | None
 ) -> Mapping[int, tuple[NativePart, ...]]:
     """The native parts of a request by the place of the segment that names them.
 
@@ -165,7 +165,7 @@ def interleave(
     yield text
 
 
-def _crowded_wire(plan: Plan, wire: MediaWire) -> MediaWire:
+def _crowded_wire(plan: RenderPlan, wire: MediaWire) -> MediaWire:
     """The format's row as it holds for as many pictures as the plan sends."""
     kinds = [
         s.media_entry.item.modality
@@ -317,7 +317,7 @@ def _film(entry: MediaEntry, context: _MediaContext) -> Iterator[NativePart]:
     Stretches that are given by their own addresses are sent as they are.
     """
     uri = entry.media.uri
-    clips: list[tuple[str, Segment | None]] = [(uri, None)]
+    clips: list[tuple[str, MediaSegment | None]] = [(uri, None)]
     if entry.segments:
         clips = list(zip(entry.parts, entry.segments, strict=True))
 

@@ -19,21 +19,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...schema.compile_terms import Stability
-from ..tokens.capabilities import Capability, Provider
+from ..tokens.capabilities import CacheProvider, Capability
 from ..tokens.modality import Modality
 from .answer_schema import is_strict
-from .cache_plan import Plan, Segment, capability_for, in_system, marks, ttl_place
+from .cache_plan import BlockSegment, RenderPlan, capability_for, in_system, marks, ttl_place
 from .media import NativePart, Originals, interleave, native_parts
 from .tools import marked_shown, tools_of
 
 _TTLS = {1_800: "30m", 43_200: "12h"}
 Mark = Mapping[str, str] | None
 _NativeParts = Mapping[int, tuple[NativePart, ...]]
-_Groups = list[tuple[str, list[tuple[int, Segment]]]]
+_Groups = list[tuple[str, list[tuple[int, BlockSegment]]]]
 
 
 def render_openai(
-    plan: Plan,
+    plan: RenderPlan,
     *,
     expected_reads: float = 1.0,
     ttl_s: int = 1_800,
@@ -54,7 +54,7 @@ def render_openai(
     """
     native = native_parts(plan, "openai", media)
     tools = tools_of(segment.block for segment in plan.segments)
-    row = capability_for(plan, Provider.OPENAI)
+    row = capability_for(plan, CacheProvider.OPENAI)
     place = ttl_place(row, ttl_s)
     ends = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
     mark_positions = marked_shown(plan, ends, native_tools=tools is not None)
@@ -93,7 +93,7 @@ def render_openai(
     return request
 
 
-def _form(plan: Plan, row: Capability) -> dict[str, Any]:
+def _form(plan: RenderPlan, row: Capability) -> dict[str, Any]:
     """Return what holds the answer to a schema, empty where nothing can."""
     schema = plan.answer_schema
     if schema is None or not row.answer_schemas:
@@ -103,7 +103,7 @@ def _form(plan: Plan, row: Capability) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": answer}}
 
 
-def _messages(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:
+def _messages(plan: RenderPlan, contract: str, *, native_tools: bool) -> _Groups:
     """The messages as (role, segments): the zones as one each, the turns by themselves."""
     groups: _Groups = []
     zone = ""
@@ -121,7 +121,7 @@ def _messages(plan: Plan, contract: str, *, native_tools: bool) -> _Groups:
     return groups
 
 
-def _message_of(segment: Segment, contract: str) -> tuple[str, str]:
+def _message_of(segment: BlockSegment, contract: str) -> tuple[str, str]:
     """The zone that shares a message, and its role."""
     if in_system(segment, contract):
         return "system", "system"
@@ -131,7 +131,10 @@ def _message_of(segment: Segment, contract: str) -> tuple[str, str]:
 
 
 def _content(
-    role: str, segments: Sequence[tuple[int, Segment]], mark_positions: frozenset[int], mark: Mark
+    role: str,
+    segments: Sequence[tuple[int, BlockSegment]],
+    mark_positions: frozenset[int],
+    mark: Mark,
 ) -> str | list[dict[str, Any]]:
     """The text of a message; as parts, cut behind each mark, where marks are taken."""
     if mark is None:
@@ -151,7 +154,7 @@ def _content(
 
 
 def _with_media(
-    role: str, segments: Sequence[tuple[int, Segment]], native: _NativeParts
+    role: str, segments: Sequence[tuple[int, BlockSegment]], native: _NativeParts
 ) -> list[dict[str, Any]]:
     """The parts of the turn's message, which no mark ever follows."""
     words = ((number, segment, segment.said_by(role)) for number, segment in segments)

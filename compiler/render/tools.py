@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ...schema.values import fields_of
 from ..format.block import Block
 from ..format.rows import read_rows
-from .cache_plan import Plan
+from .cache_plan import RenderPlan
 
 
 class ToolSpec(NamedTuple):
@@ -40,7 +40,7 @@ def tools_of(blocks: Iterable[Block]) -> tuple[ToolSpec, ...] | None:
     return tuple(tools)
 
 
-def marked_shown(plan: Plan, ends: Iterable[int], *, native_tools: bool) -> frozenset[int]:
+def marked_shown(plan: RenderPlan, ends: Iterable[int], *, native_tools: bool) -> frozenset[int]:
     """The marked places that have a text of their own in the request.
 
     Tools that are sent as tools have none: their mark moves to the text before them in their

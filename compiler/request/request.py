@@ -94,7 +94,7 @@ class StandIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class MediaSegment:
     """A stretch of a recording or film that can be sent without the rest (C-193)."""
 
     start: float
@@ -154,7 +154,7 @@ class Media:
     stand-in that states no worth of its own loses."""
     regions: tuple[Box, ...] = ()
     """Of a picture: the parts that the task needs; it is cropped to them. Empty: the whole."""
-    segments: tuple[Segment, ...] = ()
+    segments: tuple[MediaSegment, ...] = ()
     """Of a recording or film: what may be sent alone where the whole takes too much."""
     records: str = "[]"
     """Of a table: a canonical JSON list of objects."""
@@ -219,7 +219,7 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class NamedText:
     """A short named text: a skill, a step of progress, a lesson of an error."""
 
     text: str
@@ -250,12 +250,12 @@ class CompileRequest:
     history: tuple[Turn, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     media: tuple[Media, ...] = ()
-    skills: tuple[Note, ...] = ()
+    skills: tuple[NamedText, ...] = ()
     pinned: tuple[Evidence, ...] = ()
     pinned_ids: tuple[str, ...] = ()
     """Stored objects that the request pins, sorted."""
-    progress: tuple[Note, ...] = ()
-    errors: tuple[Note, ...] = ()
+    progress: tuple[NamedText, ...] = ()
+    errors: tuple[NamedText, ...] = ()
     project: str | None = None
     query_vector: tuple[int, ...] | None = None
     budget_tokens: int = 8_000

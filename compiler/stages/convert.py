@@ -30,7 +30,7 @@ from ..ir.context import CompileContext
 from ..ir.outputs import Converted, Gated, Ranked, Rescued
 from ..ir.piece import Piece
 from ..ir.snapshot import Snapshot
-from ..ir.verdicts import Change, Verdict
+from ..ir.verdicts import TextChange, Verdict
 from ..request.request import Media
 from ..text.duplicates import Text, duplicates
 from ..text.relevance import FULL, one_line
@@ -89,7 +89,7 @@ def _without_quoted(pieces: Sequence[Piece], verdicts: list[Verdict]) -> list[Pi
 
 def _without_duplicates(
     pieces: Sequence[Piece],
-    changes: list[Change],
+    changes: list[TextChange],
     verdicts: list[Verdict],
     context: CompileContext,
 ) -> list[Piece]:
@@ -106,7 +106,7 @@ def _without_duplicates(
             continue
         target = pieces[int(container)].object_id
         verdicts.append(_duplicate(piece.object_id, target))
-        changes.append(Change(piece.object_id, Conversion.POINTER, target))
+        changes.append(TextChange(piece.object_id, Conversion.POINTER, target))
     return remaining
 
 

@@ -24,7 +24,7 @@ from ..ir.context import CompileContext
 from ..ir.outputs import Passes
 from ..ir.snapshot import Bound
 from ..render.answer_schema import answer_schema
-from ..render.cache_plan import Plan, segments_of
+from ..render.cache_plan import RenderPlan, segments_of
 from ..request.enforcement import schema_of
 from ..tokens.capabilities import capability
 from ..trace.collect import Findings, cache_key, findings, media_named, trace_of
@@ -72,7 +72,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
 
     constraints = _constraints(passes)
     entries = media_named(passes, context)
-    plan = Plan(
+    plan = RenderPlan(
         segments=segments_of(
             assembled.text, assembled.blocks, assembled.spans, media_entries=entries
         ),

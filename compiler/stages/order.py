@@ -21,7 +21,7 @@ from ..format.grammar import Seal
 from ..ir.context import CompileContext
 from ..ir.outputs import Assembled, Contained, Ordered
 from ..ir.piece import Piece, Short
-from ..ir.verdicts import Change, Gap, Verdict
+from ..ir.verdicts import Gap, TextChange, Verdict
 
 _DELIBERATE = frozenset({Reason.ITEM_LARGER_THAN_SECTION, Reason.BELOW_FLOOR})
 """What a policy that fails loud leaves out all the same: the policy itself says so."""
@@ -70,10 +70,10 @@ def _verdict(dropped: Dropped) -> Verdict:
     )
 
 
-def _changes(shortened: Iterable[Short]) -> tuple[Change, ...]:
-    changes: list[Change] = []
+def _changes(shortened: Iterable[Short]) -> tuple[TextChange, ...]:
+    changes: list[TextChange] = []
     for short in shortened:
-        changes += [Change(object_id, short.conversion) for object_id in short.object_ids]
+        changes += [TextChange(object_id, short.conversion) for object_id in short.object_ids]
     return tuple(changes)
 
 

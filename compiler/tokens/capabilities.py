@@ -27,7 +27,7 @@ from typing import Final
 from .modality import Modality
 
 
-class Provider(StrEnum):
+class CacheProvider(StrEnum):
     """Whose cache rules apply."""
 
     ANTHROPIC = "anthropic"
@@ -52,7 +52,7 @@ class Capability:
 
     pattern: str
     """Shell pattern on the model's plain name, lowercase, with dashes for dots."""
-    provider: Provider
+    provider: CacheProvider
     counting: CountingRule
     window: int | None
     """Context window W in tokens, input and output together; None when unknown."""
@@ -88,7 +88,7 @@ _AS_OF: Final = "2026-11"
 
 GENERIC: Final = Capability(
     pattern="generic",
-    provider=Provider.NONE,
+    provider=CacheProvider.NONE,
     counting=CountingRule.O200K,
     window=None,
     min_cacheable_tokens=None,
@@ -110,7 +110,7 @@ GENERIC: Final = Capability(
 _CLAUDE: Final = replace(
     GENERIC,
     pattern="claude-*",
-    provider=Provider.ANTHROPIC,
+    provider=CacheProvider.ANTHROPIC,
     counting=CountingRule.CLAUDE_FROM_4_7,
     window=200_000,
     min_cacheable_tokens=4096,
@@ -127,7 +127,7 @@ _CLAUDE: Final = replace(
 _OPENAI: Final = replace(
     GENERIC,
     pattern="gpt-*",
-    provider=Provider.OPENAI,
+    provider=CacheProvider.OPENAI,
     window=128_000,
     min_cacheable_tokens=1024,
     granularity_tokens=128,
@@ -142,7 +142,7 @@ _OPENAI: Final = replace(
 _GEMINI: Final = replace(
     GENERIC,
     pattern="gemini-*",
-    provider=Provider.GEMINI,
+    provider=CacheProvider.GEMINI,
     counting=CountingRule.GEMINI,
     window=1_000_000,
     min_cacheable_tokens=4096,

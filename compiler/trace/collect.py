@@ -31,9 +31,9 @@ from ..ir.candidate import Candidate, item_of
 from ..ir.context import CompileContext
 from ..ir.outputs import Passes
 from ..ir.piece import Piece, Short
-from ..ir.verdicts import Change, Gap, Verdict
+from ..ir.verdicts import Gap, TextChange, Verdict
 from ..media.entry import MediaEntry
-from ..render.cache_plan import Plan, expected_cached_tokens
+from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..request.request import Media
 from .lint import LintFinding, lint
 from .metrics import core_metrics, cost_of, grade
@@ -50,7 +50,7 @@ class Findings:
     compiled_ids: tuple[str, ...]
     """Object ids, in the order of the text."""
     verdicts: tuple[Verdict, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[TextChange, ...]
     gaps: tuple[Gap, ...]
     sections: tuple[SectionUse, ...]
     section_of: Mapping[str, str]
@@ -183,7 +183,7 @@ def trace_of(
     context: CompileContext,
     collected: Findings,
     *,
-    plan: Plan,
+    plan: RenderPlan,
     envelope_id: str,
 ) -> Trace:
     """Return the trace of an envelope."""
@@ -266,7 +266,7 @@ def _retrieval(
     }
 
 
-def _cache(plan: Plan, collected: Findings) -> dict[str, Any]:
+def _cache(plan: RenderPlan, collected: Findings) -> dict[str, Any]:
     tokens = dict.fromkeys((stability.value for stability in _CACHEABLE), 0)
     for use in collected.sections:
         if use.stability in _CACHEABLE:

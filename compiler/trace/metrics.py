@@ -34,7 +34,7 @@ from ..ir.context import CompileContext, question
 from ..ir.outputs import Passes
 from ..ir.piece import Piece
 from ..ir.verdicts import Verdict
-from ..render.cache_plan import Plan, expected_cached_tokens
+from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..safety.isolation import Isolation, injection_surface
 from ..text.duplicates import shingle_list
 from ..text.relevance import FULL, terms_of
@@ -102,7 +102,7 @@ def _slots_asked(context: CompileContext) -> tuple[str, ...]:
     return tuple(names)
 
 
-def cost_of(plan: Plan, tokens: int, context: CompileContext) -> dict[str, Any]:
+def cost_of(plan: RenderPlan, tokens: int, context: CompileContext) -> dict[str, Any]:
     """Return what an envelope costs, in tokens at the base price, and in money where stated.
 
     `first` is its price as a new conversation, with what is written to the provider's cache;

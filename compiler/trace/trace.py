@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...schema.compile_terms import CacheHitStatus, Reason, Stability, ValidationStatus
-from ..ir.verdicts import Change, Gap, Verdict
+from ..ir.verdicts import Gap, TextChange, Verdict
 from .lint import LintFinding
 from .provenance import Provenance
 
@@ -107,7 +107,7 @@ class Trace:
     budget: Mapping[str, Any]
     provenance: tuple[Provenance, ...]
     """Of everything that was found, stored or brought."""
-    conversions: tuple[Change, ...]
+    conversions: tuple[TextChange, ...]
     gaps: tuple[Gap, ...]
     metrics: Mapping[str, float]
     validation_status: ValidationStatus

@@ -18,10 +18,10 @@ from ...compiler.tokens.modality import AudioRule
 from ...schema.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ...compiler.request.request import Media, Segment
+    from ...compiler.request.request import Media, MediaSegment
 
 
-def cut_sound(data: bytes, media: Media, segment: Segment) -> SentMedia:
+def cut_sound(data: bytes, media: Media, segment: MediaSegment) -> SentMedia:
     """Return a segment of a recording as a WAV file of its own.
 
     Raises:

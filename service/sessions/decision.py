@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.render.cache_plan import Segment
+from ...compiler.render.cache_plan import BlockSegment
 from ...schema.compile_terms import SectionName, Stability
 from ...schema.errors import unknown
 from ...window.editing import UnitChange
@@ -91,7 +91,7 @@ class SessionContext:
         return "\n".join(["Notes of this session:", *lines]) if lines else ""
 
 
-def _is_request(segment: Segment) -> bool:
+def _is_request(segment: BlockSegment) -> bool:
     return segment.block.section == SectionName.USER_REQUEST
 
 

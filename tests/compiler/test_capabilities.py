@@ -10,8 +10,8 @@ import pytest
 from tenure.compiler.tokens.capabilities import (
     GENERIC,
     TABLE,
+    CacheProvider,
     CountingRule,
-    Provider,
     capability,
     plain_name,
 )
@@ -79,7 +79,7 @@ def test_models_are_counted_by_their_family(model: str, rule: CountingRule) -> N
 def test_an_unknown_model_has_the_generic_row() -> None:
     assert capability("llama-9") is GENERIC is capability("generic")
     assert GENERIC.window is None
-    assert GENERIC.provider is Provider.NONE
+    assert GENERIC.provider is CacheProvider.NONE
 
 
 def test_cache_writes_cost_from_gpt_5_6_on() -> None:

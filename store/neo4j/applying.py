@@ -47,7 +47,7 @@ _EDGES: Final[Mapping[EdgeKind, str]] = {
 
 
 @dataclass(slots=True)
-class Counters:
+class ClockCounters:
     """The counters of a tenant's clock node, as this transaction has moved them."""
 
     clock: Clock
@@ -62,7 +62,7 @@ class Counters:
     """What this transaction last wrote to the clock node."""
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Counters:
+    def from_record(cls, record: Mapping[str, Any]) -> ClockCounters:
         """The counters of a record."""
         return cls(
             clock=clock_of(record),
@@ -100,7 +100,7 @@ def clock_of(record: Mapping[str, Any]) -> Clock:
     return Clock(record["seq"], record["last_us"], record["next_vid"], record["vec_seq"])
 
 
-def write_batch(calls: Writes, counters: Counters, batch: Batch) -> None:
+def write_batch(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     """Write a batch inside the open transaction, and move the counters.
 
     Raises:
@@ -171,7 +171,7 @@ def portions_of(rows: Sequence[Any]) -> Iterator[list[Any]]:
         yield list(rows[start : start + LARGEST])
 
 
-def _write_names(calls: Writes, counters: Counters, batch: Batch) -> None:
+def _write_names(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     number = counters.number
     norms: list[Properties] = []
     parts: Parts = {
@@ -191,7 +191,7 @@ def _write_names(calls: Writes, counters: Counters, batch: Batch) -> None:
     _require(counts.get("aliases", 0) == len(batch.aliases), "an alias names an unknown entity")
 
 
-def _write_facts(calls: Writes, counters: Counters, batch: Batch) -> None:
+def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     number, token = counters.number, codec.tenant_token(calls.tenant)
     live = {row.claim.object_id for row in batch.rows if codec.openness(row) == codec.HEAD}
     signatures = _signatures(calls, batch)
@@ -250,7 +250,7 @@ def _signatures(calls: Writes, batch: Batch) -> dict[str, str]:
     return {i: sign_scope(newest_key, i, scope_id) for i, scope_id in scopes.items()}
 
 
-def _events(counters: Counters, batch: Batch) -> Iterator[Properties]:
+def _events(counters: ClockCounters, batch: Batch) -> Iterator[Properties]:
     for event in batch.events:
         counters.digest = chained(counters.digest, event)
         yield {
@@ -276,7 +276,7 @@ def _write_mentions(calls: Writes, batch: Batch) -> None:
     _require(count == len(batch.mentions), "a mention stands in an unknown claim")
 
 
-def _edges(counters: Counters, batch: Batch) -> dict[str, list[Properties]]:
+def _edges(counters: ClockCounters, batch: Batch) -> dict[str, list[Properties]]:
     rows_of: dict[str, list[Properties]] = {name: [] for name in _EDGES.values()}
     for edge in batch.edges:
         rows_of[_EDGES[edge.kind]].append(codec.edge_row(edge, counters.number()))
@@ -297,7 +297,7 @@ def _write_judgements(calls: Writes, batch: Batch) -> None:
     _put(calls, register.PUT_CANONICAL, pairs, inf=INF_US, tx=batch.clock.last_us)
 
 
-def _write_queue(calls: Writes, counters: Counters, batch: Batch) -> None:
+def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     _put(calls, register.PUT_ACTIONS, map(register_codec.action_row, batch.actions))
     closings = list(map(to_plain, batch.closed_actions))
     closed = _put(calls, register.CLOSE_ACTIONS, closings, inf=INF_US)
@@ -322,7 +322,7 @@ def _write_queue(calls: Writes, counters: Counters, batch: Batch) -> None:
 # --- what has calls of its own, and what a restore brings
 
 
-def _write_restored(calls: Writes, counters: Counters, batch: Batch) -> None:
+def _write_restored(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     define(calls, counters, batch.definitions)
     put_packs(calls, batch.packs)
     manifests = [
@@ -346,7 +346,7 @@ def _write_restored(calls: Writes, counters: Counters, batch: Batch) -> None:
         _put(calls, cypher.PUT_KEYS, keys)
 
 
-def define(calls: Writes, counters: Counters, definitions: Sequence[str]) -> None:
+def define(calls: Writes, counters: ClockCounters, definitions: Sequence[str]) -> None:
     """Append vocabulary definitions."""
     rows = [
         {"number": number, "body": body}
@@ -373,7 +373,7 @@ def put_manifests(calls: Writes, rows: Iterable[Properties]) -> None:
         calls.rows(register.PUT_MANIFESTS, rows=[row])
 
 
-def put_vectors(calls: Writes, counters: Counters, vectors: Sequence[VectorRow]) -> None:
+def put_vectors(calls: Writes, counters: ClockCounters, vectors: Sequence[VectorRow]) -> None:
     """Add or replace vectors under new numbers; those of erased objects are left out."""
     first = counters.clock.vec_seq + 1
     rows = [

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...schema.interval import MIN_US
-from .applying import LARGEST, Counters
+from .applying import LARGEST, ClockCounters
 from .calls import Writes
 from .cypher import core as cypher
 from .cypher import register
 
 
 def empty(
-    calls: Writes, counters: Counters, object_ids: Sequence[str], entity_ids: Sequence[str]
+    calls: Writes, counters: ClockCounters, object_ids: Sequence[str], entity_ids: Sequence[str]
 ) -> None:
     """Empty what repeats these objects and entities."""
     for ids in _slices(object_ids):

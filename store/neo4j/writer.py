@@ -32,7 +32,7 @@ from ..port.store import (
     StoredReceipt,
 )
 from . import applying, codec, erasing, identity, register_codec, sessions, versions
-from .applying import Counters
+from .applying import ClockCounters
 from .calls import Writes
 from .cypher import core as cypher
 from .cypher import register
@@ -46,7 +46,7 @@ class Neo4jWriteTx:
 
     def __init__(self, calls: Writes) -> None:
         self._calls = calls
-        self._counters: Counters | None = None
+        self._counters: ClockCounters | None = None
         self._unused: set[str] = set()
         """Objects of which nothing is derived, as far as this transaction has met them."""
         self.mark: tuple[int, bytes] | None = None
@@ -66,12 +66,12 @@ class Neo4jWriteTx:
                     "this store holds no such tenant; call ensure first", code="unknown_tenant"
                 )
 
-            self._counters = Counters.from_record(records[0])
+            self._counters = ClockCounters.from_record(records[0])
 
         return self._counters.clock
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> ClockCounters:
         """The counters under the lock."""
         if self._counters is None:
             raise Fault("a write transaction begins with lock()", code="invariant_broken")

@@ -129,6 +129,9 @@ class Settings(_Group):
     asked."""
     vector_index: bool = False
     """Let the server's own vector index propose what is near; see the page on scaling."""
+    durability: Literal["full", "normal"] = "full"
+    """Of an embedded store: `normal` is faster and never breaks the file, but a power failure may
+    take the writes of the last moments."""
     encoder: str | None = None
     """`onnx`, or `sentence-transformers:` and a folder; without one search is lexical."""
     extractor: str | None = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from ..visual.text import held_span, value_text, when
-from .frame import FINDINGS, answer, examples, open_memory
+from .frame import FINDINGS, answer, examples, frame_of, open_memory, place_of
 from .read import Entity, SlotName
 from .show import Columns, Screen
 
@@ -36,6 +36,13 @@ _VERSIONS: Columns = {
     "reason": "reason",
     "by": "actor",
     "object": "object_id",
+}
+
+
+_DURABILITY: Final[Mapping[str, str]] = {
+    "full": "on the disk when they are acknowledged",
+    "normal": "on the disk within moments; a power failure may take the last ones",
+    "server": "as durable as the server is set to make them",
 }
 
 
@@ -224,10 +231,19 @@ def doctor(context: typer.Context) -> None:
         findings = [{"check": check, "finding": text} for check, text in _findings(memory)]
         url, tenant = memory.backend.store.url, memory.principal.tenant
 
-    report = {"store": url, "tenant": tenant, "checked": list(_CHECKS), "findings": findings}
+    place = place_of(frame_of(context).settings().settings)
+    durability = "server" if place.is_server else place.durability
+    report = {
+        "store": url,
+        "tenant": tenant,
+        "durability": durability,
+        "checked": list(_CHECKS),
+        "findings": findings,
+    }
 
     def show(screen: Screen) -> None:
         screen.line(f"{url}, tenant {tenant}")
+        screen.line(f"  writes: {_DURABILITY[durability]}")
 
         for check, text in _CHECKS.items():
             sentences = [finding["finding"] for finding in findings if finding["check"] == check]

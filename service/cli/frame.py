@@ -154,6 +154,7 @@ def place_of(settings: Settings) -> Place:
         database=settings.database,
         cells=tuple(cells),
         vector_index=settings.vector_index,
+        durability=settings.durability,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 from ...resolution.bind import Scorer
 from ...schema.artifact import MAX_BYTES
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ..encoders.encoder import Encoder
     from ..extraction.claims import Extractor
 
+Durability = Literal["full", "normal"]
+"""What a power failure may take from an embedded store: nothing, or the last moments."""
+
 Cells = Sequence[Cell] | Resolve
 """Which tenants live on servers of their own: a list, or a function asked every time."""
 
@@ -45,6 +48,7 @@ def connect(
     database: str = DATABASE,
     cells: Cells = (),
     vector_index: bool = False,
+    durability: Durability = "full",
     encoder: Encoder | str | None = None,
     extractor: Extractor | str | None = None,
     mentions: MentionExtractor | str | None = None,
@@ -61,8 +65,10 @@ def connect(
     `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, or the address of a
     Neo4j server. `cells` are servers for some tenants, or a function that returns the target of
     each; `vector_index` lets the server propose what is near, for tenants whose vectors outgrow
-    memory, and gives up that both stores answer alike. `clock` and `ids` replace the machine's
-    time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an object
+    memory, and gives up that both stores answer alike. `durability` is of an embedded store:
+    "full" has every acknowledged write on the disk; "normal" is faster and never breaks the file,
+    but a power failure may take the writes of the last moments. `clock` and `ids` replace the
+    machine's time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an object
     like `Encoder`; without one, search and compile are lexical. `extractor` finds the claims of
     an observed text: "openai:MODEL", "anthropic:MODEL", either with an address as in
     "openai:MODEL@http://localhost:8000/v1", or an object like `Extractor`; without one, rules
@@ -78,7 +84,9 @@ def connect(
         Unavailable: when the store cannot be opened, with what to do.
     """
     chosen_encoder, finder = _encoder(encoder), _finder(mentions)
-    store, place = _with_originals(Place(url, auth, database, cells, vector_index), artifacts)
+    store, place = _with_originals(
+        Place(url, auth, database, cells, vector_index, durability), artifacts
+    )
     backend = Backend(
         store=store,
         policy=policy,
@@ -158,6 +166,7 @@ class Place(NamedTuple):
     database: str = DATABASE
     cells: Cells = ()
     vector_index: bool = False
+    durability: Durability = "full"
 
     @property
     def is_server(self) -> bool:
@@ -186,17 +195,29 @@ class Place(NamedTuple):
                     " it out, or give the address of a server",
                     code="bad_settings",
                 )
+        if self.durability not in get_args(Durability):
+            raise InvalidInput(
+                f"durability is full or normal, not {self.durability!r}", code="bad_settings"
+            )
+        from ...store.sqlite.connection import Tuning
         from ...store.sqlite.store import SqliteStore
 
-        return SqliteStore(self.url)
+        return SqliteStore(self.url, Tuning(sync=self.durability))
 
     def server(self, *, prepare: bool = True) -> Store:
         """Open the store on a server, or on the servers of a map.
 
         Raises:
-            InvalidInput: `bad_settings` for a tenant in two cells.
+            InvalidInput: `bad_settings` for a tenant in two cells, or a durability that only an
+                embedded store has.
             Unavailable: when nothing answers, with what to do.
         """
+        if self.durability != "full":
+            raise InvalidInput(
+                f"durability is an option of an embedded store, and {self.url!r} is a server, "
+                "which decides that itself: leave it out",
+                code="bad_settings",
+            )
         try:
             module = import_module("tenure.store.neo4j.store")
         except ModuleNotFoundError as error:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from ...schema.errors import Fault, InvalidInput, TenureError, Unavailable
 
@@ -30,8 +30,9 @@ class Tuning:
 
     busy_s: float = 10.0
     """Seconds a writer waits for another one before `store_busy`."""
-    durable: bool = True
-    """False for stores that die with the process: no fsync."""
+    sync: Literal["full", "normal", "off"] = "full"
+    """When the disk must have it: at every commit; at checkpoints, so that a power failure may take
+    the last moments but never breaks the file; or never, for a store that dies with the process."""
     cache_kib: int = 32_768
     """Page cache of a connection."""
 
@@ -64,7 +65,7 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
                 "secure_delete = ON",
                 "temp_store = MEMORY",
                 "trusted_schema = OFF",
-                f"synchronous = {'FULL' if tuning.durable else 'OFF'}",
+                f"synchronous = {tuning.sync}",
                 f"cache_size = -{tuning.cache_kib}",
                 f"query_only = {'ON' if reader else 'OFF'}",
             ):

@@ -16,6 +16,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -40,7 +41,9 @@ class SqliteStore:
     def __init__(self, path: str | os.PathLike[str], tuning: Tuning | None = None) -> None:
         """Name a store; files are opened, and made, when a tenant needs them."""
         self._name = os.fspath(path)
-        self._tuning = tuning or Tuning(durable=self._name != MEMORY)
+        self._tuning = tuning or Tuning()
+        if self._name == MEMORY:
+            self._tuning = replace(self._tuning, sync="off")
         self._partitions: dict[str, Partition] = {}
         self._guard = Lock()
         self._closed = False

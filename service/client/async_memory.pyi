@@ -69,7 +69,7 @@ from ..stewardship.transfer import TransferReport
 from ..visual.plane import TimePlane
 from ..writing.ingest import IngestReport, Progress
 from ..writing.vocabulary import SlotFields
-from .connect import Cells
+from .connect import Cells, Durability
 from .memory import Memory
 
 class AsyncPart: ...
@@ -387,6 +387,7 @@ def aconnect(
     database: str = DATABASE,
     cells: Cells = (),
     vector_index: bool = False,
+    durability: Durability = "full",
     encoder: Encoder | str | None = None,
     extractor: Extractor | str | None = None,
     mentions: MentionExtractor | str | None = None,

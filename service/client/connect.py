@@ -68,8 +68,8 @@ def connect(
     memory, and gives up that both stores answer alike. `durability` is of an embedded store:
     "full" has every acknowledged write on the disk; "normal" is faster and never breaks the file,
     but a power failure may take the writes of the last moments. `clock` and `ids` replace the
-    machine's time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an object
-    like `Encoder`; without one, search and compile are lexical. `extractor` finds the claims of
+    machine's time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an
+    object like `Encoder`; without one, search and compile are lexical. `extractor` finds the claims of
     an observed text: "openai:MODEL", "anthropic:MODEL", either with an address as in
     "openai:MODEL@http://localhost:8000/v1", or an object like `Extractor`; without one, rules
     do. `mentions` finds names beyond the known ones and the rules: an object like

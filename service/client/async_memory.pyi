@@ -327,7 +327,11 @@ class AsyncMemory:
         self, task: str, query: str = "", **fields: Unpack[RequestFields]
     ) -> Envelope: ...
     async def session(
-        self, name: str, *, policy: WindowPolicy | None = None, **terms: Unpack[SessionTerms]
+        self,
+        name: str,
+        *,
+        policy: WindowPolicy | str | Path | None = None,
+        **terms: Unpack[SessionTerms],
     ) -> AsyncSession: ...
     async def sessions(self) -> tuple[SessionSummary, ...]: ...
     async def replay(

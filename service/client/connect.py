@@ -69,14 +69,14 @@ def connect(
     "full" has every acknowledged write on the disk; "normal" is faster and never breaks the file,
     but a power failure may take the writes of the last moments. `clock` and `ids` replace the
     machine's time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an
-    object like `Encoder`; without one, search and compile are lexical. `extractor` finds the claims of
-    an observed text: "openai:MODEL", "anthropic:MODEL", either with an address as in
-    "openai:MODEL@http://localhost:8000/v1", or an object like `Extractor`; without one, rules
-    do. `mentions` finds names beyond the known ones and the rules: an object like
-    `MentionExtractor`, or "spacy:MODEL". `reranker` scores the best candidates of a compile once
-    more. `artifacts` is where originals are kept: a folder or a URL of fsspec, by default a
-    folder beside an embedded store, and `artifact_bytes` the most that one may hold. A server
-    keeps none unless it is told where.
+    object like `Encoder`; without one, search and compile are lexical. `extractor` finds the
+    claims of an observed text: "openai:MODEL", "anthropic:MODEL", either with an address as in
+    "openai:MODEL@http://localhost:8000/v1", or an object like `Extractor`; without one, rules do.
+    `mentions` finds names beyond the known ones and the rules: an object like `MentionExtractor`,
+    or "spacy:MODEL". `reranker` scores the best candidates of a compile once more. `artifacts` is
+    where originals are kept: a folder or a URL of fsspec, by default a folder beside an embedded
+    store, and `artifact_bytes` the most that one may hold. A server keeps none unless it is told
+    where.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings` for an option that the

@@ -66,17 +66,16 @@ def connect(
     Neo4j server. `cells` are servers for some tenants, or a function that returns the target of
     each; `vector_index` lets the server propose what is near, for tenants whose vectors outgrow
     memory, and gives up that both stores answer alike. `durability` is of an embedded store:
-    "full" has every acknowledged write on the disk; "normal" is faster and never breaks the file,
-    but a power failure may take the writes of the last moments. `clock` and `ids` replace the
+    "full" has every acknowledged write on the disk; with "normal", which is faster, a power failure
+    may take the last moments but never breaks the file. `clock` and `ids` replace the
     machine's time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an
     object like `Encoder`; without one, search and compile are lexical. `extractor` finds the
     claims of an observed text: "openai:MODEL", "anthropic:MODEL", either with an address as in
     "openai:MODEL@http://localhost:8000/v1", or an object like `Extractor`; without one, rules do.
     `mentions` finds names beyond the known ones and the rules: an object like `MentionExtractor`,
     or "spacy:MODEL". `reranker` scores the best candidates of a compile once more. `artifacts` is
-    where originals are kept: a folder or a URL of fsspec, by default a folder beside an embedded
-    store, and `artifact_bytes` the most that one may hold. A server keeps none unless it is told
-    where.
+    where originals are kept, none for a server by default: a folder or a URL of fsspec; and
+    `artifact_bytes` the most that one may hold.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings` for an option that the
@@ -84,9 +83,9 @@ def connect(
         Unavailable: when the store cannot be opened, with what to do.
     """
     chosen_encoder, finder = _encoder(encoder), _finder(mentions)
-    store, place = _with_originals(
-        Place(url, auth, database, cells, vector_index, durability), artifacts
-    )
+    place = Place(url, auth, database, cells, vector_index, durability)
+    store, originals = _with_originals(place, artifacts, artifact_bytes)
+
     backend = Backend(
         store=store,
         policy=policy,
@@ -98,22 +97,26 @@ def connect(
         encoder=chosen_encoder,
         reranker=reranker,
         tenant_key=tenant_key,
-        artifacts=ArtifactFiles(place, max_bytes=artifact_bytes)
-        if isinstance(place, str)
-        else place,
+        artifacts=originals,
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
 
 
 def _with_originals(
-    place: Place, artifacts: ArtifactFiles | str | None
-) -> tuple[Store, ArtifactFiles | str | None]:
-    """Open a store, and say where originals are kept: beside an embedded one by default."""
+    place: Place, artifacts: ArtifactFiles | str | None, max_bytes: int
+) -> tuple[Store, ArtifactFiles | None]:
+    """Open a store and where originals are kept: beside an embedded one, unless told."""
+    store: Store
     if place.is_server:
-        return place.server(), artifacts
-    store = place.embedded()
-    return store, artifacts or str(store.artifacts)
+        store = place.server()
+    else:
+        store = place.embedded()
+        artifacts = artifacts or str(store.artifacts)
+
+    if isinstance(artifacts, str):
+        artifacts = ArtifactFiles(artifacts, max_bytes=max_bytes)
+    return store, artifacts
 
 
 class NamesOnDemand:

@@ -78,14 +78,12 @@ def connect(
     `artifact_bytes` the most that one may hold.
 
     Raises:
-        InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings` for an option that the
-            store does not have.
+        InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings`: not an option of the store.
         Unavailable: when the store cannot be opened, with what to do.
     """
     chosen_encoder, finder = _encoder(encoder), _finder(mentions)
     place = Place(url, auth, database, cells, vector_index, durability)
     store, originals = _with_originals(place, artifacts, artifact_bytes)
-
     backend = Backend(
         store=store,
         policy=policy,

@@ -13,6 +13,7 @@ to C-168.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from ...schema.compile_terms import BlockKind, InjectionPolicy, Reason, SectionName, Stage
@@ -72,7 +73,32 @@ def contain(converted: Converted, context: CompileContext) -> Contained:
             if method is Isolation.TYPED_SLOT and _may_share(clean):
                 clean = clean._replace(shared=True)
         pieces.append(clean)
-    return Contained(tuple(pieces), tuple(sorted(isolation.items())), tuple(verdicts))
+
+    whole = _whole_pairs(converted.pieces, pieces, verdicts)
+    return Contained(tuple(whole), tuple(sorted(isolation.items())), tuple(verdicts))
+
+
+def _whole_pairs(
+    before: Sequence[Piece], pieces: Sequence[Piece], verdicts: list[Verdict]
+) -> list[Piece]:
+    """Take out what belongs to a tool call of which a part was set apart.
+
+    A call without its result reads as if it still ran, and a result without its call answers
+    nothing: providers refuse both.
+    """
+    refused_ids = {verdict.object_id for verdict in verdicts}
+    parted = {piece.pair for piece in before if piece.pair and piece.object_id in refused_ids}
+    if not parted:
+        return list(pieces)
+
+    whole: list[Piece] = []
+    for piece in pieces:
+        if piece.pair in parted:
+            reason = Reason.POLICY_HOLD
+            verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, reason, "tool_pair"))
+        else:
+            whole.append(piece)
+    return whole
 
 
 def _may_share(piece: Piece) -> bool:

@@ -43,7 +43,7 @@ from .stages.resolve import resolve
 from .stages.validate import validate
 from .tokens.capabilities import capability
 from .tokens.counting import counter_for
-from .tokens.window import ReservePolicy, compile_budget
+from .tokens.window import ReservePolicy, compile_budget, elastic_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         keys=tuple(circumstances.keys),
         epoch=epoch,
         counter=counter,
-        budget=budget.tokens - media.tokens,
+        budget=elastic_tokens(budget.tokens, media.tokens),
         media=media,
         reserve=budget.reserve_tokens,
         project=project,

@@ -55,18 +55,6 @@ class Budget:
     asked_tokens: int
     """The budget that was asked for."""
 
-    def elastic_tokens(self, *fixed: int) -> int:
-        """What the given fixed tiers leave of B for evidence, memory and history.
-
-        Raises:
-            ContextBudgetExhausted: `required_over_budget`, when they leave less than nothing.
-        """
-        left = self.tokens - sum(fixed)
-        if left < 0:
-            raise _budget_error(f"the fixed tiers need {sum(fixed)} of {self.tokens} tokens", -left)
-
-        return left
-
 
 def compile_budget(
     budget_tokens: int,
@@ -106,6 +94,21 @@ def compile_budget(
         )
 
     return Budget(tokens, reserve, framing, window, budget_tokens)
+
+
+def elastic_tokens(tokens: int, *fixed: int) -> int:
+    """What fixed parts leave of a budget to divide: media of the text, rules of the rest.
+
+    >>> elastic_tokens(8000, 1200, 300)
+    6500
+
+    Raises:
+        ContextBudgetExhausted: `required_over_budget`, when they leave less than nothing.
+    """
+    remainder = tokens - sum(fixed)
+    if remainder < 0:
+        raise _budget_error(f"the fixed parts need {sum(fixed)} of {tokens} tokens", -remainder)
+    return remainder
 
 
 def _reserve(window: int | None, answer_tokens: int, policy: ReservePolicy) -> int:

@@ -35,6 +35,7 @@ from ..ir.verdicts import Gap, TextChange, Verdict
 from ..media.entry import MediaEntry
 from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..request.request import Media
+from ..tokens.window import elastic_tokens
 from .lint import LintFinding, lint
 from .metrics import core_metrics, cost_of, grade
 from .provenance import provenance
@@ -329,8 +330,11 @@ def _media(passes: Passes, context: CompileContext) -> list[dict[str, Any]]:
 
 def _budget(passes: Passes, context: CompileContext, collected: Findings) -> dict[str, Any]:
     ordered, uses = passes.ordered, collected.sections
+    # Rules, contract and request are fixed; evidence, memory and history share what they leave.
+    fixed = [use.tokens for use in uses if SECTIONS[SectionName(use.name)].tier <= 1]
     return {
         "budget_tokens": context.budget,
+        "elastic_tokens": elastic_tokens(context.budget, *fixed),
         "asked_tokens": context.request.budget_tokens,
         "reserve_tokens": context.reserve,
         "used_tokens": ordered.tokens,

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.tokens.capabilities import GENERIC, Capability, capability
-from tenure.compiler.tokens.window import Budget, ReservePolicy, compile_budget
+from tenure.compiler.tokens.window import Budget, ReservePolicy, compile_budget, elastic_tokens
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
+from tenure.schema.principal import Principal
+from tenure.tests.compiler.fake_reader import Bench
 
 CLAUDE = capability("claude-haiku-4-5")
 
@@ -84,12 +86,28 @@ def test_a_reserve_that_eats_everything_says_what_is_missing() -> None:
 
 
 def test_elastic_tokens_are_what_the_fixed_tiers_leave() -> None:
-    budget = compile_budget(8000, None, GENERIC)
-    assert budget.elastic_tokens(1200, 300) == 6500
-    assert budget.elastic_tokens() == 8000
+    assert elastic_tokens(8000, 1200, 300) == 6500
+    assert elastic_tokens(8000) == 8000
     with pytest.raises(ContextBudgetExhausted) as caught:
-        budget.elastic_tokens(8000, 1)
+        elastic_tokens(8000, 8000, 1)
     assert caught.value.data["shortfall"] == 1
+
+
+def test_a_compile_divides_what_rules_request_and_media_leave() -> None:
+    bench = Bench(principal=Principal(user="ann", authority_level=0))
+    picture = {"kind": "image", "uri": "a.png", "width": 560, "height": 560, "description": "a"}
+    request: dict[str, Any] = {"query": "alpha", "budget_tokens": 3000, "reserve_tokens": 0}
+    bare = bench.compile(**request, evidence=["alpha page"]).trace.budget
+    shown = bench.compile(**request, evidence=["alpha page", picture]).trace.budget
+    assert bare["budget_tokens"] == 3000
+    assert 3000 - shown["budget_tokens"] > 200
+
+    bench.world.add("rule", text="Be kind. " * 60, object_type="policy_rule", level=0)
+    ruled = bench.compile(**request, evidence=["alpha page"]).trace.budget
+    rules = ruled["sections"]["system_policy"]["used"] - bare["sections"]["system_policy"]["used"]
+    assert rules > 100
+    assert ruled["elastic_tokens"] == bare["elastic_tokens"] - rules
+    assert ruled["sections"]["evidence"]["used"] <= ruled["elastic_tokens"] < 3000 - rules
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 A name is a row: an entity, a surface, a scope, and the write that taught it. Its level and its
 classification are those of that write, as they are today. A caller sees the strongest name among
 the rows of its scopes that it may read, and where there is none the head of the entity's id. A
-write that is quarantined shows its name to nobody. Pure.
+write that is quarantined shows its name to nobody; one that was taken back gives way to equals, and
+one of level 4 to every stronger one. Pure.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class NameRow:
     """The write that taught it."""
     level: int
     """Of that write: 0 to 4, `STEWARD_LEVEL` without one, `UNTRUSTED_LEVEL` in quarantine."""
+    is_live: bool
+    """Whether that write still stands somewhere, today; True without one."""
     permissions: Permissions
     """Of that write, today."""
 
@@ -67,16 +70,16 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
     All members of a cluster have one name. An erased entity has none and stays as it is.
     """
     best: dict[str, NameRow] = {}
-    ranks: dict[str, tuple[int, int, bool, int, str, str]] = {}
+    ranks: dict[str, tuple[int, int, int, int, str, str]] = {}
     for row in rows:
         root = known.canonical.get(row.entity_id, row.entity_id)
         if not row.is_visible(sight) or root not in known.entities:
             continue
 
-        # Of equals the name that the entity was made with stands before nicknames.
+        # Of equals, what nobody took back stands first, then the name it was made with.
         specificity = Scope.parse(row.scope_id).specificity
-        is_nickname = row.surface != known.entities[root].name
-        rank = (row.level, -specificity, is_nickname, row.tx_start, row.entity_id, row.surface)
+        demerits = (not row.is_live) * 2 + (row.surface != known.entities[root].name)
+        rank = (row.level, -specificity, demerits, row.tx_start, row.entity_id, row.surface)
         if root not in best or rank < ranks[root]:
             best[root], ranks[root] = row, rank
 

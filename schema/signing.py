@@ -11,9 +11,17 @@ False
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+import re
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from .values import canonical_json
+
+OBJECT_SPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:tenure:object")
+"""The namespace of every object id that follows from something stated."""
 _LENGTH = 32
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
 def sign_scope(key: bytes, object_id: str, scope_id: str) -> str:
@@ -35,3 +43,27 @@ def _code(key: bytes, *fields: bytes) -> str:
     # Each field with its length (a netstring), so that no two lists of fields give one text.
     message = b"".join(b"%d:%s" % (len(field), field) for field in fields)
     return hmac.digest(key, message, "sha256").hex()
+
+
+def key_digest(secret: bytes, caller: Sequence[str | None], key: str) -> str:
+    """What is stored of an idempotency key: a digest that only this tenant and caller can make.
+
+    A caller is its user and, for a service without one, its session.
+    """
+    message = canonical_json(["key", *caller, key]).encode("utf-8", "surrogatepass")
+    return hmac.digest(secret, message, "sha256").hex()
+
+
+def key_id(tenant: str, digest: str) -> str:
+    """The object id of an idempotency key, from its digest."""
+    return str(uuid.uuid5(OBJECT_SPACE, canonical_json(["key", tenant, digest])))
+
+
+def stored_digest(secret: bytes, actor: str | None, key: str) -> str:
+    """The digest of a key as a store holds it: as older versions stated it, or a digest already.
+
+    A stated key that looks like a digest stays: it says no more than one.
+    """
+    if _DIGEST.fullmatch(key):
+        return key
+    return key_digest(secret, (None if actor == "service" else actor, None), key)

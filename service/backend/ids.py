@@ -7,14 +7,13 @@ sources, so that a test or a simulation is the same every time.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import os
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 
+from ...schema.signing import OBJECT_SPACE
 from ...schema.values import canonical_json, micros
 
 Ids = Callable[[], str]
@@ -22,8 +21,6 @@ Ids = Callable[[], str]
 
 Clock = Callable[[], "int | datetime"]
 """Returns now: microseconds UTC, or an aware datetime."""
-
-_SPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:tenure:object")
 
 
 def wall_clock() -> int:
@@ -45,17 +42,8 @@ def uuid7() -> str:
     return str(uuid.UUID(int=number & ~(3 << 62) | 2 << 62))
 
 
-def key_digest(secret: bytes, caller: Sequence[str | None], key: str) -> str:
-    """What is stored of an idempotency key: a digest that only this tenant and caller can make."""
-    message = canonical_json(["key", *caller, key]).encode("utf-8", "surrogatepass")
-    return hmac.new(secret, message, hashlib.sha256).hexdigest()
-
-
-def key_id(tenant: str, digest: str) -> str:
-    """The object id of an idempotency key, from its digest."""
-    return str(uuid.uuid5(_SPACE, canonical_json(["key", tenant, digest])))
-
-
 def event_id(tenant: str, recorded_us: int, ordinal: int, event: str) -> str:
     """Return the object id of a replayed event; `event` is its canonical JSON."""
-    return str(uuid.uuid5(_SPACE, canonical_json(["event", tenant, recorded_us, ordinal, event])))
+    return str(
+        uuid.uuid5(OBJECT_SPACE, canonical_json(["event", tenant, recorded_us, ordinal, event]))
+    )

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from operator import attrgetter
 
 from ...resolution.known import Known
 from ...resolution.names import NameRow
@@ -21,7 +20,7 @@ from ...schema.context_object import ContextObject
 from ...schema.layers import DecayRule
 from ...schema.principal import EVERYONE, Sight
 from ...schema.values import moment, stamped
-from ...schema.vocabulary import EdgeKind
+from ...schema.vocabulary import Authority, EdgeKind
 from ...store.port.store import Ask, Point, Reader, Usage
 
 _WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
@@ -126,11 +125,21 @@ def _entities(version: Version) -> Iterable[str]:
 def visible_names(
     rows: Iterable[NameRow], register: Register, access: Sight
 ) -> dict[str, tuple[str, ...]]:
-    """The names of each entity that a caller may see, by canonical id; an entity without is out."""
+    """The names of each entity that a caller may see, by canonical id; an entity without is out.
+
+    What pages and tools call an entity is shown only while nobody stronger names it.
+    """
     names: dict[str, dict[str, None]] = {}
-    for row in sorted(rows, key=attrgetter("surface", "entity_id")):
-        if row.is_visible(access):
-            names.setdefault(register.root(row.entity_id), {})[row.surface] = None
+    trusted_roots: set[str] = set()
+    for row in sorted(rows, key=lambda row: (row.level >= Authority.RETRIEVED, row.surface)):
+        root = register.root(row.entity_id)
+        if not row.is_visible(access):
+            continue
+        if row.level < Authority.RETRIEVED:
+            trusted_roots.add(root)
+        elif root in trusted_roots:
+            continue
+        names.setdefault(root, {})[row.surface] = None
 
     return {root: tuple(surfaces) for root, surfaces in names.items()}
 

@@ -1,17 +1,19 @@
-"""Erasing from sessions: the texts that name somebody, or a whole session.
+"""Erasing from sessions: the texts that name somebody or repeat an object, or a whole session.
 
-A name of two words or more, and any identifier, takes the texts along in which it stands as whole
-words. A single word is too common for that: "Will" would empty half a log. The sessions in which
-such a name stands are told, for a person to look at.
+A name of two words or more, a text or value of three, and any identifier takes the texts along in
+which it stands as whole words. Less is too common for that: "Will" or "New York" would empty half a
+log. The sessions in which such words stand are told, for a person to look at.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...schema.claim import Assertion
 from ...schema.entity import Alias, Identifier
 from ...schema.errors import NotFound, TenureError
 from ...schema.principal import Principal
@@ -25,15 +27,27 @@ _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class NamePatterns:
-    """How an entity is named in texts."""
+class ErasurePatterns:
+    """How what is erased is repeated in texts."""
 
-    telling: tuple[re.Pattern[str], ...]
-    """Identifiers, and names of two words or more."""
-    single_words: tuple[re.Pattern[str], ...]
+    selective: tuple[re.Pattern[str], ...] = ()
+    """What takes a text along in which it stands."""
+    common: tuple[re.Pattern[str], ...] = ()
 
 
-def name_patterns(reader: Reader, entity_id: str) -> NamePatterns:
+def object_patterns(assertions: Iterable[Assertion]) -> ErasurePatterns:
+    """The texts and values of objects; an entity that is a value is not what is erased."""
+    phrases: set[str] = set()
+    for assertion in assertions:
+        phrases.add(assertion.content.text)
+        value = json.loads(assertion.content.value_json)
+        if isinstance(value, str) and not assertion.details.value_entity_id:
+            phrases.add(value)
+
+    return _erasure_patterns(phrases, (), selective_words=3)
+
+
+def name_patterns(reader: Reader, entity_id: str) -> ErasurePatterns:
     """The names and identifiers of an entity under every merged id."""
     known = reader.entities((entity_id,), tx_us=reader.clock().last_us)
     names = {entity.name for entity in known.entities.values()}
@@ -45,9 +59,17 @@ def name_patterns(reader: Reader, entity_id: str) -> NamePatterns:
         if isinstance(identifier, Identifier) and identifier.entity_id in known.entities:
             identifiers.add(identifier.value)
 
-    telling = [name for name in names if len(_WORD.findall(name)) > 1]
-    single = [name for name in names if len(_WORD.findall(name)) == 1]
-    return NamePatterns(_patterns([*telling, *identifiers]), _patterns(single))
+    return _erasure_patterns(names, identifiers, selective_words=2)
+
+
+def _erasure_patterns(
+    phrases: Iterable[str], identifiers: Iterable[str], *, selective_words: int
+) -> ErasurePatterns:
+    selective, common = list(identifiers), list[str]()
+    for phrase in phrases:
+        is_selective = len(_WORD.findall(phrase)) >= selective_words
+        (selective if is_selective else common).append(phrase)
+    return ErasurePatterns(_patterns(selective), _patterns(common))
 
 
 def _patterns(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
@@ -61,17 +83,22 @@ def _patterns(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     return tuple(patterns)
 
 
-def erase_names(backend: Backend, principal: Principal, patterns: NamePatterns) -> tuple[str, ...]:
-    """Empty the texts that name somebody; the sessions that did, or may do, by name."""
+def erase_repeats(
+    backend: Backend, principal: Principal, patterns: ErasurePatterns
+) -> tuple[str, ...]:
+    """Empty the texts that repeat what is erased; the sessions that did, or may do, by name."""
+    if not (patterns.selective or patterns.common):
+        return ()
+
     places: list[SessionPlace] = []
     doubtful: set[str] = set()
     with backend.store.reading(principal.tenant) as reader:
         for record in _records(reader):
             for part, text in enumerate(record.texts):
                 words = text.text or ""
-                if any(pattern.search(words) for pattern in patterns.telling):
+                if any(pattern.search(words) for pattern in patterns.selective):
                     places.append(SessionPlace(record.session, record.seq, part))
-                elif any(pattern.search(words) for pattern in patterns.single_words):
+                elif any(pattern.search(words) for pattern in patterns.common):
                     doubtful.add(record.session)
 
     _empty(backend, principal, places, EventKind.TEXTS_ERASED)

@@ -29,7 +29,13 @@ from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller, unknown_object
 from ..backend.parsing import scope_of
 from ..reading.view import Who, find
-from ..sessions.erasure import NamePatterns, erase_names, erase_session, name_patterns
+from ..sessions.erasure import (
+    ErasurePatterns,
+    erase_repeats,
+    erase_session,
+    name_patterns,
+    object_patterns,
+)
 from ..writing.standing import holds
 from ..writing.write import Writer
 
@@ -41,7 +47,7 @@ class Steward(Caller):
     def erase(self, object_id: str | None, entity: Who | None, reason: str) -> ErasureReceipt:
         """Empty an object, or an entity with all that is said about it; a tombstone stays.
 
-        The texts of sessions that name the entity are emptied too.
+        The texts of sessions that name the entity, or repeat the object, are emptied too.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -58,22 +64,30 @@ class Steward(Caller):
             )
 
         root = None if entity is None else self._entity(entity)
-        patterns = None if root is None else self._names(root)
+        patterns = ErasurePatterns()
+        if root is not None:
+            with self._reading() as reader:
+                patterns = name_patterns(reader, root)
+
+        def work(tx: WriteTx, mandate: Mandate) -> ErasureReceipt:
+            nonlocal patterns
+            if object_id is not None:
+                # Read under the lock: whoever may erase an object need not be allowed to see it.
+                tx.lock()
+                patterns = object_patterns(tx.assertions((object_id,)).values())
+            return erase(tx, object_id=object_id, entity=root, mandate=mandate)
 
         # A manifest still waiting to be stored would bring back what is erased now.
         self.backend.settle()
-        receipt = self._operate(
-            lambda tx, mandate: erase(tx, object_id=object_id, entity=root, mandate=mandate), reason
-        )
+        receipt = self._operate(work, reason)
 
         artifacts = Artifacts(self.backend, self.principal)
         receipt = replace(
             receipt, artifacts=artifacts.erase_with(receipt.object_ids, reason=reason)
         )
-        if patterns is None:
-            return receipt
+        sessions = erase_repeats(self.backend, self.principal, patterns)
 
-        return replace(receipt, sessions=erase_names(self.backend, self.principal, patterns))
+        return replace(receipt, sessions=sessions)
 
     def erase_session(self, session: str, reason: str) -> None:
         """Empty every text of a session and close it; its chain of events stays.
@@ -88,10 +102,6 @@ class Steward(Caller):
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
 
         erase_session(self.backend, self.principal, session)
-
-    def _names(self, root: str) -> NamePatterns:
-        with self.backend.store.reading(self.principal.tenant) as reader:
-            return name_patterns(reader, root)
 
     def reclassify(
         self,

@@ -15,6 +15,7 @@ from ...schema.claim import Assertion, Authorship, Claim, Version
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import ALWAYS
 from ...schema.principal import OPERATE, visible_scopes
+from ...schema.signing import key_digest, key_id
 from ...schema.tool_manifest import signed_manifest
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ObjectType, Outcome, Status
@@ -23,7 +24,7 @@ from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller, unknown_object
-from ..backend.ids import event_id, key_digest, key_id
+from ..backend.ids import event_id
 from .content import INJECTION
 from .limits import check_shape
 from .sanitize import sanitize

@@ -44,7 +44,7 @@ from .declared import with_corrections
 from .effects import derivations, hold_action, staleness, stands, tie_action
 from .expectation import check_expected
 from .lookups import KnownMentions, gather
-from .retries import find_plain_keys, receipts_of, retry_answer
+from .retries import find_older_keys, receipts_of, retry_answer
 
 Result = tuple[Receipt, ...] | TenureError
 """The receipts of a submission in the order of its drafts, or why it was refused."""
@@ -166,7 +166,7 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: _Work) -> No
 
     receipts_found = tx.receipts(sorted(keys), sorted(ids))
     stored_receipts = {receipt.object_id: receipt for receipt in receipts_found}
-    find_plain_keys(tx, group, receipts_found, stored_receipts)
+    find_older_keys(tx, group, receipts_found, stored_receipts)
 
     for place, submission in enumerate(group):
         receipts = receipts_of(submission, stored_receipts)

@@ -11,18 +11,23 @@ from ..port.store import StoredReceipt, WriteTx
 from .admission import Submission
 
 
-def find_plain_keys(
+def find_older_keys(
     tx: WriteTx,
     group: Sequence[Submission],
     receipts: Sequence[StoredReceipt],
     by_object: dict[str, StoredReceipt],
 ) -> None:
-    """Find what a draft's plain key wrote before keys were kept as digests of their caller."""
+    """Find what a draft's key wrote before keys were kept as digests of their caller.
+
+    A migration has made digests of such keys; those of an older export are there as they were.
+    """
     by_key = {receipt.idempotency_key: receipt for receipt in receipts}
     for submission in group:
         for draft in submission.drafts:
-            receipt = by_key.get(draft.plain_key) if draft.plain_key else None
-            if receipt is None or draft.object_id in by_object:
+            if draft.plain_key is None or draft.object_id in by_object:
+                continue
+            receipt = by_key.get(draft.idempotency_key) or by_key.get(draft.plain_key)
+            if receipt is None:
                 continue
 
             # The same key of another caller is another key, and none of that caller's business.

@@ -78,6 +78,7 @@ def name_row(properties: Mapping[str, Any], teacher: Mapping[str, Any] | None) -
         tx_start=properties["tx_start"],
         object_id=properties["object_id"],
         level=taught_level_of(teacher),
+        is_live=teacher is None or bool(teacher["is_live"]),
         permissions=Permissions() if teacher is None else permissions(teacher),
     )
 

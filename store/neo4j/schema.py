@@ -17,7 +17,9 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Unavailable
+from ...schema.signing import stored_digest
 from ..port.store import Migration
+from .applying import LARGEST
 from .calls import Reads, ServerLink
 from .connect import translated
 from .cypher import schema as cypher
@@ -140,7 +142,24 @@ def _set_version(session: neo4j.Session, link: ServerLink, number: int) -> None:
     # goes on where it stopped: the number is written after them.
     for statement in cypher.FILLS.get(number, ()):
         session.run(link.dialect + statement).consume()
+    if number == cypher.DIGESTS_SINCE:
+        _digest_keys(session, link)
     session.run(link.dialect + cypher.SET_VERSION, number=number).consume()
+
+
+def _digest_keys(session: neo4j.Session, link: ServerLink) -> None:
+    """Make digests of the keys that older versions kept as stated; safe to repeat."""
+    rows: list[dict[str, str]] = []
+    for record in list(session.run(link.dialect + cypher.STATED_KEYS)):
+        key = str(record["key"])
+        digest = stored_digest(bytes(record["secret"]), record["actor"], key)
+        if digest != key:
+            row = {"tenant": record["tenant"], "object_id": record["object_id"], "digest": digest}
+            rows.append(row)
+
+    for start in range(0, len(rows), LARGEST):
+        part = rows[start : start + LARGEST]
+        session.run(link.dialect + cypher.PUT_DIGESTS, rows=part).consume()
 
 
 def _create(session: neo4j.Session, link: ServerLink, command: LiteralString) -> None:

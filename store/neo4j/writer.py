@@ -270,9 +270,14 @@ class Neo4jWriteTx:
         if batch.events:
             self.mark = batch.clock.seq, self.counters.digest
 
-    def empty(self, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
+    def empty(
+        self,
+        object_ids: Sequence[str],
+        entity_ids: Sequence[str],
+        nameless_ids: Sequence[str] = (),
+    ) -> None:
         """Empty what erasure must empty, in every place."""
-        erasing.empty(self.calls, self.counters, object_ids, entity_ids)
+        erasing.empty(self.calls, self.counters, object_ids, entity_ids, nameless_ids)
 
 
 def landed(calls: Writes, mark: tuple[int, bytes]) -> bool:

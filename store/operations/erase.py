@@ -25,6 +25,7 @@ from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.store import Clock, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, kept_receipt, unknown_object
+from .naming import refold_names
 from .replan import Group, ReplanCause, flag_dependants, groups_for, history_of, reach_of, replan
 
 
@@ -94,6 +95,7 @@ def erase_objects(
 
     change.close_actions(tx.open_actions(object_ids=doomed_ids), "erased")
     _erase_entities(tx, change, entities or {})
+    nameless_ids = refold_names(tx, change, closure.assertions, erased=frozenset(entities or ()))
     change.objects += doomed_ids
 
     receipt = ErasureReceipt(
@@ -114,7 +116,7 @@ def erase_objects(
     # The fold reads the words, so they are emptied last; one transaction holds both.
     batch = change.batch()
     tx.apply(batch)
-    tx.empty(receipt.object_ids, receipt.entity_ids)
+    tx.empty(receipt.object_ids, receipt.entity_ids, nameless_ids)
     return receipt, batch.clock
 
 

@@ -8,7 +8,8 @@ left out, for they belong to the call and not to the write.
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Collection
+from typing import Any, cast
 
 from ...schema.entity import EntityCandidate
 from ...schema.record_json import Plain, from_plain, to_plain
@@ -66,6 +67,27 @@ def candidates_of(text: str) -> tuple[EntityCandidate, ...]:
     candidates: tuple[EntityCandidate, ...] = from_plain(tuple[EntityCandidate, ...], plain)
 
     return candidates
+
+
+def without_candidates(body: str, entity_ids: Collection[str]) -> str:
+    """The stored text of any receipt without those candidates: their names go, the answer stays."""
+    return canonical_json(_without(json.loads(body), frozenset(entity_ids)))
+
+
+def _without(value: Any, entity_ids: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {key: _without(member, entity_ids) for key, member in members.items()}
+    if not isinstance(value, list):
+        return value
+
+    kept: list[Any] = []
+    for item in cast("list[Any]", value):
+        # A candidate is told by its features: what else names an entity by id says no name.
+        is_candidate = isinstance(item, dict) and "features" in item
+        if not (is_candidate and item["entity"] in entity_ids):
+            kept.append(_without(item, entity_ids))
+    return kept
 
 
 def _relation_array(relation: dict[str, Plain]) -> list[Plain]:

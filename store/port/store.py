@@ -173,17 +173,11 @@ class WriteTx(IdentityReads, Protocol):
         ...
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return every object that is about one of these, points at it or mentions it.
-
-        Erased ones are left out.
-        """
+        """Every object that is about one of these, points at it or mentions it, none erased."""
         ...
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
-        """Return the objects with open rows whose scope has this id, sorted.
-
-        `kind` is `session`, `project` or `user`, whatever other ids the scope holds.
-        """
+        """The objects with open rows whose scope has this session, project or user, sorted."""
         ...
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
@@ -242,11 +236,17 @@ class WriteTx(IdentityReads, Protocol):
         """Write a batch."""
         ...
 
-    def empty(self, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
+    def empty(
+        self,
+        object_ids: Sequence[str],
+        entity_ids: Sequence[str],
+        nameless_ids: Sequence[str] = (),
+    ) -> None:
         """Empty what erasure must empty, in every table and index.
 
-        Of objects: content, terms, vectors, receipts, actions and manifests that repeat it.
-        Of entities: names, aliases, identifiers, blocking keys, reviews, judgement evidence.
+        Of objects: content, paths, what repeats it, and closed names that they taught. Of
+        entities: names and identifiers; of these and of `nameless_ids`, which lost a name: cases,
+        evidence, and candidates of others' receipts.
         """
         ...
 

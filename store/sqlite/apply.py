@@ -22,6 +22,7 @@ from ...schema.entity import Alias
 from ...schema.errors import Fault
 from ...schema.signing import sign_scope
 from ..port.audit import GENESIS, chained
+from ..port.receipts import without_candidates
 from ..port.store import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_codec, sessions
 from .caches import Caches
@@ -419,12 +420,26 @@ def use(db: sqlite3.Connection, object_ids: Iterable[str], at_us: int) -> None:
     _run_many(db, register.PUT_USAGE, ((oid, 1, at_us) for oid in object_ids))
 
 
-def empty(db: sqlite3.Connection, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
+def empty(
+    db: sqlite3.Connection,
+    object_ids: Sequence[str],
+    entity_ids: Sequence[str],
+    nameless_ids: Sequence[str],
+) -> None:
     """Empty what repeats these objects and entities, and the indices over it."""
     claims = [line[0] for line in db.execute(sql.CLAIM_IDS, (codec.listed(object_ids),))]
     _run_each(db, register.EMPTY_OBJECTS, claims)
     _run_each(db, register.EMPTY_RECORDS, object_ids)
     _run_each(db, register.EMPTY_ENTITIES, entity_ids)
+
+    unnamed_ids = [*entity_ids, *nameless_ids]
+    if unnamed_ids:
+        _run_each(db, register.EMPTY_NAMINGS, unnamed_ids)
+        naming = db.execute(register.NAMING_RECEIPTS, (codec.listed(unnamed_ids),)).fetchall()
+        for number, body in naming:
+            shortened = without_candidates(body, unnamed_ids)
+            if shortened != body:
+                db.execute(register.SHORTEN_RECEIPT, (shortened, number))
 
     for statement in (*register.EMPTY_NORMS, *register.COMPACT_TEXT):
         db.execute(statement)

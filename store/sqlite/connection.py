@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ...schema.errors import Fault, InvalidInput, TenureError, Unavailable
+from ...schema.signing import stored_digest
 
 OLDEST: Final = (3, 40)
 """The SQLite this store is tested with; older ones lack STRICT tables or plan otherwise."""
@@ -59,6 +60,8 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
             cached_statements=_STATEMENTS,
         )
         try:
+            # For the migration that makes digests of the keys of older versions.
+            db.create_function("tenure_key_digest", 3, stored_digest, deterministic=True)
             for pragma in (
                 "foreign_keys = ON",
                 "recursive_triggers = ON",

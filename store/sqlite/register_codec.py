@@ -70,7 +70,8 @@ def name_row(line: Line) -> NameRow:
         tx_start=line[3],
         object_id=line[4],
         level=taught_level(line[5], line[6]),
-        permissions=Permissions() if line[7] is None else permissions(line[7:]),
+        is_live=bool(line[7]),
+        permissions=Permissions() if line[8] is None else permissions(line[8:]),
     )
 
 

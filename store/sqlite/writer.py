@@ -289,9 +289,14 @@ class SqliteWriteTx:
         if apply.touches_names(batch):
             self._forget_names()
 
-    def empty(self, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
+    def empty(
+        self,
+        object_ids: Sequence[str],
+        entity_ids: Sequence[str],
+        nameless_ids: Sequence[str] = (),
+    ) -> None:
         """Empty what erasure must empty, in every table and index."""
-        apply.empty(self._connection(), object_ids, entity_ids)
+        apply.empty(self._connection(), object_ids, entity_ids, nameless_ids)
         self._erased = True
         self._counters = None
         self._forget_names()

@@ -152,6 +152,7 @@ class World:
                 tx_start=int(self.canonical.get(e.entity_id, e.entity_id) != e.entity_id),
                 object_id="",
                 level=2,
+                is_live=True,
                 permissions=Permissions(),
             )
             for e in self.entities.values()

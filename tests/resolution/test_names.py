@@ -35,7 +35,7 @@ def entity(raw: str, state: EntityState = EntityState.ACTIVE) -> Entity:
 def row(surface: str, **fields: object) -> NameRow:
     base = NameRow(
         entity_id=ID, surface=surface, scope_id="tenant", tx_start=1, object_id="w", level=2,
-        permissions=Permissions(),
+        is_live=True, permissions=Permissions(),
     )  # fmt: skip
     return replace(base, **fields)  # type: ignore[arg-type]
 
@@ -51,6 +51,8 @@ def shown(*rows: NameRow) -> tuple[str, int | None]:
         (row("a", level=4), row("b", level=3)),
         (row("a"), row("b", scope_id="user=ann", tx_start=9)),
         (row("a", tx_start=2), row("b", tx_start=1)),
+        (row("a", is_live=False), row("b", tx_start=9)),
+        (row("as created", is_live=False), row("b", tx_start=9)),
         (row("a", entity_id=ID), row("b", level=1)),
         (row("a", scope_id="user=bob", level=0), row("b", level=4)),
         (row("a", level=UNTRUSTED_LEVEL), row("b", level=4)),

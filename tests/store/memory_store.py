@@ -444,12 +444,23 @@ class MemoryTx(MemoryReads):
         pairs = [(j.left_id, j.right_id) for j in state.judgements.values() if j.tx_end == INF_US]
         assert len(pairs) == len(set(pairs)), "two live judgements of one pair"
 
-    def empty(self, object_ids: Sequence[str], entity_ids: Sequence[str]) -> None:
+    def empty(
+        self,
+        object_ids: Sequence[str],
+        entity_ids: Sequence[str],
+        nameless_ids: Sequence[str] = (),
+    ) -> None:
         state = self.state
         for object_id in object_ids:
             held = state.claims[object_id]
             bare = replace(held.claim, value_key="")
-            state.claims[object_id] = replace(held, claim=bare, content=EMPTIED, erased=True)
+            scheme = held.details.source_origin.partition("://")[0]
+            details = replace(
+                held.details, update_path="", origins=(), source_origin=f"{scheme}://"
+            )
+            state.claims[object_id] = replace(
+                held, claim=bare, details=details, content=EMPTIED, erased=True
+            )
             for vid, row in state.rows.items():
                 if row.claim.object_id == object_id:
                     state.rows[vid] = replace(row, claim=bare)
@@ -462,7 +473,12 @@ class MemoryTx(MemoryReads):
             state.entities[entity_id] = replace(
                 state.entities[entity_id], name="", state=EntityState.ERASED
             )
-        state.aliases = [a for a in state.aliases if a.entity_id not in entity_ids]
+        state.aliases = [
+            a
+            for a in state.aliases
+            if a.entity_id not in entity_ids
+            and not (a.tx_end < INF_US and a.object_id in object_ids)
+        ]
         state.identifiers = [i for i in state.identifiers if i.entity_id not in entity_ids]
         for review_id, review in state.reviews.items():
             if review.entity_id in entity_ids:

@@ -325,7 +325,8 @@ EMPTY_OBJECTS: Final[LiteralString] = statement(
     """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
-SET c.erased = true
+SET c.erased = true, c.update_path = '', c.origins = [],
+  c.source_origin = split(c.source_origin, '://')[0] + '://'
 REMOVE c:Live, c.tenant_tok, {content_columns}
 """,
     _FRAGMENTS,

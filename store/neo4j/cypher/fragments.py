@@ -146,7 +146,7 @@ a {.entity_id, .surface, .norm, .type, .scope_id, .ordinal,
 """,
     "teacher": """
 head(COLLECT { MATCH (t:Claim {tenant_id: $tenant, object_id: a.object_id})
-  RETURN t {.authority_level, .quarantine, .class_rank, .allow, .deny} })
+  RETURN t {.authority_level, .quarantine, .class_rank, .allow, .deny, is_live: t:Live} })
 """,
     "identifier": "i {.entity_id, .scheme, .value, .tx_start, .tx_end}",
     "clusters": """

@@ -290,8 +290,15 @@ CALL () {
   UNWIND $given.object_ids AS object_id
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.object_id = object_id
   SET v.mention = '', v.candidates = '[]', v.note = '' }
+CALL () {
+  MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.alias_key >= '' AND a.tx_end < $inf
+    AND a.object_id IN $given.object_ids
+  WITH a, a.norm AS norm
+  DETACH DELETE a
+  RETURN collect(DISTINCT norm) AS norms }
+RETURN norms
 """
-EMPTY_ENTITIES: Final[LiteralString] = """
+EMPTY_NAMINGS: Final[LiteralString] = """
 CALL () {
   UNWIND $given.entity_ids AS entity_id
   MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:LEFT|RIGHT]-(j:Judgement)
@@ -304,6 +311,17 @@ CALL () {
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
     AND any(one IN v.candidate_ids WHERE one IN $given.entity_ids)
   SET v.mention = '', v.candidates = '[]', v.note = '' }
+MATCH (r:Receipt) WHERE r.tenant_id = $tenant AND r.object_id >= ''
+  AND any(id IN $given.entity_ids WHERE r.body CONTAINS id)
+RETURN r.object_id AS object_id, r.body AS body
+"""
+"""Empties what repeats the name of an entity, and answers the receipts that do."""
+SHORTEN_RECEIPTS: Final[LiteralString] = """
+UNWIND $given.rows AS row
+MATCH (r:Receipt {tenant_id: $tenant, object_id: row.object_id})
+SET r.body = row.body
+"""
+EMPTY_ENTITIES: Final[LiteralString] = """
 CALL () {
   UNWIND $given.entity_ids AS entity_id
   MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)

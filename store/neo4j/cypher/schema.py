@@ -118,6 +118,7 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         "CREATE CONSTRAINT u_session_snapshot IF NOT EXISTS FOR (n:SessionSnapshot)"
         " REQUIRE (n.tenant_id, n.session_id, n.seq) IS UNIQUE",
     ),
+    (),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 
@@ -135,7 +136,35 @@ CALL (c) {
 """
 """Who wrote an older claim, as far as its actor and level prove it; safe to repeat."""
 
-FILLS: Final[Mapping[int, tuple[LiteralString, ...]]] = {2: (KNOW_WRITERS,)}
+EMPTY_PATHS: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.erased = true
+CALL (c) {
+  SET c.update_path = '', c.origins = [],
+    c.source_origin = split(c.source_origin, '://')[0] + '://'
+} IN TRANSACTIONS OF 10000 ROWS
+"""
+"""What erasures of older versions left of addresses; safe to repeat."""
+
+STATED_KEYS: Final[LiteralString] = """
+MATCH (r:Receipt) WHERE r.idempotency_key IS NOT NULL
+MATCH (k:TenantKey {tenant_id: r.tenant_id, epoch: 0})
+OPTIONAL MATCH (c:Claim {tenant_id: r.tenant_id, object_id: r.object_id})
+RETURN r.tenant_id AS tenant, r.object_id AS object_id, r.idempotency_key AS key,
+  c.actor AS actor, k.secret AS secret
+"""
+PUT_DIGESTS: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (r:Receipt {tenant_id: row.tenant, object_id: row.object_id})
+SET r.idempotency_key = row.digest
+"""
+
+DIGESTS_SINCE: Final = 5
+"""The schema version from which idempotency keys are kept as digests of their callers."""
+
+FILLS: Final[Mapping[int, tuple[LiteralString, ...]]] = {
+    2: (KNOW_WRITERS,),
+    DIGESTS_SINCE: (EMPTY_PATHS,),
+}
 """What fills in the data of older versions, by the schema version that needs it."""
 
 READ_VERSION: Final[LiteralString] = """
@@ -155,6 +184,9 @@ SHOW INDEXES YIELD name, state RETURN name, state ORDER BY name
 
 WITHOUT_TENANT: Final = {
     "KNOW_WRITERS": "the schema is the database's",
+    "EMPTY_PATHS": "the schema is the database's",
+    "STATED_KEYS": "the schema is the database's",
+    "PUT_DIGESTS": "the schema is the database's",
     "READ_VERSION": "the schema is the database's",
     "SET_VERSION": "the schema is the database's",
     "AWAIT_INDEXES": "touches no node",

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from .schema import EMPTY_PATHS
+
 _OPEN: Final = "253402300799999999"
 
 # --- the register
@@ -51,9 +53,11 @@ CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
 WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
 NAME_ROWS: Final = """
 SELECT a.entity_id, a.surface, a.scope_id, a.tx_start, a.object_id, c.authority_level,
-  c.quarantine, p.class_rank, p.allow, p.deny FROM json_each(:ids) j
+  c.quarantine, c.claim_id IS NULL OR l.claim_id IS NOT NULL, p.class_rank, p.allow, p.deny
+FROM json_each(:ids) j
 CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
 LEFT JOIN claim c ON c.object_id = a.object_id
+LEFT JOIN live l ON l.claim_id = c.claim_id
 LEFT JOIN object_permit o ON o.claim_id = c.claim_id
 LEFT JOIN permit p ON p.permit_id = o.permit_id
 WHERE a.tx_start <= :tx AND a.tx_end > :tx ORDER BY a.alias_id"""
@@ -224,6 +228,7 @@ EMPTY_OBJECTS: Final = (
       (SELECT claim_id FROM content WHERE terms <> '' AND claim_id IN {_NUMBERS})""",
     f"DELETE FROM vector WHERE claim_id IN {_NUMBERS}",
     f"DELETE FROM content WHERE claim_id IN {_NUMBERS}",
+    f"{EMPTY_PATHS} WHERE claim_id IN {_NUMBERS}",
 )
 """In this order: the text indices read what they remove from `content`."""
 EMPTY_RECORDS: Final = (
@@ -235,7 +240,14 @@ EMPTY_RECORDS: Final = (
       SELECT number FROM compiled WHERE object_id IN {_NUMBERS})""",
     f"""UPDATE review SET mention = '', candidates = '[]', note = ''
       WHERE object_id IN {_NUMBERS} AND (mention, candidates, note) <> ('', '[]', '')""",
+    # What they taught and an operation closed: nobody else uses that name.
+    f"DELETE FROM alias WHERE tx_end < {_OPEN} AND object_id IN {_NUMBERS}",
 )
+NAMING_RECEIPTS: Final = f"""
+SELECT r.receipt_id, r.body FROM receipt r WHERE r.body <> ''
+  AND EXISTS (SELECT 1 FROM {_NUMBERS} j WHERE instr(r.body, j.value) > 0)"""
+"""The receipts of others that name an entity among their candidates: a scan, once an erasure."""
+SHORTEN_RECEIPT: Final = "UPDATE receipt SET body = ? WHERE receipt_id = ?"
 COMPACT_TEXT: Final = (
     "INSERT INTO text_live (text_live) VALUES ('optimize')",
     "INSERT INTO text_all (text_all) VALUES ('optimize')",
@@ -244,6 +256,9 @@ COMPACT_TEXT: Final = (
 EMPTY_ENTITIES: Final = (
     f"UPDATE entity SET name = '', state = 'erased' WHERE entity_id IN {_NUMBERS}",
     f"DELETE FROM identifier WHERE entity_id IN {_NUMBERS}",
+    f"DELETE FROM alias WHERE entity_id IN {_NUMBERS}",
+)
+EMPTY_NAMINGS: Final = (
     f"""UPDATE judgement SET evidence = '{{}}' WHERE evidence <> '{{}}'
       AND (left_id IN {_NUMBERS})""",
     f"""UPDATE judgement SET evidence = '{{}}' WHERE evidence <> '{{}}'
@@ -254,8 +269,8 @@ EMPTY_ENTITIES: Final = (
       WHERE (mention, candidates, note) <> ('', '[]', '') AND EXISTS (
         SELECT 1 FROM json_each(review.candidates) c
         WHERE json_extract(c.value, '$.entity') IN {_NUMBERS})""",
-    f"DELETE FROM alias WHERE entity_id IN {_NUMBERS}",
 )
+"""What repeats the name of an entity: evidence, and cases that it may have been meant in."""
 LONELY_NORMS: Final = """
 SELECT n.norm_id FROM norm n WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.norm = n.norm)"""
 UNCOUNT_BLOCK_KEYS: Final = f"""

@@ -370,6 +370,52 @@ CREATE TABLE session_snapshot (
   PRIMARY KEY (session, seq), FOREIGN KEY (session, seq) REFERENCES session_event) STRICT;
 """
 
+_SCHEME_OF_ORIGIN: Final = "substr({row}source_origin, 1, instr({row}source_origin, '://') + 2)"
+"""What an erasure leaves of an origin: the address behind it may name somebody."""
+EMPTY_PATHS: Final = (
+    "UPDATE claim SET update_path = '', origins = '[]', source_origin = "
+    + _SCHEME_OF_ORIGIN.format(row="")
+)
+_ERASED_PATHS: Final = (
+    """
+DROP TRIGGER claim_same;
+DROP TRIGGER claim_keep;
+DROP TRIGGER receipt_change;
+DROP TRIGGER receipt_keep;
+DROP TRIGGER alias_keep;
+UPDATE OR IGNORE receipt SET idempotency_key = tenure_key_digest(
+  (SELECT secret FROM tenant_key ORDER BY epoch LIMIT 1),
+  (SELECT c.actor FROM claim c WHERE c.object_id = receipt.object_id), idempotency_key)
+WHERE idempotency_key IS NOT NULL;
+"""
+    + f"{EMPTY_PATHS} WHERE claim_id NOT IN (SELECT claim_id FROM content);"
+    + _unless(
+        "claim",
+        "NEW.update_path = '' AND NEW.origins = '[]' AND NEW.source_origin = "
+        + _SCHEME_OF_ORIGIN.format(row="OLD."),
+        "claim_id object_id slot_id op valid_from valid_until since_us level source_authority"
+        " confidence tx ordinal target quarantine scope_id slot subject_id value_entity_id"
+        " authority_level source_kind object_type layer applicable_task_types sensitivity"
+        " half_life_days minimum_threshold retirement_rule derived_from planned actor"
+        " resolved_via writer_user writer_session directs",
+    ).replace("claim_change", "claim_same")
+    + _unless(
+        "receipt",
+        "NEW.body = '' AND NEW.fingerprint = '' OR NEW.fingerprint = OLD.fingerprint"
+        " AND NEW.body GLOB '{*}' AND length(NEW.body) < length(OLD.body)",
+        "receipt_id object_id tx idempotency_key",
+    )
+    + """
+CREATE TRIGGER alias_keep BEFORE DELETE ON alias
+WHEN (SELECT state FROM entity WHERE entity_id = OLD.entity_id) <> 'erased'
+  AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.object_id = OLD.object_id
+    AND c.claim_id NOT IN (SELECT claim_id FROM content))
+BEGIN SELECT RAISE(ABORT, 'history is append-only: alias'); END;
+"""
+)
+"""Keys become digests, and what was erased loses its paths. From here on an erasure may empty the
+paths of a claim, shorten the receipts of others by whom they name, and take names away."""
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
@@ -377,6 +423,7 @@ MIGRATIONS: Final = (
     (_AUTHORSHIP,),
     (_SESSION,),
     (_SESSION_SNAPSHOT,),
+    (_ERASED_PATHS,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

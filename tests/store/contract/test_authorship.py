@@ -37,7 +37,8 @@ def authorship(memory: Memory, object_id: str) -> Authorship:
     [
         ({"user": "ann"}, ANN),
         ({"user": "ann", "session": "s1"}, Authorship("ann", "s1", False)),
-        ({"user": "lee", "roles": {"lead"}}, Authorship("lee", None, True)),
+        ({"user": "lee", "roles": {"lead"}}, Authorship("lee", None, False)),
+        ({"user": "lee", "roles": {"steward"}}, Authorship("lee", None, True)),
         ({"user": "dev", "authority_level": 1}, Authorship("dev", None, True)),
         ({}, Authorship(None, None, False)),
     ],
@@ -56,8 +57,10 @@ def test_a_role_of_the_policy_directs(open_memory: Open) -> None:
     for role in ("owner", "admin", "steward", "lead", "engineer"):
         receipt = caller(memory, user="u", roles={role}).write(subject=role, value="x", **OFFICE)
         directs[role] = authorship(memory, receipt.object_id).directs
-    assert directs == dict.fromkeys(("owner", "admin", "steward", "lead"), True) | {
-        "engineer": False
+    # A lead directs own projects alone, and this is said to the whole tenant.
+    assert directs == dict.fromkeys(("owner", "admin", "steward"), True) | {
+        "lead": False,
+        "engineer": False,
     }
 
 

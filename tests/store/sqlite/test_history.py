@@ -105,10 +105,11 @@ def test_a_row_closes_once_and_later_than_it_began(db: sqlite3.Connection, table
         db.execute(f"UPDATE {table} SET tx_end = ? WHERE rowid = ?", (start + 2, rowid))
 
 
-def test_receipts_and_manifests_can_only_be_emptied(db: sqlite3.Connection) -> None:
+def test_receipts_can_only_be_shortened_and_manifests_emptied(db: sqlite3.Connection) -> None:
     for table, change in (("receipt", "body = '', fingerprint = ''"), ("manifest", "body = ''")):
-        with pytest.raises(sqlite3.IntegrityError):
-            db.execute(f"UPDATE {table} SET body = 'other'")
+        for body in ("'other'", "body || ' '"):
+            with pytest.raises(sqlite3.IntegrityError):
+                db.execute(f"UPDATE {table} SET body = {body}")
         db.execute(f"UPDATE {table} SET {change}")
 
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from tenure import Principal, connect
 from tenure.schema.claim import Authorship
 from tenure.schema.errors import Fault, NotFound, Unavailable
-from tenure.schema.principal import Scope
+from tenure.schema.principal import OWNER, Scope
 from tenure.schema.vocabulary import ObjectType
 from tenure.service.cli.main import app
 from tenure.store.sqlite import SqliteStore
 from tenure.store.sqlite.sql.schema import MIGRATIONS, SCHEMA_VERSION
 from tenure.tests.store.builders import TENANT, Say, commit
 
+STRICT = "CREATE TRIGGER {name} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
+"""A guard of an older version."""
 NEXT = ("CREATE TABLE later (x INTEGER) STRICT;\nCREATE INDEX later_x ON later (x);\n",)
 
 
@@ -141,7 +145,9 @@ def test_an_older_file_learns_what_actor_and_level_prove_of_its_writers(tmp_path
         "DROP TABLE session_text",
         "DROP TABLE session_event",
         "DROP TABLE unattributed",
+        "DROP TRIGGER claim_same",
         *(f"ALTER TABLE claim DROP COLUMN {name}" for name in AUTHORSHIP),
+        STRICT.format(name="claim_same", table="claim"),
         f"PRAGMA user_version = {before_authorship}",
     ):
         run(path, statement)
@@ -163,3 +169,35 @@ def test_an_older_file_learns_what_actor_and_level_prove_of_its_writers(tmp_path
 
 
 AUTHORSHIP = ("writer_user", "writer_session", "directs")
+
+
+def test_an_older_file_makes_digests_of_keys_and_empties_the_paths_of_erased_claims(
+    path: Path,
+) -> None:
+    with connect(str(path), principal=replace(OWNER, tenant=TENANT)) as memory:
+        ann = memory.bind(Principal(tenant=TENANT, user="ann"))
+        fields = {"subject": "Sam", "slot": "office", "source_origin": "user://zanzibar/7"}
+        first = ann.write(**fields, value="NYC", idempotency_key="key of zanzibar")
+        gone = ann.write(**fields, value="LA").object_id
+        memory.erase(gone, reason="asked to")
+
+    before_digests = next(n for n, parts in enumerate(MIGRATIONS) if "digest(" in parts[0])
+    for name in ("claim_same", "receipt_change"):
+        run(path, f"DROP TRIGGER {name}")
+    for statement in (
+        "UPDATE receipt SET idempotency_key = 'key of zanzibar' WHERE idempotency_key IS NOT NULL",
+        f"UPDATE claim SET update_path = 'user://zanzibar' WHERE object_id = '{gone}'",
+        STRICT.format(name="claim_same", table="claim"),
+        STRICT.format(name="receipt_change", table="receipt"),
+        f"PRAGMA user_version = {before_digests}",
+    ):
+        run(path, statement)
+
+    with connect(str(path), principal=replace(OWNER, tenant=TENANT)) as memory:
+        assert run(path, f"SELECT update_path FROM claim WHERE object_id = '{gone}'") == [("",)]
+        assert run(path, "SELECT 1 FROM receipt WHERE idempotency_key LIKE '%zanzibar%'") == []
+        fields |= {"value": "NYC", "idempotency_key": "key of zanzibar"}
+        ann = memory.bind(Principal(tenant=TENANT, user="ann"))
+        assert ann.write(**fields).object_id == first.object_id
+        assert not memory.bind(Principal(tenant=TENANT, user="bob")).write(**fields).replayed
+        assert memory.doctor() == ()

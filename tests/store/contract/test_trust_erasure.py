@@ -1,0 +1,146 @@
+"""What is erased is gone from every byte that a store keeps, and names go on by who uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure import Memory, NotFound, Principal
+
+Open = Callable[..., Memory]
+Bytes = Callable[[Memory], bytes]
+WHY = {"why_it_matters": "so that the letter arrives"}
+
+ALL_OF_TENANT = """
+MATCH (n) WHERE n.tenant_id = $tenant OPTIONAL MATCH (n)-[r]->()
+RETURN properties(n) AS node, properties(r) AS edge
+"""
+
+
+@pytest.fixture
+def stored_bytes(request: pytest.FixtureRequest, tmp_path: Path) -> Bytes:
+    """A function that returns everything that a store keeps, in lower case."""
+
+    def of(memory: Memory) -> bytes:
+        memory.flush()
+        if "neo4j" in request.node.name:
+            driver = request.getfixturevalue("neo4j_driver")
+            answer = driver.execute_query(ALL_OF_TENANT, tenant=memory.principal.tenant)
+            return repr([record.data() for record in answer.records]).lower().encode()
+
+        files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+        return b"".join(files).lower()
+
+    return of
+
+
+def test_an_erased_entity_is_in_no_byte_of_the_store(
+    open_memory: Open, stored_bytes: Bytes, tmp_path: Path
+) -> None:
+    memory = open_memory(artifacts=str(tmp_path / "originals"))
+    nadia = {"name": "Nadia Rivera", "type": "person", "external_ids": {"crm": "crm-zanzibar"}}
+    paths = {"source_origin": "user://zanzibar", "update_path": "user://zanzibar/ask"}
+    first = memory.write(
+        nadia, "office", "zanzibar street", **paths, idempotency_key="key of zanzibar"
+    )
+    # A namesake keeps her name in its receipt, as a candidate that it was compared with.
+    other = memory.write(
+        {"name": "Nadja Rivera", "type": "person"}, "office", "Oslo", idempotency_key="other"
+    )
+    assert other.resolution is not None
+    assert "Nadia Rivera" in repr(other.resolution.candidates)
+    memory.compile("analytical_reporting", "where does Nadia Rivera sit?")
+    session = memory.session("s1", model="claude-opus-4-1")
+    session.on_turn_start("Please call Nadia Rivera.")
+    memory.artifacts.put("Nadia of zanzibar", origin="file://zanzibar.txt")
+    assert b"nadia" in stored_bytes(memory)
+
+    (artifact,) = memory.artifacts.list()
+    memory.artifacts.erase(artifact.address, reason="asked to")
+    memory.erase(entity=first.entity, reason="asked to")
+    left = stored_bytes(memory)
+    assert b"nadia" not in left
+    assert b"zanzibar" not in left
+    assert b"nadja" in left
+    again = memory.write(
+        {"name": "Nadja Rivera", "type": "person"}, "office", "Oslo", idempotency_key="other"
+    )
+    assert (again.replayed, again.object_id) == (True, other.object_id)
+    assert memory.doctor() == ()
+
+
+def test_a_name_that_only_an_erased_write_used_goes_with_it(
+    open_memory: Open, stored_bytes: Bytes
+) -> None:
+    memory = open_memory()
+    sam = {"name": "Sam Rivera", "type": "person", "aliases": ["Zanzibar Sam"]}
+    first = memory.write(sam, "office", "Rome")
+    memory.write("Sam Rivera", "manager", "Eve Park")
+    assert memory.as_of().entity(first.entity).aliases == ("Sam Rivera", "Zanzibar Sam")
+
+    memory.erase(first.object_id, reason="asked to")
+    page = memory.as_of().entity("Sam Rivera")
+    assert (page.entity_id, page.aliases) == (first.entity, ("Sam Rivera",))
+    assert b"zanzibar" not in stored_bytes(memory)
+    assert memory.write("Sam Rivera", "office", "Oslo").entity == first.entity
+    assert memory.doctor() == ()
+
+
+def test_an_entity_without_a_name_is_shown_by_its_id(
+    open_memory: Open, stored_bytes: Bytes
+) -> None:
+    memory = open_memory()
+    first = memory.write("Zanzibar Sam", "office", "Rome")
+    memory.write(first.entity, "manager", "Eve Park")
+    memory.erase(first.object_id, reason="asked to")
+
+    assert b"zanzibar" not in stored_bytes(memory)
+    assert memory.as_of().entity(first.entity).name == first.entity[:8]
+    with pytest.raises(NotFound):
+        memory.as_of().entity("Zanzibar Sam")
+    # Whoever uses that name from now on means somebody new.
+    assert memory.write("Zanzibar Sam", "office", "Oslo").entity != first.entity
+    assert memory.doctor() == ()
+
+
+def test_a_name_goes_on_as_the_word_of_who_uses_it_too(open_memory: Open) -> None:
+    memory = open_memory()
+    tenant = memory.principal.tenant
+    ann, bob = (memory.bind(Principal(tenant=tenant, user=user)) for user in ("ann", "bob"))
+    first = memory.write("Sam Rivera", "office", "Rome")
+    own: dict[str, Any] = {"scope": {"user": "ann"}}
+    ann.write("Sam Rivera", "manager", "Eve Park", **own)
+    memory.write(first.entity, "office", "Oslo", valid_from="2020-01-01T00:00:00Z")
+
+    memory.erase(first.object_id, reason="asked to")
+    assert ann.as_of().entity(first.entity).name == "Sam Rivera"
+    assert bob.as_of().entity(first.entity).name == first.entity[:8]
+
+
+def test_a_name_that_was_taken_back_gives_way(open_memory: Open) -> None:
+    memory = open_memory()
+    typo = memory.write({"name": "Sam Riviera", "external_ids": {"crm": "7"}}, "office", "Rome")
+    memory.write({"name": "Sam Rivera", "external_ids": {"crm": "7"}}, "manager", "Eve Park")
+    assert memory.as_of().entity(typo.entity).name == "Sam Riviera"
+    memory.write(object_id=typo.object_id, op="retract")
+    assert memory.as_of().entity(typo.entity).name == "Sam Rivera"
+
+
+def test_session_texts_that_repeat_an_erased_object_are_emptied(
+    open_memory: Open, stored_bytes: Bytes
+) -> None:
+    memory = open_memory()
+    said = memory.write(content="The zanzibar vault opens at noon.", **WHY)
+    session = memory.session("s1", model="claude-opus-4-1")
+    session.on_turn_start("Remember: the zanzibar vault opens at noon.")
+    session.on_turn_end("It opens at noon.")
+    session.on_turn_start("What is for lunch?")
+
+    receipt = memory.erase(said.object_id, reason="asked to")
+    assert len(receipt.sessions) == 1
+    left = stored_bytes(memory)
+    assert b"zanzibar" not in left
+    assert b"for lunch" in left

@@ -10,7 +10,7 @@ share of its words that stands in the context's history, evidence or memory: run
 are found there, or the whole of a shorter turn as a line of its own. The baselines fill the same
 budget with lines `[date] who: text`, best first, passing over what does not fit; their budget holds
 lines alone, tenure's the whole envelope. Printed are the recall by budget, the share of the tokens
-that is no talk, and for the turns that tenure left out the stage and reason, and whether they would
+that is frame, and for the turns that tenure left out the stage and reason, and whether they would
 have fitted.
 
 The folder that TENURE_SHARED names holds the data; without it the script says so and stops.
@@ -115,7 +115,7 @@ class Tally:
 
     recall: dict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
     tokens: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
-    """By budget: (tokens of the envelope, tokens of the texts shown)."""
+    """By budget: (tokens of the envelope, tokens of what it says)."""
     causes: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     seconds: list[float] = field(default_factory=list)
 
@@ -189,6 +189,17 @@ def shown_texts(envelope: tenure.Envelope) -> list[str]:
     return texts
 
 
+def content_tokens(envelope: tenure.Envelope) -> int:
+    """The tokens of what an envelope says, with who said it; the rest is its frame."""
+    lines: list[str] = []
+    for block in tenure.parse_envelope(envelope.text):
+        for piece in block.pieces:
+            lines.append(f"{piece.who}: {piece.text}" if piece.who else piece.text)
+        if not block.pieces and block.section != "system_policy":
+            lines.append(block.text)
+    return counter_for("generic").count("\n".join(lines))
+
+
 def matrix_of(turns: Sequence[Turn], encoder: Any) -> Any:
     """The unit vectors of the turns' lines."""
     import numpy as np
@@ -245,8 +256,7 @@ def ask_meeting(
                 texts = shown_texts(envelope)
                 context = ShownText(texts)
                 tally.recall["tenure", budget].append(mean(evidence, context))
-                inside = sum(counter.count(text) for text in texts)
-                tally.tokens[budget].append((envelope.tokens, inside))
+                tally.tokens[budget].append((envelope.tokens, content_tokens(envelope)))
                 explain(envelope, evidence, objects, context, budget, tally.causes[budget])
         memory.close()
 
@@ -299,7 +309,7 @@ def show(tally: Tally, options: argparse.Namespace) -> dict[str, Any]:
     ]
     figures |= {"tokens": used, "frame_percent": frame}
     table.add_row("tokens used", *(f"{tokens:,.0f}" for tokens in used))
-    table.add_row("not talk, %", *(f"{share:.0f}" for share in frame))
+    table.add_row("frame, %", *(f"{share:.0f}" for share in frame))
     console = Console(width=100)
     console.print(table)
 

@@ -27,7 +27,7 @@ from ..ir.candidate import Candidate, content_of, version_of
 from ..ir.context import CompileContext
 from ..ir.piece import EnforcementRule
 from ..text.relevance import one_line
-from ..text.templates import built_in, parts_of, placeholders
+from ..text.templates import built_in, parts_of, placeholders, taste
 from .direction import may_direct, may_fill
 
 _KIND_OF_TYPE: Final = {
@@ -132,6 +132,8 @@ def _instruction(
 
     kind = slot.kind if slot else _KIND_OF_TYPE.get(details.object_type)
     general = built_in(kind, context.task_types) if kind is not None else None
+    if kind is SlotKind.PREFERENCE and details.slot:
+        general = taste(details.slot) or general
     if general is None:
         return None
     noun = details.slot or _WORD_OF_TYPE.get(details.object_type, details.object_type.value)

@@ -46,6 +46,31 @@ TEMPLATES: Final[Mapping[tuple[SlotKind, str], str]] = MappingProxyType(
 )
 
 
+_TASTES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys("like likes liked love loves loved enjoy enjoys enjoyed".split(), "likes"),
+        **dict.fromkeys("favorite favorites favourite favourites".split(), "likes"),
+        **dict.fromkeys("dislike dislikes disliked hate hates hated".split(), "dislikes"),
+        **dict.fromkeys("avoid avoids avoided".split(), "avoids"),
+    }
+)
+
+
+def taste(slot: str) -> str | None:
+    """The template of a slot that says what somebody likes: a taste shapes no form of an answer.
+
+    >>> taste("disliked_actors"), taste("likes"), taste("response_style")
+    ('User dislikes actors: {value}.', 'User likes {value}.', None)
+    """
+    first, _, topic = slot.partition("_")
+    verb = _TASTES.get(first)
+    if verb is None:
+        return None
+    return (
+        f"User {verb} {topic.replace('_', ' ')}: {{value}}." if topic else f"User {verb} {{value}}."
+    )
+
+
 def parts_of(template: str) -> tuple[tuple[str, str | None], ...]:
     """The pieces of a template: literal text, then the placeholder that follows it.
 

@@ -94,6 +94,11 @@ def test_the_wishes_of_the_caller_are_shown_whatever_is_asked() -> None:
     assert scores["Ann actors"] > scores["Ann climates"]
 
 
+def test_a_taste_reads_as_what_it_is() -> None:
+    envelope = wishes(Bench()).compile(query="Can you suggest a movie?")
+    assert "User likes actors: Neve Campbell." in envelope.text
+
+
 def test_a_person_whom_the_request_names_is_whom_it_is_for() -> None:
     bench = wishes(Bench(principal=Principal()))
     shown = bench.compiled(bench.compile(query="Can you suggest a movie?", entities=["Bob"]))

@@ -60,6 +60,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "replay": "compile",
     "ablate": "envelope",
     "envelope": "envelope",
+    "session": "session",
     "artifact": "artifact",
     "sweep": "operate",
     "erase": "operate",

@@ -1,0 +1,264 @@
+"""`tenure session …`: the windows of agents, looked into and tidied from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .frame import answer, examples, open_memory
+from .show import Columns, Screen
+
+if TYPE_CHECKING:
+    from ...window.editing import UnitChange
+    from ..sessions.decision import WindowDecision
+    from ..sessions.session import Session
+
+app = typer.Typer()
+session = typer.Typer(help="The windows of agents, kept as sessions.", no_args_is_help=True)
+app.add_typer(session, name="session")
+
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="A session of one's own.")]
+_Policy = Annotated[
+    Path | None, typer.Option("--window-policy", metavar="FILE", help="Tunables, TOML or YAML.")
+]
+_Focus = Annotated[str, typer.Option(help="What to stay close to.")]
+_Keep = Annotated[
+    list[str] | None, typer.Option(metavar="ADDRESS", help="Leave this unit alone; repeat it.")
+]
+
+
+@contextmanager
+def _opened(context: typer.Context, name: str, policy: Path | None = None) -> Generator[Session]:
+    """A session that is there; a misspelt name must not begin another one."""
+    from ...schema.errors import NotFound
+
+    with open_memory(context) as memory:
+        if name not in [summary.session for summary in memory.sessions()]:
+            raise NotFound(
+                f"there is no session {name!r}; tenure session list names them",
+                code="unknown_session",
+            )
+        yield memory.session(name, policy=policy)
+
+
+@session.command("list", epilog=examples("tenure --user ann session list"))
+def list_sessions(context: typer.Context) -> None:
+    """List one's own sessions, by name."""
+    with open_memory(context) as memory:
+        summaries = memory.sessions()
+    listing = [summary._asdict() for summary in summaries]
+    columns: Columns = {"session": "session", "events": "seq"}
+    answer(
+        context,
+        listing,
+        lambda screen: screen.table(summaries, columns, placeholder="no sessions"),
+    )
+
+
+@session.command(epilog=examples("tenure session show trip-1"))
+def show(context: typer.Context, name: _Name) -> None:
+    """Show what stands in the window, unit by unit."""
+    with _opened(context, name) as opened:
+        units = opened.state.units
+    listing = [asdict(unit) for unit in units]
+    answer(
+        context,
+        listing,
+        lambda screen: screen.table(units, _UNITS, placeholder="the window is empty"),
+    )
+
+
+_UNITS: Columns = {
+    "unit": lambda unit: f"window://{unit.number}",
+    "turn": "turn",
+    "form": lambda unit: unit.form.value,
+    "tokens": "tokens",
+    "begins": lambda unit: " ".join(unit.text.split())[:60],
+}
+
+
+@session.command(epilog=examples("tenure session preview trip-1 --focus fees"))
+def preview(
+    context: typer.Context,
+    name: _Name,
+    focus: _Focus = "",
+    keep: _Keep = None,
+    policy: _Policy = None,
+) -> None:
+    """Say what `compact` would do now; change nothing."""
+    with _opened(context, name, policy) as opened:
+        plan = opened.preview(focus=focus, keep=keep or ())
+    changes = plan.changes if plan else ()
+    answer(context, [asdict(change) for change in changes], lambda screen: _show(screen, changes))
+
+
+@session.command(epilog=examples("tenure session compact trip-1 --keep window://12"))
+def compact(
+    context: typer.Context,
+    name: _Name,
+    focus: _Focus = "",
+    keep: _Keep = None,
+    policy: _Policy = None,
+) -> None:
+    """Edit the window down to its target now."""
+    with _opened(context, name, policy) as opened:
+        decision = opened.compact(focus=focus, keep=keep or ())
+    answer(context, asdict(decision), lambda screen: _show_decision(screen, name, decision))
+
+
+@session.command(epilog=examples("tenure session undo trip-1 57"))
+def undo(
+    context: typer.Context,
+    name: _Name,
+    edit: Annotated[int, typer.Argument(metavar="EDIT", help="The number of the edit.")],
+) -> None:
+    """Put back what an edit took, while the window has room."""
+    with _opened(context, name) as opened:
+        decision = opened.undo(edit)
+    answer(context, asdict(decision), lambda screen: _show_decision(screen, name, decision))
+
+
+def _show(screen: Screen, changes: tuple[UnitChange, ...]) -> None:
+    screen.table(changes, _CHANGES, placeholder="there is nothing to free")
+
+
+_CHANGES: Columns = {
+    "unit": lambda change: f"window://{change.unit}",
+    "form": lambda change: change.form.value,
+    "frees": "savings",
+    "why": "reason",
+    "facts left": lambda change: f"{change.fidelity / 10:.0f} %",
+}
+
+
+def _show_decision(screen: Screen, name: str, decision: WindowDecision) -> None:
+    if decision.actions:
+        _show(screen, decision.actions)
+    if decision.edit is not None:
+        screen.line(f"undo it with: tenure session undo {name} {decision.edit}")
+    screen.line(f"{decision.reading.tokens} of {decision.reading.limit} tokens")
+
+
+@session.command(
+    epilog=examples(
+        "tenure session rehydrate trip-1 window://57", "tenure session rehydrate trip-1 turn:12"
+    )
+)
+def rehydrate(
+    context: typer.Context,
+    name: _Name,
+    request: Annotated[
+        str, typer.Argument(metavar="REQUEST", help="An address, turn:N, a cursor, or a question.")
+    ],
+) -> None:
+    """Read originals, a page at a time."""
+    with _opened(context, name) as opened:
+        page = opened.rehydrate(request)
+    tail = f"\nread on with: {page.cursor}" if page.cursor else ""
+    answer(context, asdict(page), page.text + tail)
+
+
+@session.command(epilog=examples("tenure session checkpoint trip-1"))
+def checkpoint(context: typer.Context, name: _Name) -> None:
+    """Save the state of the task in the session's log, and print it."""
+    with _opened(context, name) as opened:
+        task = opened.checkpoint()
+    answer(context, task.to_json(), task.to_markdown())
+
+
+@session.command(epilog=examples("tenure session resume trip-1"))
+def resume(context: typer.Context, name: _Name) -> None:
+    """Print the task as a new window, or another agent, takes it up; nothing is task."""
+    from ...window.checkpoint import task_checkpoint
+
+    with _opened(context, name) as opened:
+        state = task_checkpoint(opened.state)
+    answer(context, state.to_json(), state.to_markdown())
+
+
+@session.command(epilog=examples("tenure session report trip-1"))
+def report(context: typer.Context, name: _Name) -> None:
+    """Show pressure, tokens by component, and health."""
+    with _opened(context, name) as opened:
+        status = opened.report()
+
+    def show_report(screen: Screen) -> None:
+        reading = status.pressure
+        screen.line(f"{reading.status.value}: {reading.tokens} of {reading.limit} tokens")
+        screen.line(
+            f"turn {status.turn}, step {status.step}, {status.edits} edits, "
+            f"{status.evictions} units shortened, window {status.windows}"
+        )
+        components: Columns = {"component": lambda use: use.component.value, "tokens": "tokens"}
+        screen.table(status.components, components)
+        for alert in status.alerts:
+            screen.line(f"alert: {alert}")
+
+    answer(context, asdict(status), show_report)
+
+
+@session.command(epilog=examples("tenure session config", "tenure session config window.toml"))
+def config(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A policy in TOML or YAML.")
+    ] = None,
+) -> None:
+    """Print every tunable of a window with the reason of its default."""
+    from ...window.policy import DEFAULT_WINDOW, tunables
+    from ..sessions.policy_file import window_policy
+
+    rows = tunables(DEFAULT_WINDOW if file is None else window_policy(file))
+    columns: Columns = {"tunable": "name", "value": "value", "reason of the default": "reason"}
+    answer(context, [asdict(row) for row in rows], lambda screen: screen.table(rows, columns))
+
+
+@session.command(
+    epilog=examples(
+        "tenure session replay run.jsonl --window 32768",
+        "tenure session replay run.json --model claude-opus-4-7 --policy hybrid --policy lru",
+    )
+)
+def replay(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Messages, JSON or JSON Lines.")],
+    model: Annotated[str, typer.Option(help="Whose window, counts and prices.")] = "generic",
+    window: Annotated[int | None, typer.Option(help="Tokens of the window.")] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(metavar="POLICY", help="An eviction policy; repeat it.")
+    ] = None,
+) -> None:
+    """Run a transcript through window policies, and compare what their requests come to."""
+    # A store of its own: what is tried out leaves no session behind.
+    from ..client.connect import connect
+    from ..sessions.replay import compare_policies
+    from ..sessions.transcript import read_transcript
+
+    entries = read_transcript(file)
+    with connect(":memory:") as memory:
+        tallies = compare_policies(memory, entries, policy or (), model=model, window=window)
+    answer(
+        context,
+        [asdict(tally) for tally in tallies],
+        lambda screen: screen.table(tallies, _TALLIES),
+    )
+
+
+_TALLIES: Columns = {
+    "policy": "policy",
+    "requests": "requests",
+    "mean": "mean",
+    "largest": "largest",
+    "over": "oversized",
+    "refused": "faulty",
+    "no room": "shut_out",
+    "facts": lambda tally: f"{tally.facts_standing / 10:.1f} %",
+    "cached": lambda tally: f"{tally.cached_share / 10:.1f} %",
+    "cost": lambda tally: f"{tally.cost / 1000:.0f}",
+    "edits": "edits",
+}

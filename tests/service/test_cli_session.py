@@ -1,0 +1,127 @@
+"""`tenure session …`: looked into and tidied, and nothing begun by a misspelt name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tenure import connect
+from tenure.service.cli.main import app
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A command line over a store with one session of eight turns."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("TENURE_STORE", "TENURE_TENANT", "TENURE_CONFIG", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    with connect("memory.db") as memory:
+        session = memory.session("trip-1", window=9_000, goal="Rebook")
+        for number in range(8):
+            session.on_turn_start(f"question {number}")
+            function = {"name": "look", "arguments": json.dumps({"n": number})}
+            session.on_step({"tool_calls": [{"id": f"c{number}", "function": function}]})
+            session.on_tool_result(f"c{number}", {"id": f"REF{number}X", "text": "word " * 500})
+            session.on_turn_end(f"answer {number}")
+
+    def run(*words: str, code: int = 0) -> str:
+        result = CliRunner().invoke(app, list(words))
+        assert result.exit_code == code, (result.output, result.exception)
+        return result.output
+
+    return run
+
+
+def told(run: Run, *words: str) -> Any:
+    return json.loads(run("--json", "session", *words))
+
+
+def test_sessions_are_listed_and_shown(run: Run) -> None:
+    assert told(run, "list") == [{"session": "trip-1", "seq": 41, "recorded_us": ANY}]
+    assert "trip-1" in run("session", "list")
+    units = told(run, "show", "trip-1")
+    assert units[0]["number"] == 2
+    assert "question 0" in run("session", "show", "trip-1")
+    assert "there is no session" in run("session", "show", "trip-2", code=1)
+    assert len(told(run, "list")) == 1
+
+
+class _Any(int):
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int)
+
+    __hash__ = int.__hash__
+
+
+ANY = _Any()
+
+
+def test_a_window_is_previewed_compacted_and_put_back(run: Run) -> None:
+    preview = told(run, "preview", "trip-1", "--keep", "window://3")
+    assert 3 not in [change["unit"] for change in preview]
+    assert "window://" in run("session", "preview", "trip-1", "--focus", "REF3X")
+    assert "undo it with: tenure session undo trip-1 42" in run("session", "compact", "trip-1")
+    assert told(run, "undo", "trip-1", "42")["seq"] == 43
+    assert "no edit of this session" in run("session", "undo", "trip-1", "1", code=1)
+
+
+def test_what_was_said_and_where_the_task_stands_is_read(run: Run) -> None:
+    assert "question 3" in run("session", "rehydrate", "trip-1", "turn:4")
+    page = told(run, "rehydrate", "trip-1", "window://2-30")
+    assert page["numbers"][0] == 2
+    assert run("session", "resume", "trip-1").startswith("# Goal")
+    before = told(run, "list")[0]["seq"]
+    assert told(run, "checkpoint", "trip-1")["version"] == before + 1
+    assert "Rebook" in run("session", "checkpoint", "trip-1")
+
+
+def test_health_is_reported(run: Run) -> None:
+    assert told(run, "report", "trip-1")["turn"] == 8
+    text = run("session", "report", "trip-1")
+    assert "turn 8, step 16" in text
+    assert "tool_results" in text
+
+
+def test_every_tunable_is_printed_with_its_reason(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "w.toml").write_text("page_tokens = 123\n[zones]\ntarget = 300\n")
+    rows = {row["name"]: row for row in told(run, "config", "w.toml")}
+    assert rows["page_tokens"]["value"] == 123
+    assert rows["zones.target"]["default"] == 600
+    assert "nobody knows the end" in run("session", "config")
+    (tmp_path / "w.toml").write_text("page_token = 123")
+    assert "page_tokens" in run("session", "config", "w.toml", code=1)
+
+
+def test_a_transcript_is_run_through_policies(run: Run, tmp_path: Path) -> None:
+    messages: list[dict[str, Any]] = []
+    for number in range(14):
+        function = {"name": "look", "arguments": "{}"}
+        calls = [{"id": f"c{number}", "function": function}]
+        messages += [
+            {"role": "user", "content": f"question {number}"},
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": f"REF{number}X " * 200},
+            {"role": "assistant", "content": f"answer {number}"},
+        ]
+    (tmp_path / "run.jsonl").write_text("\n".join(map(json.dumps, messages)))
+    tallies = told(run, "replay", "run.jsonl", "--window", "9000")
+    assert [tally["policy"] for tally in tallies] == ["none", "hybrid", "fifo", "lru"]
+    none, hybrid = tallies[0], tallies[1]
+    assert (none["requests"], none["edits"], none["facts_standing"]) == (28, 0, 1000)
+    assert none["oversized"] > hybrid["oversized"] == 0
+    assert hybrid["edits"] > 0
+    assert hybrid["cost"] < none["cost"]
+    assert [tally["faulty"] for tally in tallies] == [0, 0, 0, 0]
+    assert "hybrid" in run(
+        "session", "replay", "run.jsonl", "--window", "9000", "--policy", "hybrid"
+    )
+    lfu = ("session", "replay", "run.jsonl", "--window", "9000", "--policy", "lfu")
+    assert "lru" in run(*lfu, code=1)
+    assert "no transcript" in run("session", "replay", "none.json", "--window", "9000", code=1)

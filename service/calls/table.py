@@ -51,6 +51,7 @@ from ..reading.mentions import Linked
 from ..reading.tools import StoredTool
 from ..reading.view import View
 from ..stewardship.actions import Actions
+from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, Entities, EntityPage
 from ..stewardship.rescoring import Rescored
 from ..stewardship.review_groups import CaseGroup
@@ -167,6 +168,7 @@ CALLS: Final[tuple[Call, ...]] = (
     _writing("vocabulary.define", tuple[str, ...], Permit.ADMIN),
     Call("entities.resolve", Resolution),
     Call("entities.get", EntityPage),
+    Call("entities.compare", EntityComparison),
     Call("entities.list", tuple[EntityView, ...]),
     Call("entities.relations", tuple[tuple[str, str, str], ...]),
     _writing("entities.add_alias", AliasView),

@@ -71,6 +71,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "unmerge": "review",
     "review": "review",
     "resolution": "review",
+    "resolve": "review",
     "serve": "serve",
     "mcp": "mcp",
     "export": "transfer",

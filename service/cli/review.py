@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -22,8 +23,9 @@ from .summaries import entity_names
 
 if TYPE_CHECKING:
     from ...resolution.evaluate import Interval95, Report, SetReport
-    from ...schema.entity import Review
+    from ...schema.entity import EntityCandidate, Resolution, Review
     from ..client.memory import Memory
+    from ..stewardship.comparing import EntityComparison
     from ..stewardship.entities import EntityPage
 
 app = typer.Typer()
@@ -122,6 +124,92 @@ def doubtful(context: typer.Context) -> None:
     """List automatic binds that today's model would not make; nothing changes."""
     with open_memory(context) as memory:
         answer(context, memory.reviews.below(), _DOUBTFUL)
+
+
+@resolution_app.command(epilog=examples("tenure resolution why 'Sam Lee' 'Samuel Lee'"))
+def why(context: typer.Context, a: NameOrId, b: NameOrId) -> None:
+    """Show why two entities would be taken for one, or would not: the evidence, line by line."""
+    with open_memory(context) as memory:
+        comparison = memory.entities.compare(a, b)
+        answer(context, comparison, lambda screen: _show_comparison(screen, comparison))
+
+
+def _show_comparison(screen: Screen, comparison: EntityComparison) -> None:
+    candidate = comparison.candidate
+    screen.line(f"{comparison.names[0]!r} and {comparison.names[1]!r} ({comparison.right.type})")
+    screen.line(f"  {comparison.start:+.2f}  start: what the model takes two names for")
+    _show_evidence(screen, candidate)
+    screen.line(f"  {candidate.log_odds:+.2f}  total: p {candidate.score:.3f}")
+
+    bands = (
+        f"binds from {comparison.bind_at:.2f}, asks a person above {comparison.review_above:.2f}"
+    )
+    screen.line(f"{_DECISIONS[comparison.decision]}; {bands}")
+    if comparison.are_one:
+        screen.line(f"they are one entity: {comparison.right.name} ({comparison.right.entity_id})")
+
+
+def _show_evidence(screen: Screen, candidate: EntityCandidate) -> None:
+    from ...resolution.vetoes import sentence_of
+    from ..stewardship.review_page import waterfall
+
+    for line in waterfall(candidate):
+        screen.line(f"  {line}")
+    for veto in candidate.vetoes:
+        screen.line(f"  held back: {sentence_of(veto)}")
+
+
+_DECISIONS: Final[Mapping[str, str]] = {
+    "bind": "their names alone would make them one",
+    "review": "a person would be asked",
+    "new": "they would stay two",
+}
+
+
+@resolution_app.command(epilog=examples("tenure resolution how 'Sam Lee'"))
+def how(context: typer.Context, entity: NameOrId) -> None:
+    """Show how an entity became what it is: every judgement about its members, in order."""
+    with open_memory(context) as memory:
+        page = memory.entities.get(entity)
+        judgements = sorted(page.judgements, key=lambda row: (str(row.since), row.judgement_id))
+        names = entity_names(memory, [raw for row in judgements for raw in (row.left, row.right)])
+
+        columns: Columns = {
+            "when": "since",
+            "verdict": "verdict",
+            "one": lambda row: names[row.left],
+            "other": lambda row: names[row.right],
+            "by": lambda row: f"{row.judged_by} {row.actor}",
+            "score": lambda row: "" if row.score is None else f"{row.score:.3f}",
+            "until": lambda row: when(row.until, missing="now"),
+            "merge": "merge_id",
+        }
+        answer(context, judgements, columns)
+
+
+@app.command(epilog=examples("tenure resolve 'S. Rivera' --type person"))
+def resolve(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A name, as somebody might write it.")],
+    type: Annotated[str | None, typer.Option(help="Of what it is the name.")] = None,
+) -> None:
+    """Show what a name would be bound to, with every candidate's evidence; nothing is written."""
+    with open_memory(context) as memory:
+        resolution = memory.entities.resolve(name, type)
+        names = entity_names(memory, [resolution.entity])
+        answer(
+            context, resolution, lambda screen: _show_resolution(screen, name, resolution, names)
+        )
+
+
+def _show_resolution(
+    screen: Screen, name: str, resolution: Resolution, names: Mapping[str, str]
+) -> None:
+    target = names.get(resolution.entity or "", "a new entity")
+    screen.line(f"{name!r}: {resolution.decision} ({resolution.reason}), {target}")
+    for candidate in resolution.candidates:
+        screen.line(f"\n{candidate.name} ({candidate.entity}): p {candidate.score:.3f}")
+        _show_evidence(screen, candidate)
 
 
 @review_app.command(epilog=examples("tenure review groups --by source"))

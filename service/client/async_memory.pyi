@@ -61,6 +61,7 @@ from ..sessions.decision import SessionContext, SessionUsage, WindowDecision
 from ..sessions.opening import SessionTerms
 from ..sessions.originals import Rehydration
 from ..sessions.reading import SessionReport
+from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, EntityPage
 from ..stewardship.rescoring import Rescored
 from ..stewardship.review_groups import CaseGroup
@@ -171,6 +172,7 @@ class AsyncEntities(AsyncPart):
         near: Sequence[str] = (),
     ) -> Resolution: ...
     async def get(self, entity: Who) -> EntityPage: ...
+    async def compare(self, a: Who, b: Who) -> EntityComparison: ...
     async def list(
         self, type: str | None = None, *, after: str = "", limit: int | None = None
     ) -> tuple[EntityView, ...]: ...

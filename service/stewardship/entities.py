@@ -35,6 +35,7 @@ from ..backend.caller import Caller
 from ..backend.parsing import scope_of
 from ..reading.resolve import Resolver
 from ..reading.view import View, Who, entity_views, sight_of
+from .comparing import EntityComparison, compared
 
 
 def graph_text(
@@ -171,6 +172,29 @@ class Entities(Caller):
             history=_history(view, aliases, judgements),
         )
 
+    def compare(self, a: Who, b: Who) -> EntityComparison:
+        """Return why two entities would be taken for one, or would not, line by line.
+
+        Their names are scored against each other, best pair first, with the scopes and the
+        neighbours that they share. Of a cluster all names count. Nothing is written.
+
+        Raises:
+            NotFound: `unknown_entity`, also when a name is ambiguous.
+        """
+        left, right = self.get(a), self.get(b)
+        scopes = {alias.scope for alias in left.aliases} & {alias.scope for alias in right.aliases}
+        neighbours = _neighbour_ids(left), _neighbour_ids(right)
+        around = neighbours[0] | neighbours[1]
+        shared = neighbours[0] & neighbours[1]
+
+        return compared(
+            left.entity,
+            right.entity,
+            shares_scope=bool(scopes - {TENANT_SCOPE.scope_id}),
+            overlap=1_000 * len(shared) // len(around) if around else 0,
+            bands=self.backend.policy.resolution,
+        )
+
     def list(
         self, type: str | None = None, *, after: str = "", limit: int | None = None
     ) -> tuple[EntityView, ...]:
@@ -289,6 +313,11 @@ def _entity_pages(
                  and known.canonical.get(entity_id, entity_id) == entity_id]  # fmt: skip
         yield from filter(attrgetter("aliases"), entity_views(reader, known, roots, sight, tx_us))
         after, size = raw[-1], _CHUNK
+
+
+def _neighbour_ids(page: EntityPage) -> set[str]:
+    """The entities that stand one step from an entity."""
+    return {neighbour.entity_id for neighbour in page.neighbours.entities} - {page.entity.entity_id}
 
 
 def facts_of(

@@ -1,0 +1,114 @@
+"""Why two entities are one, or are not: their names scored against each other, line by line.
+
+The scale is log-odds: what the model starts from, each piece of evidence, and their sum, which
+is the total that the bands judge. Nothing is written, and nothing that stands is questioned.
+Checklist: C-048, C-053.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from ...resolution.context import PairContext, PersonContext
+from ...resolution.model import default_model
+from ...resolution.normalize import normalize
+from ...resolution.score import PairScore, score_pair
+from ...schema.answers import EntityView
+from ...schema.entity import EntityCandidate
+from ...schema.policy import ResolutionPolicy
+from ...schema.slots import UNKNOWN_TYPE
+from ...schema.vocabulary import CandidateSource, Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityComparison:
+    """Two entities, scored as if one were a new mention of the other."""
+
+    left: EntityView
+    right: EntityView
+    names: tuple[str, str]
+    """The name of each that fits the other best."""
+    candidate: EntityCandidate
+    """The right one as a candidate for the left: score, evidence, vetoes."""
+    start: float
+    """Log-odds before any evidence: what the model starts from."""
+    decision: Decision
+    """What the bands would say of the score alone."""
+    bind_at: float
+    """Score from which their type binds."""
+    review_above: float
+    """Score above which their type comes to a person."""
+    are_one: bool
+    """Whether they stand as one entity already."""
+
+
+def compared(
+    left: EntityView,
+    right: EntityView,
+    *,
+    shares_scope: bool,
+    overlap: int,
+    bands: ResolutionPolicy,
+) -> EntityComparison:
+    """Score two entities by their best pair of names and what stands around them.
+
+    `shares_scope`: both have a name in one scope that is narrower than the tenant. `overlap`
+    is that of their neighbours, in thousandths.
+
+    Raises:
+        InvalidInput: `unresolved_claim` when one of them has no name that may be seen.
+    """
+    kind = right.type if left.type == UNKNOWN_TYPE else left.type
+    context = PairContext(
+        same_scope=shares_scope,
+        neighbour_overlap=overlap,
+        person_context=PersonContext.TENANT,
+    )
+    name, score = _best_pair(
+        left.aliases or (left.name,), right.aliases or (right.name,), kind, context
+    )
+    rules = bands.of_type(kind)
+
+    return EntityComparison(
+        left=left,
+        right=right,
+        names=(name, score.name),
+        candidate=EntityCandidate(
+            entity=right.entity_id,
+            name=right.name,
+            score=score.score,
+            log_odds=score.log_odds,
+            source=CandidateSource.BLOCKING,
+            features=score.features,
+            vetoes=score.vetoes,
+        ),
+        start=round(score.log_odds - sum([feature.weight for feature in score.features]), 6),
+        decision=_decision(score, rules),
+        bind_at=rules.bind_at,
+        review_above=rules.review_above,
+        are_one=left.entity_id == right.entity_id,
+    )
+
+
+def _best_pair(
+    left: Sequence[str], right: Sequence[str], kind: str, context: PairContext
+) -> tuple[str, PairScore]:
+    """The pair of names with the highest score, ties by name."""
+    model = default_model()
+    ratings: list[tuple[float, float, str, str, PairScore]] = []
+    for name, candidate in product(left, right):
+        score = score_pair(
+            normalize(name, kind), (normalize(candidate, kind),), kind, context, model
+        )
+        ratings.append((-score.score, -score.log_odds, name, candidate, score))
+
+    *_, name, _, score = min(ratings, key=lambda rating: rating[:4])
+    return name, score
+
+
+def _decision(score: PairScore, bands: ResolutionPolicy) -> Decision:
+    if score.score >= bands.bind_at and not score.vetoes:
+        return Decision.BIND
+    return Decision.REVIEW if score.score >= bands.review_above else Decision.NEW

@@ -1,0 +1,94 @@
+"""Why two entities are one or two: the evidence adds up to the total, in either order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tenure import Memory, Principal, connect
+from tenure.schema.errors import NotFound
+from tenure.service.cli.main import app
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with connect(":memory:") as opened:
+        yield opened
+
+
+def said(memory: Memory, *names: str) -> None:
+    for name in names:
+        memory.write(subject=name, slot="office", value="Austin")
+
+
+def test_start_and_evidence_add_up_to_the_total(memory: Memory) -> None:
+    said(memory, "Jonathan Smythe", "Jon Smythe")
+    comparison = memory.entities.compare("Jonathan Smythe", "Jon Smythe")
+    weights = sum(feature.weight for feature in comparison.candidate.features)
+    assert comparison.start + weights == pytest.approx(comparison.candidate.log_odds)
+    assert {feature.name for feature in comparison.candidate.features} >= {"name", "short_form"}
+    assert comparison.decision == "review"
+    assert not comparison.are_one
+
+
+def test_the_order_of_two_entities_changes_nothing_but_the_sides(memory: Memory) -> None:
+    said(memory, "Jonathan Smythe", "Jon Smythe")
+    one = memory.entities.compare("Jonathan Smythe", "Jon Smythe")
+    other = memory.entities.compare("Jon Smythe", "Jonathan Smythe")
+    assert one.candidate.score == other.candidate.score
+    assert one.names == other.names[::-1]
+
+
+def test_strangers_stay_two_and_members_of_a_cluster_are_one(memory: Memory) -> None:
+    said(memory, "Jonathan Smythe", "Wanda Okafor")
+    assert memory.entities.compare("Jonathan Smythe", "Wanda Okafor").decision == "new"
+    ids = [
+        memory.entities.get(name).entity.entity_id for name in ("Jonathan Smythe", "Wanda Okafor")
+    ]
+    memory.entities.merge(*ids)
+    assert memory.entities.compare(*ids).are_one
+
+
+def test_a_common_neighbour_counts_for_two(memory: Memory) -> None:
+    said(memory, "Jonathan Smythe", "Jon Smythe")
+    alone = memory.entities.compare("Jonathan Smythe", "Jon Smythe").candidate
+    for name in ("Jonathan Smythe", "Jon Smythe"):
+        memory.write(subject=name, slot="employer", value="Globex")
+    together = memory.entities.compare("Jonathan Smythe", "Jon Smythe").candidate
+    assert together.log_odds > alone.log_odds
+
+
+def test_an_entity_that_only_another_user_may_see_cannot_be_compared(memory: Memory) -> None:
+    said(memory, "Jonathan Smythe")
+    ann = memory.bind(Principal(tenant="default", user="ann", roles=frozenset({"steward"})))
+    bob = memory.bind(Principal(tenant="default", user="bob", roles=frozenset({"steward"})))
+    ann.write(subject="Jon Smythe", slot="office", value="Rome", scope={"user": "ann"})
+    assert ann.entities.compare("Jonathan Smythe", "Jon Smythe").candidate.score > 0
+    with pytest.raises(NotFound):
+        bob.entities.compare("Jonathan Smythe", "Jon Smythe")
+
+
+def test_the_commands_say_why_and_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with connect("memory.db") as memory:
+        said(memory, "Jonathan Smythe", "Jon Smythe")
+
+    def run(*words: str) -> str:
+        outcome = CliRunner().invoke(app, list(words))
+        assert outcome.exit_code == 0, outcome.output
+        return outcome.stdout
+
+    why = run("resolution", "why", "Jonathan Smythe", "Jon Smythe")
+    assert "start" in why
+    assert "short_form" in why
+    assert "total: p 0.940" in why
+    assert "a person would be asked" in why
+    assert "held back" in run("resolve", "Jon Smith", "--type", "person")
+
+    assert "none" in run("resolution", "how", "Jon Smythe")
+    run("merge", "Jonathan Smythe", "Jon Smythe")
+    assert "they are one entity" in run("resolution", "why", "Jonathan Smythe", "Jon Smythe")
+    assert "MATCH" in run("resolution", "how", "Jon Smythe")

@@ -11,7 +11,7 @@ from ...compiler.envelope.checks import HardConstraint
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.format.grammar import parse_envelope
 from ...compiler.ir.verdicts import Gap
-from ...compiler.render.cache_plan import Plan, Segment
+from ...compiler.render.cache_plan import BlockSegment, RenderPlan
 from ...compiler.tokens.capabilities import Capability
 from ...compiler.tokens.counting import counter_for
 from ...compiler.trace.manifest import Manifest
@@ -34,7 +34,7 @@ class EnvelopeRecord:
     constraints: tuple[HardConstraint, ...]
     manifest: Manifest
     gaps: tuple[Gap, ...]
-    segments: tuple[Segment, ...]
+    segments: tuple[BlockSegment, ...]
     capability: Capability
     model: str
     cache_key: str
@@ -65,7 +65,7 @@ class EnvelopeRecord:
             constraints=self.constraints,
             manifest=self.manifest,
             gaps=self.gaps,
-            plan=Plan(
+            plan=RenderPlan(
                 segments=self.segments,
                 model=self.model,
                 capability=self.capability,

@@ -191,7 +191,8 @@ class Neighbourhood:
     """(from entity, slot, to entity)."""
     truncated: bool
     """Whether a cap of the policy cut the walk."""
-    withheld: int = 0
+    withheld: bool = False
+    """Whether something around it may not be seen by the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,10 +205,12 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What a search found, and how much of it the caller may not see."""
+    """What a search found."""
 
     hits: tuple[SearchHit, ...]
-    withheld: int = 0
+    withheld: bool = False
+    """Whether something that matches may not be seen; only an auditor is told, since anybody else
+    could guess words until it turned true."""
     truncated: bool = False
 
 

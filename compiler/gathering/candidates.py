@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from ...schema.claim import Version
-from ...schema.principal import Sight
+from ...schema.principal import AUDIT, Principal, Sight
 from ...store.port.store import Ask, Found, Point, Reader
 from ..ir.context import CompileContext
 from ..ir.snapshot import Proposed, Via
 
 RowKey = tuple[str, int]
 """(object id, vid)."""
+_NAMED: Final = "slot"
+"""The read that is about entities and slots which the request names."""
+
+
+def told_withheld(principal: Principal, counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """What a caller is told of rows that it may not see, by the read that met them.
+
+    A count of what a query met would tell whether a guessed word stands in a hidden text. So who
+    is no auditor learns at most that something of a named entity is hidden, and never how much.
+    """
+    if not principal.roles.isdisjoint(AUDIT.roles):
+        return tuple(sorted(counts.items()))
+    return ((_NAMED, 1),) if counts.get(_NAMED) else ()
 
 
 @dataclass(slots=True)

@@ -37,7 +37,7 @@ from ..ir.snapshot import (
     root_of,
 )
 from ..text.relevance import COSINE_FULL
-from .candidates import Candidates
+from .candidates import Candidates, told_withheld
 from .follow_up import derived_ask, mark_outdated, placeholder_ask, rival_ask
 from .mentions import own_identifiers, roots_of, spoken_mentions
 from .redaction import guessed
@@ -106,7 +106,7 @@ def gather(
         known=known,
         vectors=vectors,
         reranked=reranked(reranker, candidates.rows.values(), terms, context),
-        withheld=tuple(sorted(candidates.withheld.items())),
+        withheld=told_withheld(context.principal, candidates.withheld),
         cut=candidates.cut,
         capped=capped_ids,
         round_trips=candidates.reads + bool(ids),

@@ -11,11 +11,12 @@ import hashlib
 import hmac
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ...schema.compile_terms import (
     SECTIONS,
     GapCode,
+    GateDetail,
     Reason,
     SectionName,
     Stability,
@@ -24,7 +25,6 @@ from ...schema.compile_terms import (
     wire_key,
 )
 from ...schema.crosswalk import layer_tokens
-from ...schema.errors import Forbidden
 from ...schema.principal import AUDIT, Principal
 from ...schema.vocabulary import Authority, Classification
 from ..ir.candidate import Candidate, item_of
@@ -205,7 +205,7 @@ def trace_of(
         compiled_objects=tuple(_compiled_objects(passes)),
         omitted_objects=tuple(omitted(v) for v in collected.verdicts if not v.quarantines),
         quarantined_objects=tuple(quarantined(v) for v in collected.verdicts if v.quarantines),
-        withheld=_withheld_counts(passes),
+        withheld=_withheld_counts(passes, principal),
         withheld_objects=tuple(map(omitted, refusals)),
         retrieval_metadata=_retrieval(passes, context, collected, metrics["context_precision"]),
         cache_metadata=_cache(plan, collected),
@@ -238,17 +238,25 @@ def _status(
 
 
 def _may_audit(principal: Principal) -> bool:
-    try:
-        principal.require(AUDIT)
-    except Forbidden:
-        return False
-    return True
+    return not principal.roles.isdisjoint(AUDIT.roles)
 
 
-def _withheld_counts(passes: Passes) -> dict[str, int]:
+_SECRET: Final = frozenset(
+    {GateDetail.SCOPE_MISMATCH, GateDetail.ROLE_DENIED, GateDetail.CLEARANCE_TOO_LOW}
+)
+"""What the gate holds against rows that the caller may see nowhere, not in this compile alone."""
+
+
+def _withheld_counts(passes: Passes, principal: Principal) -> dict[str, int]:
+    """What may be told of withheld rows; of those that the caller may see nowhere, no number."""
     counts = {f"store_{name}": count for name, count in passes.snapshot.withheld}
-    if passes.gated.refusals:
-        counts[Stage.GATE.value] = len(passes.gated.refusals)
+    told = [
+        refusal
+        for refusal in passes.gated.refusals
+        if _may_audit(principal) or refusal.detail not in _SECRET
+    ]
+    if told:
+        counts[Stage.GATE.value] = len(told)
     return counts
 
 
@@ -258,7 +266,7 @@ def _retrieval(
     query = f"{context.request.query}\n{context.request.user_request}"
     return {
         "query_hash": hashlib.sha256(query.encode("utf-8", "backslashreplace")).hexdigest(),
-        "retrieved_candidate_count": len(passes.snapshot.proposed),
+        "retrieved_candidate_count": sum(p.version.visible for p in passes.snapshot.proposed),
         "relevant_candidate_count": len(passes.ranked.candidates),
         "compiled_candidate_count": len(collected.compiled_ids),
         "candidates_cut": passes.snapshot.cut,

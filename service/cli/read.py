@@ -133,7 +133,7 @@ def search(
     def show(screen: Screen) -> None:
         screen.table(page.hits, columns, placeholder="nothing was found")
         if page.withheld:
-            screen.line(f"{page.withheld} more may not be seen by this caller")
+            screen.line("more matches, but may not be seen by this caller")
 
     answer(context, page, show)
 

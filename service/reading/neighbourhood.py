@@ -65,7 +65,7 @@ def walk(
         facts=tuple(map(shaper(visible_facts), visible_facts)),
         edges=tuple(edges),
         truncated=cut,
-        withheld=withheld,
+        withheld=bool(withheld),
     )
 
 

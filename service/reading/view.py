@@ -25,7 +25,7 @@ from ...schema.context_object import ContextObject
 from ...schema.entity import EntityRef
 from ...schema.errors import NotFound
 from ...schema.interval import INF_US
-from ...schema.principal import TENANT_SCOPE, Principal, Scope, Sight
+from ...schema.principal import AUDIT, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import Slot, Vocabulary
 from ...schema.values import micros, moment, stamped
 from ...schema.vocabulary import ObjectType, SlotStatus, ValueType, parse
@@ -246,7 +246,7 @@ class View(Caller):
             shape = self._shaper(reader, [v for v, _ in matches.ranked])
             return SearchResult(
                 hits=tuple(SearchHit(object=shape(v), score=score) for v, score in matches.ranked),
-                withheld=matches.withheld,
+                withheld=bool(matches.withheld) and self._is_auditor,
                 truncated=matches.cut,
             )
 
@@ -264,6 +264,10 @@ class View(Caller):
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
             best = max(visible_rows, key=self._closeness)
             return self._shaper(reader, [best])(best)
+
+    @property
+    def _is_auditor(self) -> bool:
+        return not self.principal.roles.isdisjoint(AUDIT.roles)
 
     def _rows(
         self, reader: Reader, ask: Ask, access: Sight, point: Point | None = None

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...resolution.register import Register
 from ...schema.claim import Assertion, Authorship, Claim, Version
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import ALWAYS
@@ -22,9 +23,11 @@ from ...schema.vocabulary import ObjectType, Outcome, Status
 from ...schema.write import Draft, Receipt, Write
 from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
+from ...store.port.receipts import receipt_candidates, with_names
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller, unknown_object
 from ..backend.ids import event_id
+from ..reading.context_objects import visible_names
 from .content import INJECTION
 from .limits import check_shape
 from .sanitize import sanitize
@@ -98,7 +101,24 @@ class Writer(Caller):
             raise result
         if not dry_run:
             self.embed(drafts, result)
-        return tuple(result)
+        return self._with_visible_names(result)
+
+    def _with_visible_names(self, receipts: Sequence[Receipt]) -> tuple[Receipt, ...]:
+        """The receipts with each candidate named as the caller may see it."""
+        ids = {
+            candidate.entity for receipt in receipts for candidate in receipt_candidates(receipt)
+        }
+        if not ids:
+            return tuple(receipts)
+
+        with self._reading() as reader:
+            tx_us = reader.clock().last_us
+            known = reader.entities(sorted(ids), tx_us=tx_us)
+            rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
+        names = visible_names(rows, Register(known), self.principal.sight())
+        roots = {raw: known.canonical.get(raw, raw) for raw in ids}
+        by_id = {raw: names.get(root, ()) for raw, root in roots.items()}
+        return tuple(with_names(receipt, by_id) for receipt in receipts)
 
     def _signed(self, draft: Draft) -> Draft:
         """A draft whose tool the store vouches for, where its writer may offer tools.

@@ -8,9 +8,11 @@ left out, for they belong to the call and not to the write.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
+from ...resolution.names import short_id
 from ...schema.entity import EntityCandidate
 from ...schema.record_json import Plain, from_plain, to_plain
 from ...schema.values import canonical_json
@@ -67,6 +69,31 @@ def candidates_of(text: str) -> tuple[EntityCandidate, ...]:
     candidates: tuple[EntityCandidate, ...] = from_plain(tuple[EntityCandidate, ...], plain)
 
     return candidates
+
+
+def receipt_candidates(receipt: Receipt) -> tuple[EntityCandidate, ...]:
+    """The entities that the subject of a write was compared with."""
+    return () if receipt.resolution is None else receipt.resolution.candidates
+
+
+def with_names(receipt: Receipt, names: Mapping[str, Collection[str]]) -> Receipt:
+    """A receipt whose candidates are called as its reader may call them.
+
+    A name outside of `names` gives way to another of the entity, else to the head of its id; with
+    it goes what the features quote of it.
+    """
+    if receipt.resolution is None:
+        return receipt
+
+    candidates: list[EntityCandidate] = []
+    for candidate in receipt.resolution.candidates:
+        visible = names.get(candidate.entity, ())
+        if candidate.name not in visible:
+            name = next(iter(visible), short_id(candidate.entity))
+            features = tuple(replace(feature, detail="") for feature in candidate.features)
+            candidate = replace(candidate, name=name, features=features)
+        candidates.append(candidate)
+    return replace(receipt, resolution=replace(receipt.resolution, candidates=tuple(candidates)))
 
 
 def without_candidates(body: str, entity_ids: Collection[str]) -> str:

@@ -26,7 +26,7 @@ def test_what_enters_a_stage_is_what_the_one_before_let_through() -> None:
 
 
 def test_reasons_stand_with_the_stage_that_gave_them() -> None:
-    bench = Bench(principal=Principal(user="ann", roles=frozenset({"agent"})))
+    bench = Bench(principal=Principal(user="ann", roles=frozenset({"agent", "auditor"})))
     bench.world.add("past", subject="Sam", slot="office", value="Rome", valid=(0, NOW - DAY))
     bench.world.add("hidden", text="alpha", origin="https://a.example/x", level=4,
                     object_type="identity_fact", visible=True, deny=("agent",))  # fmt: skip

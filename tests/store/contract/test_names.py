@@ -97,3 +97,19 @@ def test_an_object_shows_the_names_that_its_reader_may_see(open_memory: Open) ->
 
     assert "Falcon Works" in memory.as_of().object(public.object_id).aliases
     assert "Falcon Works" not in repr(bob.as_of().object(public.object_id))
+
+
+def test_a_receipt_names_its_candidates_as_its_writer_may_see_them(open_memory: Open) -> None:
+    memory = open_memory()
+    bob = caller(memory, user="bob")
+    secret = memory.write(
+        {"name": "Nadia Falcon", "type": "person"}, "office", "Chicago",
+        security_classification="highly_restricted",
+    )  # fmt: skip
+    told = bob.write({"name": "Nadja Falcon", "type": "person"}, "office", "Oslo")
+
+    assert told.resolution is not None
+    assert [c.entity for c in told.resolution.candidates] == [secret.entity]
+    assert "Nadia" not in repr(told)
+    own = memory.write({"name": "Nadya Falcon", "type": "person"}, "office", "Oslo")
+    assert "Nadia Falcon" in repr(own.resolution)

@@ -1,0 +1,278 @@
+"""The tests of some rows of the checklist prove something: one wrong line turns each of them red.
+
+A mutant is one line of one function. The module is compiled with the line changed, and the code of
+the function is put in place of the right one for the length of a test, so that whoever imported the
+function runs the mutant, and no file and no module is touched. Before and behind each mutant the
+test must be green.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import CodeType, FunctionType, MappingProxyType
+from typing import Any, NamedTuple
+
+import pytest
+
+from tenure import Memory, connect
+from tenure.tests.source_tree import ROOT
+
+
+class Mutant(NamedTuple):
+    """A feature of a row, broken in one line."""
+
+    row: str
+    path: str
+    line: str
+    """A piece of the line, found once in the file."""
+    wrong: str
+    test: str
+    """The test that must turn red, as coverage.md names it."""
+    given: Mapping[str, Any] = MappingProxyType({})
+    """What the test takes beside `open_memory`."""
+
+
+ROWS = "tests/compiler/test_checklist_rows.py"
+READING = "tests/store/contract/test_memory_reading.py"
+DETAILS = "tests/compiler/test_stage_details.py"
+MUTANTS = (
+    Mutant(
+        "C-010",
+        "compiler/conversion/direction.py",
+        "return is_signed(text, context.keys, object_id=object_id, scope_id=scope_id)",
+        "return bool(text)",
+        "tests/compiler/test_direction.py::"
+        "test_an_unsigned_tool_stays_out_with_its_reason_and_displaces_no_signed_one",
+    ),
+    Mutant(
+        "C-016",
+        "service/reading/context_objects.py",
+        "aliases=tuple(aliases),",
+        "aliases=(),",
+        f"{READING}::test_an_object_says_its_names_identifiers_and_what_took_its_place",
+    ),
+    Mutant(
+        "C-023",
+        "service/reading/context_objects.py",
+        "last_used=None if usage is None else moment(usage.last_us),",
+        "last_used=None,",
+        f"{READING}::test_an_object_says_when_it_was_last_used_and_confirmed",
+    ),
+    Mutant(
+        "C-028",
+        "service/reading/context_objects.py",
+        "supersession_link=self._winners.get(object_id),",
+        "supersession_link=None,",
+        f"{READING}::test_an_object_says_its_names_identifiers_and_what_took_its_place",
+    ),
+    Mutant(
+        "C-031",
+        "compiler/stages/validate.py",
+        "return None if _is_wanted(candidate, wanted_slots) else fault",
+        "return fault",
+        "tests/compiler/test_aged.py::"
+        "test_a_slot_that_is_asked_for_by_name_is_answered_however_old",
+        {"row": {"decay": (1.0, 0.9)}},
+    ),
+    Mutant(
+        "C-039",
+        "compiler/render/openai.py",
+        "if schema is None or not row.answer_schemas:",
+        "if True:",
+        "tests/compiler/test_answer_schema.py::"
+        "test_each_provider_gets_the_schema_of_a_hard_constraint",
+        {"kind": "grammar"},
+    ),
+    Mutant(
+        "C-080",
+        "compiler/stages/rescue.py",
+        "if snippet is not None:",
+        "if False:",
+        f"{ROWS}::test_an_apt_sentence_of_a_passed_over_source_is_rescued",
+    ),
+    Mutant(
+        "C-093",
+        "compiler/stages/rank.py",
+        'return ("" if active else "activation"), False',
+        'return "", False',
+        f"{ROWS}::test_a_preference_stands_only_where_its_condition_holds",
+        {"query": "weather report", "stands": False},
+    ),
+    Mutant(
+        "C-124",
+        "compiler/tokens/window.py",
+        "remainder = tokens - sum(fixed)",
+        "remainder = tokens",
+        "tests/compiler/test_budget.py::test_a_compile_divides_what_rules_request_and_media_leave",
+    ),
+    Mutant(
+        "C-130",
+        "compiler/stages/contain.py",
+        "if piece.pair in parted:",
+        "if False:",
+        f"{DETAILS}::test_a_call_leaves_with_its_result_that_is_set_apart",
+    ),
+    Mutant(
+        "C-133",
+        "compiler/stages/rank.py",
+        "elif candidate.relevance < self.floors[candidate.is_passage]:",
+        "elif candidate.relevance < self.floors[True]:",
+        "tests/compiler/test_switches.py::test_a_higher_floor_for_memory_leaves_passages_alone",
+    ),
+    Mutant(
+        "C-212",
+        "compiler/fitting/fit.py",
+        "essentials = [piece for piece in in_order if piece.required]",
+        "essentials = [piece for piece in in_order if False]",
+        f"{ROWS}::test_essentials_stand_at_every_budget_at_which_there_is_a_compile",
+    ),
+    Mutant(
+        "C-213",
+        "compiler/fitting/fit.py",
+        "if policy is OverflowPolicy.CASCADE_COMPRESS:",
+        "if False:",
+        f"{ROWS}::test_what_does_not_fit_is_compressed_before_it_is_dropped",
+    ),
+    Mutant(
+        "C-214",
+        "compiler/fitting/fit.py",
+        'keys[id(unit)] = new, True, -_recency(age, half_life), ""',
+        'keys[id(unit)] = new, True, _recency(age, half_life), ""',
+        f"{ROWS}::test_the_oldest_turn_goes_first_and_rules_never",
+    ),
+    Mutant(
+        "C-215",
+        "compiler/stages/order.py",
+        "slack += tokens - context.budget + 8",
+        "slack += 0",
+        f"{DETAILS}::test_a_text_that_comes_out_longer_than_its_parts_is_fitted_again",
+    ),
+    Mutant(
+        "C-216",
+        "compiler/trace/collect.py",
+        "yield Gap(GapCode.EVIDENCE_NEEDED, item.text)",
+        "pass",
+        f"{DETAILS}::test_stated_cover_of_acceptance_items_is_weighed_and_missing_cover_a_gap",
+    ),
+    Mutant(
+        "C-217",
+        "compiler/fitting/fit.py",
+        "worth = _worth(rung, piece) if piece.object_id not in late_ids else 0",
+        "worth = -_worth(rung, piece)",
+        f"{ROWS}::test_of_what_competes_for_room_the_most_relevant_stays",
+    ),
+    Mutant(
+        "C-217",
+        "compiler/fitting/fit.py",
+        "keys[id(unit)] = new, not _covers(piece), -worth, piece.object_id",
+        "keys[id(unit)] = new, True, -worth, piece.object_id",
+        f"{ROWS}::test_what_covers_an_acceptance_item_goes_before_what_is_more_relevant",
+    ),
+    Mutant(
+        "C-226",
+        "compiler/budget/profiles.py",
+        "raw[rule.layer] += clamp(name, signals[name], rule) * Fraction(",
+        "raw[Layer.MEMORY] += clamp(name, signals[name], rule) * Fraction(",
+        f"{ROWS}::test_a_signal_moves_the_weight_of_its_own_section",
+    ),
+    Mutant(
+        "C-229",
+        "compiler/ir/context.py",
+        "shares_of_layers = profile(profile_name)",
+        'shares_of_layers = profile("research")',
+        f"{ROWS}::test_a_profile_says_the_least_and_the_most_of_each_layer",
+        {
+            "profile": "requirements",
+            "evidence": (450, 550),
+            "memory": (250, 300),
+            "history": (150, 200),
+        },
+    ),
+)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.row)
+def test_the_test_of_a_row_turns_red_without_its_feature(mutant: Mutant, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        run = _test(mutant, tmp_path, stack)
+        run()
+        with broken(mutant), pytest.raises(Exception):  # noqa: B017, PT011
+            run()
+        run()
+
+
+def test_coverage_names_the_tests_that_were_tried() -> None:
+    page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    rows = {line.split("|")[1].strip(): line for line in page.splitlines() if line.startswith("|")}
+    for mutant in MUTANTS:
+        assert mutant.test in rows[mutant.row], mutant.row
+
+
+@contextmanager
+def broken(mutant: Mutant) -> Iterator[None]:
+    """Run the mutant in place of the right function."""
+    source = (ROOT / mutant.path).read_text(encoding="utf-8")
+    assert source.count(mutant.line) == 1, f"{mutant.row}: the line is not found once"
+    number = source[: source.index(mutant.line)].count("\n") + 1
+    names = _function_at(ast.parse(source), number)
+
+    wrong = compile(source.replace(mutant.line, mutant.wrong), mutant.path, "exec", optimize=0)
+    code = _code_of(wrong, ".".join(names))
+    module = importlib.import_module(f"tenure.{mutant.path[:-3].replace('/', '.')}")
+    target: Any = module
+    for name in names:
+        target = getattr(target, name)
+    function: FunctionType = target
+    right = function.__code__
+    # The flags of `from __future__ import annotations` are part of the source, so they agree.
+    function.__code__ = code
+    try:
+        yield
+    finally:
+        function.__code__ = right
+
+
+def _function_at(tree: ast.AST, number: int) -> list[str]:
+    """The names that lead to the innermost function at a line."""
+    names: list[str] = []
+    node: ast.AST | None = tree
+    while node is not None:
+        inner = [
+            child
+            for child in ast.iter_child_nodes(node)
+            if isinstance(child, ast.FunctionDef | ast.ClassDef)
+            and child.lineno <= number <= (child.end_lineno or 0)
+        ]
+        node = inner[0] if inner else None
+        if node is not None:
+            names.append(inner[0].name)
+    return names
+
+
+def _code_of(module: CodeType, qualname: str) -> CodeType:
+    waiting = [module]
+    while waiting:
+        code = waiting.pop()
+        if code.co_qualname == qualname:
+            return code
+        waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    raise AssertionError(f"no function {qualname}")
+
+
+def _test(mutant: Mutant, tmp_path: Path, stack: ExitStack) -> Callable[[], object]:
+    """The test of a mutant with what it takes."""
+    path, _, name = mutant.test.partition("::")
+    module = importlib.import_module(f"tenure.{path[:-3].replace('/', '.')}")
+    test: FunctionType = getattr(module, name)
+    count = iter(range(100))
+
+    def open_memory(**options: Any) -> Memory:
+        return stack.enter_context(connect(str(tmp_path / f"{next(count)}.db"), **options))
+
+    names = test.__code__.co_varnames[: test.__code__.co_argcount]
+    given: dict[str, Any] = {"open_memory": open_memory} if "open_memory" in names else {}
+    return lambda: test(**given, **mutant.given)

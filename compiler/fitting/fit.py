@@ -32,7 +32,7 @@ from ..ir.piece import Piece, Short
 from ..request.request import Evidence
 from ..text.relevance import FULL, terms_of
 from ..text.sentences import Statement, statements
-from .ledger import Ledger, Sizes
+from .ledger import Ledger, Prices
 from .offers import TURN_TWIN, moved_to_turn
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
@@ -117,7 +117,9 @@ class _Rung:
         return self.known
 
     def drop(self, piece: Piece, reason: Reason, detail: str = "") -> None:
-        """Leave a piece out."""
+        """Leave a piece out; only the last rung of the ladder has to say so."""
+        if self.budget < self.context.budget:
+            return
         self.dropped.append(Dropped(piece, reason, self.ledger.cost(piece), detail))
 
     def sizes(self) -> dict[str, int]:
@@ -146,11 +148,11 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
         if not piece.required:
             loose.setdefault(piece.section, []).append(piece)
 
-    sizes: Sizes = {}
+    prices = Prices(context)
     base: Mapping[str, int] = {}
     stable_base: Mapping[str, int] = {}
     for budget in _ladder(context.budget):
-        rung = _Rung(Ledger(context, budget, sizes), budget)
+        rung = _Rung(Ledger(context, budget, prices), budget)
         for piece in essentials:
             rung.ledger.take(piece)
 
@@ -191,7 +193,7 @@ def _ladder(budget: int) -> list[int]:
 
 def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
     """Return the required pieces alone."""
-    rung = _Rung(Ledger(context, context.budget, {}), context.budget)
+    rung = _Rung(Ledger(context, context.budget, Prices(context)), context.budget)
     for piece in sorted(pieces, key=lambda piece: (piece.section, piece.key)):
         if piece.required:
             rung.ledger.take(piece)
@@ -358,7 +360,13 @@ def _rations(
 ) -> dict[SectionName, int]:
     """Return the tokens of each section by the exact allocator."""
     ledger, context = rung.ledger, rung.context
-    sizes = {name: ledger.total(pieces) for name, pieces in sections.items() if pieces}
+    names = [name for name, pieces in sections.items() if pieces]
+    if len(names) == 1 and _S.HISTORY not in names and not context.rules.cost_weight:
+        # Nothing competes: the section has all there is, whatever its share.
+        rung.allocated[names[0].value] = ledger.room
+        return {names[0]: ledger.room}
+
+    sizes = {name: ledger.total(sections[name]) for name in names}
     floors = sum(min(_limits(rung, name).least, size) for name, size in sizes.items())
 
     curves: list[Section] = []
@@ -400,7 +408,7 @@ def _utility(rung: _Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tu
         by_density = sorted(pieces, key=lambda p: (-p.value * 1000 // max(1, size(p)), p.object_id))
         ranked = [(piece, max(1, piece.value)) for piece in by_density]
 
-    trial = Ledger(rung.context, 0, rung.ledger.sizes)
+    trial = Ledger(rung.context, 0, rung.ledger.prices)
     trial.headings |= rung.ledger.headings
     trial.frames |= rung.ledger.frames
     points: list[tuple[int, int]] = []

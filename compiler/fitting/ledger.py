@@ -9,14 +9,73 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...schema.compile_terms import SectionName
 from ..ir.context import CompileContext
 from ..ir.piece import Piece
 from .assemble import frame_tokens, heading_tokens, label_tokens, piece_tokens
 
-Sizes = dict[int, tuple[Piece, int]]
-"""Tokens of pieces by identity; the piece stands beside, so that its id stays its own."""
+Frame = tuple[SectionName, str]
+"""A shared block of a section: of rows, of lines."""
+
+
+class Bill(NamedTuple):
+    """What a piece costs by itself, and the frames that it would open."""
+
+    piece: Piece
+    """Stands here so that its id stays its own."""
+    tokens: int
+    section: SectionName
+    frame: Frame | None
+    head: Frame | None
+
+
+class Prices:
+    """The bills of pieces and the prices of frames, each worked out once for all budgets."""
+
+    def __init__(self, context: CompileContext) -> None:
+        self.counter = context.counter
+        self._bills: dict[int, Bill] = {}
+        self._headings: dict[SectionName, int] = {}
+        self._frames: dict[tuple[Frame, str, str], int] = {}
+        self._heads: dict[str, int] = {}
+
+    def bill(self, piece: Piece) -> Bill:
+        """What a piece costs."""
+        known = self._bills.get(id(piece))
+        if known is None:
+            section, frame, head = piece.section, piece.frame, piece.head
+            known = self._bills[id(piece)] = Bill(
+                piece,
+                piece_tokens(piece, self.counter),
+                section,
+                (section, frame) if frame else None,
+                (section, head) if head else None,
+            )
+        return known
+
+    def heading(self, section: SectionName) -> int:
+        """The tokens of a section's heading."""
+        tokens = self._headings.get(section)
+        if tokens is None:
+            tokens = self._headings[section] = heading_tokens(section, self.counter)
+        return tokens
+
+    def frame(self, frame: Frame, piece: Piece) -> int:
+        """The tokens of the lines around a shared block that a piece opens."""
+        key = frame, piece.kind.value, piece.origin
+        tokens = self._frames.get(key)
+        if tokens is None:
+            tokens = self._frames[key] = frame_tokens(piece, self.counter)
+        return tokens
+
+    def head(self, head: Frame) -> int:
+        """The tokens of the head of a row, or of a day and source."""
+        tokens = self._heads.get(head[1])
+        if tokens is None:
+            tokens = self._heads[head[1]] = label_tokens(head[1], self.counter)
+        return tokens
 
 
 @dataclass(slots=True)
@@ -26,33 +85,30 @@ class Ledger:
     context: CompileContext
     room: int
     """Tokens left."""
-    sizes: Sizes
+    prices: Prices
     chosen: list[Piece] = field(default_factory=list[Piece])
     headings: set[SectionName] = field(default_factory=set[SectionName])
-    frames: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
-    """Shared blocks that are open: of rows, of lines."""
-    heads: set[tuple[SectionName, str]] = field(default_factory=set[tuple[SectionName, str]])
+    frames: set[Frame] = field(default_factory=set[Frame])
+    """Shared blocks that are open."""
+    heads: set[Frame] = field(default_factory=set[Frame])
     spending: dict[SectionName, int] = field(default_factory=dict[SectionName, int])
     """Tokens by section."""
 
     def size(self, piece: Piece) -> int:
-        """The tokens of a piece by itself; asked several times of each."""
-        known = self.sizes.get(id(piece))
-        if known is None:
-            known = piece, piece_tokens(piece, self.context.counter)
-            self.sizes[id(piece)] = known
-        return known[1]
+        """The tokens of a piece by itself."""
+        return self.prices.bill(piece).tokens
 
     def cost(self, piece: Piece) -> int:
         """The tokens that a piece adds now, with the frames that it would open."""
-        counter = self.context.counter
-        tokens = self.size(piece)
-        if piece.section not in self.headings:
-            tokens += heading_tokens(piece.section, counter)
-        if piece.frame and (piece.section, piece.frame) not in self.frames:
-            tokens += frame_tokens(piece, counter)
-        if piece.head and (piece.section, piece.head) not in self.heads:
-            tokens += label_tokens(piece.head, counter)
+        prices = self.prices
+        bill = prices.bill(piece)
+        tokens = bill.tokens
+        if bill.section not in self.headings:
+            tokens += prices.heading(bill.section)
+        if bill.frame is not None and bill.frame not in self.frames:
+            tokens += prices.frame(bill.frame, piece)
+        if bill.head is not None and bill.head not in self.heads:
+            tokens += prices.head(bill.head)
         return tokens
 
     def take(self, piece: Piece) -> None:
@@ -61,11 +117,12 @@ class Ledger:
         self.room -= tokens
         self.spending[piece.section] = self.spending.get(piece.section, 0) + tokens
 
-        self.headings.add(piece.section)
-        if piece.frame:
-            self.frames.add((piece.section, piece.frame))
-        if piece.head:
-            self.heads.add((piece.section, piece.head))
+        bill = self.prices.bill(piece)
+        self.headings.add(bill.section)
+        if bill.frame is not None:
+            self.frames.add(bill.frame)
+        if bill.head is not None:
+            self.heads.add(bill.head)
         self.chosen.append(piece)
 
     def total(self, pieces: Sequence[Piece]) -> int:
@@ -73,14 +130,18 @@ class Ledger:
         if len(pieces) == 1:
             return self.cost(pieces[0])
 
-        trial = Ledger(
+        trial = self.trial()
+        for piece in pieces:
+            trial.take(piece)
+        return self.room - trial.room
+
+    def trial(self) -> Ledger:
+        """A ledger in which the same frames are open, to try pieces in."""
+        return Ledger(
             self.context,
             self.room,
-            self.sizes,
+            self.prices,
             headings=set(self.headings),
             frames=set(self.frames),
             heads=set(self.heads),
         )
-        for piece in pieces:
-            trial.take(piece)
-        return self.room - trial.room

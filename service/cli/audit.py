@@ -68,7 +68,7 @@ def diff(
     """Show how belief changed between two moments of knowledge."""
     with open_memory(context) as memory:
         changes = memory.diff(tx1, tx2, entity)
-        from .summaries import entity_names
+        from ..client.summaries import entity_names
 
         names = entity_names(memory, (change.entity for change in changes))
 

@@ -15,6 +15,7 @@ from ...compiler.media.measures import measures, media_type_of
 from ...compiler.request.request import MediaKind
 from ...schema.artifact import SCHEME
 from ..artifacts.files import kind_of_file
+from ..client.summaries import opening_words
 from ..visual.text import by_field, visible
 from .explain import (
     Explain,
@@ -30,7 +31,6 @@ from .files import envelope_named, read_bytes, read_text, write_bytes
 from .frame import answer, examples, note, open_memory
 from .read import Tx, Valid
 from .show import Screen
-from .summaries import opening_words
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..client.summaries import opening_words
 from .files import envelope_named
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen
-from .summaries import opening_words
 
 if TYPE_CHECKING:
     from ...compiler.envelope.compare import Ablation, EnvelopeDiff

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ...schema.errors import InvalidInput, NotFound, unknown
+from ..client.summaries import entity_names
 from ..visual.text import value_text, when
 from .desk import Desk, show_page
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen
-from .summaries import entity_names
 
 if TYPE_CHECKING:
     from ...resolution.evaluate import Interval95, Report, SetReport

@@ -95,12 +95,15 @@ def code(context: typer.Context) -> None:
         print(control.new_code(settings.tenant))
 
 
-def steward_of(settings: Settings) -> Principal:
-    """Whom the code signs in: the tenant's steward, or a caller with the roles that were named."""
+def steward_of(settings: Settings, *, is_demo: bool = False) -> Principal:
+    """Whom the code signs in: the tenant's steward, or a caller with the roles that were named.
+
+    In the demonstration it is an administrator too, so that everything can be tried.
+    """
     if settings.caller.roles:
         return caller(settings)
 
-    roles = {"steward", "auditor"}
+    roles = {"steward", "auditor", "admin"} if is_demo else {"steward", "auditor"}
     asker = settings.caller.model_copy(
         update={"roles": tuple(sorted(roles)), "user": settings.caller.user or "steward"}
     )
@@ -152,7 +155,7 @@ def _run(settings: Settings, server: ServeSettings, *, is_demo: bool) -> None:
                     ServerSettings(
                         memory=memory,
                         control=control,
-                        steward=steward_of(settings),
+                        steward=steward_of(settings, is_demo=is_demo),
                         host=server.host,
                         port=port,
                         hosts=frozenset(server.hosts),

@@ -23,8 +23,8 @@ from ...schema.write import Receipt
 from ...store.port.receipts import decode
 from ..backend.ids import event_id
 from ..client.connect import connect
+from ..client.summaries import opening_words
 from ..writing.event_lines import Event, Line, Reading, read
-from .summaries import opening_words
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope

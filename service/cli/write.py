@@ -97,7 +97,7 @@ def write(
             fields["value"] = _value(value, memory.vocabulary.slots().get(slot or ""))
 
         receipt = _write(memory, fields, dry_run=dry_run)
-        from .summaries import entity_names
+        from ..client.summaries import entity_names
 
         names = entity_names(memory, [receipt.entity])
     answer(context, receipt, lambda screen: show_receipts(screen, [receipt], names))
@@ -159,7 +159,7 @@ def observe(
         )
         mentions = memory.explain(receipts[0].object_id).mentions
         ids = [receipt.entity for receipt in receipts]
-        from .summaries import entity_names
+        from ..client.summaries import entity_names
 
         names = entity_names(memory, [*ids, *(mention.entity for mention in mentions)])
 

@@ -69,7 +69,7 @@ def with_actors(bands: Iterable[Band], actors: Mapping[int, str]) -> tuple[Band,
     for band in bands:
         beliefs: list[Belief] = []
         for belief in band.beliefs:
-            stamp = micros(belief.entered) if belief.entered else 0
+            stamp = micros(belief.entry_time) if belief.entry_time else 0
             beliefs.append(replace(belief, actor=actors.get(stamp, "")))
         signed_bands.append(replace(band, beliefs=tuple(beliefs)))
     return tuple(signed_bands)
@@ -79,8 +79,8 @@ def entry_stamps(bands: Iterable[Band]) -> Iterator[int]:
     """The transactions that entered what the bands hold."""
     for band in bands:
         for belief in band.beliefs:
-            if belief.entered is not None:
-                yield micros(belief.entered)
+            if belief.entry_time is not None:
+                yield micros(belief.entry_time)
 
 
 def lost_claims(versions: Iterable[Version], naming: Naming) -> tuple[Rectangle, ...]:
@@ -97,7 +97,7 @@ def lost_claims(versions: Iterable[Version], naming: Naming) -> tuple[Rectangle,
             valid_until=moment(row.interval.end_us),
             object_ids=(row.claim.object_id,),
             source=version.details.source_origin,
-            entered=stamped(row.claim.tx),
+            entry_time=stamped(row.claim.tx),
         )
         rectangles.append(
             Rectangle(
@@ -136,7 +136,7 @@ def _beliefs(stretches: Iterable[Segment], now_us: int, naming: Naming) -> Itera
             valid_until=stretch.valid_until,
             object_ids=tuple(candidate.object_id for candidate in candidates),
             source=decider.source_origin if decider else "",
-            entered=decider.tx if decider else None,
+            entry_time=decider.tx if decider else None,
         )
 
 

@@ -158,7 +158,7 @@ class View(Caller):
             entity=subject.name,
             slot=slot,
             bands=with_actors(bands, actors),
-            lost=lost_claims(versions, naming),
+            lost_claims=lost_claims(versions, naming),
             valid=stamped(self.point.valid_us),
             known=stamped(self.point.tx_us),
         )

@@ -16,7 +16,16 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from ...schema.errors import TenureError
-from . import health, home, sign_in
+from . import (
+    entity_page,
+    envelope_page,
+    health,
+    home,
+    person_page,
+    queue_page,
+    review_page,
+    sign_in,
+)
 from .config import ServerSettings
 from .guard import Guard
 from .memories import Memories
@@ -46,7 +55,8 @@ def build_app(settings: ServerSettings) -> FastAPI:
     app.add_exception_handler(HTTPException, refuse_unserved)
     app.add_exception_handler(Exception, refuse_unexpected)
 
-    for room in (health, sign_in, home):
-        app.include_router(room.router)
+    pages = (home, entity_page, review_page, envelope_page, queue_page, person_page)
+    for module in (health, sign_in, *pages):
+        app.include_router(module.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"))
     return app

@@ -6,6 +6,7 @@ shown, as on the terminal, so that nothing stored can steer a page or pose as so
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,7 @@ from starlette.responses import HTMLResponse
 
 from ..visual.text import counted, span, value_text, visible, when
 from .identity import session_token
+from .reasons import reason_words
 from .state import state_of
 
 FOLDER: Final = Path(__file__).parent
@@ -71,7 +73,13 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         finalize=_printable,
     )
-    environment.filters |= {"when": when, "value": value_text, "plain": _plain}
+    environment.filters |= {
+        "when": when,
+        "value": value_text,
+        "plain": _plain,
+        "day": _day,
+        "why": reason_words,
+    }
     names: dict[str, Any] = environment.globals
     names.update({"address": address, "counted": counted, "span": span})
     return environment
@@ -82,6 +90,12 @@ def _printable(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value)
     return "" if value is None else value
+
+
+def _day(moment: object) -> str:
+    """A moment as a day, or as a day and a minute where it is within one."""
+    text = when(moment) if isinstance(moment, datetime) else "open"
+    return text if len(text) <= len("2026-06-01") else text[: len("2026-06-01 12:05")]
 
 
 def _plain(word: object) -> str:

@@ -43,7 +43,7 @@ class Belief:
     """Where the deciding claim comes from, as an origin."""
     actor: str = ""
     """Who entered it; empty where that may not be told."""
-    entered: datetime | None = None
+    entry_time: datetime | None = None
     """When the deciding claim was entered."""
 
     @property
@@ -94,7 +94,7 @@ class BeliefPlane:
     slot: str
     bands: tuple[Band, ...]
     """Oldest knowledge first."""
-    lost: tuple[Rectangle, ...] = field(default=())
+    lost_claims: tuple[Rectangle, ...] = field(default=())
     """Claims that never decided, or no longer do, over where they stood below another."""
     valid: datetime
     """The asked instant of true time."""
@@ -104,7 +104,7 @@ class BeliefPlane:
     @property
     def answer(self) -> Belief | None:
         """What was believed at the asked point."""
-        return self._believed(self.known)
+        return self._belief_known_at(self.known)
 
     @property
     def latest(self) -> Belief | None:
@@ -116,19 +116,19 @@ class BeliefPlane:
         """The answer in words: what was believed, what is known today, and who entered it when."""
         answer, latest = self.answer, self.latest
         is_latest = not self.bands or self.bands[-1].known_from <= self.known
-        belief_words = _said(answer)
+        answer_words = _belief_words(answer)
         valid, known = long_day(self.valid), long_day(self.known)
         if is_latest:
             is_ahead = answer is not None and answer.state is BeliefState.PLANNED
             verb = "it will be, as planned," if is_ahead else "it is"
-            return f"On {valid} {verb} {belief_words}{_entry(answer)}."
+            return f"On {valid} {verb} {answer_words}{_entry(answer)}."
 
-        start = f"On {valid} we believed {belief_words}"
+        start = f"On {valid} we believed {answer_words}"
         if valid != known:
-            start = f"On {known} we believed about {valid}: {belief_words}"
-        if _said(latest) == belief_words:
+            start = f"On {known} we believed about {valid}: {answer_words}"
+        if _belief_words(latest) == answer_words:
             return f"{start}; that is still what we know."
-        return f"{start}. Today we know it was {_said(latest)}{_entry(latest)}."
+        return f"{start}. Today we know it was {_belief_words(latest)}{_entry(latest)}."
 
     def valid_edges(self) -> tuple[datetime, ...]:
         """The instants of true time at which any belief begins or ends, oldest first."""
@@ -163,25 +163,25 @@ class BeliefPlane:
             standing = positions
         return tuple(rectangles)
 
-    def _believed(self, known: datetime) -> Belief | None:
+    def _belief_known_at(self, known: datetime) -> Belief | None:
         band = next((band for band in self.bands if band.holds_at(known)), None)
         return band.belief_at(self.valid) if band else None
 
 
-def _said(belief: Belief | None) -> str:
+def _belief_words(belief: Belief | None) -> str:
     """A belief in the middle of a sentence."""
     return belief.words if belief else "not known"
 
 
 def _entry(belief: Belief | None) -> str:
     """Who entered a belief and when, and whether that was after it began to be true."""
-    if belief is None or belief.entered is None:
+    if belief is None or belief.entry_time is None:
         return ""
 
-    who = source_words(belief.source) or belief.actor or "somebody"
+    author = source_words(belief.source) or belief.actor or "somebody"
     begin = belief.valid_from
-    late = " late," if begin is not None and belief.entered.date() > begin.date() else ""
-    return f": {who} entered it{late} on {long_day(belief.entered)}"
+    lateness = " late," if begin is not None and belief.entry_time.date() > begin.date() else ""
+    return f": {author} entered it{lateness} on {long_day(belief.entry_time)}"
 
 
 def source_words(origin: str) -> str:
@@ -268,10 +268,10 @@ def axis(edges: Sequence[datetime], needs: Sequence[int], start: int, end: int) 
 
 def without_repeats(bands: Iterable[Band]) -> tuple[Band, ...]:
     """Join neighbouring bands that believe the same; empty ones at the start go."""
-    joined: list[Band] = []
+    distinct_bands: list[Band] = []
     for band in bands:
-        if joined and joined[-1].beliefs == band.beliefs:
-            joined[-1] = replace(joined[-1], known_until=band.known_until)
-        elif joined or band.beliefs:
-            joined.append(band)
-    return tuple(joined)
+        if distinct_bands and distinct_bands[-1].beliefs == band.beliefs:
+            distinct_bands[-1] = replace(distinct_bands[-1], known_until=band.known_until)
+        elif distinct_bands or band.beliefs:
+            distinct_bands.append(band)
+    return tuple(distinct_bands)

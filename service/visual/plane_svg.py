@@ -57,7 +57,7 @@ def plane_svg(plane: BeliefPlane) -> str:
     for rectangle in plane.rectangles():
         boxes.append(_box(rectangle, days, known))
     lost_boxes: list[Box] = []
-    for rectangle in plane.lost:
+    for rectangle in plane.lost_claims:
         lost_boxes.append(_box(rectangle, days, known))
 
     drawing: str = _template().render(

@@ -8,10 +8,12 @@ from typing import NamedTuple
 from starlette.testclient import TestClient
 
 import tenure
+from tenure.schema.principal import Principal
 from tenure.service.cli.serve import steward_of
 from tenure.service.server.app import build_app
 from tenure.service.server.config import ServerSettings
 from tenure.service.server.control import ControlFile
+from tenure.service.server.identity import principal_json
 from tenure.service.settings import Settings
 
 PORT = 8765
@@ -32,6 +34,12 @@ class Site(NamedTuple):
         base = str(self.browser.base_url)
         return TestClient(self.browser.app, base_url=base, follow_redirects=False)
 
+    def sign_in_as(self, principal: Principal) -> None:
+        """Make the signed-in browser somebody else's."""
+        token = self.control.open_session(principal_json(principal))
+        self.browser.cookies.clear()
+        self.browser.cookies.set(f"tenure-{PORT}", token)
+
     def form_token(self) -> str:
         """Return what a form of the signed-in browser carries."""
         return self.control.form_token(self.browser.cookies[f"tenure-{PORT}"])
@@ -50,7 +58,7 @@ def sign_in(browser: TestClient, control: ControlFile, tenant: str = "demo"):
 
 def site_over(memory: tenure.Memory, folder: Path, **more: object) -> Site:
     control = ControlFile(folder / "control.db")
-    steward = steward_of(Settings(tenant="demo"))
+    steward = steward_of(Settings(tenant="demo"), is_demo=True)
     settings = ServerSettings(memory=memory, control=control, steward=steward, port=PORT, **more)
     base = BASE.replace("http:", "https:") if settings.https else BASE
     browser = TestClient(build_app(settings), base_url=base, follow_redirects=False)

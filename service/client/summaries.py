@@ -16,7 +16,7 @@ from ..reading.envelopes import request_items
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
-    from ..client.memory import Memory
+    from .memory import Memory
 
 _TEXT_LIMIT: Final = 60
 """Characters of a text in a table."""

@@ -1,0 +1,79 @@
+"""Two records side by side: which slots agree, which differ, and which only one of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...schema.answers import SlotState
+from ..client.memory import Memory
+from ..client.summaries import entity_names
+from ..stewardship.review_page import ReviewPage
+from ..visual.text import value_text, when
+
+COLUMNS = 3
+"""Candidates that stand beside a mention."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCell:
+    """One slot of one record."""
+
+    sign: str
+    """`=` agrees with the mention, `!` differs, `+` only here; empty where nothing stands."""
+    words: str
+    source: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """One slot of the mention and of its candidates."""
+
+    slot: str
+    mention: ComparedCell
+    candidates: tuple[ComparedCell, ...]
+
+
+def compared_slots(memory: Memory, record: ReviewPage) -> tuple[ComparedRow, ...]:
+    """The slots of a case, those first in which somebody differs."""
+    view = memory.as_of()
+    own_facts = view.facts(record.entity.entity_id)
+    candidate_facts = [view.facts(candidate.entity_id) for candidate in record.candidates[:COLUMNS]]
+    slots = sorted({*own_facts, *(name for facts in candidate_facts for name in facts)})
+
+    ids: list[str] = []
+    for facts in (own_facts, *candidate_facts):
+        for name, state in facts.items():
+            if view.words.slot(name).relates:
+                ids += map(str, state.values)
+    names = entity_names(memory, ids)
+
+    rows: list[ComparedRow] = []
+    for slot in slots:
+        own_state = own_facts.get(slot)
+        cells = [_cell(facts.get(slot), own_state, names) for facts in candidate_facts]
+        rows.append(ComparedRow(slot, _cell(own_state, None, names), tuple(cells)))
+    return tuple(sorted(rows, key=lambda row: (_order(row), row.slot)))
+
+
+def _order(row: ComparedRow) -> int:
+    signs = [cell.sign for cell in row.candidates]
+    return 0 if "!" in signs else 1 if "=" in signs else 2
+
+
+def _cell(
+    state: SlotState | None, mention: SlotState | None, names: Mapping[str, str]
+) -> ComparedCell:
+    if state is None:
+        return ComparedCell("", "", "", "")
+
+    sign = "+" if mention is None else "=" if mention.values == state.values else "!"
+    words = _words(state.values, names) or state.status.value
+    source = state.candidates[0].source_origin if state.candidates else ""
+    since = when(state.valid_from, missing="always") if state.candidates else ""
+    return ComparedCell(sign, words, source, since)
+
+
+def _words(values: Sequence[object], names: Mapping[str, str]) -> str:
+    return ", ".join(names.get(str(value), value_text(value)) for value in values)

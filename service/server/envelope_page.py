@@ -1,0 +1,128 @@
+"""Envelopes: the text that a model got, what stayed out of it in words, and two side by side."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from ...compiler.envelope.compare import diff_envelopes
+from ...compiler.envelope.envelope import Envelope
+from ...compiler.explain.charts import INK, WIDTH, budget_bar
+from ...compiler.explain.report import entries
+from ...compiler.trace.manifest import principal_of
+from ..client.summaries import entity_names, opening_words
+from .identity import memory_of
+from .pages import page
+
+router = APIRouter(include_in_schema=False)
+
+EnvelopeId = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
+_LIST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something that the model did not get as truth."""
+
+    object_id: str
+    words: str
+    reason: str
+    detail: str
+    is_apart: bool
+    """Set apart rather than left out."""
+    is_stored: bool
+
+
+@router.get("/envelopes")
+def envelopes(
+    request: Request, object_id: Annotated[str, Query(max_length=64)] = ""
+) -> HTMLResponse:
+    """List the envelopes that the caller may open, newest first."""
+    envelopes_of_caller = memory_of(request).envelopes.list(_LIST, object_id=object_id or None)
+    return page(request, "envelopes.jinja", envelopes=envelopes_of_caller, object_id=object_id)
+
+
+@router.get("/envelopes/{envelope_id}")
+def envelope(request: Request, envelope_id: EnvelopeId) -> HTMLResponse:
+    """Show an envelope: the prompt first, then what stayed out, then the budget."""
+    memory = memory_of(request)
+    replica = memory.replay(envelope_id)
+    words = opening_words(memory, replica)
+    stored_ids = {entry.object_id for entry in replica.manifest.candidates if entry.vid}
+
+    return page(
+        request,
+        "envelope.jinja",
+        envelope=replica,
+        trace=replica.trace,
+        caller=principal_of(replica.manifest),
+        stored=next(
+            (e for e in memory.envelopes.list(_LIST) if e.envelope_id == envelope_id), None
+        ),
+        entries=entries(replica),
+        words=words,
+        stored_ids=stored_ids,
+        omissions=tuple(_omissions(replica, words, stored_ids)),
+        bar=budget_bar(replica, alone=False),
+        gap_names=entity_names(memory, [gap.subject for gap in replica.gaps]),
+        width=WIDTH,
+        ink=INK,
+        others=[e for e in memory.envelopes.list(_LIST) if e.envelope_id != envelope_id],
+    )
+
+
+@router.get("/compare")
+def compare(
+    request: Request,
+    a: Annotated[str, Query(pattern="^[0-9a-f]{64}$")],
+    b: Annotated[str, Query(pattern="^[0-9a-f]{64}$")],
+) -> HTMLResponse:
+    """Show two envelopes as a difference of their texts."""
+    memory = memory_of(request)
+    first, second = memory.replay(a), memory.replay(b)
+    changes = diff_envelopes(first, second)
+    return page(
+        request,
+        "compare.jinja",
+        first=first,
+        second=second,
+        changes=changes,
+        lines=tuple(_lines(first.text, second.text)),
+        words=opening_words(memory, first, second),
+    )
+
+
+def _omissions(replica: Envelope, words: object, stored_ids: set[str]) -> Iterator[Omission]:
+    texts: dict[str, str] = dict(words)  # type: ignore[call-overload]
+    for left_out in replica.trace.omitted_objects:
+        yield Omission(
+            left_out.object_id,
+            texts.get(left_out.object_id, ""),
+            left_out.reason,
+            left_out.detail,
+            is_apart=False,
+            is_stored=left_out.object_id in stored_ids,
+        )
+    for entry in replica.trace.quarantined_objects:
+        yield Omission(
+            entry.object_id,
+            texts.get(entry.object_id, ""),
+            entry.reason,
+            entry.detail,
+            is_apart=True,
+            is_stored=entry.object_id in stored_ids,
+        )
+
+
+def _lines(first: str, second: str) -> Iterator[tuple[str, str]]:
+    """The lines of two texts: `=` in both, `-` only in the first, `+` only in the second."""
+    signs = {" ": "=", "-": "-", "+": "+"}
+    for line in difflib.ndiff(first.splitlines(), second.splitlines()):
+        if line[0] in signs:
+            yield signs[line[0]], line[2:]

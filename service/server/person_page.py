@@ -1,0 +1,94 @@
+"""What is known about a person: everything on one page, a copy to take along, and erasure."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Form
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from ...schema.principal import ERASE
+from ..client.memory import Memory
+from ..visual.text import json_text
+from .identity import check_form, memory_of
+from .pages import page
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/people/{entity_id}")
+def person(request: Request, entity_id: UUID) -> HTMLResponse:
+    """Show what is known about a person, where from, and who was given it."""
+    memory = memory_of(request)
+    return page(
+        request,
+        "person.jinja",
+        account=account_of(memory, str(entity_id)),
+        may_erase=not memory.principal.roles.isdisjoint(ERASE.roles),
+        receipt=None,
+    )
+
+
+@router.get("/people/{entity_id}/export")
+def export(request: Request, entity_id: UUID) -> Response:
+    """Give the same as a file that programs read."""
+    account = account_of(memory_of(request), str(entity_id))
+    name = re.sub(r"[^a-z0-9]+", "-", str(account["entity"].name).lower()).strip("-") or "person"
+    headers = {"content-disposition": f'attachment; filename="{name}.json"'}
+    return Response(json_text(account), media_type="application/json", headers=headers)
+
+
+@router.post("/people/{entity_id}/erase")
+def erase(
+    request: Request,
+    entity_id: UUID,
+    reason: Annotated[str, Form(min_length=1, max_length=400)],
+    confirm: Annotated[str, Form(max_length=512)] = "",
+    form_token: Annotated[str, Form()] = "",
+) -> HTMLResponse:
+    """Erase a person once the name was typed again, and show the receipt.
+
+    The preview is the page itself: what it shows is what goes.
+    """
+    memory = memory_of(request)
+    check_form(request, form_token)
+    account = account_of(memory, str(entity_id))
+    if confirm.strip() != account["entity"].name:
+        return page(
+            request,
+            "person.jinja",
+            status=422,
+            account=account,
+            may_erase=True,
+            receipt=None,
+            problem="The name that was typed is not the name on this page; nothing was erased.",
+        )
+
+    receipt = memory.erase(entity=str(entity_id), reason=reason)
+    return page(request, "erased.jinja", receipt=receipt)
+
+
+def account_of(memory: Memory, entity_id: str) -> dict[str, Any]:
+    """Everything about an entity that the caller may see: names, facts, history, envelopes."""
+    record = memory.entities.get(entity_id)
+    history: dict[str, Any] = {}
+    for slot in record.facts:
+        history[slot] = memory.history(record.entity.entity_id, slot)
+
+    object_ids: dict[str, None] = {}
+    for rows in history.values():
+        object_ids.update(dict.fromkeys(row.object_id for row in rows))
+    envelope_ids: dict[str, None] = {}
+    for object_id in object_ids:
+        envelope_ids.update(dict.fromkeys(memory.explain(object_id).envelopes))
+
+    return {
+        "entity": record.entity,
+        "names": record.aliases,
+        "facts": record.facts,
+        "history": history,
+        "envelopes": tuple(envelope_ids),
+    }

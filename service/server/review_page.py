@@ -1,0 +1,160 @@
+"""The review queue and its cases: who, why asked, what then; and decisions that can be undone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Form, Query
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ...schema.entity import Review
+from ..client.memory import Memory
+from ..client.summaries import entity_names
+from .comparison import compared_slots
+from .identity import check_form, memory_of
+from .pages import address, page
+from .waterfall import waterfall_of
+
+router = APIRouter(include_in_schema=False)
+
+Decision = Literal["accept", "reject", "unsure", "undo"]
+
+_OUTCOMES = {
+    "accept": "read as one from now on",
+    "reject": "kept apart from now on",
+    "unsure": "put aside as unsure",
+    "undo": "open again, as before the decision",
+}
+_BULK = 5
+"""Cases alike that are shown before they are decided together."""
+
+
+@router.get("/reviews")
+def queue(
+    request: Request,
+    last: Annotated[str, Query(max_length=64)] = "",
+    outcome: Annotated[str, Query(max_length=10)] = "",
+) -> HTMLResponse:
+    """Show the cases by what they block, and the last decision with its way back."""
+    memory = memory_of(request)
+    return page(
+        request,
+        "reviews.jinja",
+        cases=memory.reviews.list(),
+        suggestions=memory.reviews.list(kind="possible_same_as"),
+        progress=memory.reviews.progress(),
+        decision=_decision(memory, last, outcome),
+    )
+
+
+@router.get("/reviews/{review_id}")
+def case(
+    request: Request,
+    review_id: UUID,
+    last: Annotated[str, Query(max_length=64)] = "",
+    outcome: Annotated[str, Query(max_length=10)] = "",
+) -> HTMLResponse:
+    """Show one case: the mention in its text, the candidates side by side, and what follows."""
+    memory = memory_of(request)
+    record = memory.reviews.get(str(review_id))
+    waiting = [review.review_id for review in memory.reviews.list()]
+    position = waiting.index(str(review_id)) if str(review_id) in waiting else 0
+    alike = _alike(memory, record.review)
+
+    return page(
+        request,
+        "review.jinja",
+        record=record,
+        review=record.review,
+        rows=compared_slots(memory, record),
+        names=entity_names(memory, [candidate.entity for candidate in record.review.candidates]),
+        chart=waterfall_of(record),
+        next_id=_neighbour(waiting, position + 1),
+        previous_id=_neighbour(waiting, position - 1),
+        alike=alike,
+        decision=_decision(memory, last, outcome),
+    )
+
+
+@router.post("/reviews/{review_id}/{decision}")
+def decide(
+    request: Request,
+    review_id: UUID,
+    decision: Decision,
+    version: Annotated[int, Form()],
+    entity: Annotated[str, Form(max_length=64)] = "",
+    form_token: Annotated[str, Form()] = "",
+) -> Response:
+    """Decide a case at the version that was shown, and lead to the next one.
+
+    Raises:
+        Conflict: `stale_version`, when somebody else was faster.
+        Forbidden: `own_submission`, `second_steward`.
+    """
+    reviews = memory_of(request).reviews
+    check_form(request, form_token)
+    waiting = [review.review_id for review in reviews.list()]
+
+    name = str(review_id)
+    if decision == "accept":
+        reviews.accept(name, entity=entity or None, version=version)
+    elif decision == "reject":
+        reviews.reject(name, version=version)
+    elif decision == "unsure":
+        reviews.unsure(name, version=version)
+    else:
+        reviews.undo(name, version=version)
+
+    target = _after(waiting, name) if decision != "undo" else name
+    path = f"/reviews/{target}" if target else "/reviews"
+    return RedirectResponse(address(path, last=name, outcome=decision), status_code=303)
+
+
+@router.post("/reviews/{review_id}/alike/{decision}")
+def decide_alike(
+    request: Request,
+    review_id: UUID,
+    decision: Literal["accept", "reject"],
+    form_token: Annotated[str, Form()] = "",
+    versions: Annotated[list[str] | None, Form()] = None,
+) -> Response:
+    """Decide the cases alike that the page showed, each at the version that was shown."""
+    memory = memory_of(request)
+    check_form(request, form_token)
+    shown_versions = set(versions or ())
+    cases = _alike(memory, memory.reviews.get(str(review_id)).review)
+    chosen_cases = [case for case in cases if f"{case.review_id}:{case.version}" in shown_versions]
+
+    memory.reviews.decide_all(chosen_cases, decision, reason="decided together")
+    return RedirectResponse(address("/reviews", last=str(review_id)), status_code=303)
+
+
+def _alike(memory: Memory, review: Review) -> list[Review]:
+    """The further cases about the same words in the same scope, at most five."""
+    cases = memory.reviews.matching(mention=review.mention, scope=review.scope_id)
+    return [case for case in cases if case.review_id != review.review_id][:_BULK]
+
+
+def _decision(memory: Memory, review_id: str, outcome: str) -> dict[str, object] | None:
+    """The last decision as a sentence, with the case as it stands now for the way back."""
+    if not review_id or outcome not in _OUTCOMES:
+        return None
+    review = memory.reviews.get(review_id).review
+    is_decided = review.state.value in ("accepted", "rejected", "unsure")
+    words = f"{review.mention}: {_OUTCOMES[outcome]}."
+    return {"review": review, "words": words, "can_undo": is_decided and outcome != "undo"}
+
+
+def _neighbour(waiting: list[str], position: int) -> str:
+    return waiting[position] if 0 <= position < len(waiting) else ""
+
+
+def _after(waiting: list[str], review_id: str) -> str:
+    """The case that comes next once one is decided."""
+    remaining_ids = [name for name in waiting if name != review_id]
+    if not remaining_ids:
+        return ""
+    position = waiting.index(review_id) if review_id in waiting else 0
+    return remaining_ids[min(position, len(remaining_ids) - 1)]

@@ -1,0 +1,94 @@
+"""Why a case came to a person: the evidence as a waterfall from the prior to the score.
+
+Weights are log-odds, so they add up; the axis carries the probabilities that people know. A veto
+is no weight: it is a wall below the score from which a pair is bound by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from ..stewardship.review_page import ReviewPage, best_of
+
+WIDTH: Final = 640
+ROW: Final = 30
+_LABELS: Final = 250
+"""Units for the words at the left."""
+_BOUND: Final = 12.0
+"""Log-odds beyond which the axis is cut: 0.999994."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of evidence."""
+
+    words: str
+    weight: str
+    x: int
+    width: int
+    y: int
+    speaks_for: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A probability on the axis."""
+
+    label: str
+    x: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """The picture of a case's best candidate."""
+
+    steps: tuple[Step, ...]
+    marks: tuple[Mark, ...]
+    total: Mark
+    height: int
+    vetoes: tuple[str, ...]
+
+
+def waterfall_of(record: ReviewPage) -> Waterfall | None:
+    """The picture of a case; None where it has no candidate with evidence."""
+    best = best_of(record.review)
+    if best is None or not best.features:
+        return None
+
+    features = sorted(best.features, key=lambda f: (-abs(f.weight), f.name))
+    prior = best.log_odds - math.fsum(feature.weight for feature in features)
+    ends = [prior]
+    for feature in features:
+        ends.append(ends[-1] + feature.weight)
+
+    bars = [p for p in (record.review_above, record.bind_at) if 0 < p < 1]
+    lowest = max(-_BOUND, min(*ends, *map(_log_odds, bars)) - 1)
+    highest = min(_BOUND, max(*ends, *map(_log_odds, bars)) + 1)
+
+    def x_of(log_odds: float) -> int:
+        share = (min(max(log_odds, lowest), highest) - lowest) / (highest - lowest)
+        return _LABELS + round(share * (WIDTH - _LABELS - 20))
+
+    steps = [Step("before any evidence", "", x_of(prior) - 2, 4, 0, speaks_for=True)]
+    for number, feature in enumerate(features, start=1):
+        left, right = sorted((x_of(ends[number - 1]), x_of(ends[number])))
+        steps.append(
+            Step(
+                feature.detail or feature.name.replace("_", " "),
+                f"{feature.weight:+.1f}",
+                left,
+                max(2, right - left),
+                number * ROW,
+                speaks_for=feature.weight >= 0,
+            )
+        )
+
+    marks = tuple(Mark(f"{bar:.2f}", x_of(_log_odds(bar))) for bar in bars)
+    total = Mark(f"{best.score:.2f}", x_of(best.log_odds))
+    return Waterfall(tuple(steps), marks, total, len(steps) * ROW + 40, record.vetoes)
+
+
+def _log_odds(probability: float) -> float:
+    return math.log(probability / (1 - probability))

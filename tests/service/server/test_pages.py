@@ -1,0 +1,321 @@
+"""The pages over the store of the tour: what they show, what their forms do and refuse."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import tenure
+from tenure.schema.principal import OWNER
+from tenure.tests.service.server.site import OWN, Site, site_over
+
+UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
+
+
+def read(site: Site, path: str) -> str:
+    answer = site.browser.get(path, headers={"accept": "text/html"})
+    assert answer.status_code == 200, (path, answer.text[:600])
+    return answer.text
+
+
+def find(site: Site, name: str) -> str:
+    return site.browser.get("/find", params={"name": name}).headers["location"]
+
+
+def addresses(site: Site) -> list[str]:
+    """Return every page that can be reached by links from the first one."""
+    known: dict[str, str] = {}
+    waiting = ["/", "/?q=Orchid"]
+    while waiting:
+        path = waiting.pop()
+        if path in known or path.startswith(("/static", "#", "data:")):
+            continue
+        if path.count("?") and path.split("?")[0] in {p.split("?")[0] for p in known if "?" in p}:
+            continue
+        answer = site.browser.get(path, headers={"accept": "text/html"})
+        assert answer.status_code == 200, (path, answer.text[:600])
+        known[path] = answer.text
+        waiting += map(html.unescape, re.findall(r'href="([^"]*)"', answer.text))
+    return list(known)
+
+
+def test_every_link_leads_to_a_page(site: Site) -> None:
+    kinds = {re.sub(rf"{UUID}|[0-9a-f]{{64}}", "*", path.split("?")[0]) for path in addresses(site)}
+    assert kinds >= {
+        "/",
+        "/reviews",
+        "/reviews/*",
+        "/actions",
+        "/quarantine",
+        "/envelopes",
+        "/envelopes/*",
+        "/health",
+        "/entities/*",
+        "/entities/*/plane/pricing_tier",
+        "/claims/*",
+        "/people/*",
+    }
+
+
+def test_the_first_page_finds_names_and_facts(site: Site) -> None:
+    text = read(site, "/?q=Orchid+Foods")
+    assert re.search(rf'class="name" href="/entities/{UUID}">Orchid Foods', text)
+    assert "second bakery" in text
+    assert "Nothing that you may see" in read(site, "/?q=zzzzqqq")
+    assert "1 review" in text
+
+
+def test_an_entity_shows_names_instead_of_ids(site: Site) -> None:
+    text = read(site, find(site, "Sam Rivera"))
+    assert "<h1>Samantha Rivera</h1>" in text
+    assert ">William Nakamura</a>" in text
+    assert "Who changed what" in text
+
+
+def test_the_plane_answers_in_words_and_prints_what_it_was_asked(site: Site) -> None:
+    path = find(site, "Orchid Foods") + "/plane/pricing_tier"
+    text = read(site, f"{path}?valid=2026-03-01&tx=2026-03-01T00:00")
+    assert "we believed standard. Today we know it was premium" in text
+    assert 'data-valid="2026-03-01T00:00:00Z" data-tx="2026-03-01T00:00:00Z"' in text
+    assert 'hx-sync="this:replace"' in text
+    for question in ("True now", "Believed then", "True then, as known now"):
+        assert question in text
+    known_now = read(site, f"{path}?valid=2026-03-01T00:00:00Z")
+    assert "On 1 March 2026 it is premium" in known_now
+
+
+def test_a_plane_of_nonsense_is_refused_in_words(site: Site) -> None:
+    path = find(site, "Orchid Foods") + "/plane/"
+    for wrong in ("pricing_tier?valid=yesterday", "nothing"):
+        answer = site.browser.get(path + wrong, headers={"accept": "text/html"})
+        assert answer.status_code == 422
+        assert "<h1>Not understood</h1>" in answer.text
+
+
+def test_a_case_answers_who_why_and_what_then(site: Site) -> None:
+    (review_id,) = set(re.findall(rf"/reviews/({UUID})", read(site, "/reviews")))
+    text = read(site, f"/reviews/{review_id}")
+    assert "Who is “Daniel Okafor”?" in text
+    assert '<svg class="waterfall"' in text
+    assert "can be taken out again" in text
+    for key in "ynu":
+        assert f'data-key="{key}"' in text
+
+
+@pytest.mark.parametrize("decision", ["accept", "reject", "unsure"])
+def test_a_decision_is_taken_back_without_a_trace_in_the_facts(
+    own_site: Site, decision: str
+) -> None:
+    memory = own_site.memory
+    before = {e.entity_id: memory.as_of().facts(e.entity_id) for e in memory.entities.list()}
+    review = memory.reviews.list()[0]
+    fields: dict[str, object] = {"version": review.version}
+    if decision == "accept":
+        fields["entity"] = review.candidates[0].entity
+    answer = own_site.post(f"/reviews/{review.review_id}/{decision}", **fields)
+    assert answer.status_code == 303, answer.text
+    assert memory.reviews.get(review.review_id).review.decided_by == "steward"
+
+    text = read(own_site, answer.headers["location"])
+    assert 'data-key="z"' in text
+    version = re.search(r'name="version" value="(\d+)"', text)
+    assert version is not None
+    own_site.post(f"/reviews/{review.review_id}/undo", version=version[1])
+    assert memory.reviews.get(review.review_id).review.state.value in ("undone", "open")
+    after = {e.entity_id: memory.as_of().facts(e.entity_id) for e in memory.entities.list()}
+    assert {k: {s: v.values for s, v in f.items()} for k, f in after.items()} == {
+        k: {s: v.values for s, v in f.items()} for k, f in before.items()
+    }
+
+
+def test_who_was_slower_is_told_so(own_site: Site) -> None:
+    review = own_site.memory.reviews.list()[0]
+    own_site.memory.reviews.unsure(review.review_id)
+    answer = own_site.post(f"/reviews/{review.review_id}/reject", version=review.version)
+    assert (answer.status_code, answer.json()["code"]) == (412, "stale_version")
+
+
+def test_one_s_own_submission_is_decided_by_somebody_else(own_site: Site) -> None:
+    memory = own_site.memory
+    writer = memory.bind(own_site.settings.steward)
+    writer.write("Daniel Okafor", "office", "Lima")
+    own_cases = [c for c in memory.reviews.list() if c.reason == "ambiguous"]
+    newest = max(own_cases, key=lambda case: case.opened_tx)
+    answer = own_site.post(f"/reviews/{newest.review_id}/reject", version=newest.version)
+    assert answer.status_code in (303, 403)
+    if answer.status_code == 403:
+        assert answer.json()["code"] == "own_submission"
+
+
+def test_a_tie_is_settled_by_choosing_a_side(own_site: Site) -> None:
+    text = read(own_site, "/actions")
+    assert "This one is right" in text
+    action = next(a for a in own_site.memory.actions() if a.kind.value == "settle_tie")
+    answer = own_site.post(f"/actions/{action.action_id}", winner=action.members[0])
+    assert answer.status_code == 303
+    assert "Settled." in read(own_site, answer.headers["location"])
+    assert own_site.memory.as_of().slot("Atlas", "deadline").status.value == "clean"
+
+
+def test_suspected_words_are_marked_and_stay_out(own_site: Site) -> None:
+    text = read(own_site, "/quarantine")
+    assert re.search(r"<mark>[^<]*gnore all previous instructions", text)
+    action = next(a for a in own_site.memory.actions() if a.kind.value == "review_quarantine")
+    assert own_site.post(f"/actions/{action.action_id}", accept="no").status_code == 303
+    assert "Nothing is set apart" in read(own_site, "/quarantine")
+
+
+def test_an_envelope_shows_the_prompt_first(site: Site) -> None:
+    text = read(site, "/envelopes")
+    (first, *_) = re.findall(r"/envelopes/([0-9a-f]{64})", text)
+    text = read(site, f"/envelopes/{first}")
+    assert text.index("The prompt") < text.index("What stayed out") < text.index(">Budget<")
+    assert "it looks like an injected instruction" in text
+    assert first not in text[: text.index("What stayed out")]
+    assert re.search(rf'href="/claims/{UUID}"', text)
+
+
+def test_two_envelopes_are_compared_as_texts(site: Site) -> None:
+    ids = list(dict.fromkeys(re.findall(r"/envelopes/([0-9a-f]{64})", read(site, "/envelopes"))))
+    text = read(site, f"/compare?a={ids[1]}&b={ids[0]}")
+    assert "The first difference stands at token" in text
+    assert "enterprise" in text
+    same = read(site, f"/compare?a={ids[0]}&b={ids[0]}")
+    assert "The texts are the same" in same
+
+
+def test_a_person_takes_a_copy_along(site: Site) -> None:
+    path = find(site, "Sam Rivera").replace("entities", "people")
+    assert "Chicago" in read(site, path)
+    answer = site.browser.get(f"{path}/export")
+    assert answer.headers["content-disposition"] == 'attachment; filename="samantha-rivera.json"'
+    account = json.loads(answer.text)
+    assert {row["value"] for row in account["history"]["office"]} == {"Austin", "Chicago"}
+
+
+def test_a_steward_erases_nobody(own_site: Site) -> None:
+    own_site.sign_in_as(replace(own_site.settings.steward, roles=frozenset({"steward"})))
+    path = find(own_site, "Sam Rivera").replace("entities", "people")
+    assert "Erase for ever" not in read(own_site, path)
+    answer = own_site.post(f"{path}/erase", reason="asked", confirm="Samantha Rivera")
+    assert (answer.status_code, answer.json()["code"]) == (403, "privilege_required")
+
+
+def test_an_administrator_erases_after_typing_the_name(own_site: Site) -> None:
+    own_site.sign_in_as(replace(own_site.settings.steward, user="ann", roles=frozenset({"admin"})))
+    path = find(own_site, "Sam Rivera").replace("entities", "people")
+
+    answer = own_site.post(f"{path}/erase", reason="case 17", confirm="Sam")
+    assert (answer.status_code, "nothing was erased" in answer.text) == (422, True)
+    answer = own_site.post(f"{path}/erase", reason="case 17", confirm="Samantha Rivera")
+    assert "Receipt" in answer.text
+    everything = "".join(read(own_site, page) for page in addresses(own_site))
+    assert "Samantha" not in everything
+    assert "Chicago" not in everything
+
+
+def test_a_merge_is_undone_on_the_page_of_its_entity(own_site: Site) -> None:
+    memory = own_site.memory
+    first = memory.write("Ann Lee", "office", "Rome").entity
+    second = memory.write("Annabel Leeds", "office", "Oslo").entity
+    memory.entities.merge(first, second)
+    path = find(own_site, "Ann Lee")
+    merge = re.search(r'action="(/merges/[^"]+/undo)"', read(own_site, path))
+    assert merge is not None
+    answer = own_site.post(merge[1], entity_id=path.rpartition("/")[2])
+    assert "taken back" in read(own_site, answer.headers["location"])
+    assert find(own_site, "Annabel Leeds") != find(own_site, "Ann Lee")
+
+
+def test_a_merged_away_address_leads_to_who_is_left(own_site: Site) -> None:
+    memory = own_site.memory
+    first = memory.write("Ann Lee", "office", "Rome").entity
+    second = memory.write("Annabel Leeds", "office", "Oslo").entity
+    receipt = memory.entities.merge(first, second)
+    gone = ({first, second} - {receipt.canonical_id}).pop()
+    answer = own_site.browser.get(f"/entities/{gone}")
+    assert answer.headers["location"] == f"/entities/{receipt.canonical_id}"
+
+
+def test_health_says_what_is_broken(site: Site) -> None:
+    assert "agrees with itself" in read(site, "/health")
+
+
+HOSTILE = "<script>alert('x')</script><img src=x onerror=alert(1)> \u202e\u200bcanary {{ 7*7 }}"
+
+
+def test_nothing_that_was_written_becomes_markup(own_site: Site) -> None:
+    memory = own_site.memory
+    name = "<b onclick=x>Eve</b>\u202e"
+    receipt = memory.write(
+        name, "office", HOSTILE, source_origin="user://<i>", why_it_matters=HOSTILE
+    )
+    memory.write(None, None, None, content=HOSTILE, object_type="retrieved_passage",
+                 layer="tenant", source_origin="https://evil.example/<s>")  # fmt: skip
+    memory.entities.add_alias(receipt.entity, "<u>Evie</u>")
+    memory.write(name, "title", HOSTILE, valid_from="2026-01-01T00:00:00Z")
+    memory.write("Daniel Okafor", "title", HOSTILE)
+    memory.compile("analytical_reporting", f"Eve {HOSTILE}", entities=(receipt.entity,))
+    own_site.browser.get("/", params={"q": HOSTILE})
+
+    for path in [*addresses(own_site), "/?q=" + "%3Cscript%3Ealert(1)%3C/script%3E"]:
+        answer = own_site.browser.get(path, headers={"accept": "text/html"})
+        if answer.headers["content-type"] == "application/json":
+            assert answer.headers["content-disposition"].startswith("attachment")
+            continue
+        text = answer.text
+        assert "<script>alert" not in text, path
+        assert "<img src=x" not in text, path
+        assert "<b onclick" not in text, path
+        assert "<u>Evie" not in text, path
+        assert "\u202e" not in text, path
+        assert "canary 49" not in text, path
+        assert not re.search(r"<[^>]+ (?:style|on[a-z]+)=", text), path
+
+
+def test_another_tenant_s_ids_lead_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "stores").mkdir()
+    with tenure.connect(str(tmp_path / "stores"), principal=replace(OWNER, tenant="demo")) as demo:
+        demo.write("Sam Rivera", "office", "Rome")
+        check_isolation(site_over(demo, tmp_path))
+
+
+def check_isolation(own_site: Site) -> None:
+    other = own_site.memory.bind(replace(OWNER, tenant="other"))
+    receipt = other.write("Sam Rivera", "office", "canary")
+    envelope = other.compile("analytical_reporting", "Sam Rivera office")
+    for path in (
+        f"/claims/{receipt.object_id}",
+        f"/entities/{receipt.entity}",
+        f"/entities/{receipt.entity}/plane/office",
+        f"/people/{receipt.entity}",
+        f"/people/{receipt.entity}/export",
+        f"/envelopes/{envelope.envelope_id}",
+        "/?q=canary",
+    ):
+        answer = own_site.browser.get(path)
+        assert answer.status_code in (200, 404), path
+        assert "canary" not in answer.text.replace('value="canary"', "")
+
+
+def test_a_page_without_a_session_shows_nothing(site: Site) -> None:
+    for path in addresses(site):
+        answer = site.stranger().get(path, headers={"accept": "text/html"})
+        assert answer.status_code == 303, path
+        assert answer.headers["location"].startswith("/sign-in?next=")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/reviews/{id}/accept", "/actions/{id}", "/merges/{id}/undo", "/people/{id}/erase"],
+)
+def test_no_form_works_without_its_token(site: Site, path: str) -> None:
+    address = path.format(id="0190e3a2-7c1f-7000-8000-000000000001")
+    data = {"version": 1, "entity_id": "0190e3a2-7c1f-7000-8000-000000000001", "reason": "x"}
+    answer = site.browser.post(address, data=data, headers=OWN)
+    assert (answer.status_code, answer.json()["code"]) == (403, "foreign_form")

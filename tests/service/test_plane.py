@@ -129,6 +129,7 @@ def test_a_denial_and_an_erasure_leave_their_word(tmp_path: Path) -> None:
     with tenure.connect(":memory:") as memory:
         memory.write("Sam", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
         memory.write("Sam", "office", "Rome", op="deny", valid_from="2026-02-01T00:00:00Z")
+        memory.write("Ann", "title", "cook")
         kept = memory.write("Ann", "office", "Rome")
         memory.erase(kept.object_id, reason="asked for")
         assert "| denied ->" in memory.as_of().plane("Sam", "office").text()

@@ -159,7 +159,7 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         reranker_id=circumstances.reranker_id,
         skip=circumstances.skip,
         page=circumstances.page,
-        without=circumstances.without,
+        ablation=circumstances.without,
     )
 
 

@@ -21,7 +21,7 @@ from ..store.port.vectors import VectorScore
 from .compile import Circumstances, compile_snapshot, context_of
 from .envelope.envelope import Envelope
 from .ir.context import CompileContext
-from .ir.snapshot import Bound, Proposed, Snapshot
+from .ir.snapshot import Bound, Proposal, Snapshot
 from .request.parse import request_from_json
 from .trace.manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
 
@@ -98,22 +98,24 @@ def _recorded(
     ids |= {entity for _, entities, _ in bound for entity in entities}
     known = reader.entities(sorted(ids), tx_us=context.point.tx_us) if ids else None
     snapshot = Snapshot(
-        proposed=proposed,
-        named=tuple(Bound(*each) for each in manifest.named),
-        spoken=tuple(Bound(*each) for each in manifest.spoken),
-        own=dict(manifest.own),
+        proposals=proposed,
+        subjects=tuple(Bound(*each) for each in manifest.named),
+        query_subjects=tuple(Bound(*each) for each in manifest.spoken),
+        own_subjects=dict(manifest.own),
         expansion=manifest.expansion,
         vectors={
             r.object_id: VectorScore(r.object_id, r.content, r.why)
             for r in manifest.candidates
             if r.content is not None and r.why is not None
         },
-        reranked={r.object_id: r.opinion for r in manifest.candidates if r.opinion is not None},
+        rerank_scores={
+            r.object_id: r.opinion for r in manifest.candidates if r.opinion is not None
+        },
         texts={r.object_id: r.text for r in manifest.candidates},
         gates={key: recorded.withheld for key, recorded in rows.items()},
         withheld=manifest.withheld,
         cut=manifest.cut,
-        capped=manifest.capped,
+        capped_ids=manifest.capped,
     )
     return snapshot if known is None else replace(snapshot, known=known)
 
@@ -127,7 +129,7 @@ def _sight(caller: Principal, context: CompileContext) -> Sight:
 
 def _proposed(
     rows: dict[tuple[str, int], Recorded], context: CompileContext, reader: Reader, *, sight: Sight
-) -> tuple[Proposed, ...]:
+) -> tuple[Proposal, ...]:
     if not rows:
         return ()
     ids = tuple(sorted({object_id for object_id, _ in rows}))
@@ -148,4 +150,4 @@ def _proposed(
             code="privilege_required",
             withheld=len(unseen),
         )
-    return tuple(Proposed(found[key], rows[key].via, rows[key].hop) for key in sorted(rows))
+    return tuple(Proposal(found[key], rows[key].via, rows[key].hop) for key in sorted(rows))

@@ -68,10 +68,14 @@ def choose(problem: Problem) -> Solution:
         return problem.solve(required_places)
 
     price = _best_price(problem, required_places, optional_places)
-    worth = {place: problem.worth(place, price)[0] for place in optional_places}
-    order = sorted(optional_places, key=lambda place: (-abs(worth[place]), place))
+
+    def urgency(place: int) -> tuple[float, int]:
+        # What is surest to go in, or to stay out, is decided first: the bound closes soonest.
+        return -abs(problem.worth(place, price)[0]), place
+
+    order = tuple(sorted(optional_places, key=urgency))
     search = _Search(problem, problem.solve(required_places))
-    search.visit(required_places, tuple(order), price)
+    search.visit(required_places, order, price)
     return search.best
 
 
@@ -178,8 +182,8 @@ class Problem:
 
     def places(self, *, required: bool) -> tuple[int, ...]:
         """The places of the required, or of the optional, sections."""
-        numbered = enumerate(self.sections)
-        return tuple(place for place, section in numbered if section.required is required)
+        pairs = enumerate(self.sections)
+        return tuple(place for place, section in pairs if section.required is required)
 
     def room(self, places: Sequence[int]) -> int:
         """The tokens above the floors of a set; negative when it does not fit."""
@@ -194,21 +198,22 @@ class Problem:
         rising = tuple(sorted(places))
         marginals = [self.marginals[place] for place in rising]
         room = self.room(rising)
-        units = (
-            fill(marginals, room)
-            if self.quantum == 1
-            else fill_on_grid(marginals, room, self.quantum)
-        )
-        gains = (item.value(k) for item, k in zip(marginals, units, strict=True))
-        floors = (self.floors[place] for place in rising)
-        return Solution(
-            value=significant(fsum((*gains, *floors))),
-            places=rising,
-            ids=tuple(self.sections[place].id for place in rising),
-            tokens=tuple(
-                self.sections[place].t_min + k for place, k in zip(rising, units, strict=True)
-            ),
-        )
+        if self.quantum == 1:
+            units = fill(marginals, room)
+        else:
+            units = fill_on_grid(marginals, room, self.quantum)
+
+        ids: list[str] = []
+        tokens: list[int] = []
+        utilities: list[float] = []
+        for place, k in zip(rising, units, strict=True):
+            ids.append(self.sections[place].id)
+            tokens.append(self.sections[place].t_min + k)
+            utilities += [self.marginals[place].value(k), self.floors[place]]
+
+        # fsum is exact, so that the order of the sections cannot move the last bit.
+        value = significant(fsum(utilities))
+        return Solution(value, rising, tuple(ids), tuple(tokens))
 
     def worth(self, place: int, price: float) -> tuple[float, float]:
         """The most a section can bring at a shadow price, and the tokens it then takes."""

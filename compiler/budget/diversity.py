@@ -7,7 +7,6 @@ chooses nothing when the first text is long. Checklist C-134.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from typing import Final
 
 from .items import Item, Selection, read_items
@@ -49,11 +48,12 @@ def mmr(
         for name in waiting:
             nearest[name] = max(nearest[name], similarity(item.id, name))
 
-    sizes = list(accumulate(item.tokens for item in selection))
-    values = list(accumulate(item.value for item in selection))
-    return Selection(
-        ids=tuple(item.id for item in selection),
-        tokens=sizes[-1] if sizes else 0,
-        value=values[-1] if values else 0,
-        trace=tuple(zip(sizes, values, strict=True)),
-    )
+    ids: list[str] = []
+    trace = [(0, 0)]
+    for item in selection:
+        tokens, value = trace[-1]
+        ids.append(item.id)
+        trace.append((tokens + item.tokens, value + item.value))
+
+    tokens, value = trace[-1]
+    return Selection(tuple(ids), tokens, value, tuple(trace[1:]))

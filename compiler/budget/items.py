@@ -61,7 +61,8 @@ def read_items(items: Sequence[Item], budget: int) -> tuple[Item, ...]:
             raise InvalidInput(f"item {item.id!r} is stated twice", code="bad_item")
         known.add(item.id)
 
-    fitting = (item for item in items if item.value > 0 and item.tokens <= budget)
+    # By id, because every method breaks its ties by this order.
+    fitting = [item for item in items if item.value > 0 and item.tokens <= budget]
     return tuple(sorted(fitting, key=lambda item: item.id))
 
 

@@ -35,17 +35,23 @@ def knapsack(items: Sequence[Item], budget: int) -> tuple[str, ...]:
     """
     fitting = read_items(items, budget)
     if sum(item.tokens for item in fitting) <= budget:
-        return tuple(item.id for item in fitting)
+        return _ids(fitting)
 
     width = -(-len(fitting) * budget // _CELLS)
     if width <= 1:
         return _ids(_exact(fitting, budget, 1))
 
+    # By density alone is wrong by up to half (a small dense item keeps a large one out), the best
+    # single item is the textbook's repair of that, and the buckets are better where they are fine.
     answers = [_by_density(fitting, budget), [max(fitting, key=lambda item: item.value)]]
     if budget // width >= _BUCKETS:
         answers.insert(0, _fill(_exact(fitting, budget, width), fitting, budget))
 
-    return _ids(max(answers, key=lambda selection: sum(item.value for item in selection)))
+    return _ids(max(answers, key=_worth))
+
+
+def _worth(selection: Sequence[Item]) -> int:
+    return sum(item.value for item in selection)
 
 
 def _ids(selection: Sequence[Item]) -> tuple[str, ...]:
@@ -71,8 +77,9 @@ _Decide = Callable[[list[int], list[int], int], Sequence[Any]]
 
 
 def _decider(items: Sequence[Item], room: int) -> _Decide:
-    large = sum(item.value for item in items) >= _INT64
-    if large or len(items) * room <= _SMALL:
+    # numpy's integers wrap around in silence, Python's do not.
+    overflows = _worth(items) >= _INT64
+    if overflows or len(items) * room <= _SMALL:
         return decide_in_python
     return decide_in_numpy
 
@@ -118,7 +125,7 @@ def _by_density(items: Sequence[Item], budget: int) -> list[Item]:
 def _fill(selection: list[Item], items: Sequence[Item], budget: int) -> list[Item]:
     """The choice with what still fits into the tokens that rounding left over."""
     left = budget - sum(item.tokens for item in selection)
-    known = {item.id for item in selection}
+    known = _ids(selection)
     return selection + _by_density([item for item in items if item.id not in known], left)
 
 

@@ -147,12 +147,13 @@ def limits(
 
     check_shares(shares, slack_permille=0)
     share_base = budget_tokens - -(-budget_tokens * slack_permille // _PERMILLE)
-    return {
-        layer: Limits(
-            share_base * share.floor // _PERMILLE, -(-share_base * share.ceiling // _PERMILLE)
-        )
-        for layer, share in shares.items()
-    }
+    layer_limits: dict[Layer, Limits] = {}
+    for layer, share in shares.items():
+        floor = share_base * share.floor // _PERMILLE
+        ceiling = -(-share_base * share.ceiling // _PERMILLE)
+        layer_limits[layer] = Limits(floor, ceiling)
+
+    return layer_limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,15 +212,19 @@ def section_weights(
         if name not in rules:
             raise unknown("signal", name, rules)
         rule = rules[name]
-        raw[rule.layer] += clamp(name, signals[name], rule) * Fraction(
-            rule.weight_permille, _PERMILLE
-        )
+        raw[rule.layer] += clamp(name, signals[name], rule) * rule.weight_permille / _PERMILLE
 
+    # Largest remainder (Hamilton): whole numbers that add up to exactly the whole.
     total = sum(raw.values())
-    exact = {layer: weight * _PERMILLE / total for layer, weight in raw.items()}
-    weights = {layer: math.floor(weight) for layer, weight in exact.items()}
-    by_rest = sorted(exact, key=lambda layer: weights[layer] - exact[layer])
-    for layer in by_rest[: _PERMILLE - sum(weights.values())]:
+    weights: dict[Layer, int] = {}
+    remainders: dict[Layer, Fraction] = {}
+    for layer, weight in raw.items():
+        exact = weight * _PERMILLE / total
+        weights[layer] = math.floor(exact)
+        remainders[layer] = exact - weights[layer]
+
+    layers = sorted(remainders, key=lambda layer: -remainders[layer])
+    for layer in layers[: _PERMILLE - sum(weights.values())]:
         weights[layer] += 1
 
     return weights

@@ -69,6 +69,10 @@ _SIZES: Final = range(10**12 + 1)
 _LEAST_BETA: Final = 1e-9
 
 
+_REQUIRED_FIELDS: Final = 6
+"""The first fields of a section, which have no default."""
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """One claimant of the token budget.
@@ -183,7 +187,7 @@ def _from_mapping(raw: Mapping[str, object]) -> Section:
         if key not in known:
             raise bad_section(name, f"unknown field {key!r}; {did_you_mean(key, known)}")
 
-    missing = [key for key in known[:6] if key not in raw]
+    missing = [key for key in known[:_REQUIRED_FIELDS] if key not in raw]
     if missing:
         raise bad_section(name, "missing " + ", ".join(missing))
     if not isinstance(name, str):

@@ -37,17 +37,18 @@ def fill(marginals: Sequence[Marginal], room: int) -> list[int]:
 
 def top_up(marginals: Sequence[Marginal], units: list[int], left: int) -> list[int]:
     """Give out `left` more units one by one, best first; stop at the first without gain."""
-    heap = [
-        (-item.gain(units[place]), place)
-        for place, item in enumerate(marginals)
-        if units[place] < item.room
-    ]
-    heapify(heap)
+    heap: list[tuple[float, int]] = []
+    for place, item in enumerate(marginals):
+        if units[place] < item.room:
+            heappush(heap, (-item.gain(units[place]), place))
+
     while heap and left:
         gain, place = heappop(heap)
         if gain >= 0:
             break
+
         item = marginals[place]
+        # A piece of a curve is handed out at once: its units all gain the same.
         run = min(item.run(units[place]), left)
         units[place] += run
         left -= run
@@ -109,14 +110,17 @@ def shadow_price(marginals: Sequence[Marginal], room: int) -> float:
     while True:
         excess, slope = _excess(free, price, room)
         low, high = (price, high) if excess > 0 else (low, price)
+
         # Newton, kept inside the bracket; where the demand falls in steps it has no slope.
         newton = slope and step < _NEWTON_STEPS
         following = price + excess / slope if newton else low
         if not low < following < high:
             following = (low + high) / 2
 
+        # Some ten times the distance of neighbouring floats: nearer they need not come.
         if abs(following - price) <= 4e-15 * price:
             return following
+
         price, step = following, step + 1
 
 
@@ -135,8 +139,10 @@ def _counts(marginals: Sequence[Marginal], room: int) -> list[int]:
     counts = [item.units(price) for item in marginals]
     low, high = 0.0, float("inf")
     best = [0] * len(marginals)
-    slack = len(marginals)
 
+    # Rounding may give each section a unit too many or too few, so a total nearer than that is
+    # no better: the heap does the rest.
+    slack = len(marginals)
     for _ in range(_HALVINGS):
         total = sum(counts)
         if total <= room:

@@ -91,7 +91,7 @@ def _piece(candidate: Candidate, item: RequestItem, context: CompileContext) -> 
 
 def _media_changes(item: RequestItem, context: CompileContext) -> list[TextChange]:
     """Say what stands in for a media item, or how it was made smaller."""
-    media = context.shown(item.position)
+    media = context.media_entry(item.position)
     if media.reference or media.withheld:
         return [TextChange(item.object_id, Conversion.EXTERNALIZED, media.item.method)]
 
@@ -143,9 +143,9 @@ def _wording(item: RequestItem, shapes: Variation) -> str:
     if item.section is _S.TASK_PROGRESS and item.part is None:
         return item.text.replace("Now", shapes.shape("label"), 1)
     if item.section is _S.TASK_PROGRESS:
-        return shapes.worded("progress", item.text)
+        return shapes.wording("progress", item.text)
     if item.section is _S.ERRORS:
-        return shapes.worded("list", item.text)
+        return shapes.wording("list", item.text)
     if item.section is _S.TASK_CONTRACT:
         if isinstance(item.part, Constraint):
             return f"{'Constraint' if item.part.binds else 'Wish'}: {item.text}"

@@ -8,7 +8,7 @@ slot's own, else the object's stated implication, else the one of (slot kind, ta
 `{slot}` placeholder consumes that slot of the same subject; one that has no clean value drops
 the template. No model is asked.
 
->>> spoken('"concise"')
+>>> plain_text('"concise"')
 'concise'
 
 Checklist C-026, C-033 to C-040, C-147.
@@ -43,7 +43,7 @@ _WORD_OF_TYPE: Final = {
     ObjectType.PROJECT_DECISION: "decision",
 }
 
-_HARD: Final = frozenset({ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE})
+_RULE_TYPES: Final = frozenset({ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE})
 
 Values = Mapping[tuple[str, str], tuple[Candidate, ...]]
 """The clean objects by (subject, slot), in order of (first tx, object id)."""
@@ -95,7 +95,7 @@ def climb(
 def _may_bind(version: Version) -> bool:
     """Tell whether authority and kind allow a hard constraint."""
     details = version.details
-    if details.object_type not in _HARD or details.authority_level > 2:
+    if details.object_type not in _RULE_TYPES or details.authority_level > 2:
         return False
     by_user = details.source_kind == "user_statement"
     return details.authority_level <= 1 or (
@@ -123,7 +123,7 @@ def _instruction(
     slot = context.vocabulary.slots.get(details.slot or "")
     template = slot.template(context.task_types) if slot else None
     if template is not None:
-        words = _filled(template, candidate, context, values=values, names=names)
+        words = _fill_template(template, candidate, context, values=values, names=names)
         if words is not None:
             return words
 
@@ -138,10 +138,10 @@ def _instruction(
         return None
     noun = details.slot or _WORD_OF_TYPE.get(details.object_type, details.object_type.value)
     value = shown_value(version, names)
-    return _Words(_substituted(general, {"slot": noun.replace("_", " "), "value": value}))
+    return _Words(_substitute(general, {"slot": noun.replace("_", " "), "value": value}))
 
 
-def _filled(
+def _fill_template(
     template: str,
     candidate: Candidate,
     context: CompileContext,
@@ -162,18 +162,18 @@ def _filled(
         if not members or any(member.pending for member in members):
             return None
 
-        shown = [(member, shown_value(version_of(member), names)) for member in members]
-        for member, value in shown:
+        value_texts = [(member, shown_value(version_of(member), names)) for member in members]
+        for member, value in value_texts:
             if member is not candidate and not may_fill(version_of(member), value, context):
                 return None
 
-        words[name] = ", ".join(value for _, value in shown)
+        words[name] = ", ".join(value for _, value in value_texts)
         if name != "value":
             sources.update((m.object_id, m) for m in members if m is not candidate)
-    return _Words(_substituted(template, words), tuple(sources.values()))
+    return _Words(_substitute(template, words), tuple(sources.values()))
 
 
-def _substituted(template: str, words: Mapping[str, str]) -> str:
+def _substitute(template: str, words: Mapping[str, str]) -> str:
     """Put words into a template; braces inside a value stay what they are."""
     parts: list[str] = []
     for literal, name in parts_of(template):
@@ -190,11 +190,11 @@ def shown_value(version: Version, names: Mapping[str, str]) -> str:
         return content.text or content.normalized_claim
     if version.details.value_entity_id is not None:
         raw = version.details.value_entity_id
-        return names.get(raw, spoken(content.value_json))
-    return spoken(content.value_json)
+        return names.get(raw, plain_text(content.value_json))
+    return plain_text(content.value_json)
 
 
-def spoken(value_json: str) -> str:
+def plain_text(value_json: str) -> str:
     """Return a canonical JSON value as words: a text bare, all else as JSON."""
     value = json.loads(value_json)
     return value if isinstance(value, str) else value_json

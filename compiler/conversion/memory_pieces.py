@@ -36,7 +36,7 @@ _RULES = frozenset(
 )
 """What no cap leaves out."""
 
-_SPOKEN = frozenset({"user_statement", "agent"})
+_SPEECH_SOURCES = frozenset({"user_statement", "agent"})
 """Kinds of sources whose passages are what their subject said; elsewhere it is the topic."""
 
 _MASK = "[masked]"
@@ -66,15 +66,15 @@ def memory_pieces(
 ) -> tuple[list[Piece], list[TextChange], list[Verdict]]:
     """Return the pieces of the stored objects that were selected, and those of rescued texts."""
     view = _View(context, masked_ids, *display_names(known))
-    stored = [candidate for candidate in candidates if candidate.version is not None]
-    stored.sort(key=lambda candidate: stored_key(version_of(candidate)))
+    stored_candidates = [candidate for candidate in candidates if candidate.version is not None]
+    stored_candidates.sort(key=lambda candidate: stored_key(version_of(candidate)))
 
     # Templates may take values from all that was selected, also from what a cap leaves out.
-    values = _values(stored, masked_ids)
-    stored, verdicts = _newest_tools(stored, context)
-    best, cap_verdicts = _capped(stored, context.rules.section_items)
+    values = _values(stored_candidates, masked_ids)
+    stored_candidates, verdicts = _newest_tools(stored_candidates, context)
+    best, cap_verdicts = _cap(stored_candidates, context.rules.section_items)
     verdicts += cap_verdicts
-    steps, merged_ids = _climbed(best, values, view, verdicts)
+    steps, merged_ids = _climb(best, values, view, verdicts)
 
     pieces: list[Piece] = []
     changes: list[TextChange] = []
@@ -83,8 +83,8 @@ def memory_pieces(
             pieces += _pieces_of(candidate, step, view, changes, verdicts)
 
     for snippet in snippets:
-        pieces.append(_dated(_snippet_piece(snippet), snippet.candidate, view))
-        changes.append(TextChange(pieces[-1].object_id, Conversion.TRUNCATED, snippet.beside))
+        pieces.append(_with_date(_snippet_piece(snippet), snippet.candidate, view))
+        changes.append(TextChange(pieces[-1].object_id, Conversion.TRUNCATED, snippet.companion_id))
     return pieces, changes, verdicts
 
 
@@ -129,14 +129,16 @@ def _newest_tools(
     A version that nobody signed is never newer than one that the store vouches for.
     """
     tools = [candidate for candidate in candidates if _is_tool(candidate)]
-    ages = {id(tool): (is_offered(version_of(tool), context), *_written(tool)) for tool in tools}
+    ages = {
+        id(tool): (is_offered(version_of(tool), context), *_transaction_key(tool)) for tool in tools
+    }
     newest: dict[str, Candidate] = {}
     for tool in sorted(tools, key=lambda tool: ages[id(tool)]):
         newest[tool_name(tool.text) or tool.object_id] = tool
 
     # The oldest first, so that a further tool never moves one out of a cached prefix.
     callable_tools = [tool for tool in newest.values() if ages[id(tool)][0]]
-    callable_tools.sort(key=_written)
+    callable_tools.sort(key=_transaction_key)
     surplus_ids = {id(tool) for tool in callable_tools[context.rules.stored_tools :]}
     verdicts: list[Verdict] = []
     for tool in tools:
@@ -155,11 +157,11 @@ def _is_tool(candidate: Candidate) -> bool:
     return version_of(candidate).details.object_type is ObjectType.TOOL_SCHEMA
 
 
-def _written(candidate: Candidate) -> tuple[int, str]:
+def _transaction_key(candidate: Candidate) -> tuple[int, str]:
     return version_of(candidate).row.claim.tx, candidate.object_id
 
 
-def _capped(candidates: list[Candidate], most: int) -> tuple[list[Candidate], list[Verdict]]:
+def _cap(candidates: list[Candidate], limit: int) -> tuple[list[Candidate], list[Verdict]]:
     """Leave out what no section could hold: it would cost time and change nothing."""
     loose = [
         c for c in candidates if not c.by_task and version_of(c).details.object_type not in _RULES
@@ -171,7 +173,7 @@ def _capped(candidates: list[Candidate], most: int) -> tuple[list[Candidate], li
     counts = {True: 0, False: 0}
     for candidate in loose:
         counts[candidate.is_passage] += 1
-        if counts[candidate.is_passage] > most:
+        if counts[candidate.is_passage] > limit:
             surplus.add(id(candidate))
             verdicts.append(cap_verdict(candidate.object_id, candidate.score, candidate.tier.value))
     return [candidate for candidate in candidates if id(candidate) not in surplus], verdicts
@@ -182,7 +184,7 @@ def cap_verdict(object_id: str, score: int, tier: str) -> Verdict:
     return Verdict(Stage.CONVERT, object_id, Reason.SECTION_CAP, "", score, tier)
 
 
-def _climbed(
+def _climb(
     candidates: Iterable[Candidate], values: Values, view: _View, verdicts: list[Verdict]
 ) -> tuple[list[tuple[Candidate, Step]], set[str]]:
     """Return how far each object climbs, and the ids of those that others are made of."""
@@ -277,7 +279,7 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
     if masked:
         changes.append(TextChange(piece.object_id, Conversion.MASKED))
     if slot is None or subject is None:
-        return piece._replace(text=_MASK) if masked else _dated(piece, candidate, view)
+        return piece._replace(text=_MASK) if masked else _with_date(piece, candidate, view)
 
     value = _MASK if masked else shown_value(version, view.names)
     label = view.names.get(subject, "")
@@ -290,19 +292,21 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
     return piece._replace(text=text, label=one_line(label), cell=cell)
 
 
-def _dated(piece: Piece, candidate: Candidate, view: _View) -> Piece:
+def _with_date(piece: Piece, candidate: Candidate, view: _View) -> Piece:
     """Say of a passage whose words it holds, and of which day it is."""
     if not candidate.is_passage:
         return piece
 
     version = version_of(candidate)
     details = version.details
-    said = kind_of(details.source_origin, view.context.vocabulary.source_kinds).name in _SPOKEN
-    who = view.names.get(candidate.subject, "") if said and candidate.subject else ""
+    said = (
+        kind_of(details.source_origin, view.context.vocabulary.source_kinds).name in _SPEECH_SOURCES
+    )
+    speaker = view.names.get(candidate.subject, "") if said and candidate.subject else ""
     return piece._replace(
-        who=who_of(canonicalise(who).text),
-        when=(iso(version.row.interval.start_us) or "")[:10],
-        written=version.row.claim.tx,
+        speaker=who_of(canonicalise(speaker).text),
+        date=(iso(version.row.interval.start_us) or "")[:10],
+        written_us=version.row.claim.tx,
     )
 
 

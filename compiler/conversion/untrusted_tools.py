@@ -25,7 +25,7 @@ _STRUCTURE: Final = frozenset(
     "maxLength minItems maxItems additionalProperties uniqueItems input_schema output_schema "
     "protocol timeout_class name".split()
 )
-_NAMED: Final = frozenset({"properties"})
+_NAME_MAPS: Final = frozenset({"properties"})
 
 
 def checked_name(name: object) -> str | None:
@@ -46,7 +46,7 @@ def bare(schema: object) -> object:
     fields, items = fields_of(schema), items_of(schema)
     if fields:
         return {
-            key: _members(value) if key in _NAMED else bare(value)
+            key: _members(value) if key in _NAME_MAPS else bare(value)
             for key, value in fields.items()
             if key in _STRUCTURE
         }
@@ -77,11 +77,11 @@ def tool_pieces(piece: Piece, level: int, verdicts: list[Verdict]) -> Iterator[P
         yield piece._replace(text=plain_manifest(piece.text))
         return
 
-    checked, description = untrusted_tool(piece.text)
-    if checked is None:
+    safe_text, description = untrusted_tool(piece.text)
+    if safe_text is None:
         verdicts.append(Verdict(Stage.CONVERT, piece.object_id, Reason.POLICY_HOLD, "tool_name"))
         return
-    yield piece._replace(text=checked)
+    yield piece._replace(text=safe_text)
     if description:
         yield piece._replace(
             section=SectionName.EVIDENCE,

@@ -99,15 +99,15 @@ class EnvelopeDiff:
 
 def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
     """What changed from `a` to `b`."""
-    before = {compiled.object_id: _signature(compiled) for compiled in a.trace.compiled_objects}
-    after = {compiled.object_id: _signature(compiled) for compiled in b.trace.compiled_objects}
+    before = {row.object_id: _signature(row) for row in a.trace.compiled_objects}
+    after = {row.object_id: _signature(row) for row in b.trace.compiled_objects}
     common = [object_id for object_id in after if object_id in before]
-    modified = tuple(i for i in common if before[i] != after[i])
+    changes = tuple(i for i in common if before[i] != after[i])
     return EnvelopeDiff(
         added=tuple(i for i in after if i not in before),
         removed=tuple(i for i in before if i not in after),
-        modified=modified,
-        unchanged=len(common) - len(modified),
+        modified=changes,
+        unchanged=len(common) - len(changes),
         token_delta=b.tokens - a.tokens,
         section_deltas=_deltas(a, b),
         utilisation=(_utilisation(a), _utilisation(b)),
@@ -115,8 +115,8 @@ def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
     )
 
 
-def _signature(compiled: CompiledObject) -> tuple[str, str, str]:
-    return compiled.section, compiled.compiled_as, compiled.content_hash
+def _signature(row: CompiledObject) -> tuple[str, str, str]:
+    return row.section, row.compiled_as, row.content_hash
 
 
 def _deltas(a: Envelope, b: Envelope) -> tuple[tuple[str, int], ...]:

@@ -75,7 +75,8 @@ _METRICS: Final[Mapping[str, Cause]] = {
 def diagnosis(trace: Trace, quality: Quality) -> tuple[Suspicion, ...]:
     """The suspicions, in the order of the five causes."""
     ranks = tuple(Cause)
-    return tuple(sorted(_suspicions(trace, quality), key=lambda each: ranks.index(each.cause)))
+    suspicions = _suspicions(trace, quality)
+    return tuple(sorted(suspicions, key=lambda suspicion: ranks.index(suspicion.cause)))
 
 
 def _suspicions(trace: Trace, quality: Quality) -> Iterator[Suspicion]:

@@ -44,7 +44,7 @@ def page(report: EnvelopeReport) -> str:
 
     style = _source("page.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return _filled(
+    return _fill(
         "page.jinja",
         report=report,
         trace=report.trace,
@@ -64,7 +64,7 @@ def page(report: EnvelopeReport) -> str:
 
 def fragment(report: EnvelopeReport) -> str:
     """A short account for a notebook, with no style sheet of its own."""
-    return _filled(
+    return _fill(
         "fragment.jinja",
         report=report,
         trace=report.trace,
@@ -75,12 +75,12 @@ def fragment(report: EnvelopeReport) -> str:
 
 def budget_svg(report: EnvelopeReport) -> str:
     """The budget as a stacked bar."""
-    return _filled("budget.jinja", bar=budget_bar(report, alone=True)).strip()
+    return _fill("budget.jinja", bar=budget_bar(report, alone=True)).strip()
 
 
 def lineage_svg(report: EnvelopeReport) -> str:
     """The lineage as a graph: origins, the objects from them, the blocks they stand in."""
-    return _filled("lineage.jinja", graph=lineage_graph(report, alone=True)).strip()
+    return _fill("lineage.jinja", graph=lineage_graph(report, alone=True)).strip()
 
 
 def _facts(report: EnvelopeReport) -> list[tuple[str, object]]:
@@ -116,7 +116,7 @@ def _cache_facts(report: EnvelopeReport) -> list[tuple[str, object]]:
     return [(name, fact) for name, fact in metadata.items() if isinstance(fact, str | int | float)]
 
 
-def _filled(template: str, **values: Any) -> str:
+def _fill(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(values)
 
 

@@ -113,7 +113,7 @@ def _by_source(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     for piece in pieces:
         sources.setdefault(piece.origin, []).append(piece)
     for members in sources.values():
-        members.sort(key=lambda piece: (piece.when, piece.written, piece.key))
+        members.sort(key=lambda piece: (piece.date, piece.written_us, piece.key))
     ordered = sorted(sources.values(), key=lambda members: max(piece.key for piece in members))
     return tuple(chain.from_iterable(ordered))
 
@@ -124,7 +124,7 @@ def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
     level = max(piece.level for piece in group)
     if first.shared:
         lines = [_line(piece, anchors) for piece in group]
-        return Block.shared(first.section.value, first.kind, level, lines)
+        return Block.shared_fields(first.section.value, first.kind, level, lines)
     return Block(
         section=first.section.value,
         kind=first.kind,
@@ -139,8 +139,8 @@ def _line(piece: Piece, anchors: Mapping[str, str]) -> BlockPiece:
     return BlockPiece(
         anchor=anchors[piece.object_id],
         text=piece.text,
-        who=piece.who,
-        when=piece.when,
+        speaker=piece.speaker,
+        date=piece.date,
         origin=short_origin(piece.origin) or _UNNAMED,
     )
 
@@ -181,7 +181,7 @@ def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
     if piece.cell:
         return _tokens(f" | {piece.cell} [100]", counter)
     if piece.shared:
-        line = BlockPiece(anchor="100", text=piece.text, who=piece.who)
+        line = BlockPiece(anchor="100", text=piece.text, speaker=piece.speaker)
         return _tokens(f"{body_of([line])}\n", counter)
     if not piece.alone:
         return _tokens(f"[100] {piece.text}\n", counter)

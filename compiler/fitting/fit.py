@@ -206,7 +206,7 @@ def _fit_stable(
     rung: _Rung, section: SectionName, pieces: Sequence[Piece], base: Mapping[str, int]
 ) -> list[Piece]:
     """Fill a section of zone 3 up to its cap; return what the turn may take of the rest."""
-    cap = _limits(rung, section).most
+    cap = _limits(rung, section).ceiling
     left = rung.ledger.room - min(cap, rung.ledger.room)
     offers: list[Piece] = []
     for piece in _by_worth(rung, pieces, base):
@@ -225,9 +225,9 @@ def _fit_stable(
 def _limits(rung: _Rung, section: SectionName) -> SectionShare:
     """Return the fewest and the most tokens of a section."""
     share = rung.context.shares.get(section.value, SectionShare(0, 1000))
-    cap = -(-rung.budget * share.most // 1000)
+    cap = -(-rung.budget * share.ceiling // 1000)
     cap = min(cap, dict(rung.context.rules.section_tokens).get(section.value, cap))
-    return SectionShare(min(cap, rung.budget * share.least // 1000), cap)
+    return SectionShare(min(cap, rung.budget * share.floor // 1000), cap)
 
 
 def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], base: Mapping[str, int]) -> None:
@@ -367,7 +367,7 @@ def _rations(
         return {names[0]: ledger.room}
 
     sizes = {name: ledger.total(sections[name]) for name in names}
-    floors = sum(min(_limits(rung, name).least, size) for name, size in sizes.items())
+    floors = sum(min(_limits(rung, name).floor, size) for name, size in sizes.items())
 
     curves: list[Section] = []
     for name, size in sizes.items():
@@ -380,8 +380,8 @@ def _rations(
                 w=context.weights.get(name.value, 0.5),
                 alpha=1.0,
                 beta=1.0,
-                t_min=min(limits.least, size, curve[-1][0]) if floors <= ledger.room else 0,
-                t_max=min(size, limits.most, curve[-1][0]),
+                t_min=min(limits.floor, size, curve[-1][0]) if floors <= ledger.room else 0,
+                t_max=min(size, limits.ceiling, curve[-1][0]),
                 cost=token_cost(name, context),
                 curve=curve,
             )

@@ -19,7 +19,7 @@ from typing import Final
 from ...schema.compile_terms import BlockKind
 from ...schema.errors import Fault, InvalidInput, unknown
 from ..safety.canonical_text import INVALID_ENCODING
-from .header import MAX_IDS, Implied
+from .header import MAX_IDS, ImpliedFields
 from .lines import BlockPiece, body_of, common_origin
 
 CONTAINMENT_SENTENCE: Final = (
@@ -31,10 +31,10 @@ CONTAINMENT_SENTENCE: Final = (
 CONTAINMENT_ORIGIN: Final = "tenure://containment"
 REQUEST_ORIGIN: Final = "request://user"
 
-IMPLIED: Final[Mapping[str, Implied]] = MappingProxyType(
+IMPLIED_FIELDS: Final[Mapping[str, ImpliedFields]] = MappingProxyType(
     {
-        "system_policy": Implied(0, CONTAINMENT_ORIGIN),
-        "user_request": Implied(2, REQUEST_ORIGIN),
+        "system_policy": ImpliedFields(0, CONTAINMENT_ORIGIN),
+        "user_request": ImpliedFields(2, REQUEST_ORIGIN),
     }
 )
 """What stands in every envelope: its level and origin are those of the section."""
@@ -64,7 +64,7 @@ HEADINGS: Final[Mapping[str, str]] = MappingProxyType(
 """Logical section to visible heading; never varies (C-207)."""
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_UNTRUSTED: Final = 4
+_UNTRUSTED_LEVEL: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Block:
     """What shares the block, each a line; empty for a block of one text."""
 
     @classmethod
-    def shared(
+    def shared_fields(
         cls, section: str, kind: BlockKind, authority: int, pieces: Sequence[BlockPiece]
     ) -> Block:
         """A block that several pieces share."""
@@ -104,10 +104,10 @@ class Block:
     def __post_init__(self) -> None:
         if self.section not in HEADINGS:
             raise unknown("section", self.section, HEADINGS)
-        if self.authority not in range(_UNTRUSTED + 1):
+        if self.authority not in range(_UNTRUSTED_LEVEL + 1):
             raise unknown("authority level", str(self.authority), "01234")
 
-        if self.authority == _UNTRUSTED and self.kind is not BlockKind.DATA:
+        if self.authority == _UNTRUSTED_LEVEL and self.kind is not BlockKind.DATA:
             raise Fault(
                 f"level-4 text of section {self.section!r} was given kind {self.kind.value!r}; "
                 "it fits data blocks only",
@@ -121,8 +121,8 @@ class Block:
                 code="too_large",
             )
 
-        said = (self.text, self.origin, *self.object_ids)
-        if any(not field.isascii() and _SURROGATE.search(field) for field in said):
+        texts = (self.text, self.origin, *self.object_ids)
+        if any(not field.isascii() and _SURROGATE.search(field) for field in texts):
             raise InvalidInput(
                 f"a block of section {self.section!r} holds a lone surrogate; canonicalise first",
                 code=INVALID_ENCODING,

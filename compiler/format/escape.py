@@ -75,14 +75,14 @@ _LINE: Final = re.compile(rf"({_INDENT})(\\*+)({_RULE}|{_ROLE})", re.IGNORECASE)
 """What stands at the start of a line; it never goes beyond it."""
 
 
-def escape_data(text: str, *, issued: AbstractSet[str] = frozenset()) -> str:
+def escape_data(text: str, *, issued_pointers: AbstractSet[str] = frozenset()) -> str:
     """Return `text` with a backslash before everything that looks like structure.
 
-    `issued` are the pointers and omission markers that the store made: they stay usable.
+    `issued_pointers` are those, and the omission markers, that the store made: they stay usable.
     """
 
     def mark(match: re.Match[str]) -> str:
-        return match[0] if _is_issued(match, issued) else "\\" + match[0]
+        return match[0] if _is_issued(match, issued_pointers) else "\\" + match[0]
 
     inline = _INLINE.sub(mark, text) if any(sign in text for sign in _SIGNS) else text
     return "".join(map(_add_one, inline.splitlines(keepends=True)))
@@ -101,25 +101,28 @@ def unescape_data(text: str) -> str:
 
 
 def _add_one(line: str) -> str:
-    found = _LINE.match(line)
-    return line if found is None else f"{found[1]}\\{line[found.end(1) :]}"
+    match = _LINE.match(line)
+    return line if match is None else f"{match[1]}\\{line[match.end(1) :]}"
 
 
 def _drop_one(line: str) -> str:
-    found = _LINE.match(line)
-    escaped = found is not None and found[2]
-    return f"{found[1]}{line[found.end(1) + 1 :]}" if found is not None and escaped else line
+    match = _LINE.match(line)
+    is_escaped = match is not None and match[2]
+    return f"{match[1]}{line[match.end(1) + 1 :]}" if match is not None and is_escaped else line
 
 
-def _is_issued(match: re.Match[str], issued: AbstractSet[str]) -> bool:
+def _is_issued(match: re.Match[str], issued_pointers: AbstractSet[str]) -> bool:
     """Whether the whole pointer is one of ours.
 
     A pointer after a backslash is marked even then: the reader takes one backslash off, and
     could not tell that backslash from the escape.
     """
     start = match.start()
-    if not issued or match[0][0] not in "aArR[" or match.string[start - 1 : start] == "\\":
+    if not issued_pointers or match[0][0] not in "aArR[" or match.string[start - 1 : start] == "\\":
         return False
 
-    whole = _POINTER.match(match.string, start)
-    return whole is not None and (whole[0] in issued or whole[0].rstrip(_TRAILING) in issued)
+    pointer = _POINTER.match(match.string, start)
+    if pointer is None:
+        return False
+
+    return not issued_pointers.isdisjoint((pointer[0], pointer[0].rstrip(_TRAILING)))

@@ -40,7 +40,7 @@ from typing import Final
 
 from ...schema.compile_terms import BlockKind
 from ...schema.errors import Fault, InvalidInput
-from .block import HEADINGS, IMPLIED, Block
+from .block import HEADINGS, IMPLIED_FIELDS, Block
 from .escape import escape_data, unescape_data
 from .header import (
     LONG,
@@ -75,7 +75,7 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenBlock:
     """A block that `verify_envelope` could not confirm."""
 
     index: int
@@ -113,7 +113,7 @@ def boundary(
     """
     message = _first_message(seal, block, ids) if length == LONG else _message(seal, block, ids)
     if counter:
-        message += _framed([str(counter).encode()])
+        message += _frame([str(counter).encode()])
 
     code = hmac.digest(seal.key, message, "sha256")
     return base64.b32encode(code[:_TOKEN_BYTES]).decode("ascii")[:length]
@@ -123,14 +123,14 @@ def _message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
     head = ["v2", str(seal.epoch), seal.policy_hash, block.section, block.kind.value]
     fields = [field.encode() for field in (*head, f"L{block.authority}")]
     if not block.pieces:
-        fields += [_named(block.object_ids, ids), block.origin.encode(), _sha256(block.text)]
-        return _framed(fields)
+        fields += [_id_bytes(block.object_ids, ids), block.origin.encode(), _sha256(block.text)]
+        return _frame(fields)
 
     for piece in block.pieces:
-        stated = [ids.get(piece.anchor, piece.anchor), piece.who, piece.when, piece.origin]
-        fields.append(_framed([*(part.encode() for part in stated), _sha256(piece.text)]))
+        parts = (ids.get(piece.anchor, piece.anchor), piece.speaker, piece.date, piece.origin)
+        fields.append(_frame([*map(str.encode, parts), _sha256(piece.text)]))
 
-    return _framed(fields)
+    return _frame(fields)
 
 
 def _first_message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
@@ -138,18 +138,18 @@ def _first_message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
     frame = f"{block.kind.value} L{block.authority} {block.origin}"
     head = ["v1", str(seal.epoch), seal.policy_hash, block.section, frame]
     fields = [field.encode() for field in head]
-    return _framed([*fields, _named(block.object_ids, ids), _sha256(block.text)])
+    return _frame([*fields, _id_bytes(block.object_ids, ids), _sha256(block.text)])
 
 
-def _named(object_ids: Sequence[str], ids: Mapping[str, str]) -> bytes:
-    return _framed([ids.get(anchor, anchor).encode() for anchor in object_ids])
+def _id_bytes(object_ids: Sequence[str], ids: Mapping[str, str]) -> bytes:
+    return _frame([ids.get(anchor, anchor).encode() for anchor in object_ids])
 
 
 def _sha256(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def _framed(fields: Iterable[bytes]) -> bytes:
+def _frame(fields: Iterable[bytes]) -> bytes:
     """Join fields, each after its own length, so that no two lists of fields read the same."""
     return b"".join(b"%d:%s" % (len(field), field) for field in fields)
 
@@ -159,7 +159,7 @@ def render_blocks(
     seal: Seal,
     *,
     ids: Mapping[str, str] = NO_IDS,
-    issued: AbstractSet[str] = NO_POINTERS,
+    issued_pointers: AbstractSet[str] = NO_POINTERS,
 ) -> str:
     """The text of an envelope, in the order of the blocks.
 
@@ -167,9 +167,9 @@ def render_blocks(
         blocks: What it holds.
         seal: The key of the boundaries.
         ids: Object id by visible id, so that boundaries do not depend on the numbering.
-        issued: The pointers that the store made and that stay usable inside data.
+        issued_pointers: What the store made and what stays usable inside data.
     """
-    bodies = [_body(block, issued) for block in blocks]
+    bodies = [_body(block, issued_pointers) for block in blocks]
     tokens = _tokens(blocks, bodies, seal, ids)
     lines: list[str] = []
     section = ""
@@ -184,12 +184,12 @@ def render_blocks(
     return "".join(lines)
 
 
-def _body(block: Block, issued: AbstractSet[str]) -> str:
+def _body(block: Block, issued_pointers: AbstractSet[str]) -> str:
     if block.kind is not BlockKind.DATA:
         return block.text
     if block.pieces:
-        return body_of(block.pieces, partial(escape_data, issued=issued))
-    return escape_data(block.text, issued=issued)
+        return body_of(block.pieces, partial(escape_data, issued_pointers=issued_pointers))
+    return escape_data(block.text, issued_pointers=issued_pointers)
 
 
 def _opening(block: Block, token: str) -> str:
@@ -197,13 +197,16 @@ def _opening(block: Block, token: str) -> str:
     if block.pieces:
         return shared_opening(mark, len(block.pieces), authority=block.authority)
 
-    implied = IMPLIED.get(block.section, NOT_IMPLIED) if len(token) == SHORT else NOT_IMPLIED
+    implied_fields = NOT_IMPLIED
+    if len(token) == SHORT:
+        implied_fields = IMPLIED_FIELDS.get(block.section, NOT_IMPLIED)
+
     return opening_line(
         mark,
         block.object_ids,
         authority=block.authority,
         origin=block.origin,
-        implied=implied,
+        implied_fields=implied_fields,
     )
 
 
@@ -267,7 +270,7 @@ class _Reading:
 
 
 def _read(text: str) -> Iterator[_Reading]:
-    position, section, named, length = 0, "", 0, 0
+    position, section, frame_section, length = 0, "", 0, 0
     while position < len(text):
         line, after = _line(text, position)
         if line in _SECTIONS:
@@ -281,8 +284,8 @@ def _read(text: str) -> Iterator[_Reading]:
             raise _bad("no heading stands before the first block", position)
 
         reading = _read_block(text, section, (position, line, after))
-        named += len(reading.block.object_ids)
-        if named > MAX_IDS:
+        frame_section += len(reading.block.object_ids)
+        if frame_section > MAX_IDS:
             raise _bad(f"more than {MAX_IDS} ids", position)
         if length not in (0, len(reading.token)):
             raise _bad("two grammars in one text", position)
@@ -294,7 +297,7 @@ def _read(text: str) -> Iterator[_Reading]:
 
 def _read_block(text: str, section: str, opening: tuple[int, str, int]) -> _Reading:
     position, line, after = opening
-    header = read_opening(line, IMPLIED.get(section, NOT_IMPLIED))
+    header = read_opening(line, IMPLIED_FIELDS.get(section, NOT_IMPLIED))
     if header is None:
         raise _bad("expected a boundary line", position)
 
@@ -325,7 +328,7 @@ def _block(section: str, kind: BlockKind, header: Header, body: str) -> Block:
     if len(pieces) != header.pieces:
         raise InvalidInput(f"{len(pieces)} pieces, not {header.pieces}", code="bad_envelope")
 
-    return Block.shared(section, kind, header.authority, pieces)
+    return Block.shared_fields(section, kind, header.authority, pieces)
 
 
 def _line(text: str, start: int) -> tuple[str, int]:
@@ -349,8 +352,8 @@ def verify_envelope(
     seal: Seal,
     *,
     ids: Mapping[str, str] = NO_IDS,
-    issued: AbstractSet[str] = NO_POINTERS,
-) -> tuple[Broken, ...]:
+    issued_pointers: AbstractSet[str] = NO_POINTERS,
+) -> tuple[BrokenBlock, ...]:
     """Derive every boundary again: the blocks that do not match, in order.
 
     Empty means intact: text, kind, section, level, ids, and of each piece who, when and origin
@@ -364,15 +367,15 @@ def verify_envelope(
     length = len(readings[0].token) if readings else SHORT
     tokens = _tokens(blocks, [reading.body for reading in readings], seal, ids, length)
 
-    broken: list[Broken] = []
+    broken_blocks: list[BrokenBlock] = []
 
     for index, (reading, token) in enumerate(zip(readings, tokens, strict=True)):
         if reading.token != token:
-            broken.append(Broken(index, reading.block.section, "boundary"))
-        elif reading.body != _body(reading.block, issued):
-            broken.append(Broken(index, reading.block.section, "escape"))
+            broken_blocks.append(BrokenBlock(index, reading.block.section, "boundary"))
+        elif reading.body != _body(reading.block, issued_pointers):
+            broken_blocks.append(BrokenBlock(index, reading.block.section, "escape"))
 
-    return tuple(broken)
+    return tuple(broken_blocks)
 
 
 def check_reparse(text: str, blocks: Sequence[Block]) -> None:

@@ -46,14 +46,14 @@ _NO_ORIGIN: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Implied:
+class ImpliedFields:
     """What an opening line need not say, because the section says it."""
 
     authority: int | None = None
     origin: str = ""
 
 
-NOT_IMPLIED: Final = Implied()
+NOT_IMPLIED: Final = ImpliedFields()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def opening_line(
     *,
     authority: int,
     origin: str,
-    implied: Implied = NOT_IMPLIED,
+    implied_fields: ImpliedFields = NOT_IMPLIED,
 ) -> str:
     """The opening line of a block of one text; `mark` is (kind, boundary).
 
@@ -94,12 +94,12 @@ def opening_line(
     if object_ids:
         parts.append(f"[{' '.join(_ranges(object_ids))}]")
 
-    if authority != implied.authority:
+    if authority != implied_fields.authority:
         parts.append(f"L{authority}")
 
-    if implied.origin and not origin:
+    if implied_fields.origin and not origin:
         parts.append(_NO_ORIGIN)
-    elif origin and origin != implied.origin:
+    elif origin and origin != implied_fields.origin:
         source = quote(origin, safe=_ORIGIN_SAFE)
         if len(token) == SHORT and (source.isdecimal() or source == _NO_ORIGIN):
             source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would read as a count
@@ -118,7 +118,7 @@ def shared_opening(mark: tuple[str, str], count: int, *, authority: int) -> str:
     return f"=== {kind} {token} L{authority} {count}"
 
 
-def read_opening(line: str, implied: Implied = NOT_IMPLIED) -> Header | None:
+def read_opening(line: str, implied_fields: ImpliedFields = NOT_IMPLIED) -> Header | None:
     """What an opening line says; None when it is none, or not the one written for it."""
     match = _OPENING.fullmatch(line)
     if match is None:
@@ -126,28 +126,28 @@ def read_opening(line: str, implied: Implied = NOT_IMPLIED) -> Header | None:
 
     kind, token, ids, level, source = match.groups()
     if len(token) == LONG:
-        implied = NOT_IMPLIED
+        implied_fields = NOT_IMPLIED
     elif level and ids is None and source and _NUMBER.fullmatch(source):
         return Header(kind, token, (), int(level), "", int(source)) if source != "0" else None
 
-    authority = implied.authority if level is None else int(level)
-    object_ids = _expanded(ids)
+    authority = implied_fields.authority if level is None else int(level)
+    object_ids = _expand_ids(ids)
     if authority is None or object_ids is None:
         return None
 
     try:
-        origin = implied.origin if source is None else unquote(source, errors="strict")
+        origin = implied_fields.origin if source is None else unquote(source, errors="strict")
     except UnicodeDecodeError:
         return None
 
-    if implied.origin and source == _NO_ORIGIN:
+    if implied_fields.origin and source == _NO_ORIGIN:
         origin = ""
 
     header = Header(kind, token, object_ids, authority, origin)
-    written = opening_line(
-        (kind, token), object_ids, authority=authority, origin=origin, implied=implied
+    line_again = opening_line(
+        (kind, token), object_ids, authority=authority, origin=origin, implied_fields=implied_fields
     )
-    return header if written == line else None
+    return header if line_again == line else None
 
 
 def short_origin(origin: str, limit: int = 80) -> str:
@@ -167,41 +167,46 @@ def short_origin(origin: str, limit: int = 80) -> str:
 
 
 def _ranges(object_ids: Sequence[str]) -> Iterator[str]:
-    at = 0
-    while at < len(object_ids):
-        end = at + 1
-        if _NUMBER.fullmatch(object_ids[at]):
+    position = 0
+    while position < len(object_ids):
+        end = position + 1
+        if _NUMBER.fullmatch(object_ids[position]):
             while end < len(object_ids) and _follows(object_ids[end], object_ids[end - 1]):
                 end += 1
 
-        if end - at >= _SHORTEST_RANGE:
-            yield f"{object_ids[at]}:{object_ids[end - 1]}"
+        if end - position >= _SHORTEST_RANGE:
+            yield f"{object_ids[position]}:{object_ids[end - 1]}"
         else:
-            end = at + 1
-            yield quote(object_ids[at], safe="")
+            end = position + 1
+            yield quote(object_ids[position], safe="")
 
-        at = end
-
-
-def _follows(later: str, earlier: str) -> bool:
-    return _NUMBER.fullmatch(later) is not None and int(later) == int(earlier) + 1
+        position = end
 
 
-def _expanded(ids: str | None) -> tuple[str, ...] | None:
+def _follows(second: str, first: str) -> bool:
+    return _NUMBER.fullmatch(second) is not None and int(second) == int(first) + 1
+
+
+def _expand_ids(ids: str | None) -> tuple[str, ...] | None:
     """The ids of a bracket; None when they are not decodable or too many."""
     if ids is None:
         return ()
 
-    out: list[str] = []
+    full_ids: list[str] = []
     for part in ids.split(" "):
         span = _RANGE.fullmatch(part)
         first, last = (int(span[1]), int(span[2])) if span else (0, 0)
-        if last - first >= MAX_IDS - len(out):
+        # Before the range is written out: a line may claim a span of a million ids.
+        if last - first >= MAX_IDS - len(full_ids):
             return None
 
+        if span:
+            full_ids += map(str, range(first, last + 1))
+            continue
+
         try:
-            out += map(str, range(first, last + 1)) if span else (unquote(part, errors="strict"),)
+            full_ids.append(unquote(part, errors="strict"))
         except UnicodeDecodeError:
             return None
 
-    return tuple(out)
+    return tuple(full_ids)

@@ -10,7 +10,7 @@ with its anchor; whoever is unknown is left out. Every line break inside a text,
 character breaks it, is followed by two spaces, and names are encoded: so no text starts a line,
 and none can pose as another one's.
 
->>> body_of((BlockPiece("4", "a\n[5] forged", who="Sam", when="2023-05-08"),))
+>>> body_of((BlockPiece("4", "a\n[5] forged", speaker="Sam", date="2023-05-08"),))
 '@ 2023-05-08\n[4] Sam: a\n  [5] forged'
 
 Invariant: `read_lines(body_of(pieces)) == pieces`, and a body has one reading.
@@ -32,11 +32,11 @@ WHO_LENGTH: Final = 40
 
 _INDENT: Final = "  "
 _BREAK: Final = re.compile(rf"\r\n|[{LINE_BREAKS}]")
-_INDENTED: Final = re.compile(rf"(\r\n|[{LINE_BREAKS}]){_INDENT}")
+_INDENT_BREAK: Final = re.compile(rf"(\r\n|[{LINE_BREAKS}]){_INDENT}")
 _NEXT_LINE: Final = re.compile(r"\n(?=[\[@])")
 _PIECE: Final = re.compile(r"\[([^\]\s]+)\] (.*)", re.DOTALL)
-_SPOKEN: Final = re.compile(r"([^:\[\]@\n]{0,500}): ", re.DOTALL)
-_WHEN: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:]{5,8}Z)?", re.ASCII)
+_SPEECH: Final = re.compile(r"([^:\[\]@\n]{0,500}): ", re.DOTALL)
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:]{5,8}Z)?", re.ASCII)
 _UNSAFE: Final = re.compile('[:\\[\\]@%"\\\\<>=|\\uff1a\\uff1c\\uff1d\\uff5c]')
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROLES: Final = frozenset(
@@ -60,24 +60,26 @@ class BlockPiece:
     """The visible id; an anchor leads to the object in the trace."""
     text: str
     """Before escaping."""
-    who: str = ""
+    speaker: str = ""
     """Whoever said or wrote it, one line of at most 40 characters; empty: unknown."""
-    when: str = ""
+    date: str = ""
     """The day, `2023-05-08`, or the second in UTC; empty: unknown."""
     origin: str = ""
     """Where it comes from; empty: unknown."""
 
     def __post_init__(self) -> None:
-        if any(_SURROGATE.search(part) for part in (self.text, self.who, self.origin)):
+        if any(_SURROGATE.search(part) for part in (self.text, self.speaker, self.origin)):
             raise InvalidInput(
                 "a piece holds a lone surrogate; canonicalise first", code=INVALID_ENCODING
             )
         if not re.fullmatch(r"[^\]\s]+", self.anchor):
             raise _refusal(f"{self.anchor!r} is no anchor")
-        if self.who != who_of(self.who):
-            raise _refusal(f"{self.who!r} is no name of at most {WHO_LENGTH} characters in a line")
-        if self.when and not _WHEN.fullmatch(self.when):
-            raise _refusal(f"{self.when!r} is no day")
+        if self.speaker != who_of(self.speaker):
+            raise _refusal(
+                f"{self.speaker!r} is no name of at most {WHO_LENGTH} characters in a line"
+            )
+        if self.date and not _DATE.fullmatch(self.date):
+            raise _refusal(f"{self.date!r} is no day")
 
 
 def who_of(name: str) -> str:
@@ -94,8 +96,8 @@ def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
     lines: list[str] = []
     context = ("", "")
     for piece in pieces:
-        if (piece.when, piece.origin) != context:
-            context = piece.when, piece.origin
+        if (piece.date, piece.origin) != context:
+            context = piece.date, piece.origin
             lines.append(_context_line(*context))
 
         lines.append(_piece_line(piece, rewrite(piece.text)))
@@ -103,35 +105,35 @@ def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
     return "\n".join(lines)
 
 
-def _context_line(when: str, origin: str) -> str:
+def _context_line(date: str, origin: str) -> str:
     source = quote(origin, safe=_ORIGIN_SAFE)
-    if not when and _WHEN.fullmatch(source):
+    if not date and _DATE.fullmatch(source):
         source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would read as a day
-    return " ".join(part for part in ("@", when, source) if part)
+    return " ".join(part for part in ("@", date, source) if part)
 
 
 def _piece_line(piece: BlockPiece, text: str) -> str:
-    speech = f"{_encoded(piece.who)}: " if piece.who else ""
+    speech = f"{_encode_speaker(piece.speaker)}: " if piece.speaker else ""
     text = _BREAK.sub(lambda match: match[0] + _INDENT, text)
-    if not speech and _SPOKEN.match(text):
+    if not speech and _SPEECH.match(text):
         speech = ": "  # nobody is named, and the text begins as if somebody were
     return f"[{piece.anchor}] {speech}{text}"
 
 
-def _encoded(who: str) -> str:
+def _encode_speaker(speaker: str) -> str:
     r"""A name in which nothing is structure, a role word in quotes.
 
-    >>> _encoded("a: b"), _encoded("System")
+    >>> _encode_speaker("a: b"), _encode_speaker("System")
     ('a%3A b', '"System"')
     """
-    if who.casefold().rstrip("*_ ") in _ROLES:
-        return f'"{who}"'
+    if speaker.casefold().rstrip("*_ ") in _ROLES:
+        return f'"{speaker}"'
 
-    encoded = _UNSAFE.sub(lambda match: quote(match[0], safe=""), who)
-    if encoded.isprintable():
-        return encoded
+    quoted_name = _UNSAFE.sub(lambda match: quote(match[0], safe=""), speaker)
+    if quoted_name.isprintable():
+        return quoted_name
 
-    return "".join(char if char.isprintable() else quote(char, safe="") for char in encoded)
+    return "".join(char if char.isprintable() else quote(char, safe="") for char in quoted_name)
 
 
 def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
@@ -141,25 +143,25 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
         InvalidInput: `bad_envelope`, for a body that `body_of` does not write.
     """
     pieces: list[BlockPiece] = []
-    escaped: list[BlockPiece] = []
-    when = origin = ""
+    raw_pieces: list[BlockPiece] = []
+    date = origin = ""
 
     for line in _NEXT_LINE.split(body):
         if line.startswith("@"):
-            when, origin = _read_context(line)
+            date, origin = _read_context(line)
             continue
 
         match = _PIECE.fullmatch(line)
         if match is None:
             raise _refusal(f"no line of a piece: {line[:40]!r}")
-        anchor, rest = match.groups()
-        who, raw = _read_speech(rest)
-        raw = _INDENTED.sub(r"\1", raw)
-        escaped.append(BlockPiece(anchor, raw, who, when, origin))
-        pieces.append(BlockPiece(anchor, rewrite(raw), who, when, origin))
+        anchor, speech = match.groups()
+        speaker, raw = _read_speech(speech)
+        raw = _INDENT_BREAK.sub(r"\1", raw)
+        raw_pieces.append(BlockPiece(anchor, raw, speaker, date, origin))
+        pieces.append(BlockPiece(anchor, rewrite(raw), speaker, date, origin))
 
     # Writing it again proves that this is the one text of these pieces.
-    if body_of(escaped) != body:
+    if body_of(raw_pieces) != body:
         raise _refusal("the lines are not those that are written for these pieces")
 
     return tuple(pieces)
@@ -167,21 +169,21 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
 
 def _read_context(line: str) -> tuple[str, str]:
     words = line.split(" ")[1:]
-    when = words.pop(0) if words and _WHEN.fullmatch(words[0]) else ""
-    return when, _decoded(words[0]) if words else ""
+    date = words.pop(0) if words and _DATE.fullmatch(words[0]) else ""
+    return date, _decode_speaker(words[0]) if words else ""
 
 
-def _read_speech(rest: str) -> tuple[str, str]:
-    match = _SPOKEN.match(rest)
+def _read_speech(speech: str) -> tuple[str, str]:
+    match = _SPEECH.match(speech)
     if match is None:
-        return "", rest
-    who = match[1]
-    if len(who) > 1 and who[0] == who[-1] == '"':
-        return who[1:-1], rest[match.end() :]
-    return _decoded(who), rest[match.end() :]
+        return "", speech
+    speaker = match[1]
+    if len(speaker) > 1 and speaker[0] == speaker[-1] == '"':
+        return speaker[1:-1], speech[match.end() :]
+    return _decode_speaker(speaker), speech[match.end() :]
 
 
-def _decoded(text: str) -> str:
+def _decode_speaker(text: str) -> str:
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError as error:

@@ -25,17 +25,17 @@ from .escape import LINE_BREAKS
 
 _INDENT: Final = "    "
 _BREAK: Final = re.compile(rf"\r\n|[{LINE_BREAKS}]")
-_INDENTED: Final = re.compile(rf"(\r\n|[{LINE_BREAKS}]){_INDENT}")
+_INDENT_BREAK: Final = re.compile(rf"(\r\n|[{LINE_BREAKS}]){_INDENT}")
 _NEXT_ROW: Final = re.compile(r"\n(?=\[)")
 _ROW: Final = re.compile(r"\[([^\]\s]*)\] (.*)", re.DOTALL)
 
 
 def fact_rows(rows: Iterable[tuple[str, str]]) -> str:
     """The block text of (anchor, fact) pairs, in their order."""
-    return "\n".join(f"[{quote(anchor, safe='')}] {_indented(fact)}" for anchor, fact in rows)
+    return "\n".join(f"[{quote(anchor, safe='')}] {_indent(fact)}" for anchor, fact in rows)
 
 
-def _indented(fact: str) -> str:
+def _indent(fact: str) -> str:
     return _BREAK.sub(lambda match: match[0] + _INDENT, fact)
 
 
@@ -55,4 +55,4 @@ def _read_row(row: str) -> tuple[str, str]:
             f"no fact row: {row[:40]!r}; give the block text as it was compiled",
             code="bad_envelope",
         )
-    return unquote(match[1]), _INDENTED.sub(r"\1", match[2])
+    return unquote(match[1]), _INDENT_BREAK.sub(r"\1", match[2])

@@ -10,7 +10,7 @@ from ...schema.claim import Version
 from ...schema.principal import AUDIT, Principal, Sight
 from ...store.port.store import Ask, Found, Point, Reader
 from ..ir.context import CompileContext
-from ..ir.snapshot import Proposed, Via
+from ..ir.snapshot import Proposal, Via
 
 RowKey = tuple[str, int]
 """(object id, vid)."""
@@ -36,7 +36,7 @@ class Candidates:
     context: CompileContext
     reader: Reader
     sight: Sight
-    rows: dict[RowKey, Proposed] = field(default_factory=dict[RowKey, Proposed])
+    rows: dict[RowKey, Proposal] = field(default_factory=dict[RowKey, Proposal])
     """In the order in which they were first met."""
     withheld: dict[str, int] = field(default_factory=dict[str, int])
     """Rows that may not be seen, by the read that met them."""
@@ -65,9 +65,9 @@ class Candidates:
             key = row.claim.object_id, row.vid
             known = rows.get(key)
             if known is None:
-                rows[key] = Proposed(version, flag, hop)
+                rows[key] = Proposal(version, flag, hop)
             else:
-                rows[key] = Proposed(known.version, known.via | flag, min(known.hop, hop))
+                rows[key] = Proposal(known.version, known.via | flag, min(known.hop, hop))
 
     def add_ask(self, source: str, ask: Ask | None, via: Via) -> None:
         """Add what an ask brings, if there is one."""

@@ -23,11 +23,11 @@ from ...schema.claim import Version, slot_key
 from ...schema.vocabulary import ObjectType, Status
 from ...store.port.store import Ask, Point
 from ..ir.context import CompileContext
-from ..ir.snapshot import Proposed, Via
+from ..ir.snapshot import Proposal, Via
 from ..text.templates import placeholders
 
 
-def derived_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
+def derived_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:
     """Return the ask for what was derived from the passages among the candidates."""
     if context.rules.outdated_passages == "show":
         return None
@@ -48,7 +48,7 @@ def is_passage(version: Version) -> bool:
 
 
 def mark_outdated(
-    rows: dict[tuple[str, int], Proposed], derived: Iterable[Version], ask: Ask, point: Point
+    rows: dict[tuple[str, int], Proposal], derived: Iterable[Version], ask: Ask, point: Point
 ) -> None:
     """Mark the passages of an ask whose claims have all ended."""
     outdated_ids = outdated(derived, ask, point)
@@ -79,7 +79,7 @@ def _decides(version: Version, point: Point) -> bool:
     return believed and row.look.head and point.valid_us < row.interval.end_us
 
 
-def rival_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
+def rival_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:
     """Return the ask for the heads of the candidates' slots in the other visible scopes."""
     keys: set[str] = set()
     known: set[str] = set()
@@ -97,7 +97,7 @@ def rival_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
     return Ask(keys=missing) if missing else None
 
 
-def placeholder_ask(rows: Iterable[Proposed], context: CompileContext) -> Ask | None:
+def placeholder_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:
     """Return the ask for the slots that instruction templates of the candidates name."""
     subjects_of: dict[str, set[str]] = {}
     for version, _, _ in rows:

@@ -98,17 +98,17 @@ def gather(
     if ids:
         known = _union(known, _entities(context, reader, ids))
     return Snapshot(
-        proposed=tuple(candidates.rows[key] for key in sorted(candidates.rows)),
-        named=names.named,
-        spoken=names.spoken,
-        own=names.own,
+        proposals=tuple(candidates.rows[key] for key in sorted(candidates.rows)),
+        subjects=names.named,
+        query_subjects=names.spoken,
+        own_subjects=names.own,
         expansion=names.expansion,
         known=known,
         vectors=vectors,
-        reranked=reranked(reranker, candidates.rows.values(), terms, context),
+        rerank_scores=reranked(reranker, candidates.rows.values(), terms, context),
         withheld=told_withheld(context.principal, candidates.withheld),
         cut=candidates.cut,
-        capped=capped_ids,
+        capped_ids=capped_ids,
         round_trips=candidates.reads + bool(ids),
     )
 
@@ -364,7 +364,7 @@ def _vectors_ask(context: CompileContext, index: VectorIndex | None) -> Ask | No
     query = context.request.query_vector
     if index is None or query is None:
         return None
-    return index.expected(query, limit=vectors_wanted(context.policy))
+    return index.prefetch(query, limit=vectors_wanted(context.policy))
 
 
 def _add_nearest(candidates: Candidates, index: VectorIndex | None) -> Mapping[str, VectorScore]:

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from ...schema.errors import InvalidInput
 from ..ir.context import CompileContext
-from ..ir.snapshot import NO_SCORES, Proposed
+from ..ir.snapshot import NO_SCORES, Proposal
 from ..text.relevance import FULL, micro, terms_of
 
 
@@ -34,7 +34,7 @@ class Reranker(Protocol):
 
 def reranked(
     reranker: Reranker | None,
-    rows: Iterable[Proposed],
+    rows: Iterable[Proposal],
     asked: frozenset[str],
     context: CompileContext,
 ) -> Mapping[str, int]:
@@ -62,7 +62,7 @@ def reranked(
     }
 
 
-def _best(rows: Iterable[Proposed], asked: frozenset[str], most: int) -> list[tuple[str, str]]:
+def _best(rows: Iterable[Proposal], asked: frozenset[str], most: int) -> list[tuple[str, str]]:
     """Return (object id, text) of the rows that share most with the question."""
     texts: dict[str, str] = {}
     for version, _, _ in rows:

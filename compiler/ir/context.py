@@ -41,8 +41,8 @@ NO_MEDIA: Final = MediaPlan()
 class SectionShare(NamedTuple):
     """What a section takes of the budget, in thousandths."""
 
-    least: int
-    most: int
+    floor: int
+    ceiling: int
 
 
 _SECTION_OF_LAYER: Final = {
@@ -85,7 +85,7 @@ class CompileContext:
     skip: frozenset[str] = frozenset()
     """Objects that earlier pages have shown."""
     page: int = 1
-    without: frozenset[str] = frozenset()
+    ablation: frozenset[str] = frozenset()
     """Object ids and sections that an ablation leaves out."""
     variation: Variation = NO_VARIATION
     """Shapes of the turn's own texts."""
@@ -105,7 +105,7 @@ class CompileContext:
         """Return the compiler's part of the policy."""
         return self.policy.compile
 
-    def shown(self, place: int) -> MediaEntry:
+    def media_entry(self, place: int) -> MediaEntry:
         """Return how the media item at a place of the evidence enters; media follow its texts."""
         return self.media.entries[place - len(self.request.evidence)]
 
@@ -146,8 +146,8 @@ def weights_of(request: CompileRequest, rules: CompilePolicy) -> Mapping[str, fl
         return weights
     for layer, weight in section_weights(dict(request.signals)).items():
         section = _SECTION_OF_LAYER[layer]
-        scaled = round(weights.get(section, 0.5) * 3 * weight / 1000, 6)
-        weights[section] = min(1.0, scaled)
+        weight_share = round(weights.get(section, 0.5) * 3 * weight / 1000, 6)
+        weights[section] = min(1.0, weight_share)
     return weights
 
 

@@ -87,7 +87,7 @@ class Snippet(NamedTuple):
     text: str
     affinity: int
     """In thousandths."""
-    beside: str
+    companion_id: str
     """The selected object it goes with; empty when nothing was selected."""
 
 
@@ -144,8 +144,8 @@ class Ordered:
     assembled: Assembled
     tokens: int
     """Upper bound of the text."""
-    shortened: tuple[Short, ...]
-    allocated: tuple[tuple[str, int], ...]
+    shortenings: tuple[Short, ...]
+    allocation: tuple[tuple[str, int], ...]
     """Tokens that the allocator gave each section of the turn, by name; empty without scarcity."""
     shadow_price: float
     changes: tuple[TextChange, ...]

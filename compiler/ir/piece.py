@@ -55,11 +55,11 @@ class Piece(NamedTuple):
     candidate: Candidate | None = None
     """What it comes from; None for what the compiler itself writes."""
     relevance: int = 0
-    who: str = ""
+    speaker: str = ""
     """Of a passage: whose words it holds, in one line; empty: unknown."""
-    when: str = ""
+    date: str = ""
     """Of a passage: the day it is of, `2023-05-08`; empty: unknown."""
-    written: int = 0
+    written_us: int = 0
     """Of a passage: the stamp it was written at; tells the order of one day."""
     shared: bool = False
     """Whether its text may stand as a line among others, in a block that they share."""
@@ -76,7 +76,7 @@ class Piece(NamedTuple):
         """What it shares with its neighbours inside a block: a row's entity, a day and source."""
         if self.cell:
             return self.label
-        return f"@ {self.when} {self.origin}" if self.shared else ""
+        return f"@ {self.date} {self.origin}" if self.shared else ""
 
     @property
     def object_id(self) -> str:

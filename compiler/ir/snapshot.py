@@ -43,7 +43,7 @@ class Via(IntEnum):
     """Another fact about a subject whose facts cover the question."""
 
 
-class Proposed(NamedTuple):
+class Proposal(NamedTuple):
     """A row that may enter the envelope."""
 
     version: Version
@@ -74,7 +74,7 @@ class BindMentions(Protocol):
         ...
 
 
-class Near(NamedTuple):
+class Neighbours(NamedTuple):
     """The answer of a vector search."""
 
     scores: Sequence[VectorScore]
@@ -86,11 +86,11 @@ class Near(NamedTuple):
 class VectorIndex(Protocol):
     """The exact vector search over one tenant and encoder, limited to what is visible."""
 
-    def expected(self, query: Sequence[int], *, limit: int) -> Ask | None:
+    def prefetch(self, query: Sequence[int], *, limit: int) -> Ask | None:
         """Return what `nearest` will ask the store first; None when it asks nothing."""
         ...
 
-    def nearest(self, query: Sequence[int], *, limit: int) -> Near:
+    def nearest(self, query: Sequence[int], *, limit: int) -> Neighbours:
         """Return the best visible claims with their rows known at the compile's tx."""
         ...
 
@@ -107,20 +107,20 @@ NO_VECTORS: Final[Mapping[str, VectorScore]] = MappingProxyType({})
 class Snapshot:
     """What was fetched."""
 
-    proposed: tuple[Proposed, ...]
+    proposals: tuple[Proposal, ...]
     """In order of (object id, vid)."""
-    named: tuple[Bound, ...] = ()
+    subjects: tuple[Bound, ...] = ()
     """The request's own entities, in order."""
-    spoken: tuple[Bound, ...] = ()
+    query_subjects: tuple[Bound, ...] = ()
     """Mentions found in the query that name at least one entity."""
-    own: Mapping[str, str] = field(default_factory=dict[str, str])
+    own_subjects: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`."""
     expansion: tuple[str, ...] = ()
     """Other names of the named entities that were searched for, sorted."""
     known: Known = field(default_factory=Known)
     """The entities of the candidates, as known at the compile's tx."""
     vectors: Mapping[str, VectorScore] = field(default_factory=lambda: NO_VECTORS)
-    reranked: Mapping[str, int] = field(default_factory=lambda: NO_SCORES)
+    rerank_scores: Mapping[str, int] = field(default_factory=lambda: NO_SCORES)
     """What a re-ranker said of the best candidates, in millionths by object id."""
     texts: Mapping[str, int] | None = None
     """Of a replay: recorded text relevance in millionths by object id."""
@@ -130,7 +130,7 @@ class Snapshot:
     """How many objects the store withheld, by source of candidates."""
     cut: bool = False
     """Whether a limit cut the candidates."""
-    capped: tuple[str, ...] = ()
+    capped_ids: tuple[str, ...] = ()
     """Objects that a cap of the walk left out, sorted."""
     round_trips: int = 0
     """Calls of the reader; for the sidecar, never in the bytes."""
@@ -144,5 +144,5 @@ def root_of(known: Known, entity_id: str) -> str:
 def members_of(known: Known, entity_id: str) -> tuple[str, ...]:
     """Return the raw ids of the cluster an entity belongs to, sorted."""
     root = root_of(known, entity_id)
-    merged = {raw for raw, top in known.canonical.items() if top == root}
-    return tuple(sorted(merged | {root, entity_id}))
+    merged_ids = {raw for raw, top in known.canonical.items() if top == root}
+    return tuple(sorted(merged_ids | {root, entity_id}))

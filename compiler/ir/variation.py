@@ -37,7 +37,7 @@ class Variation:
         """Return the shape of an element."""
         return SHAPES[element][self.choices.get(element, 0)]
 
-    def worded(self, element: str, text: str) -> str:
+    def wording(self, element: str, text: str) -> str:
         """Return a text in the shape of an element."""
         return self.shape(element).replace("{text}", text)
 

@@ -203,7 +203,7 @@ def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[Me
         if _size(entry):
             claims.append(_claim(f"{number:05}", entry, context))
 
-    items = [Item(claim.id, claim.least, claim.worth) for claim in claims]
+    items = [Item(claim.id, claim.least_tokens, claim.worth) for claim in claims]
     selection = knapsack(items, context.pool)
     winners = [claim for claim in claims if claim.id in selection]
     plans: dict[str, MediaEntry] = {}
@@ -231,7 +231,7 @@ class _Claim(NamedTuple):
 
     id: str
     entry: MediaEntry
-    least: int
+    least_tokens: int
     """The fewest tokens with which it can go in at all."""
     worth: int
 
@@ -253,7 +253,7 @@ def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:
             # Half of a token's worth is lost after a quarter of the item: the first segments
             # and rows say most.
             beta=max(1.0, size / 4),
-            t_min=claim.least,
+            t_min=claim.least_tokens,
             t_max=size,
         )
         sections.append(section)

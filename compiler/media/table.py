@@ -112,9 +112,9 @@ def table_within(reduction: TableReduction, options: TableRules, room: int) -> T
     size = max(1, len(reduction.rows) - 1) * max(0, room) // max(1, full_table.tokens)
     while size > 0:
         part = nearest_rows(reduction.rows, worth, size)
-        serialised = choose_form(part.rows, options.counter, least_accuracy=options.least_accuracy)
+        table_text = choose_form(part.rows, options.counter, least_accuracy=options.least_accuracy)
         note = _notes(reduction, part.note)
-        table = _table(options, serialised.form.value, note, [*summary, serialised.text])
+        table = _table(options, table_text.form.value, note, [*summary, table_text.text])
         if table.tokens <= room:
             return table
         size = min(size - 1, size * room // table.tokens)
@@ -141,9 +141,9 @@ def _summary(rows: Sequence[Row], options: TableRules, room: int) -> list[str]:
         lines = group_aggregates(rows, columns, group_column)
         if not lines or room < _LEAST_ROOM:
             continue
-        serialised = choose_form(lines, options.counter, least_accuracy=options.least_accuracy)
-        if serialised.tokens <= room // 2:
-            return [f"[all {len(rows)} rows add up to]", serialised.text, "[rows]"]
+        totals = choose_form(lines, options.counter, least_accuracy=options.least_accuracy)
+        if totals.tokens <= room // 2:
+            return [f"[all {len(rows)} rows add up to]", totals.text, "[rows]"]
 
     return []
 

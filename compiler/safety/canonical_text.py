@@ -25,7 +25,7 @@ INVALID_ENCODING: Final = "invalid_encoding"
 
 # U+0600-0605, U+06DD, U+070F, U+0890-0891, U+08E2, U+110BD and U+110CD are of category Cf too,
 # but they are printed signs (the end of a verse, a year): they hide nothing and stay.
-_HIDDEN: Final = re.compile(
+_INVISIBLES: Final = re.compile(
     "(?P<bidi>[\u202a-\u202e\u2066-\u2069]+)"
     "|(?P<zero_width>[\u200b\u2060\ufeff\u180e]+)"
     "|(?P<tag>[\U000e0000-\U000e007f]+)"
@@ -37,7 +37,7 @@ _HIDDEN: Final = re.compile(
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]+)"
 )
-_ATTACHED: Final = re.compile(
+_ATTACHMENTS: Final = re.compile(
     "[\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
 )
 _MONGOLIAN: Final = re.compile("[\u1820-\u18aa]")
@@ -61,7 +61,7 @@ _IDEOGRAPH: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U000200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stripped:
+class StrippedCounts:
     """How many characters were taken out, by kind."""
 
     bidi: int = 0
@@ -99,7 +99,7 @@ class Stripped:
         )
 
 
-NOTHING_STRIPPED: Final = Stripped()
+NOTHING_STRIPPED: Final = StrippedCounts()
 """The counts of a text that came through unchanged."""
 
 
@@ -109,13 +109,13 @@ class Canonical:
 
     text: str
     """What may be rendered; empty when refused."""
-    stripped: Stripped
+    strip_counts: StrippedCounts
     """What was taken out."""
-    refused: str | None
+    refusal: str | None
     """`invalid_encoding`, or None when the text may go on."""
 
 
-_REFUSED: Final = Canonical("", NOTHING_STRIPPED, INVALID_ENCODING)
+_INVALID_TEXT: Final = Canonical("", NOTHING_STRIPPED, INVALID_ENCODING)
 
 
 def canonicalise(raw: str | bytes) -> Canonical:
@@ -126,16 +126,16 @@ def canonicalise(raw: str | bytes) -> Canonical:
 
     >>> canonicalise(b"caf\xc3\xa9").text
     'café'
-    >>> canonicalise(b"\xff").refused
+    >>> canonicalise(b"\xff").refusal
     'invalid_encoding'
     """
     text = _decode(raw)
     if text is None:
-        return _REFUSED
+        return _INVALID_TEXT
     if text.isascii() and not _ASCII_CONTROL.search(text):
         return Canonical(text, NOTHING_STRIPPED, None)
     if _SURROGATE.search(text):
-        return _REFUSED
+        return _INVALID_TEXT
 
     return _strip(text)
 
@@ -158,17 +158,17 @@ def _strip(text: str) -> Canonical:
         return ""
 
     def trim(match: re.Match[str]) -> str:
-        run, kept = match[0], _attached(match)
-        joiners = _joiners(run) - _joiners(kept)
+        run, legal_run = match[0], _legal_run(match)
+        joiners = _joiners(run) - _joiners(legal_run)
         counts["joiner"] = counts.get("joiner", 0) + joiners
-        counts["selector"] = counts.get("selector", 0) + len(run) - len(kept) - joiners
-        return kept
+        counts["selector"] = counts.get("selector", 0) + len(run) - len(legal_run) - joiners
+        return legal_run
 
-    visible = _ATTACHED.sub(trim, _HIDDEN.sub(drop, text))
-    return Canonical(visible, Stripped(**counts), None)
+    visible = _ATTACHMENTS.sub(trim, _INVISIBLES.sub(drop, text))
+    return Canonical(visible, StrippedCounts(**counts), None)
 
 
-def _attached(match: re.Match[str]) -> str:
+def _legal_run(match: re.Match[str]) -> str:
     """What a run of selectors and joiners may keep: at most one of each.
 
     A longer run carries 8 bits a character past every reader; no script uses one.

@@ -82,8 +82,8 @@ def _has_entropy(value: str) -> bool:
     size = len(value)
     bits = -sum(n / size * math.log2(n / size) for n in sorted(Counter(value).values()))
     # A short value cannot reach 3 bits: log2(8) is the most that 8 characters can have.
-    enough = min(_ENTROPY_PER_MILLE, round(1000 * math.log2(size)) - _SHORT_SLACK)
-    return round(bits * 1000) >= enough
+    threshold = min(_ENTROPY_PER_MILLE, round(1000 * math.log2(size)) - _SHORT_SLACK)
+    return round(bits * 1000) >= threshold
 
 
 def _is_no_word(value: str) -> bool:
@@ -91,8 +91,8 @@ def _is_no_word(value: str) -> bool:
 
 
 def _is_model_key(value: str) -> bool:
-    mixed = _DIGIT.search(value) and _LETTER.search(value)
-    return bool(mixed) and _has_form(value) and not _is_name(value)
+    is_mixed = _DIGIT.search(value) and _LETTER.search(value)
+    return bool(is_mixed) and _has_form(value) and not _is_name(value)
 
 
 def _is_jwt(value: str) -> bool:
@@ -109,7 +109,7 @@ def _always(_value: str) -> bool:
 
 
 _VALUE: Final = r"[\"'`]?(?P<value>[^\s\"'`,;]{8,200})"
-_NAMED: Final = (
+_NAMED_PATTERNS: Final = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret(?:[_ -]?(?:access[_ -]?)?key)?|api[_ -]?key"
     r"|(?:access|auth|bearer|refresh)[_ -]?token|client[_ -]?secret)"
 )
@@ -160,7 +160,7 @@ _FORMS: Final = (
     _form(
         "assigned_secret",
         "pass pwd secret key token",
-        rf"(?i){_NAMED}[\"'`*]{{0,3}}\s{{0,3}}(?:[:=]{{1,2}}|\bis\b:?)>?\s{{0,3}}"
+        rf"(?i){_NAMED_PATTERNS}[\"'`*]{{0,3}}\s{{0,3}}(?:[:=]{{1,2}}|\bis\b:?)>?\s{{0,3}}"
         rf"{_VALUE}",
         _is_random,
     ),
@@ -173,16 +173,16 @@ def find_credentials(text: str) -> tuple[Finding, ...]:
     Hidden characters are taken out first. A place is a character offset in the visible text.
     """
     visible = canonicalise(text).text
-    covered = 0
-    out: list[Finding] = []
+    position = 0
+    findings: list[Finding] = []
 
-    for start, order, end in sorted(_found(visible)):
-        if start >= covered:
+    for start, order, end in sorted(_matches(visible)):
+        if start >= position:
             detail = f"{end - start} characters at {start}"
-            out.append(Finding(_FORMS[order].code, _SEVERITY, detail, ""))
-            covered = end
+            findings.append(Finding(_FORMS[order].code, _SEVERITY, detail, ""))
+            position = end
 
-    return tuple(out)
+    return tuple(findings)
 
 
 def masked_credentials(text: str) -> tuple[str, int]:
@@ -195,23 +195,23 @@ def masked_credentials(text: str) -> tuple[str, int]:
     """
     visible = canonicalise(text).text
     pieces: list[str] = []
-    covered = 0
+    position = 0
     count = 0
-    for start, _, end in sorted(_found(visible)):
-        if start >= covered:
-            pieces += [visible[covered:start], "[secret]"]
-            covered = end
+    for start, _, end in sorted(_matches(visible)):
+        if start >= position:
+            pieces += [visible[position:start], "[secret]"]
+            position = end
             count += 1
     if not count:
         return text, 0
-    return "".join([*pieces, visible[covered:]]), count
+    return "".join([*pieces, visible[position:]]), count
 
 
-def _found(text: str) -> Iterator[tuple[int, int, int]]:
+def _matches(text: str) -> Iterator[tuple[int, int, int]]:
     """Yield (start, row of the table, end) of every secret, some more than once."""
-    lowered = text.lower()
+    lowercase = text.lower()
     for order, form in enumerate(_FORMS):
-        if not any(word in lowered for word in form.needs):
+        if not any(word in lowercase for word in form.needs):
             continue
 
         for match in form.pattern.finditer(text):

@@ -74,7 +74,7 @@ class Thresholds:
     """Characters above which a text counts as dilution; the compiler cuts or splits it."""
 
 
-_UNTRUSTED: Final = Thresholds(score=60, length=200_000)
+_UNTRUSTED_LIMITS: Final = Thresholds(score=60, length=200_000)
 DEFAULT_THRESHOLDS: Final[Mapping[TextChannel, Thresholds]] = MappingProxyType(
     {
         # Severities never add up to 1,000: what the operator wrote is not second-guessed.
@@ -82,11 +82,11 @@ DEFAULT_THRESHOLDS: Final[Mapping[TextChannel, Thresholds]] = MappingProxyType(
         TextChannel.DEVELOPER: Thresholds(score=1_000, length=200_000),
         # A user may well say "ignore my last message"; one weak mark is not enough.
         TextChannel.USER: Thresholds(score=60, length=100_000),
-        TextChannel.AGENT: _UNTRUSTED,
-        TextChannel.TOOL: _UNTRUSTED,
+        TextChannel.AGENT: _UNTRUSTED_LIMITS,
+        TextChannel.TOOL: _UNTRUSTED_LIMITS,
         TextChannel.DOCUMENT: Thresholds(score=60, length=1_000_000),
-        TextChannel.WEB: _UNTRUSTED,
-        TextChannel.MODEL: _UNTRUSTED,
+        TextChannel.WEB: _UNTRUSTED_LIMITS,
+        TextChannel.MODEL: _UNTRUSTED_LIMITS,
     }
 )
 """Policy defaults. Lengths are far above an honest item of the channel, in characters."""
@@ -120,17 +120,17 @@ def scan(
 ) -> tuple[Finding, ...]:
     """What the detectors see in `text`, phrases first, each code at most once."""
     canonical = canonicalise(text)
-    if canonical.refused:
-        return (Finding(canonical.refused, 100, "not Unicode text", AttackClass.SMUGGLING.value),)
+    if canonical.refusal:
+        return (Finding(canonical.refusal, 100, "not Unicode text", AttackClass.SMUGGLING.value),)
 
-    found = [*_phrases(scan_views(text), channel), *_hidden(canonical, text)]
-    found += [*_disguised(canonical.text), *_forged(canonical.text)]
+    findings = [*_phrases(scan_views(text), channel), *_invisible_findings(canonical, text)]
+    findings += [*_script_findings(canonical.text), *_forgery_findings(canonical.text)]
     limit = thresholds[channel].length
     if len(text) > limit:
         detail = f"{len(text)} characters, the channel's limit is {limit}"
-        found.append(Finding("too_long", 40, detail, AttackClass.DILUTION.value))
+        findings.append(Finding("too_long", 40, detail, AttackClass.DILUTION.value))
 
-    return tuple(found)
+    return tuple(findings)
 
 
 def verdict(
@@ -152,22 +152,22 @@ def verdict(
 
 
 def _phrases(views: Sequence[TextView], channel: TextChannel) -> Iterator[Finding]:
-    said = AttackClass.DIRECT if channel in _DIRECT_CHANNELS else AttackClass.INDIRECT
+    attack = AttackClass.DIRECT if channel in _DIRECT_CHANNELS else AttackClass.INDIRECT
     for rule in PHRASE_RULES:
         for view in views:
             match = rule.search(view.text)
             if match:
-                attack = AttackClass.PROVENANCE_FORGERY if rule.forges else said
+                attack = AttackClass.PROVENANCE_FORGERY if rule.forges else attack
                 attack = AttackClass.SMUGGLING if view.name in _DISGUISES else attack
                 detail = f"{rule.reason}; {view.name}: {match[0][:_EXCERPT]!r}"
                 yield Finding(rule.code, rule.severity, detail, attack.value)
                 break
 
 
-def _hidden(canonical: Canonical, raw: str) -> Iterator[Finding]:
-    counts = canonical.stripped
+def _invisible_findings(canonical: Canonical, raw: str) -> Iterator[Finding]:
+    counts = canonical.strip_counts
     marks = counts.zero_width - raw.startswith("\ufeff")
-    graded = (
+    grades = (
         ("tag_characters", counts.tag, 80 if counts.tag >= 8 else 20),
         ("bidi_controls", counts.bidi, 60 if "\u202e" in raw or "\u202d" in raw else 20),
         ("zero_width", marks, 60 if marks >= 6 else 20),
@@ -175,17 +175,19 @@ def _hidden(canonical: Canonical, raw: str) -> Iterator[Finding]:
         ("stray_joiners", counts.joiner, 60 if counts.joiner >= 6 else 20),
         ("private_use", counts.private_use, 20),
     )
-    for code, count, severity in graded:
+    for code, count, severity in grades:
         if count:
             yield Finding(code, severity, f"{count} stripped", AttackClass.SMUGGLING.value)
 
 
-def _disguised(text: str) -> Iterator[Finding]:
+def _script_findings(text: str) -> Iterator[Finding]:
     smuggling = AttackClass.SMUGGLING.value
     if not text.isascii():
-        mixed = len(_MIXED_WORD.findall(text))
-        if mixed >= 2:
-            yield Finding("mixed_script", 60, f"{mixed} words mix Latin and Cyrillic", smuggling)
+        mixed_words = len(_MIXED_WORD.findall(text))
+        if mixed_words >= 2:
+            yield Finding(
+                "mixed_script", 60, f"{mixed_words} words mix Latin and Cyrillic", smuggling
+            )
         wide = len(_FULL_WIDTH.findall(text))
         if wide >= 20:
             yield Finding("full_width", 40, f"{wide} full-width letters", smuggling)
@@ -194,7 +196,7 @@ def _disguised(text: str) -> Iterator[Finding]:
         yield Finding("entity_run", 40, "a run of numeric entities spells text", smuggling)
 
 
-def _forged(text: str) -> Iterator[Finding]:
+def _forgery_findings(text: str) -> Iterator[Finding]:
     forgery = AttackClass.PROVENANCE_FORGERY.value
     for code, severity, pattern in (
         ("forged_boundary", 80, _OWN_MARK),

@@ -49,13 +49,13 @@ STRENGTH_PER_MILLE: Final[Mapping[Isolation, int]] = MappingProxyType(
 )
 """Default isolation strengths in thousandths; integers, so that V is the same on any machine."""
 
-_MARKED: Final = "words are joined by "
+_MARK_NOTICE: Final = "words are joined by "
 _BASE64: Final = "base64 of UTF-8 text:\n"
 _FIRST_MARK: Final = 0x5E
 
 
 def injection_surface(
-    untrusted: Iterable[tuple[int, Isolation]],
+    untrusted_tokens: Iterable[tuple[int, Isolation]],
     *,
     total_tokens: int,
     strengths: Mapping[Isolation, int] = STRENGTH_PER_MILLE,
@@ -64,8 +64,8 @@ def injection_surface(
 
     `untrusted` are (tokens, isolation) pairs; rounded to 6 digits; an empty envelope has 0.
     """
-    exposed = sum(tokens * (1000 - strengths[isolation]) for tokens, isolation in untrusted)
-    return round(exposed / (1000 * total_tokens), 6) if total_tokens else 0.0
+    exposure = sum(tokens * (1000 - strengths[isolation]) for tokens, isolation in untrusted_tokens)
+    return round(exposure / (1000 * total_tokens), 6) if total_tokens else 0.0
 
 
 def encode(text: str, isolation: Isolation) -> str:
@@ -76,7 +76,7 @@ def encode(text: str, isolation: Isolation) -> str:
     """
     if isolation is Isolation.DATAMARK:
         mark = _free_mark(text)
-        return f"{_MARKED}{mark}\n{text.replace(' ', mark)}"
+        return f"{_MARK_NOTICE}{mark}\n{text.replace(' ', mark)}"
 
     if isolation is Isolation.BASE64:
         return _BASE64 + base64.b64encode(text.encode()).decode("ascii")
@@ -91,8 +91,9 @@ def decode(text: str, isolation: Isolation) -> str:
         InvalidInput: `bad_envelope`, when the text was not encoded that way.
     """
     if isolation is Isolation.DATAMARK:
-        head, mark, body = text[: len(_MARKED)], text[len(_MARKED) :][:1], text[len(_MARKED) + 2 :]
-        if head != _MARKED or not mark:
+        start = len(_MARK_NOTICE)
+        mark, body = text[start : start + 1], text[start + 2 :]
+        if not text.startswith(_MARK_NOTICE) or not mark:
             raise _not_encoded(isolation)
         return body.replace(mark, " ")
 
@@ -110,11 +111,11 @@ def decode(text: str, isolation: Isolation) -> str:
 
 def _free_mark(text: str) -> str:
     """Return `^`, or the next printed sign that the text does not use: a text cannot forge it."""
-    used = set(text)
+    characters = set(text)
     return next(
         char
         for char in map(chr, count(_FIRST_MARK))
-        if char not in used and unicodedata.category(char) in ("Sk", "Sm", "So", "Po")
+        if char not in characters and unicodedata.category(char) in ("Sk", "Sm", "So", "Po")
     )
 
 

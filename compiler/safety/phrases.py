@@ -47,10 +47,10 @@ class PhraseRule:
     forges: bool = False
     """Whether the phrase claims a source; else the channel tells direct from indirect."""
 
-    def search(self, folded: str) -> re.Match[str] | None:
+    def search(self, folded_text: str) -> re.Match[str] | None:
         """The first match in folded text."""
-        if any(word in folded for word in self.needs):
-            return self.pattern.search(folded)
+        if any(word in folded_text for word in self.needs):
+            return self.pattern.search(folded_text)
         return None
 
 

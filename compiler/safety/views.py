@@ -28,7 +28,7 @@ _LOOKALIKES: Final = str.maketrans(
     "аеорсухіјѕһԁԛԝвкмнтАЕОРСУХІЈЅВКМНТοαερτυικνΟΑΕΡΤΥΙΚΝΗΒΜΖΧ",
     "aeopcyxijshdqwbkmhtAEOPCYXIJSBKMHToaeptuiknOAEPTYIKNHBMZX",
 )
-_MIXED: Final = re.compile(r"[a-zA-Z][а-яѐ-ԯА-Я]|[а-яѐ-ԯА-Я][a-zA-Z]")  # noqa: RUF001
+_MIXED_SCRIPTS: Final = re.compile(r"[a-zA-Z][а-яѐ-ԯА-Я]|[а-яѐ-ԯА-Я][a-zA-Z]")  # noqa: RUF001
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]+")
 _TAG_OFFSET: Final = 0xE0000
 _OVERRIDE: Final = re.compile("\u202e([^\u202c\u202d]*)")
@@ -38,10 +38,10 @@ _HEX_RUN: Final = re.compile(r"(?:[0-9a-fA-F]{2}){16,}")
 _BINARY_RUN: Final = re.compile(r"\b[01]{8}(?: ?[01]{8}){5,}\b")
 # Digits for letters nearly always leave a digit before a letter somewhere in the word.
 _DIGIT_WORD: Final = re.compile(r"[0134578][a-z]\w*")
-_SPELT: Final = str.maketrans("0134578", "oieastb")
+_LEET_DIGITS: Final = str.maketrans("0134578", "oieastb")
 _FEW_DIGIT_WORDS: Final = 4
 _BACKWARD: Final = ("snoitcurtsni", "tpmorp", "erongi")
-_ROTATED: Final = ("vafgehpgvba", "cebzcg", "vtaber")
+_ROTATED_WORDS: Final = ("vafgehpgvba", "cebzcg", "vtaber")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ def fold(text: str) -> str:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-        if _MIXED.search(text):
+        if _MIXED_SCRIPTS.search(text):
             text = text.translate(_LOOKALIKES)
-        marked = unicodedata.normalize("NFD", text)
-        bare = "".join(char for char in marked if not unicodedata.combining(char))
+        decomposition = unicodedata.normalize("NFD", text)
+        bare = "".join(char for char in decomposition if not unicodedata.combining(char))
         text = unicodedata.normalize("NFC", bare)
 
     return " ".join(text.casefold().split())
@@ -74,54 +74,58 @@ def fold(text: str) -> str:
 def scan_views(raw: str) -> tuple[TextView, ...]:
     """The readings of `raw` that a detector should see, the folded text first."""
     canonical = canonicalise(raw).text
-    folded = fold(canonical)
-    views = [TextView("folded", folded)]
+    folded_text = fold(canonical)
+    views = [TextView("folded", folded_text)]
 
     for name, reading in _READINGS:
-        found = reading(raw, canonical, folded)
-        if found:
-            views.append(TextView(name, fold(found)))
+        view = reading(raw, canonical, folded_text)
+        if view:
+            views.append(TextView(name, fold(view)))
 
     return tuple(views)
 
 
-def _from_tags(raw: str, _canonical: str, _folded: str) -> str:
+def _from_tags(raw: str, _canonical: str, _folded_text: str) -> str:
     runs = () if raw.isascii() else _TAGS.findall(raw)
     return " ".join("".join(chr(ord(char) - _TAG_OFFSET) for char in run) for run in runs)
 
 
-def _from_overrides(raw: str, _canonical: str, _folded: str) -> str:
+def _from_overrides(raw: str, _canonical: str, _folded_text: str) -> str:
     return " ".join(run[::-1] for run in _OVERRIDE.findall(raw))
 
 
-def _from_entities(_raw: str, canonical: str, _folded: str) -> str:
+def _from_entities(_raw: str, canonical: str, _folded_text: str) -> str:
     return html.unescape(canonical) if _ENTITY.search(canonical) else ""
 
 
-def _from_base64(_raw: str, canonical: str, _folded: str) -> str:
-    return " ".join(_decoded(_BASE64_RUN.findall(canonical), _unbase64))
+def _from_base64(_raw: str, canonical: str, _folded_text: str) -> str:
+    return " ".join(_readable_runs(_BASE64_RUN.findall(canonical), _unbase64))
 
 
-def _from_hex(_raw: str, canonical: str, _folded: str) -> str:
+def _from_hex(_raw: str, canonical: str, _folded_text: str) -> str:
     runs = [run for run in _BASE64_RUN.findall(canonical) if _HEX_RUN.fullmatch(run)]
-    return " ".join(_decoded(runs, bytes.fromhex))
+    return " ".join(_readable_runs(runs, bytes.fromhex))
 
 
-def _from_binary(_raw: str, canonical: str, _folded: str) -> str:
-    return " ".join(_decoded(_BINARY_RUN.findall(canonical), _unbinary))
+def _from_binary(_raw: str, canonical: str, _folded_text: str) -> str:
+    return " ".join(_readable_runs(_BINARY_RUN.findall(canonical), _unbinary))
 
 
-def _from_digits(_raw: str, _canonical: str, folded: str) -> str:
-    words = _DIGIT_WORD.findall(folded)
-    return folded.translate(_SPELT) if len(words) >= _FEW_DIGIT_WORDS else ""
+def _from_digits(_raw: str, _canonical: str, folded_text: str) -> str:
+    words = _DIGIT_WORD.findall(folded_text)
+    return folded_text.translate(_LEET_DIGITS) if len(words) >= _FEW_DIGIT_WORDS else ""
 
 
-def _from_reversal(_raw: str, _canonical: str, folded: str) -> str:
-    return folded[::-1] if any(word in folded for word in _BACKWARD) else ""
+def _from_reversal(_raw: str, _canonical: str, folded_text: str) -> str:
+    return folded_text[::-1] if any(word in folded_text for word in _BACKWARD) else ""
 
 
-def _from_rotation(_raw: str, _canonical: str, folded: str) -> str:
-    return codecs.encode(folded, "rot13") if any(word in folded for word in _ROTATED) else ""
+def _from_rotation(_raw: str, _canonical: str, folded_text: str) -> str:
+    # Every text has a rotation; only one that spells a word of an attack is worth reading.
+    if not any(word in folded_text for word in _ROTATED_WORDS):
+        return ""
+
+    return codecs.encode(folded_text, "rot13")
 
 
 _READINGS: Final[tuple[tuple[str, Callable[[str, str, str], str]], ...]] = (
@@ -137,7 +141,7 @@ _READINGS: Final[tuple[tuple[str, Callable[[str, str, str], str]], ...]] = (
 )
 
 
-def _decoded(runs: list[str], decode: Callable[[str], bytes]) -> Iterator[str]:
+def _readable_runs(runs: list[str], decode: Callable[[str], bytes]) -> Iterator[str]:
     for run in runs:
         try:
             text = decode(run).decode("utf-8")
@@ -154,4 +158,4 @@ def _unbase64(run: str) -> bytes:
 
 def _unbinary(run: str) -> bytes:
     bits = run.replace(" ", "")
-    return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
+    return bytes(int(bits[start : start + 8], 2) for start in range(0, len(bits), 8))

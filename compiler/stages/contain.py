@@ -60,7 +60,7 @@ def contain(converted: Converted, context: CompileContext) -> Contained:
     for piece in converted.pieces:
         canonical = canonicalise(piece.text)
         clean = _with_words(piece, canonical.text, _clean(piece.label), _clean(piece.cell))
-        fault = (Reason.INVALID_ENCODING, "") if canonical.refused else _fault(clean, piece)
+        fault = (Reason.INVALID_ENCODING, "") if canonical.refusal else _fault(clean, piece)
         if fault is not None:
             _refuse_injection(fault, context)
             verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, *fault))

@@ -57,8 +57,8 @@ def convert(
     changes += request_changes
     verdicts += request_verdicts
 
-    if context.without:
-        pieces = [piece for piece in pieces if not _is_ablated(piece, context.without)]
+    if context.ablation:
+        pieces = [piece for piece in pieces if not _is_ablated(piece, context.ablation)]
     pieces = _without_quoted(pieces, verdicts)
     pieces = _without_duplicates(pieces, changes, verdicts, context)
     pieces = _capped(pieces, verdicts, context.rules.section_items)

@@ -153,13 +153,13 @@ def _recorded(passes: Passes) -> dict[str, Any]:
     snapshot = passes.snapshot
     return {
         "candidates": tuple(_recorded_rows(passes)),
-        "named": tuple(map(_plain, snapshot.named)),
-        "spoken": tuple(map(_plain, snapshot.spoken)),
-        "own": tuple(sorted(snapshot.own.items())),
+        "named": tuple(map(_plain, snapshot.subjects)),
+        "spoken": tuple(map(_plain, snapshot.query_subjects)),
+        "own": tuple(sorted(snapshot.own_subjects.items())),
         "expansion": snapshot.expansion,
         "withheld": snapshot.withheld,
         "cut": snapshot.cut,
-        "capped": snapshot.capped,
+        "capped": snapshot.capped_ids,
     }
 
 
@@ -171,7 +171,7 @@ def _recorded_rows(passes: Passes) -> list[Recorded]:
     snapshot = passes.snapshot
     scores, refusals = dict(passes.ranked.scores), passes.gated.details()
     rows: list[Recorded] = []
-    for version, via, hop in snapshot.proposed:
+    for version, via, hop in snapshot.proposals:
         vid, object_id = version.row.vid, version.row.claim.object_id
         vector = snapshot.vectors.get(object_id)
         rows.append(
@@ -184,7 +184,7 @@ def _recorded_rows(passes: Passes) -> list[Recorded]:
                 None if vector is None else vector.content,
                 None if vector is None else vector.why,
                 refusals.get((object_id, vid), "") if refusals else "",
-                snapshot.reranked.get(object_id),
+                snapshot.rerank_scores.get(object_id),
             )
         )
 

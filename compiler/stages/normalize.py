@@ -19,7 +19,7 @@ from ..ir.snapshot import Snapshot
 def normalize(snapshot: Snapshot, context: CompileContext) -> Normalized:
     """Return every stored row and every item of the request as a candidate."""
     candidates: list[Candidate] = []
-    for version, via, hop in snapshot.proposed:
+    for version, via, hop in snapshot.proposals:
         candidates.append(Candidate(version.row.claim.object_id, version, None, via, hop))
 
     for item in items_of_request(context.request, context.principal, context.media.texts):

@@ -75,7 +75,7 @@ def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> R
         else:
             active.append(candidate._replace(by_task=True) if by_task else candidate)
 
-    scale = _Scale(context, snapshot.reranked)
+    scale = _Scale(context, snapshot.rerank_scores)
     scored = _scored(active, activation, scale)
     relevant: list[Candidate] = []
     passed_over: list[tuple[Candidate, Verdict]] = []
@@ -199,8 +199,8 @@ class _Activation:
 
 def _people(snapshot: Snapshot) -> frozenset[str]:
     """Whom the request is for: the entities it names, and the caller's own user."""
-    named = {bound.entities[0] for bound in snapshot.named if len(bound.entities) == 1}
-    user = snapshot.own.get("user")
+    named = {bound.entities[0] for bound in snapshot.subjects if len(bound.entities) == 1}
+    user = snapshot.own_subjects.get("user")
     return frozenset(named | {user} if user else named)
 
 
@@ -208,7 +208,7 @@ def _bound_names(snapshot: Snapshot) -> list[str]:
     """List the names of the entities that the request's mentions mean."""
     entities = snapshot.known.entities
     names: list[str] = []
-    for bound in (*snapshot.named, *snapshot.spoken):
+    for bound in (*snapshot.subjects, *snapshot.query_subjects):
         if len(bound.entities) == 1 and bound.entities[0] in entities:
             names.append(entities[bound.entities[0]].name)
     return names

@@ -27,10 +27,10 @@ _RULES = frozenset({ObjectType.POLICY_RULE, ObjectType.TOOL_SCHEMA})
 
 def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext) -> Resolved:
     """Return the candidates with their subjects and the gaps of unbound mentions."""
-    verdicts = [Verdict(Stage.RESOLVE, i, Reason.NEIGHBOURHOOD_CAP) for i in snapshot.capped]
+    verdicts = [Verdict(Stage.RESOLVE, i, Reason.NEIGHBOURHOOD_CAP) for i in snapshot.capped_ids]
     canonical = snapshot.known.canonical
     pending_ids = _pending_ids(snapshot.known)
-    own_ids = frozenset(snapshot.own.values())
+    own_ids = frozenset(snapshot.own_subjects.values())
     own_scopes: dict[Scope, bool] = {}
 
     candidates: list[Candidate] = []
@@ -54,7 +54,7 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
         ours = subject in own_ids or own_scopes[details.scope]
         candidates.append(Candidate(*candidate[:5], subject, pending, ours))
 
-    bindings = (*snapshot.named, *snapshot.spoken)
+    bindings = (*snapshot.subjects, *snapshot.query_subjects)
     active = frozenset(b.entities[0] for b in bindings if len(b.entities) == 1)
     return Resolved(tuple(candidates), active, tuple(verdicts), tuple(_gaps(snapshot)))
 
@@ -81,8 +81,8 @@ def _gaps(snapshot: Snapshot) -> list[Gap]:
 
     A word of the query that names nobody is no gap: most words are no names.
     """
-    gaps = {_gap(bound) for bound in snapshot.named if len(bound.entities) != 1}
-    gaps |= {_gap(bound) for bound in snapshot.spoken if len(bound.entities) > 1}
+    gaps = {_gap(bound) for bound in snapshot.subjects if len(bound.entities) != 1}
+    gaps |= {_gap(bound) for bound in snapshot.query_subjects if len(bound.entities) > 1}
     return sorted(gaps)
 
 

@@ -19,6 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -65,33 +66,35 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
     it: only those few are looked up. A text whose guard is its alone is not looked at.
     """
     guards = Counter(text.guard for text in texts)
-    rivals = (text for text in texts if guards[text.guard] > 1)
-    ordered = sorted(rivals, key=lambda t: (t.rank, t.object_id))
-    said_by = [shingles(text.text, words) for text in ordered]
-    probes = [mine[: len(mine) - ceil(threshold * len(mine)) + 1] for mine in said_by]
-    asked = {shingle for few in probes for shingle in few}
-    where: dict[Shingle, list[int]] = {}
-    found: dict[str, str] = {}
+    rivals = [text for text in texts if guards[text.guard] > 1]
+    rivals.sort(key=lambda text: (text.rank, text.object_id))
 
-    for place, (text, mine) in enumerate(zip(ordered, said_by, strict=True)):
-        likely = sorted({p for shingle in probes[place] for p in where.get(shingle, ())})
-        said = next(
-            (
-                ordered[p]
-                for p in likely
-                if len({*mine}.intersection(said_by[p])) >= threshold * len(mine)
-                and _agree(text, ordered[p])
-            ),
-            None,
-        )
-        if said is not None:
-            found[text.object_id] = said.object_id
-            continue
+    # Prefix filtering (Bayardo, Ma, Srikant 2007): a text of n shingles that is contained to the
+    # threshold shares one of its first n - ceil(threshold * n) + 1 with the text that contains
+    # it. So only these are looked up, and the pairs stay linear in practice.
+    shingles_of = [shingles(text.text, words) for text in rivals]
+    prefixes = [runs[: len(runs) - ceil(threshold * len(runs)) + 1] for runs in shingles_of]
+    vocabulary = frozenset(chain.from_iterable(prefixes))
+    postings: dict[Shingle, list[int]] = {}
+    repeats: dict[str, str] = {}
 
-        for shingle in asked.intersection(mine):
-            where.setdefault(shingle, []).append(place)
+    for number, text in enumerate(rivals):
+        runs = frozenset(shingles_of[number])
+        candidates: set[int] = set()
+        for shingle in prefixes[number]:
+            candidates.update(postings.get(shingle, ()))
 
-    return found
+        for candidate in sorted(candidates):
+            overlap = len(runs.intersection(shingles_of[candidate]))
+            if overlap >= threshold * len(runs) and _agree(text, rivals[candidate]):
+                repeats[text.object_id] = rivals[candidate].object_id
+                break
+        else:
+            # Only what stands by itself can stand for others, so a repeat is never indexed.
+            for shingle in vocabulary & runs:
+                postings.setdefault(shingle, []).append(number)
+
+    return repeats
 
 
 def _agree(part: Text, container: Text) -> bool:

@@ -49,15 +49,22 @@ def lexical(
 ) -> list[int]:
     """The BM25 of each document, as millionths of the best one."""
     query = frozenset(query_terms)
-    frequencies = [_frequencies(query, document) for document in documents]
-    spread = Counter(term for found, _ in frequencies for term in found)
-    total = len(documents)
-    average = (sum(length for _, length in frequencies) or 1) / max(total, 1)
-    weights = {
-        term: round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9) for term, df in spread.items()
-    }
-    raw: list[int] = []
+    frequencies: list[tuple[dict[str, int], int]] = []
+    document_counts: Counter[str] = Counter()
+    length_sum = 0
+    for document in documents:
+        counts, length = _frequencies(query, document)
+        frequencies.append((counts, length))
+        document_counts.update(counts.keys())
+        length_sum += length
 
+    total = len(documents)
+    average = (length_sum or 1) / max(total, 1)
+    weights: dict[str, float] = {}
+    for term, df in document_counts.items():
+        weights[term] = round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9)
+
+    scores: list[int] = []
     for counts, length in frequencies:
         norm = k1 * (1 - b + b * length / average)
         score = 0.0
@@ -66,10 +73,11 @@ def lexical(
             tf = counts[term]
             score += weights[term] * tf * (k1 + 1) / (tf + norm)
 
-        raw.append(round(score * FULL))
+        scores.append(round(score * FULL))
 
-    best = max(raw, default=0)
-    return [score * FULL // best if best else 0 for score in raw]
+    # A best of 0 leaves zeros; the divisor only has to be no zero then.
+    best = max(scores, default=0) or 1
+    return [score * FULL // best for score in scores]
 
 
 def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, int], int]:

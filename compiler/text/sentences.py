@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ...resolution.text import sentence_spans
@@ -45,7 +46,8 @@ def statement_of(text: str) -> Statement:
 
 def statements(texts: Iterable[str]) -> list[Statement]:
     """The statements that texts make, each once, in order."""
-    return list(dict.fromkeys(statement_of(unit) for text in texts for unit in subunits(text)))
+    units = chain.from_iterable(map(subunits, texts))
+    return list(dict.fromkeys(map(statement_of, units)))
 
 
 def novelty(statement: Statement, known: Iterable[Statement]) -> int:
@@ -53,10 +55,13 @@ def novelty(statement: Statement, known: Iterable[Statement]) -> int:
     size = len(statement.terms)
     if not size:
         return 0
-    known = max(
-        (len(statement.terms & s.terms) for s in known if _may_say(s, statement)), default=0
-    )
-    return FULL - known * FULL // size
+
+    overlap = 0
+    for source in known:
+        if _may_say(source, statement):
+            overlap = max(overlap, len(statement.terms & source.terms))
+
+    return FULL - overlap * FULL // size
 
 
 def ranked(

@@ -154,7 +154,7 @@ def _gaps(passes: Passes, context: CompileContext) -> Iterator[Gap]:
 
 def _sections(passes: Passes, context: CompileContext) -> Iterator[SectionUse]:
     assembled = passes.ordered.assembled
-    allocations = dict(passes.ordered.allocated)
+    allocations = dict(passes.ordered.allocation)
     spans = section_spans(passes)
     for name in sorted(spans, key=wire_key):
         start, end = spans[name]
@@ -266,7 +266,7 @@ def _retrieval(
     query = f"{context.request.query}\n{context.request.user_request}"
     return {
         "query_hash": hashlib.sha256(query.encode("utf-8", "backslashreplace")).hexdigest(),
-        "retrieved_candidate_count": sum(p.version.visible for p in passes.snapshot.proposed),
+        "retrieved_candidate_count": sum(p.version.visible for p in passes.snapshot.proposals),
         "relevant_candidate_count": len(passes.ranked.candidates),
         "compiled_candidate_count": len(collected.compiled_ids),
         "candidates_cut": passes.snapshot.cut,
@@ -320,7 +320,7 @@ def media_named(passes: Passes, context: CompileContext) -> dict[int, MediaEntry
         candidate = group[0].candidate
         item = None if candidate is None else candidate.request_item
         if item is not None and isinstance(item.part, Media):
-            entries[position] = context.shown(item.position)
+            entries[position] = context.media_entry(item.position)
     return entries
 
 
@@ -354,7 +354,7 @@ def _budget(passes: Passes, context: CompileContext, collected: Findings) -> dic
         "sections": {use.name: {"allocated": use.allocated, "used": use.tokens} for use in uses},
         "media": _media(passes, context),
         "modalities": {**context.media.split(), "text": _evidence_text(context, collected)},
-        "compression": [_compression(short, context) for short in ordered.shortened],
+        "compression": [_compression(short, context) for short in ordered.shortenings],
     }
 
 

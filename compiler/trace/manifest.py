@@ -148,7 +148,7 @@ def _pins(context: CompileContext) -> dict[str, Any]:
         "key_epoch": context.epoch,
         "page": context.page,
         "skip": sorted(context.skip),
-        "without": sorted(context.without),
+        "without": sorted(context.ablation),
     }
 
 

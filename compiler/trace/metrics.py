@@ -45,7 +45,7 @@ def core_metrics(
 ) -> dict[str, float]:
     """Return the metrics that do not depend on a clock, rounded to 4 digits."""
     decay_reasons = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
-    bound = (*passes.snapshot.named, *passes.snapshot.spoken)
+    bound = (*passes.snapshot.subjects, *passes.snapshot.query_subjects)
     return {
         "context_precision": _precision(passes, context),
         "context_recall": _recall(passes, context),
@@ -233,8 +233,11 @@ def _surface(passes: Passes, sizes: list[tuple[Piece, int]], total_tokens: int) 
 
 
 def _fidelity(passes: Passes) -> float:
-    total = sum(short.original_tokens for short in passes.ordered.shortened)
-    kept_tokens = sum(short.original_tokens * short.fidelity for short in passes.ordered.shortened)
+    total, kept_tokens = 0, 0.0
+    for short in passes.ordered.shortenings:
+        total += short.original_tokens
+        kept_tokens += short.original_tokens * short.fidelity
+
     return round(kept_tokens / total, 4) if total else 1.0
 
 

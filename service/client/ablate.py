@@ -54,7 +54,7 @@ def ablate(
         snapshot = gather(context, reader, bind=binder)
 
     def worth(omitted_ids: frozenset[str]) -> float:
-        return utility(compile_snapshot(snapshot, replace(context, without=omitted_ids)))
+        return utility(compile_snapshot(snapshot, replace(context, ablation=omitted_ids)))
 
     if objects is None:
         envelope = compile_snapshot(snapshot, context)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ...compiler.ir.snapshot import Near
+from ...compiler.ir.snapshot import Neighbours
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy
 from ...schema.principal import Sight
@@ -77,17 +77,17 @@ class VisibleVectors:
         self._running = pool.submit(_begin, self.view, query, limit)
         pool.shutdown(wait=False)
 
-    def expected(self, query: Sequence[int], *, limit: int) -> Ask | None:
+    def prefetch(self, query: Sequence[int], *, limit: int) -> Ask | None:
         """Return what `nearest` will ask the store first; None when nothing has a vector."""
         walk = self._walk(query, limit)
         return replace(self.view.ask, objects=walk.first) if walk.first else None
 
-    def nearest(self, query: Sequence[int], *, limit: int) -> Near:
+    def nearest(self, query: Sequence[int], *, limit: int) -> Neighbours:
         """Return the best visible claims with their rows."""
         walk = self._walk(query, limit)
         self._running = None  # a walk can be gone through once
         answer = _nearest(self.view, walk, keep=None)
-        return Near(answer.scores, answer.versions)
+        return Neighbours(answer.scores, answer.versions)
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
         """Return the scores of these claims, as far as they have vectors."""

@@ -9,7 +9,7 @@ from tenure.compiler.safety.canonical_text import (
     INVALID_ENCODING,
     NOTHING_STRIPPED,
     Canonical,
-    Stripped,
+    StrippedCounts,
     canonicalise,
 )
 
@@ -45,8 +45,8 @@ def test_hidden_characters_are_stripped_and_counted_by_kind(
     text: str, kept: str, kind: str
 ) -> None:
     canonical = canonicalise(text)
-    assert canonical == Canonical(kept, Stripped(**{kind: len(text) - len(kept)}), None)
-    assert canonical.stripped.total == len(text) - len(kept)
+    assert canonical == Canonical(kept, StrippedCounts(**{kind: len(text) - len(kept)}), None)
+    assert canonical.strip_counts.total == len(text) - len(kept)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_bytes_are_read_as_utf_8() -> None:
 def test_canonical_text_is_stable_and_the_counts_are_exact(text: str) -> None:
     canonical = canonicalise(text)
     assert canonicalise(canonical.text) == Canonical(canonical.text, NOTHING_STRIPPED, None)
-    assert canonical.stripped.total == len(text) - len(canonical.text)
+    assert canonical.strip_counts.total == len(text) - len(canonical.text)
 
 
 def test_no_invisible_format_character_of_this_unicode_version_is_missed() -> None:

@@ -69,7 +69,7 @@ ISSUED = frozenset({"artifact://ok", "[OMITTED: 3]"})
 @settings(max_examples=1500)
 def test_text_of_marks_and_backslashes_comes_back(text: str) -> None:
     assert unescape_data(escape_data(text)) == text
-    assert unescape_data(escape_data(text, issued=ISSUED)) == text
+    assert unescape_data(escape_data(text, issued_pointers=ISSUED)) == text
 
 
 @given(st.text())
@@ -183,7 +183,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     ],
 )
 def test_only_pointers_that_were_issued_stay_bare(text: str, escaped: str) -> None:
-    assert escape_data(text, issued=ISSUED) == escaped
+    assert escape_data(text, issued_pointers=ISSUED) == escaped
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def _ranked(passes: Passes, names: Names) -> dict[str, Any]:
 def _rescued(passes: Passes, names: Names) -> dict[str, Any]:
     return {
         "snippets": [
-            [names(s.candidate.object_id), s.text, s.affinity, names(s.beside)]
+            [names(s.candidate.object_id), s.text, s.affinity, names(s.companion_id)]
             for s in passes.rescued.snippets
         ],
         "verdicts": names.verdicts(passes.rescued.verdicts),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tenure.compiler.format.block import CONTAINMENT_SENTENCE, HEADINGS, Block
 from tenure.compiler.format.escape import LINE_BREAKS
 from tenure.compiler.format.grammar import (
-    Broken,
+    BrokenBlock,
     Seal,
     boundary,
     check_reparse,
@@ -78,9 +78,14 @@ def blocks(draw: st.DrawFn, text: st.SearchStrategy[str] = TEXT) -> Block:
     section = draw(st.sampled_from(sorted(HEADINGS)))
     if kind is BlockKind.DATA and draw(st.booleans()):
         pieces = st.builds(
-            BlockPiece, ANCHORS, text, who=TEXT.map(who_of), when=DAYS, origin=st.one_of(TEXT, DAYS)
+            BlockPiece,
+            ANCHORS,
+            text,
+            speaker=TEXT.map(who_of),
+            date=DAYS,
+            origin=st.one_of(TEXT, DAYS),
         )
-        return Block.shared(
+        return Block.shared_fields(
             section, kind, authority, draw(st.lists(pieces, min_size=1, max_size=4))
         )
     return Block(section, kind, draw(IDS), draw(TEXT), authority, draw(text))
@@ -97,10 +102,10 @@ def evidence(
 
 def lines(*texts: str) -> Block:
     pieces = [
-        BlockPiece(str(number), text, who="Sam", when="2023-05-08", origin="chat://s1")
+        BlockPiece(str(number), text, speaker="Sam", date="2023-05-08", origin="chat://s1")
         for number, text in enumerate(texts, start=3)
     ]
-    return Block.shared("evidence", BlockKind.DATA, 4, pieces)
+    return Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
 
 
 def turn(text: str) -> Block:
@@ -160,7 +165,7 @@ def test_a_text_of_the_first_grammar_still_parses_and_verifies() -> None:
     assert (rain.text, hello.text) == ("Rain.\n</doc>", "Human: hi")
     assert verify_envelope(FIRST_GRAMMAR, SEAL, ids=ids) == ()
     assert verify_envelope(FIRST_GRAMMAR.replace("Rain", "Sun"), SEAL, ids=ids) == (
-        Broken(1, "evidence", "boundary"),
+        BrokenBlock(1, "evidence", "boundary"),
     )
     with pytest.raises(InvalidInput, match="two grammars"):
         parse_envelope(
@@ -262,11 +267,11 @@ def test_a_boundary_is_the_hmac_of_the_length_prefixed_fields() -> None:
     assert boundary(SEAL, evidence("text"), ids={"1": "object"}) == expected
 
 
-@pytest.mark.parametrize("change", ["who", "when", "origin", "text"])
+@pytest.mark.parametrize("change", ["speaker", "date", "origin", "text"])
 def test_a_boundary_depends_on_every_part_of_every_piece(change: str) -> None:
     block = lines("a", "b")
     piece = replace(block.pieces[1], **{change: "2023-05-09"})
-    other = Block.shared("evidence", BlockKind.DATA, 4, (block.pieces[0], piece))
+    other = Block.shared_fields("evidence", BlockKind.DATA, 4, (block.pieces[0], piece))
     assert boundary(SEAL, other) != boundary(SEAL, block)
 
 
@@ -304,10 +309,10 @@ def test_dialogue_is_verbatim_and_data_is_escaped() -> None:
 def test_pointers_that_the_store_issued_stay_usable() -> None:
     data = evidence("see artifact://sha256/ab and artifact://sha256/cd")
     issued = frozenset({"artifact://sha256/ab"})
-    text = render_blocks([data], SEAL, issued=issued)
+    text = render_blocks([data], SEAL, issued_pointers=issued)
     assert "see artifact://sha256/ab and \\artifact://sha256/cd\n" in text
-    assert verify_envelope(text, SEAL, issued=issued) == ()
-    assert verify_envelope(text, SEAL) == (Broken(0, "evidence", "escape"),)
+    assert verify_envelope(text, SEAL, issued_pointers=issued) == ()
+    assert verify_envelope(text, SEAL) == (BrokenBlock(0, "evidence", "escape"),)
 
 
 def test_boundaries_depend_on_object_ids_and_not_on_anchors() -> None:
@@ -341,7 +346,7 @@ def test_data_turned_into_an_instruction_is_found() -> None:
     low = Block("memory", BlockKind.DATA, ("1",), "", 3, "obey")
     text = render_blocks([low], SEAL).replace("=== data", "=== instruction", 1)
     text = text.replace("=== data ", "=== ")
-    assert verify_envelope(text, SEAL) == (Broken(0, "memory", "boundary"),)
+    assert verify_envelope(text, SEAL) == (BrokenBlock(0, "memory", "boundary"),)
 
 
 def test_another_key_confirms_nothing() -> None:
@@ -413,9 +418,9 @@ def test_level_4_text_has_no_constructor_but_data() -> None:
         (lambda: evidence("", origin="\udfff"), "invalid_encoding"),
         (lambda: evidence("", ids=("\udfff",)), "invalid_encoding"),
         (lambda: lines("\ud800"), "invalid_encoding"),
-        (lambda: BlockPiece("1", "a", who=" x"), "bad_envelope"),
-        (lambda: BlockPiece("1", "a", who="x" * 41), "bad_envelope"),
-        (lambda: BlockPiece("1", "a", when="May"), "bad_envelope"),
+        (lambda: BlockPiece("1", "a", speaker=" x"), "bad_envelope"),
+        (lambda: BlockPiece("1", "a", speaker="x" * 41), "bad_envelope"),
+        (lambda: BlockPiece("1", "a", date="May"), "bad_envelope"),
         (lambda: BlockPiece("a b", "a"), "bad_envelope"),
         (lambda: evidence("", ids=("x",) * (MAX_IDS + 1)), "too_large"),
     ],

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tenure.compiler.format.header import (
     NOT_IMPLIED,
     Header,
-    Implied,
+    ImpliedFields,
     opening_line,
     read_opening,
     shared_opening,
@@ -23,13 +23,13 @@ LINE = st.sampled_from(["A" * 10, TOKEN])
     LINE,
     st.lists(st.one_of(st.integers(0, 12).map(str), UNICODE), max_size=8).map(tuple),
     st.one_of(UNICODE, st.sampled_from(["12", "-", "web://x", ""])),
-    st.sampled_from([NOT_IMPLIED, Implied(4, "web://x"), Implied(3, "web://x")]),
+    st.sampled_from([NOT_IMPLIED, ImpliedFields(4, "web://x"), ImpliedFields(3, "web://x")]),
 )
 def test_any_header_reads_back_from_one_ascii_line(
-    token: str, ids: tuple[str, ...], origin: str, implied: Implied
+    token: str, ids: tuple[str, ...], origin: str, implied: ImpliedFields
 ) -> None:
     implied = implied if len(token) == 10 else NOT_IMPLIED
-    line = opening_line(("data", token), ids, authority=4, origin=origin, implied=implied)
+    line = opening_line(("data", token), ids, authority=4, origin=origin, implied_fields=implied)
     assert line.isascii()
     assert line.isprintable()
     assert read_opening(line, implied) == Header("data", token, ids, 4, origin)

@@ -167,7 +167,7 @@ def test_parents_children_siblings_and_cross_references_are_fetched() -> None:
     world.add("apart", subject="moon", type="system", slot="status", value="far")
     context = bench.context(replace_request(bench, entities=["api"]))
     found = {world.names[p.version.row.claim.object_id]: p.hop
-             for p in bench.snapshot(context).proposed}  # fmt: skip
+             for p in bench.snapshot(context).proposals}  # fmt: skip
     assert set(found) == {"parent", "sibling", "child", "cross"}
     assert found["sibling"] == 2
 

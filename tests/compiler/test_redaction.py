@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenure.compiler.ir.snapshot import Near
+from tenure.compiler.ir.snapshot import Neighbours
 from tenure.schema.principal import Principal
 from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import Bench, uid
@@ -73,12 +73,12 @@ def test_strictness_omit_shows_not_even_that_there_is_a_value() -> None:
 
 def test_the_vector_of_masked_words_leads_nowhere() -> None:
     class Vectors:
-        def expected(self, query: Any, *, limit: int) -> None:
+        def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
-        def nearest(self, query: Any, *, limit: int) -> Near:
+        def nearest(self, query: Any, *, limit: int) -> Neighbours:
             rows = [v for v in found.world.rows if v.row.claim.object_id == uid("phone")]
-            return Near([VectorScore(uid("phone"), 15_000_000, why)], rows)
+            return Neighbours([VectorScore(uid("phone"), 15_000_000, why)], rows)
 
         def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
             return []

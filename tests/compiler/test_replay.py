@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.ir.snapshot import Near
+from tenure.compiler.ir.snapshot import Neighbours
 from tenure.compiler.replay import replay
 from tenure.compiler.trace.manifest import Manifest, manifest_from_json, principal_of
 from tenure.schema.claim import Content, Permissions, Version
@@ -68,11 +68,11 @@ def test_recorded_vectors_stand_in_for_the_search() -> None:
             self.score = score
             self.rows = [v for v in rows if v.row.claim.object_id == uid("p3")]
 
-        def expected(self, query: Any, *, limit: int) -> None:
+        def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
-        def nearest(self, query: Any, *, limit: int) -> Near:
-            return Near([VectorScore(uid("p3"), self.score, self.score)], self.rows)
+        def nearest(self, query: Any, *, limit: int) -> Neighbours:
+            return Neighbours([VectorScore(uid("p3"), self.score, self.score)], self.rows)
 
         def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
             return [VectorScore(i, 4_000_000, 5_000_000) for i in object_ids]

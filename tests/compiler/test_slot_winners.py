@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.ir.snapshot import Near as Hits
+from tenure.compiler.ir.snapshot import Neighbours as Hits
 from tenure.schema.vocabulary import Sensitivity
 from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import Bench, uid
@@ -72,7 +72,7 @@ class Near:
     def __init__(self, made: Bench) -> None:
         self.rows = [v for v in made.world.rows if v.row.claim.object_id == uid("rome")]
 
-    def expected(self, query: Any, *, limit: int) -> None:
+    def prefetch(self, query: Any, *, limit: int) -> None:
         return None
 
     def nearest(self, query: Any, *, limit: int) -> Hits:

@@ -14,7 +14,7 @@ from tenure.compiler.fitting.shorten import excerpt
 from tenure.compiler.gathering.binding import ExactBinder
 from tenure.compiler.ir.context import CompileContext, project_of, sealing_epoch
 from tenure.compiler.ir.outputs import Passes
-from tenure.compiler.ir.snapshot import Near as Hits
+from tenure.compiler.ir.snapshot import Neighbours as Hits
 from tenure.compiler.media.cost import media_tokens
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import Media, MediaKind
@@ -47,7 +47,7 @@ def test_the_walk_goes_two_hops_and_no_further() -> None:
     context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
     found = {
         bench.world.names[p.version.row.claim.object_id]: p.hop
-        for p in bench.snapshot(context).proposed
+        for p in bench.snapshot(context).proposals
     }
     assert found == {"AB": 0, "BC": 2}
 
@@ -61,7 +61,7 @@ def test_the_walk_visits_no_more_entities_than_the_policy_allows() -> None:
         bench.world.add(f"far {i}", subject=f"B{i}", slot="office", value=f"Rome {i}")
     context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
     snapshot = bench.snapshot(context)
-    names = {bench.world.names[p.version.row.claim.object_id] for p in snapshot.proposed}
+    names = {bench.world.names[p.version.row.claim.object_id] for p in snapshot.proposals}
     assert {n for n in names if n.startswith("far")} == {"far 0"}
     assert snapshot.cut
 
@@ -75,7 +75,7 @@ def test_other_rows_of_a_slot_are_capped_newest_first() -> None:
     bench.world.add("now", subject="A", slot="office", value="now")
     context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
     names = {
-        bench.world.names[p.version.row.claim.object_id] for p in bench.snapshot(context).proposed
+        bench.world.names[p.version.row.claim.object_id] for p in bench.snapshot(context).proposals
     }
     assert names == {"now", *(f"old {i}" for i in range(4, 12))}
 
@@ -121,7 +121,7 @@ def test_an_empty_request_searches_nothing() -> None:
 
 def test_an_index_without_hits_and_a_long_mention_are_no_trouble() -> None:
     class Nothing:
-        def expected(self, query: Any, *, limit: int) -> None:
+        def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
         def nearest(self, query: Any, *, limit: int) -> Hits:
@@ -158,12 +158,12 @@ def test_the_gate_trusts_no_store_about_scopes_and_sight() -> None:
     bench.world.add("ours", subject="Sam", slot="office", value="a")
     context = bench.context(parse_request("code_generation", query="x", entities=["Sam"]))
     snapshot = bench.snapshot(context)
-    first = snapshot.proposed[0]
+    first = snapshot.proposals[0]
     other = replace(context, scopes=frozenset({"user=bob"}))
     gated = passes_of(snapshot, other).gated
     assert [v.detail for v in gated.refusals] == ["scope_mismatch"]
     veiled = replace(
-        snapshot, proposed=(first._replace(version=replace(first.version, visible=False)),)
+        snapshot, proposals=(first._replace(version=replace(first.version, visible=False)),)
     )
     gated = passes_of(veiled, context).gated
     assert [v.detail for v in gated.refusals] == ["role_denied"]
@@ -243,7 +243,7 @@ def test_a_demoted_fact_waits_for_a_rescue() -> None:
 
 def test_a_near_condition_activates_without_a_shared_word() -> None:
     class Near:
-        def expected(self, query: Any, *, limit: int) -> None:
+        def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
         def nearest(self, query: Any, *, limit: int) -> Hits:
@@ -281,7 +281,7 @@ def test_raw_words_of_an_observation_alone_activate_nothing() -> None:
 
 def test_an_object_that_matches_with_no_score_is_irrelevant() -> None:
     class Near:
-        def expected(self, query: Any, *, limit: int) -> None:
+        def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
         def nearest(self, query: Any, *, limit: int) -> Hits:

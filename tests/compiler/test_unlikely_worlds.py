@@ -9,7 +9,7 @@ import pytest
 
 from tenure.compiler.conversion.memory_pieces import display_names
 from tenure.compiler.envelope.checks import violations
-from tenure.compiler.ir.snapshot import Near as Page
+from tenure.compiler.ir.snapshot import Neighbours as Page
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.safety.credentials import find_credentials, masked_credentials
 from tenure.resolution.known import Known
@@ -87,7 +87,7 @@ def test_a_caller_with_two_identifiers_is_known_by_its_own() -> None:
     bench = Bench(principal=Principal(user="ann"))
     ann = bench.world.person("Ann", user="ann", crm="C-1")
     snapshot = bench.snapshot(bench.context(parse_request("code_generation", query="x")))
-    assert snapshot.own == {"user": ann}
+    assert snapshot.own_subjects == {"user": ann}
 
 
 def test_an_alias_of_another_scope_widens_no_query() -> None:
@@ -114,7 +114,7 @@ def test_beyond_the_cap_what_the_request_names_stays() -> None:
     bench.world.add("text", text="alpha beta", claim="alpha beta")
     context = bench.context(parse_request("code_generation", query="alpha", entities=["Sam"]))
     snapshot = bench.snapshot(context)
-    names = {bench.world.names[p.version.row.claim.object_id] for p in snapshot.proposed}
+    names = {bench.world.names[p.version.row.claim.object_id] for p in snapshot.proposals}
     assert names == {"named 0", "named 1", "named 2"}
     assert snapshot.cut
 
@@ -137,7 +137,7 @@ class _Index:
     def __init__(self, bench: Bench, scores: dict[str, int]) -> None:
         self._bench, self._scores = bench, scores
 
-    def expected(self, query: Any, *, limit: int) -> None:
+    def prefetch(self, query: Any, *, limit: int) -> None:
         return None
 
     def nearest(self, query: Any, *, limit: int) -> Page:

@@ -62,5 +62,5 @@ def test_the_choice_hangs_on_key_session_and_turn() -> None:
     assert one != [variation(b"other", "s", n).choices for n in range(20)]
     assert one != [variation(b"key", "t", n).choices for n in range(20)]
     assert len({tuple(sorted(c.items())) for c in one}) > 5
-    assert NO_VARIATION.worded("progress", "done {text}") == "done {text}"
+    assert NO_VARIATION.wording("progress", "done {text}") == "done {text}"
     assert turn(2, session=None).trace.variation

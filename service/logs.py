@@ -54,8 +54,8 @@ class StructuredHandler(logging.Handler):
         """Print one record on standard error; a broken one is told as `logging` does it."""
         try:
             event = redact(_fields(record))
-            line = self._renderer()(None, record.levelname.lower(), dict(event))
-            sys.stderr.write(f"{line}\n")
+            line = str(self._renderer()(None, record.levelname.lower(), dict(event)))
+            sys.stderr.write(line + "\n")
         except (TypeError, ValueError, OSError):
             self.handleError(record)
 

@@ -42,7 +42,7 @@ class Counters(NamedTuple):
     permits: int | None
     """The highest number of a permission set."""
     last_claim: int
-    digest: str | None
+    digest: bytes | None
     """The digest of the last event, None before the first."""
 
 
@@ -133,7 +133,7 @@ def _counters(db: sqlite3.Connection, changes: Batch, counters: Counters) -> Non
     db.execute(sql.SET_COUNTERS, clock)
 
 
-def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: str | None) -> None:
+def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | None) -> None:
     digest = GENESIS if last is None else last
     lines: list[Line] = []
 

@@ -46,6 +46,9 @@ class ApartStore:
     def transact(self, tenant: str, work: Callable[[Neo4jWriteTx], Result]) -> Result:
         return self.store.transact(self.real(tenant), work)
 
+    def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
+        return self.store.definitions(self.real(tenant), after)
+
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         return self.store.define(self.real(tenant), after=after, definition=definition)
 

@@ -71,5 +71,6 @@ def test_a_bar_names_what_is_broken_and_only_tightens() -> None:
         "nested 10.0, most 0.0",
     ]
     assert bar_of(count).faults(count) == []
+    assert Bar(empty=0.91, comments=1.1, nested=9.1).faults(count) == []
     assert Bar(comments=0.5, nested=30).tightened(count) == Bar(comments=1.0, nested=10.0)
     assert json.loads((ROOT / "tests/data/house.json").read_text(encoding="utf-8"))

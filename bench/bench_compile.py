@@ -41,7 +41,7 @@ from tenure.compiler.request.parse import parse_request
 from tenure.service.encoders.embedding import claims_of, texts_of
 from tenure.service.reading.nearest import KNOWN, VectorView, VisibleVectors
 from tenure.store.port.store import VectorRow
-from tenure.store.search.matrix import WHY
+from tenure.store.search.matrix import WHY_PART
 
 STAGES = ("normalize", "resolve", "gate", "validate", "rank", "rescue", "convert", "contain",
           "order", "emit")  # fmt: skip
@@ -126,7 +126,7 @@ def embed(memory: Memory) -> None:
     encoder, store, tenant = WordVectors(), memory.backend.store, memory.principal.tenant
     with store.reading(tenant) as reader:
         parts = [
-            (each.claim.object_id, WHY if kind == WHY else "0", text)
+            (each.claim.object_id, WHY_PART if kind == WHY_PART else "0", text)
             for each in claims_of(reader)
             for kind, text in texts_of(each.content).items()
         ]

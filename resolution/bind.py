@@ -24,11 +24,11 @@ from .keys import alias_key, is_id
 from .known import Lookup
 from .register import Register
 
-Named = EntityRef | str
+MentionOrId = EntityRef | str
 """A mention, or an entity id."""
 
 
-SCORED = "scored"
+SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
 
 
@@ -99,7 +99,7 @@ class Rules:
     """The (raw entity id, norm) pairs of names one step from the neighbours."""
 
 
-def lookup_of(mentions: Iterable[Named]) -> Lookup:
+def lookup_of(mentions: Iterable[MentionOrId]) -> Lookup:
     """Everything that binding these mentions by id, identifier or alias may need."""
     refs: list[EntityRef] = []
     ids: set[str] = set()
@@ -129,7 +129,7 @@ def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) ->
     )
 
 
-def needs_scoring(mention: Named, known: Register, rules: Rules) -> bool:
+def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
     """Whether a mention is decided by no id, identifier or alias of a register."""
     try:
         return bind(mention, known, rules).decision is Decision.NEW
@@ -137,12 +137,14 @@ def needs_scoring(mention: Named, known: Register, rules: Rules) -> bool:
         return False
 
 
-def as_ref(mention: Named) -> EntityRef:
+def as_ref(mention: MentionOrId) -> EntityRef:
     """A mention as a reference; a plain text is a name of unknown type."""
     return EntityRef(name=mention) if isinstance(mention, str) else mention
 
 
-def bind(mention: Named, known: Register, rules: Rules, scorer: Scorer | None = None) -> Resolution:
+def bind(
+    mention: MentionOrId, known: Register, rules: Rules, scorer: Scorer | None = None
+) -> Resolution:
     """What a mention is bound to, without changing anything.
 
     `entity` is a raw id when the decision is `bind`, and the canonical id to join when the

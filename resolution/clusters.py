@@ -141,7 +141,7 @@ def canonical_ids(
     return canonical
 
 
-class Waited(NamedTuple):
+class PendingCase(NamedTuple):
     """How the blocking case of a raw entity stood at a transaction time."""
 
     state: ReviewState
@@ -149,8 +149,8 @@ class Waited(NamedTuple):
     """It was decided by naming another entity: this one then counts as that one."""
 
 
-def believed(
-    entities: Mapping[str, Entity], canonical: Mapping[str, str], cases: Mapping[str, Waited]
+def entities_as_of(
+    entities: Mapping[str, Entity], canonical: Mapping[str, str], cases: Mapping[str, PendingCase]
 ) -> dict[str, Entity]:
     """Entities in the state that was believed at a transaction time.
 
@@ -174,7 +174,7 @@ def believed(
     return states
 
 
-def _waits(case: Waited | None, members: Sequence[Waited | None]) -> bool:
+def _waits(case: PendingCase | None, members: Sequence[PendingCase | None]) -> bool:
     if case and case.state in WAITING:
         return True
 

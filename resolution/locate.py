@@ -9,12 +9,12 @@ from __future__ import annotations
 from ..schema.entity import Alias, EntityRef
 from ..schema.slots import compatible
 from ..schema.vocabulary import EntityState
-from .bind import Named, as_ref
+from .bind import MentionOrId, as_ref
 from .keys import alias_key, is_id
 from .register import Register
 
 
-def locate(mention: Named, known: Register, scopes: frozenset[str]) -> tuple[str, ...]:
+def locate(mention: MentionOrId, known: Register, scopes: frozenset[str]) -> tuple[str, ...]:
     """The canonical ids a mention may mean, sorted: none, one, or several.
 
     A pending entity counts only where no settled one carries the name.

@@ -60,7 +60,7 @@ class PairScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredEntity:
     """A candidate entity and its score."""
 
     entity_id: str
@@ -72,11 +72,11 @@ class RankedVerdict:
     """The decision on a mention."""
 
     decision: Decision
-    winner: Scored | None
+    winner: ScoredEntity | None
     """The entity to bind or to review; None when the mention is new."""
-    suggestion: Scored | None
+    suggestion: ScoredEntity | None
     """A `POSSIBLE_SAME_AS` to note beside a new entity."""
-    ranked: tuple[Scored, ...]
+    ranked: tuple[ScoredEntity, ...]
     """All candidates, best first, the winner with its margin veto."""
 
 
@@ -147,7 +147,7 @@ def name_ceiling(measures: Iterable[Measures], model: Model) -> float:
     )
 
 
-def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> RankedVerdict:
+def decide(candidates: Iterable[ScoredEntity], policy: ResolutionPolicy) -> RankedVerdict:
     """The decision among scored candidates; ties break on the entity id.
 
     An entity that is listed twice counts once, with its better score. A vetoed winner never
@@ -159,7 +159,7 @@ def decide(candidates: Iterable[Scored], policy: ResolutionPolicy) -> RankedVerd
 
     best = ranking[0]
     if len(ranking) > 1 and ranking[1].pair.score >= policy.review_above:
-        best = Scored(best.entity_id, _with_margin_veto(best.pair))
+        best = ScoredEntity(best.entity_id, _with_margin_veto(best.pair))
 
     decision = _band(best.pair, policy)
     is_new = decision is Decision.NEW
@@ -334,14 +334,14 @@ def _telling(measures: Sequence[Measures]) -> Sequence[Measures]:
     return [one_name for one_name in measures if one_name not in bare]
 
 
-def _ranking(candidates: Iterable[Scored]) -> list[Scored]:
-    best: dict[str, Scored] = {}
+def _ranking(candidates: Iterable[ScoredEntity]) -> list[ScoredEntity]:
+    best: dict[str, ScoredEntity] = {}
     for candidate in sorted(candidates, key=_rank):
         best.setdefault(candidate.entity_id, candidate)
     return list(best.values())
 
 
-def _rank(candidate: Scored) -> tuple[float, float, str, str]:
+def _rank(candidate: ScoredEntity) -> tuple[float, float, str, str]:
     return (
         -candidate.pair.score,
         -candidate.pair.log_odds,

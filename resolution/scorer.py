@@ -56,7 +56,7 @@ from .register import Register
 from .score import (
     MARGIN_SCORE,
     PairScore,
-    Scored,
+    ScoredEntity,
     decide,
     measure_names,
     name_ceiling,
@@ -278,7 +278,7 @@ class NameScorer:
 
     def _score(
         self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
-    ) -> Scored:
+    ) -> ScoredEntity:
         context = context_of(
             mention,
             candidate.root.entity_id,
@@ -300,7 +300,7 @@ class NameScorer:
         may_merge = pair.score > rules.bands.review_above
         if may_merge and not self._fits_cluster(mention, candidate, pair, context, known, rules):
             pair = _with_veto(pair, VetoCode.CHAIN)
-        return Scored(candidate.root.entity_id, pair)
+        return ScoredEntity(candidate.root.entity_id, pair)
 
     def _fits_cluster(
         self,
@@ -407,7 +407,7 @@ def may_be_person(name: str) -> bool:
 
 
 def _type_of(
-    mention: EntityRef, scores: Iterable[Scored], by_root: Mapping[str, _Candidate]
+    mention: EntityRef, scores: Iterable[ScoredEntity], by_root: Mapping[str, _Candidate]
 ) -> str:
     if mention.type != UNKNOWN_TYPE:
         return mention.type
@@ -457,7 +457,7 @@ def _reason(decision: Decision, *, suggested: bool) -> str:
     return "scored"
 
 
-def _as_candidate(score: Scored, candidate: _Candidate) -> EntityCandidate:
+def _as_candidate(score: ScoredEntity, candidate: _Candidate) -> EntityCandidate:
     pair = score.pair
     authority = Feature("source", 1.0, 0.0, f"found by {candidate.source.value}: {pair.name!r}")
     return EntityCandidate(

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from .claim import Permissions
 from .errors import InvalidInput
-from .principal import EVERYONE, Scope, Sight
-from .values import canonical_json, micros, stamped
+from .principal import EVERYONE_TAG, Scope, Sight
+from .values import canonical_json, micros, stamp_time
 from .vocabulary import Classification
 
 SCHEME: Final = "artifact://sha256/"
@@ -132,11 +132,11 @@ def artifact_from_json(text: str) -> Artifact:
         scope=Scope.parse(record["scope"]),
         permissions=Permissions(
             classification=Classification(record["classification"]),
-            allow=tuple(record["allow"]) or (EVERYONE,),
+            allow=tuple(record["allow"]) or (EVERYONE_TAG,),
             deny=tuple(record["deny"]),
         ),
         actor=record["actor"],
-        at=stamped(record["at_us"]),
+        at=stamp_time(record["at_us"]),
         object_ids=tuple(record["object_ids"]),
     )
 

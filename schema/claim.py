@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 from .interval import INF_US, Interval
 from .layers import DecayRule
-from .principal import EVERYONE, Scope
-from .values import NOTHING
+from .principal import EVERYONE_TAG, Scope
+from .values import NO_VALUE_KEY
 from .vocabulary import (
     Authority,
     Classification,
@@ -76,7 +76,7 @@ class Claim:
     @property
     def says_nothing(self) -> bool:
         """Whether the claim is a gap: "no value"."""
-        return self.value_key == NOTHING
+        return self.value_key == NO_VALUE_KEY
 
     @property
     def says(self) -> tuple[bool, str]:
@@ -97,7 +97,7 @@ class Look(NamedTuple):
     head: bool
 
 
-SHOWN: Final = Look(Status.CLEAN, "", True)
+CLEAN_HEAD: Final = Look(Status.CLEAN, "", True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Permissions:
     """Who may see an object, today."""
 
     classification: Classification = Classification.PUBLIC
-    allow: tuple[str, ...] = (EVERYONE,)
+    allow: tuple[str, ...] = (EVERYONE_TAG,)
     """Roles, sorted; `*` for everyone; never empty."""
     deny: tuple[str, ...] = ()
     """Roles, sorted; wins over `allow`."""
@@ -204,7 +204,7 @@ class Content:
     """Search terms of text, claim and value, joined by spaces."""
 
 
-EMPTIED: Final = Content(
+EMPTY_CONTENT: Final = Content(
     value_json="null",
     text="",
     normalized_claim="",
@@ -227,7 +227,7 @@ class Assertion:
     quarantine: str = ""
     """`policy_hold` or `injection_suspected` for a claim that never competes."""
     erased: bool = False
-    """Whether the content was emptied by an erasure; then `content` is `EMPTIED`."""
+    """Whether the content was emptied by an erasure; then `content` is `EMPTY_CONTENT`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class Interval:
         return type(self)(start, end) if start < end else None
 
 
-ALWAYS: Final = Interval(MIN_US, INF_US)
+ALL_TIME: Final = Interval(MIN_US, INF_US)
 """The interval that is open at both ends."""
 
 

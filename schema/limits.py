@@ -16,7 +16,7 @@ from .errors import InvalidInput
 
 NESTING: Final = 64
 """Levels of a JSON value: Python's own recursion ends at a thousand, shared with the caller's."""
-WHOLE: Final = 2**63 - 1
+INTEGER_MAX: Final = 2**63 - 1
 """The largest whole number on either side of zero: both stores hold int64."""
 LINE_BYTES: Final = 1_000_000
 """Bytes of a line of an import file."""
@@ -26,7 +26,7 @@ ALIASES: Final = 1_000
 """Aliases of one entity in one write."""
 IDENTIFIERS: Final = 100
 """Identifiers of one entity in one write."""
-LISTED: Final = 256
+LIST_MAX: Final = 256
 """Words or ids in one list of a write."""
 ITEMS: Final = 100_000
 """Members and items of one JSON value, those inside of it among them."""
@@ -78,7 +78,7 @@ def check_text(text: object, field: str, *, most: int | None = None) -> None:
         )
 
 
-def check_texts(items: object, field: str, *, most: int = LISTED) -> None:
+def check_texts(items: object, field: str, *, most: int = LIST_MAX) -> None:
     """Refuse what is no list of short texts.
 
     Raises:
@@ -109,7 +109,9 @@ def check_number(number: object, field: str) -> None:
         raise InvalidInput(
             f"{field} must be a number, not {type(number).__name__}", code="bad_field", field=field
         )
-    fits = -WHOLE <= number <= WHOLE if isinstance(number, int) else math.isfinite(number)
+    fits = (
+        -INTEGER_MAX <= number <= INTEGER_MAX if isinstance(number, int) else math.isfinite(number)
+    )
     if not fits:
         # Printing a number of thousands of digits is refused by Python itself.
         raise InvalidInput(

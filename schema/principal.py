@@ -18,7 +18,7 @@ from .layers import LAYERS
 from .sources import BUILT_IN_KINDS
 from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse, parse_level
 
-EVERYONE: Final = "*"
+EVERYONE_TAG: Final = "*"
 """The tag that every principal holds; an empty allow list means this."""
 
 
@@ -150,7 +150,7 @@ class Principal:
         """What this caller may read, over its own scopes or the ones given."""
         return Sight(
             scopes=tuple(sorted(visible_scopes(self) if scopes is None else scopes)),
-            tags=tuple(sorted({EVERYONE, *self.roles})),
+            tags=tuple(sorted({EVERYONE_TAG, *self.roles})),
             clearance=self.clearance.rank,
         )
 
@@ -195,7 +195,7 @@ class Sight:
     def may_see(self, *, classification: int, allow: Iterable[str], deny: Iterable[str]) -> bool:
         """Whether permissions let this caller see an object; deny wins (C-020)."""
         tags = set(self.tags)
-        allowed_tags = set(allow) or {EVERYONE}
+        allowed_tags = set(allow) or {EVERYONE_TAG}
         # Deny wins over allow, also for a caller who holds both roles.
         if tags & set(deny):
             return False

@@ -21,7 +21,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
-from .values import micros, stamped
+from .values import micros, stamp_time
 
 Plain = Any
 """What `json` reads and writes."""
@@ -148,7 +148,7 @@ def _scalar(kind: type, plain: Plain) -> Any:
 
     # A datetime travels as microseconds, as every instant in a store does.
     if kind is datetime and type(plain) is int:
-        return stamped(plain)
+        return stamp_time(plain)
 
     # JSON writes the float 1.0 of another program as 1, so a whole number is a float, too.
     if kind is float and isinstance(plain, int) and not isinstance(plain, bool):

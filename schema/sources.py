@@ -58,10 +58,10 @@ BUILT_IN_KINDS: Final = tuple(
 _END_OF_HOST: Final = re.compile(r"[/?#\\]")
 """What browsers take for the end of a host; a user before `@` is no part of it."""
 
-OTHER: Final = BUILT_IN_KINDS[-1]
+OTHER_KIND: Final = BUILT_IN_KINDS[-1]
 """What an unknown scheme is: the word of nobody, as weak as a page of the web."""
 
-UNPROVEN: Final = replace(OTHER, default_level=2, rank=3)
+UNPROVEN: Final = replace(OTHER_KIND, default_level=2, rank=3)
 """A known kind that the caller was not granted: the caller's own word, and no more."""
 
 
@@ -87,7 +87,7 @@ def kind_of(origin: str, kinds: Mapping[str, SourceKind]) -> SourceKind:
             if scheme.lower() in kind.schemes:
                 return kind
 
-    return OTHER
+    return OTHER_KIND
 
 
 def channel(

@@ -41,7 +41,7 @@ def items_of(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
-NOTHING: Final = ""
+NO_VALUE_KEY: Final = ""
 """The key of "no value": what `delete` asserts."""
 
 
@@ -109,7 +109,7 @@ def moment(instant_us: int) -> datetime | None:
     return _EPOCH + timedelta(microseconds=instant_us)
 
 
-def stamped(instant_us: int) -> datetime:
+def stamp_time(instant_us: int) -> datetime:
     """A stamp as an aware UTC datetime.
 
     Raises:

@@ -30,7 +30,7 @@ _FOREIGN_PREFIXES: Final = (
     *("TENURE_CI_STARTED", "TENURE_REQUIRE_NEO4J", "TENURE_NEO4J_"),
 )
 """Variables that the tests and the settings' own location use."""
-_RENAMED: Final[Mapping[str, str]] = {
+_NEW_NAMES: Final[Mapping[str, str]] = {
     "policy.compile.mask_personal_for": "it is policy.compile.show_personal_to now, and names the "
     "roles that see personal data instead of those that do not",
 }
@@ -159,7 +159,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """The settings in force."""
 
     settings: Settings
@@ -179,7 +179,7 @@ def load(
     *,
     env: Mapping[str, str] | None = None,
     path: Path | None = None,
-) -> Loaded:
+) -> LoadedSettings:
     """The settings in force: defaults < file < environment < flags.
 
     `flags` are dotted keys; those of value None were not given. `env` is the environment of
@@ -209,7 +209,7 @@ def load(
         errors.extend(_redirects_of(origins, str(tree.get("extractor", ""))))
     if errors or settings is None:
         raise InvalidInput("the settings are wrong: " + "; ".join(errors), code="bad_settings")
-    return Loaded(settings, origins)
+    return LoadedSettings(settings, origins)
 
 
 _Entry = tuple[str, Any, str]
@@ -307,7 +307,7 @@ def _settings_of(
             key = ".".join(str(part) for part in problem["loc"] if isinstance(part, str))
             origin = origins.get(key, "the settings")
             if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-                hint = _RENAMED.get(key) or did_you_mean(key, known)
+                hint = _NEW_NAMES.get(key) or did_you_mean(key, known)
                 errors.append(f"{origin}: there is no setting {key!r}: {hint}")
             else:
                 errors.append(f"{origin}: {key}: {problem['msg']}")

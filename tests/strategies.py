@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tenure.schema.claim import Claim
 from tenure.schema.interval import Interval
-from tenure.schema.values import NOTHING
+from tenure.schema.values import NO_VALUE_KEY
 from tenure.schema.vocabulary import Op
 
 DAYS = 8
@@ -34,9 +34,9 @@ def claims(draw: st.DrawFn, index: int, tx: int, many: bool, verbs: tuple[Op, ..
     op = draw(st.sampled_from(verbs))
     value = draw(st.sampled_from("ABC"))
     if op is Op.DELETE and (not many or draw(st.booleans())):
-        value = NOTHING
+        value = NO_VALUE_KEY
     if op is Op.RETRACT and not many and draw(st.integers(0, 4)) == 0:
-        value = NOTHING
+        value = NO_VALUE_KEY
     start = draw(st.integers(0, DAYS - 1))
     end = draw(st.integers(start + 1, DAYS) | st.just(DAYS))
     return Claim(

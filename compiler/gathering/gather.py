@@ -22,8 +22,8 @@ from ...resolution.names import with_visible_names
 from ...schema.claim import Version
 from ...schema.policy import Policy
 from ...schema.vocabulary import ActionKind
-from ...store.port.records import Expected, Walk, held_ask
-from ...store.port.store import Ask, Found, Reader
+from ...store.port.records import NextReads, Walk, held_ask
+from ...store.port.store import Ask, Reader, VersionPage
 from ...store.port.vectors import VectorScore
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import (
@@ -210,10 +210,10 @@ def _expect_candidates(
     """Tell the reader what is asked next: all candidates but the follow-up reads."""
     context, rules = candidates.context, candidates.context.rules
 
-    def expected() -> Expected:
+    def expected() -> NextReads:
         asks = [_slots_ask(names.subjects), _pinned_ask(context), _vectors_ask(context, index)]
         walk = Walk(names.centre, rules.neighbour_facts, rules.neighbour_entities)
-        return Expected(
+        return NextReads(
             sight=candidates.sight,
             point=context.point,
             terms=tuple(sorted(terms)),
@@ -230,11 +230,11 @@ def _expect_candidates(
 def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
     """Tell the reader what the candidates lead to."""
 
-    def expected() -> Expected | None:
+    def expected() -> NextReads | None:
         ids = candidates.entity_ids()
         if not (asks or ids):
             return None
-        return Expected(
+        return NextReads(
             sight=candidates.sight,
             point=candidates.point,
             asks=tuple(asks),
@@ -274,7 +274,7 @@ def _add_quarantined(candidates: Candidates, terms: frozenset[str]) -> None:
     ids = [action.object_id for action in waiting]
     page = candidates.read(held_ask(ids, candidates.context.rules.standing_candidates))
     bearing = [v for v in page.versions if v.content and terms & set(v.content.terms.split())]
-    candidates.add_read("quarantined", Found(tuple(bearing), page.withheld), Via.TEXT)
+    candidates.add_read("quarantined", VersionPage(tuple(bearing), page.withheld), Via.TEXT)
 
 
 def _own_scopes(context: CompileContext) -> list[str]:
@@ -292,7 +292,7 @@ def _add_standing(candidates: Candidates) -> None:
     limit = candidates.context.rules.standing_candidates
     if len(page.versions) > limit:
         strongest = sorted(page.versions, key=_strength)[:limit]
-        page = Found(tuple(strongest), page.withheld, cut=True)
+        page = VersionPage(tuple(strongest), page.withheld, cut=True)
     candidates.add_read("standing", page, Via.STANDING)
 
 
@@ -323,7 +323,7 @@ def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
             elif extras:
                 extras -= 1
                 versions.append(version)
-    candidates.add_read("slot", Found(tuple(versions), page.withheld, page.cut), Via.SLOT)
+    candidates.add_read("slot", VersionPage(tuple(versions), page.withheld, page.cut), Via.SLOT)
 
 
 def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:
@@ -376,7 +376,7 @@ def _add_nearest(candidates: Candidates, index: VectorIndex | None) -> Mapping[s
 
     page = index.nearest(query, limit=vectors_wanted(context.policy))
     if page.versions:
-        candidates.add_read("vector", Found(tuple(page.versions), 0), Via.VECTOR)
+        candidates.add_read("vector", VersionPage(tuple(page.versions), 0), Via.VECTOR)
     return {score.object_id: score for score in page.scores}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...schema.claim import Details, Version
-from ...schema.principal import EVERYONE, Principal
+from ...schema.principal import EVERYONE_TAG, Principal
 from ...schema.vocabulary import Sensitivity
 from ..ir.snapshot import Via
 from ..text.relevance import terms_of
@@ -40,7 +40,7 @@ def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) 
         return False
     if principal.user is not None and details.scope.user == principal.user:
         return False
-    return frozenset(roles).isdisjoint({EVERYONE, *principal.roles})
+    return frozenset(roles).isdisjoint({EVERYONE_TAG, *principal.roles})
 
 
 def is_personal(details: Details) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from ...schema.claim import Permissions, Version
 from ...schema.compile_terms import GateDetail, Reason, Stage
-from ...schema.principal import EVERYONE, Scope
+from ...schema.principal import EVERYONE_TAG, Scope
 from ...schema.signing import signed_by_any
 from ...schema.sources import kind_of, origin_partition
 from ...schema.vocabulary import Classification, ObjectType, Sensitivity
@@ -98,7 +98,7 @@ class _Test:
 
     def __post_init__(self) -> None:
         principal = self.context.principal
-        self.tags = frozenset({EVERYONE, *principal.roles})
+        self.tags = frozenset({EVERYONE_TAG, *principal.roles})
         self.clearance = _RANK[principal.clearance]
         self.partitions = _partitions(self.context)
 
@@ -125,7 +125,7 @@ class _Test:
         return None
 
     def _denial(self, permissions: Permissions) -> GateDetail | None:
-        allow = set(permissions.allow) or {EVERYONE}
+        allow = set(permissions.allow) or {EVERYONE_TAG}
         if not self.tags.isdisjoint(permissions.deny) or self.tags.isdisjoint(allow):
             return GateDetail.ROLE_DENIED
         above = _RANK[permissions.classification] > self.clearance

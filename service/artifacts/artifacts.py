@@ -28,8 +28,8 @@ from ...schema.artifact import (
 from ...schema.claim import Permissions
 from ...schema.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from ...schema.limits import LENGTHS, check_text
-from ...schema.principal import ERASE, EVERYONE, Scope, Sight, write_scope
-from ...schema.values import canonical_json, iso, stamped
+from ...schema.principal import ERASE, EVERYONE_TAG, Scope, Sight, write_scope
+from ...schema.values import canonical_json, iso, stamp_time
 from ...schema.vocabulary import Classification, ObjectType, StateLayer, parse
 from ...store.port.store import WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
@@ -96,7 +96,7 @@ class Artifacts(Caller):
             scope=self._scope(scope),
             permissions=self._permissions(security_classification, allow_roles, deny_roles),
             actor=self._actor,
-            at=stamped(self.backend.now_us()),
+            at=stamp_time(self.backend.now_us()),
             object_ids=tuple(sorted(set(object_ids))),
         )
         self._files.put(self._tenant, artifact, content)
@@ -305,7 +305,7 @@ class Artifacts(Caller):
             classification=Classification.PUBLIC
             if classification is None
             else parse(Classification, classification),
-            allow=tuple(sorted(words.check("role", tuple(allow)))) or (EVERYONE,),
+            allow=tuple(sorted(words.check("role", tuple(allow)))) or (EVERYONE_TAG,),
             deny=tuple(sorted(words.check("role", tuple(deny)))),
         )
 

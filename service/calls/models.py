@@ -23,7 +23,7 @@ from ...schema.principal import Scope
 from ...schema.write import Moment, Write, WriteFields
 from ..compilation.compile import RequestFields
 from ..reading.envelopes import StoredEnvelope
-from ..reading.view import Who
+from ..reading.view import EntityLike
 from ..writing.vocabulary import SlotFields
 from .table import Call
 
@@ -40,9 +40,9 @@ _NAMES: dict[str, Any] = {
     "Scope": Scope,
     "Sequence": Sequence,
     "SlotFields": SlotFields,
-    "Stated": Sequence[tuple[int, int, Who]],
+    "Stated": Sequence[tuple[int, int, EntityLike]],
     "StoredEnvelope": str,
-    "Who": Who,
+    "EntityLike": EntityLike,
     "Write": Write,
     "WriteFields": WriteFields,
 }

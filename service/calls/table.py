@@ -47,13 +47,13 @@ from ...store.port.sessions import SessionSummary
 from ..artifacts.artifacts import Artifacts
 from ..client.memory import Memory
 from ..reading.envelopes import Envelopes, StoredEnvelope
-from ..reading.mentions import Linked
+from ..reading.mentions import ResolvedMention
 from ..reading.tools import StoredTool
 from ..reading.view import View
 from ..stewardship.actions import Actions
 from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, Entities, EntityPage
-from ..stewardship.rescoring import Rescored
+from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_groups import CaseGroup
 from ..stewardship.review_page import QueueState, ReviewPage
 from ..stewardship.reviews import Reviews
@@ -146,7 +146,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("diff", tuple[Change, ...]),
     Call("log", tuple[LogEntry, ...]),
     Call("explain", Explanation),
-    Call("mentions", tuple[Linked, ...]),
+    Call("mentions", tuple[ResolvedMention, ...]),
     Call("rehydrate", Original),
     Call("sessions", tuple[SessionSummary, ...]),
     Call("doctor", tuple[str, ...], Permit.ADMIN),
@@ -179,7 +179,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("reviews.groups", tuple[CaseGroup, ...]),
     Call("reviews.matching", tuple[Review, ...]),
     Call("reviews.progress", QueueState),
-    Call("reviews.below", tuple[Rescored, ...], Permit.DECIDE),
+    Call("reviews.below", tuple[RescoredCase, ...], Permit.DECIDE),
     _writing("reviews.accept", ReviewReceipt, Permit.DECIDE),
     _writing("reviews.reject", ReviewReceipt, Permit.DECIDE),
     _writing("reviews.unsure", ReviewReceipt, Permit.DECIDE),

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..client.connect import Place
     from ..client.memory import Memory
     from ..settings import Auth, Settings
-    from ..settings import Loaded as SettingsInForce
+    from ..settings import LoadedSettings as SettingsInForce
 
-REFUSED: Final = 1
+EXIT_REFUSED: Final = 1
 USAGE: Final = 2
 UNAVAILABLE: Final = 3
 FINDINGS: Final = 4
@@ -246,7 +246,7 @@ def fail(error: TenureError, frame: Frame) -> int:
         print(json_text({"error": body}, indent=None), file=sys.stderr)
     else:
         note(f"tenure: {error} [{error.code}]")
-    return UNAVAILABLE if isinstance(error, Unavailable) else REFUSED
+    return UNAVAILABLE if isinstance(error, Unavailable) else EXIT_REFUSED
 
 
 def _scalar(value: object) -> object:

@@ -127,7 +127,7 @@ class GuardedGroup(TyperGroup):
             raise typer.Exit(fail(error, frame)) from error
 
 
-_ANYWHERE = ("--json", "-v", "--verbose")
+_GLOBAL_FLAGS = ("--json", "-v", "--verbose")
 
 
 def _in_front(args: list[str]) -> list[str]:
@@ -137,8 +137,8 @@ def _in_front(args: list[str]) -> list[str]:
     ['--json', 'get', 'Sam', 'office', '--', '-v']
     """
     end = args.index("--") if "--" in args else len(args)
-    front = [word for word in args[:end] if word in _ANYWHERE]
-    words = [word for word in args[:end] if word not in _ANYWHERE]
+    front = [word for word in args[:end] if word in _GLOBAL_FLAGS]
+    words = [word for word in args[:end] if word not in _GLOBAL_FLAGS]
     return front + words + args[end:]
 
 

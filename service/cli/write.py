@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ..visual.text import counted, sentence, when
-from .frame import REFUSED, answer, examples, note, open_memory
+from .frame import EXIT_REFUSED, answer, examples, note, open_memory
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def ingest(
     if report.rejected:
         excess = len(report.rejected) - _TOLD_REJECTS
         note((f"… and {excess} more; " if excess > 0 else "") + f"see {report.rejects_file}")
-        raise typer.Exit(REFUSED)
+        raise typer.Exit(EXIT_REFUSED)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from ...schema.principal import Principal, Scope
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ..backend.caller import Caller
-from ..reading.view import View, Who, pinned
+from ..reading.view import EntityLike, View, pinned
 
 if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
     from ...compiler.envelope.envelope import Envelope
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ..compilation.compile import RequestFields
     from ..reading.audit import Auditor
     from ..reading.envelopes import Envelopes, StoredEnvelope
-    from ..reading.mentions import Linked, Stated
+    from ..reading.mentions import ResolvedMention, StatedMentions
     from ..sessions.opening import SessionTerms
     from ..sessions.session import Session
     from ..stewardship.actions import Actions
@@ -94,7 +94,7 @@ class Memory(Caller):
 
     def write(
         self,
-        subject: Who | None = None,
+        subject: EntityLike | None = None,
         slot: str | None = None,
         value: Any = None,
         *,
@@ -124,13 +124,13 @@ class Memory(Caller):
     def observe(
         self,
         text: str | Sequence[Mapping[str, Any]],
-        speaker: Who | None = None,
+        speaker: EntityLike | None = None,
         *,
         source_origin: str = "chat://local",
         at: Moment = None,
         why_it_matters: str | None = None,
         applicable_task_types: Sequence[str] = (),
-        mentions: Stated = (),
+        mentions: StatedMentions = (),
         layer: str = "user",
         decay_rule: Mapping[str, float] | None = None,
     ) -> list[Receipt]:
@@ -347,7 +347,7 @@ class Memory(Caller):
         return self.artifacts.rehydrate(pointer, envelope=envelope)
 
     def erase(
-        self, object_id: str | None = None, *, entity: Who | None = None, reason: str
+        self, object_id: str | None = None, *, entity: EntityLike | None = None, reason: str
     ) -> ErasureReceipt:
         """Empty an object, or an entity with all that is said about it; a tombstone stays.
 
@@ -422,11 +422,13 @@ class Memory(Caller):
         self.backend.settle()
         return self.backend.store.check(self._tenant)
 
-    def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
+    def history(self, entity: EntityLike, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""
         return self._auditor().history(entity, slot)
 
-    def diff(self, tx1: Moment, tx2: Moment, entity: Who | None = None) -> tuple[Change, ...]:
+    def diff(
+        self, tx1: Moment, tx2: Moment, entity: EntityLike | None = None
+    ) -> tuple[Change, ...]:
         """Return the changes of belief after tx1, up to and with tx2, in order of tx."""
         return self._auditor().diff(tx1, tx2, entity)
 
@@ -435,7 +437,7 @@ class Memory(Caller):
         since: Moment = None,
         *,
         until: Moment = None,
-        entity: Who | None = None,
+        entity: EntityLike | None = None,
         limit: int = 50,
     ) -> tuple[LogEntry, ...]:
         """Who did what and when, newest first: the caller's own transactions.
@@ -463,7 +465,7 @@ class Memory(Caller):
 
         return Actions(self.backend, self.principal)
 
-    def mentions(self, text: str) -> tuple[Linked, ...]:
+    def mentions(self, text: str) -> tuple[ResolvedMention, ...]:
         """Return the names in a text with what each means; nothing is created."""
         from ..reading.mentions import MentionFinder
 

@@ -37,7 +37,7 @@ from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller
 from ..backend.times import instant
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
-from ..reading.signatures import may_open, signed, verify
+from ..reading.signatures import may_open, sign_manifest, verify
 from ..reading.view import View, pinned
 from .originals import with_originals
 
@@ -140,7 +140,7 @@ class Compiler(Caller):
                 reranker=self.backend.reranker,
             )
 
-        return replace(envelope, manifest=signed(envelope.manifest, keys))
+        return replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
 
     def replay(self, manifest: Replayable) -> Envelope:
         """Return the same bytes again from a manifest, an envelope, or an envelope id.
@@ -168,7 +168,7 @@ class Compiler(Caller):
                 policy=self._policy(reader, pinned_manifest.policy_hash),
                 keys=keys,
             )
-            envelope = replace(envelope, manifest=signed(envelope.manifest, keys))
+            envelope = replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
 
         return self._with_run_facts(envelope, began)
 

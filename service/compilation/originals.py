@@ -21,7 +21,7 @@ from ...schema.errors import InvalidInput
 from ...schema.vocabulary import parse
 from ..artifacts.artifacts import Artifacts
 from ..artifacts.files import kind_of_file, records_of
-from ..encoders.chunking import chunked
+from ..encoders.chunking import chunks_of
 
 _LISTS: Final = ("evidence", "pinned")
 _PART_CHARS: Final = 4_000
@@ -77,7 +77,7 @@ def _evidence(fields: Mapping[str, Any], artifacts: Artifacts) -> list[dict[str,
         return [evidence]
 
     text = artifacts.text(address)
-    parts = chunked(text, limit=_PART_CHARS, count=len)
+    parts = chunks_of(text, limit=_PART_CHARS, count=len)
     if len(parts) == 1:
         return [{**evidence, "text": text}]
 

@@ -24,8 +24,8 @@ from ...schema.claim import Assertion, Content
 from ...store.port.store import Reader, RecordKind, Store, VectorRow
 from ...store.port.vectors import Vectors, bad_vector, quantise, to16
 from ...store.search.matrices import Matrices
-from ...store.search.matrix import WHY, Matrix
-from .chunking import chunked
+from ...store.search.matrix import WHY_PART, Matrix
+from .chunking import chunks_of
 from .encoder import CountsTokens, Encoder
 
 MOST_WAITING: Final = 20_000
@@ -256,7 +256,7 @@ def texts_of(content: Content) -> dict[str, str]:
 
     reason = content.why_it_matters.strip()
     if reason:
-        texts[WHY] = reason
+        texts[WHY_PART] = reason
     return texts
 
 
@@ -282,11 +282,11 @@ def vector_rows(encoder: Encoder, claims: Sequence[Waiting]) -> list[VectorRow]:
 
 def _parts(encoder: Encoder, content: Content) -> Iterator[tuple[str, str]]:
     texts = texts_of(content)
-    pieces = chunked(texts.get("content", ""), limit=encoder.max_tokens, count=_counter(encoder))
+    pieces = chunks_of(texts.get("content", ""), limit=encoder.max_tokens, count=_counter(encoder))
     for number, piece in enumerate(pieces):
         yield str(number), piece
-    if WHY in texts:
-        yield WHY, texts[WHY]
+    if WHY_PART in texts:
+        yield WHY_PART, texts[WHY_PART]
 
 
 def _counter(encoder: Encoder) -> Callable[[str], int]:

@@ -17,7 +17,7 @@ from ...resolution.register import Register
 from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
 from ...schema.claim import Edge, Version
 from ...schema.principal import AUDIT, Sight
-from ...schema.values import micros, moment, stamped
+from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import EdgeKind
 from ...schema.write import Moment
 from ...store.port.store import Ask, Reader
@@ -25,9 +25,9 @@ from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller
 from ..backend.times import instant
 from .log import TransactionLog
-from .masking import MASKED, Mask
+from .masking import MASK, Mask
 from .signatures import may_open
-from .view import View, Who, find
+from .view import EntityLike, View, find
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Auditor(Caller):
     def _log(self) -> TransactionLog:
         return TransactionLog(self.backend, self.principal)
 
-    def history(self, entity: Who, slot: str) -> tuple[HistoryRow, ...]:
+    def history(self, entity: EntityLike, slot: str) -> tuple[HistoryRow, ...]:
         """Every visible version of a slot, oldest transaction first."""
         self.now.words.slot(slot)
         access = self.principal.sight()
@@ -67,7 +67,7 @@ class Auditor(Caller):
             for version in _by_tx(versions)
         )
 
-    def diff(self, tx1: Moment, tx2: Moment, entity: Who | None) -> tuple[Change, ...]:
+    def diff(self, tx1: Moment, tx2: Moment, entity: EntityLike | None) -> tuple[Change, ...]:
         """The visible changes of belief in (tx1, tx2], in order of tx."""
         after_us, until_us = instant(tx1, field="tx1"), min(instant(tx2, field="tx2"), FAR_US)
         access = self.principal.sight()
@@ -156,7 +156,7 @@ def _far_end(edge: Edge, object_id: str) -> str:
     return edge.dst if edge.src == object_id else edge.src
 
 
-def _members(reader: Reader, entity: Who, access: Sight, tx_us: int) -> tuple[str, ...]:
+def _members(reader: Reader, entity: EntityLike, access: Sight, tx_us: int) -> tuple[str, ...]:
     """The raw ids of the entities that a name may mean, sorted."""
     roots, register = find(reader, entity, access, tx_us)
     return tuple(sorted({member for root in roots for member in register.members(root)}))
@@ -192,7 +192,7 @@ def _link(edge: Edge, object_id: str) -> Link:
         relation=edge.relation,
         valid_from=moment(edge.interval.start_us),
         valid_until=moment(edge.interval.end_us),
-        tx=stamped(edge.tx),
+        tx=stamp_time(edge.tx),
         merge_id=edge.merge_id,
     )
 
@@ -205,7 +205,7 @@ def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView
     entity_ids = sorted({link.entity_id for link in links})
     register = Register(reader.entities(entity_ids, tx_us=tx_us))
     text = version.content.text if version.content else ""
-    if text == MASKED:
+    if text == MASK:
         return ()
 
     mentions: list[MentionView] = []
@@ -254,7 +254,7 @@ def _change(kind: str, version: Version, tx: int, roots: dict[str, str]) -> Chan
         valid_until=moment(version.row.interval.end_us),
         status=version.row.look.status.value,
         object_id=version.row.claim.object_id,
-        tx=stamped(tx),
+        tx=stamp_time(tx),
     )
 
 

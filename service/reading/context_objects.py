@@ -15,11 +15,11 @@ from dataclasses import asdict
 from ...resolution.known import Known
 from ...resolution.names import NameRow
 from ...resolution.register import Register
-from ...schema.claim import EMPTIED, Edge, Version
+from ...schema.claim import EMPTY_CONTENT, Edge, Version
 from ...schema.context_object import ContextObject
 from ...schema.layers import DecayRule
-from ...schema.principal import EVERYONE, Sight
-from ...schema.values import moment, stamped
+from ...schema.principal import EVERYONE_TAG, Sight
+from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import Authority, EdgeKind
 from ...store.port.store import Ask, Point, Reader, Usage
 
@@ -56,7 +56,7 @@ class ObjectShaper:
 
     def __call__(self, version: Version) -> ContextObject:
         """The version as a context object."""
-        row, details, content = version.row, version.details, version.content or EMPTIED
+        row, details, content = version.row, version.details, version.content or EMPTY_CONTENT
         object_id = row.claim.object_id
         roots = dict.fromkeys(self._register.root(entity) for entity in _entities(version))
         aliases = dict.fromkeys(name for root in roots for name in self._names.get(root, ()))
@@ -67,7 +67,7 @@ class ObjectShaper:
             if root in self._names:
                 external_ids |= self._register.held(root)
 
-        allow = [] if EVERYONE in version.permissions.allow else list(version.permissions.allow)
+        allow = [] if EVERYONE_TAG in version.permissions.allow else list(version.permissions.allow)
         confirmed_us = version.last_confirmed_us or self._confirmed.get(object_id)
         usage = self._usage.get(object_id)
 
@@ -89,7 +89,7 @@ class ObjectShaper:
             session_id=details.scope.session,
             valid_from=moment(row.interval.start_us),
             valid_until=moment(row.interval.end_us),
-            tx_start=stamped(row.tx_start),
+            tx_start=stamp_time(row.tx_start),
             tx_end=moment(row.tx_end),
             last_confirmed=None if confirmed_us is None else moment(confirmed_us),
             last_used=None if usage is None else moment(usage.last_us),

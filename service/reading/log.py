@@ -14,7 +14,7 @@ from ...resolution.register import Register
 from ...schema.answers import LogEntry
 from ...schema.claim import Version
 from ...schema.interval import MIN_US
-from ...schema.values import stamped
+from ...schema.values import stamp_time
 from ...schema.vocabulary import Op
 from ...schema.write import Moment
 from ...store.port.store import Reader, TxEvent
@@ -22,7 +22,7 @@ from ...store.timeline.state import plain_value
 from ..backend.caller import FAR_US
 from ..backend.times import instant
 from .actors import WRITES, ActorReader
-from .view import Who, entity_views, find
+from .view import EntityLike, entity_views, find
 
 _SENTENCES: Final = 20
 """Of one transaction; a bulk import would fill screens."""
@@ -43,7 +43,7 @@ class TransactionLog(ActorReader):
     """The audit log as one caller may read it."""
 
     def entries(
-        self, since: Moment, until: Moment, entity: Who | None, limit: int
+        self, since: Moment, until: Moment, entity: EntityLike | None, limit: int
     ) -> tuple[LogEntry, ...]:
         """The newest transactions in (since, until], newest first: the caller's own, or all."""
         after_us = MIN_US if since is None else instant(since, field="since")
@@ -59,7 +59,7 @@ class TransactionLog(ActorReader):
             return self._told(reader, events)
 
     def _events_about(
-        self, reader: Reader, entity: Who, span: tuple[int, int], limit: int
+        self, reader: Reader, entity: EntityLike, span: tuple[int, int], limit: int
     ) -> tuple[TxEvent, ...]:
         """The newest events that changed what is believed of an entity, newest first."""
         access = self.principal.sight()
@@ -94,7 +94,7 @@ class TransactionLog(ActorReader):
                 continue
             entries.append(
                 LogEntry(
-                    tx=stamped(event.tx),
+                    tx=stamp_time(event.tx),
                     actor=event.actor,
                     op=event.op,
                     sentences=sentences,

@@ -14,12 +14,12 @@ from typing import Final
 
 from ...compiler.gathering.redaction import is_personal, masked_for
 from ...resolution.known import Lookup
-from ...schema.claim import EMPTIED, Version
+from ...schema.claim import EMPTY_CONTENT, Version
 from ...schema.policy import Policy
 from ...schema.principal import Principal
 from ...store.port.store import Reader
 
-MASKED: Final = "[masked]"
+MASK: Final = "[masked]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Mask:
         if not any(is_personal(row.details) for row in rows):
             return rows
 
-        return tuple(_masked(row) if self.hides(reader, row) else row for row in rows)
+        return tuple(_without_value(row) if self.hides(reader, row) else row for row in rows)
 
     def without(self, reader: Reader, versions: Iterable[Version]) -> list[Version]:
         """The versions that may be found by what they say."""
@@ -73,15 +73,15 @@ def own_entities(reader: Reader, principal: Principal) -> frozenset[str]:
     return frozenset(identified_ids | members)
 
 
-def _masked(version: Version) -> Version:
-    content = version.content or EMPTIED
+def _without_value(version: Version) -> Version:
+    content = version.content or EMPTY_CONTENT
     return replace(
         version,
         content=replace(
             content,
-            value_json=f'"{MASKED}"',
-            text=MASKED,
-            normalized_claim=MASKED,
+            value_json=f'"{MASK}"',
+            text=MASK,
+            normalized_claim=MASK,
             behavioral_implication=None,
             enforcement=None,
             terms="",

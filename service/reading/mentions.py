@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ...resolution.bind import Named
+from ...resolution.bind import MentionOrId
 from ...resolution.extract import ShapeExtractor
 from ...resolution.gazetteer import Gazetteer, words_of
 from ...resolution.keys import alias_key, is_id, is_pronoun
@@ -30,7 +30,7 @@ from ...schema.write import Span
 from ...store.port.store import Reader
 from ..backend.caller import Caller
 from .resolve import Resolver
-from .view import Who, mention_of, sight_of
+from .view import EntityLike, mention_of, sight_of
 
 _WORDS = 5
 """Longest known name that is looked for, in words."""
@@ -39,12 +39,12 @@ _READ = 2_000
 MENTION_LIMIT = 100
 """Mentions of one text that are kept, the first ones: a longer list would flood the reviews."""
 
-Stated = Sequence[tuple[int, int, Who]]
+StatedMentions = Sequence[tuple[int, int, EntityLike]]
 """What a caller knows of a text: (first character, one past the last, whom it names)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class ResolvedMention:
     """A mention and what it means; its `entity` is None where it names nothing known."""
 
     mention: Mention
@@ -55,16 +55,18 @@ class Linked:
 class MentionFinder(Caller):
     """The mention use-case of one caller."""
 
-    def mentions(self, text: str, scope_id: str = TENANT_SCOPE.scope_id) -> tuple[Linked, ...]:
+    def mentions(
+        self, text: str, scope_id: str = TENANT_SCOPE.scope_id
+    ) -> tuple[ResolvedMention, ...]:
         """Return the mentions of a text in order, each resolved as one in this scope."""
         resolving = Resolver(self.backend, self.principal)
         with self._reading() as reader:
             return tuple(
-                Linked(mention, resolving.among(reader, _ref(mention), scope_id))
+                ResolvedMention(mention, resolving.among(reader, _ref(mention), scope_id))
                 for mention in self._mentions_in(reader, text)
             )
 
-    def spans(self, text: str, scope_id: str, statements: Stated = ()) -> tuple[Span, ...]:
+    def spans(self, text: str, scope_id: str, statements: StatedMentions = ()) -> tuple[Span, ...]:
         """Return the names of a text that a write may link it to, at most `MENTION_LIMIT`.
 
         What was found and names nobody known is left out.
@@ -130,12 +132,12 @@ def _is_free(mention: Mention, spans: Sequence[Span]) -> bool:
     return all(mention.end <= span.start or span.end <= mention.start for span in spans)
 
 
-def _stated_span(text: str, statement: tuple[int, int, Who]) -> Span:
+def _stated_span(text: str, statement: tuple[int, int, EntityLike]) -> Span:
     start, end, entity_named = statement
     if not 0 <= start < end <= len(text):
         raise _bad(start, end, f"lies outside the text, which has {len(text)} characters")
 
-    entity: Named = mention_of(entity_named)
+    entity: MentionOrId = mention_of(entity_named)
     pronoun = isinstance(entity, str) and not is_id(entity) and is_pronoun(entity)
     if pronoun:
         raise _bad(start, end, f"is the pronoun {entity!r}; state whom it means")

@@ -170,7 +170,7 @@ def _object_ids(view: VectorView, query: Sequence[int], limit: int) -> Iterator[
             yield hit.object_id
 
 
-def fused(text: float, cosine: int | None, policy: CompilePolicy) -> float:
+def fused_score(text: float, cosine: int | None, policy: CompilePolicy) -> float:
     """Return the fused score from a share of the best text score and a whole-number cosine.
 
     A claim without a vector keeps its text score, as in a compile.

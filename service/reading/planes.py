@@ -16,7 +16,7 @@ from ...schema.answers import Segment, SlotState
 from ...schema.claim import Version
 from ...schema.interval import INF_US
 from ...schema.slots import Slot
-from ...schema.values import micros, moment, stamped
+from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import SlotStatus
 from ...store.port.store import Reader
 from ...store.timeline.state import plain_value, segments
@@ -57,7 +57,7 @@ def bands_of(
         rows = [v for v in versions if _is_believed(v, start_us, members)]
         beliefs = _beliefs(segments(rows, many=slot.many, shape=None), now_us, naming)
         band = Band(
-            known_from=stamped(start_us), known_until=moment(end_us), beliefs=tuple(beliefs)
+            known_from=stamp_time(start_us), known_until=moment(end_us), beliefs=tuple(beliefs)
         )
         bands.append(band)
     return without_repeats(bands)
@@ -97,12 +97,12 @@ def lost_claims(versions: Iterable[Version], naming: Naming) -> tuple[Rectangle,
             valid_until=moment(row.interval.end_us),
             object_ids=(row.claim.object_id,),
             source=version.details.source_origin,
-            entry_time=stamped(row.claim.tx),
+            entry_time=stamp_time(row.claim.tx),
         )
         rectangles.append(
             Rectangle(
                 belief=belief,
-                known_from=stamped(row.tx_start),
+                known_from=stamp_time(row.tx_start),
                 known_until=moment(row.tx_end),
             )
         )

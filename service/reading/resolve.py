@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...resolution.bind import Named, Rules, as_ref, bind, fuzzy_lookup, lookup_of, needs_scoring
+from ...resolution.bind import (
+    MentionOrId,
+    Rules,
+    as_ref,
+    bind,
+    fuzzy_lookup,
+    lookup_of,
+    needs_scoring,
+)
 from ...resolution.keys import alias_key, is_id
 from ...resolution.known import Known, merge_known
 from ...resolution.names import with_visible_names
@@ -20,7 +28,7 @@ from ...schema.principal import TENANT_SCOPE, Scope
 from ...store.commit.surroundings import VisibleRelations
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller
-from .view import Who, mention_of, sight_of
+from .view import EntityLike, mention_of, sight_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,7 @@ class Resolver(Caller):
     """The resolve use-case of one caller."""
 
     def resolve(
-        self, mention: Who, type: str | None, scope_id: str, context_ids: Sequence[str]
+        self, mention: EntityLike, type: str | None, scope_id: str, context_ids: Sequence[str]
     ) -> Resolution:
         """Return the decision on a mention; `near` are entities known to stand around it."""
         mention_named = mention_of(mention)
@@ -41,7 +49,7 @@ class Resolver(Caller):
     def among(
         self,
         reader: Reader,
-        mention: Named,
+        mention: MentionOrId,
         scope_id: str = TENANT_SCOPE.scope_id,
         context_ids: Sequence[str] = (),
     ) -> Resolution:

@@ -123,7 +123,7 @@ class Searcher:
     def _hybrid(
         self, embedding: Embedding, tenant: str, question: SearchQuery, by_text: list[Version]
     ) -> list[tuple[Version, float]]:
-        from .nearest import fused
+        from .nearest import fused_score
 
         policy = self.backend.policy
         view = self._vectors(embedding, tenant)
@@ -138,7 +138,7 @@ class Searcher:
         texts = bm25(sorted(content_terms(question.text)), [*versions.values()], policy.compile)
         best = max((score for _, score in texts), default=0.0) or 1.0
         fused_scores = [
-            (v, fused(score / best, cosines.get(v.row.claim.object_id), policy.compile))
+            (v, fused_score(score / best, cosines.get(v.row.claim.object_id), policy.compile))
             for v, score in texts
         ]
         hits = [pair for pair in fused_scores if pair[1] >= policy.compile.relevance_floor]

@@ -20,7 +20,7 @@ _PURPOSE: Final = "tenure manifest v1"
 """Keeps the key's other uses, the boundaries of blocks, apart from this one."""
 
 
-def signed(manifest: Manifest, keys: Sequence[bytes]) -> Manifest:
+def sign_manifest(manifest: Manifest, keys: Sequence[bytes]) -> Manifest:
     """A manifest with the signature of the store that made it."""
     return replace(manifest, signature=_signature(manifest, keys[manifest.key_epoch]))
 

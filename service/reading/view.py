@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ...resolution.bind import Named, lookup_of
+from ...resolution.bind import MentionOrId, lookup_of
 from ...resolution.known import Known, Lookup
 from ...resolution.locate import locate
 from ...resolution.names import with_visible_names
@@ -27,7 +27,7 @@ from ...schema.errors import NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import AUDIT, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import Slot, Vocabulary
-from ...schema.values import micros, moment, stamped
+from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import ObjectType, SlotStatus, ValueType, parse
 from ...schema.write import Moment
 from ...store.port.store import Ask, Names, Point, Reader
@@ -43,7 +43,7 @@ from .neighbourhood import walk
 if TYPE_CHECKING:
     from ..visual.plane import TimePlane
 
-Who = str | EntityRef | Mapping[str, Any]
+EntityLike = str | EntityRef | Mapping[str, Any]
 """An entity: a name, an id, or a reference."""
 
 
@@ -66,7 +66,7 @@ class View(Caller):
         return moment(self.point.tx_us)
 
     def slot(
-        self, entity: Who, slot: str, scope: Scope | Mapping[str, str] | None = None
+        self, entity: EntityLike, slot: str, scope: Scope | Mapping[str, str] | None = None
     ) -> SlotState:
         """Return the state of a slot; `scope` reads that scope alone.
 
@@ -83,7 +83,7 @@ class View(Caller):
                 return self._widened_state(reader, members, definition, sight, state)
             return state
 
-    def value(self, entity: Who, slot: str, default: Any = None) -> Any:
+    def value(self, entity: EntityLike, slot: str, default: Any = None) -> Any:
         """Return the clean value of a slot, or the default."""
         definition, sight = self._definition(slot), self._sight(None)
         with self._resolved_reader(entity, sight) as (reader, roots, known):
@@ -93,7 +93,7 @@ class View(Caller):
             state = self._state(reader, members, definition, sight, shaped=False)
             return state.value if state.status is SlotStatus.CLEAN else default
 
-    def facts(self, entity: Who) -> dict[str, SlotState]:
+    def facts(self, entity: EntityLike) -> dict[str, SlotState]:
         """Return the state of every slot of an entity that has one, by slot name."""
         sight = self._sight(None)
         with self._resolved_reader(entity, sight) as (reader, roots, known):
@@ -111,7 +111,7 @@ class View(Caller):
                 for name, rows in sorted(by_slot.items())
             }
 
-    def timeline(self, entity: Who, slot: str) -> tuple[Segment, ...]:
+    def timeline(self, entity: EntityLike, slot: str) -> tuple[Segment, ...]:
         """Return the whole of valid time as stretches with one answer, oldest first."""
         definition, sight = self._definition(slot), self._sight(None)
         with self._resolved_reader(entity, sight) as (reader, roots, known):
@@ -121,7 +121,7 @@ class View(Caller):
             versions = self._rows(reader, ask, sight)
             return segments(versions, many=definition.many, shape=self._shaper(reader, versions))
 
-    def plane(self, entity: Who, slot: str) -> TimePlane:
+    def plane(self, entity: EntityLike, slot: str) -> TimePlane:
         """Everything that was ever believed of a slot over both times, with this view marked.
 
         It reaches to what is known today, also where the view is of an earlier time. The value
@@ -159,8 +159,8 @@ class View(Caller):
             slot=slot,
             bands=with_actors(bands, actors),
             lost_claims=lost_claims(versions, naming),
-            valid=stamped(self.point.valid_us),
-            known=stamped(self.point.tx_us),
+            valid=stamp_time(self.point.valid_us),
+            known=stamp_time(self.point.tx_us),
         )
 
     def _naming(
@@ -183,7 +183,7 @@ class View(Caller):
 
         return lambda value: names.get(roots.get(str(value), ""), value_text(value))
 
-    def entity(self, mention: Who) -> EntityView:
+    def entity(self, mention: EntityLike) -> EntityView:
         """Return an entity as known at the view's tx; a merged-away id redirects.
 
         Raises:
@@ -206,7 +206,7 @@ class View(Caller):
             mention_id = mention if isinstance(mention, str) else None
             return entity_view(reader, roots[0], sight, self.point.tx_us, mention=mention_id)
 
-    def neighbourhood(self, entity: Who, hops: int = 2, limit: int = 50) -> Neighbourhood:
+    def neighbourhood(self, entity: EntityLike, hops: int = 2, limit: int = 50) -> Neighbourhood:
         """Return what stands around an entity, breadth first, capped by the policy."""
         sight = self._sight(None)
         with self._resolved_reader(entity, sight) as (reader, roots, _):
@@ -225,7 +225,7 @@ class View(Caller):
         self,
         text: str,
         limit: int = 10,
-        entity: Who | None = None,
+        entity: EntityLike | None = None,
         object_type: str | None = None,
     ) -> SearchResult:
         """Return the best matching shown objects; ties stand in order of object id."""
@@ -283,7 +283,7 @@ class View(Caller):
 
     @contextmanager
     def _resolved_reader(
-        self, entity: Who, sight: Sight
+        self, entity: EntityLike, sight: Sight
     ) -> Generator[tuple[Reader, tuple[str, ...], Register]]:
         """Open a reader with the ids that an entity may mean, and what is known around them."""
         lookup = lookup_of([mention_of(entity)])
@@ -373,18 +373,20 @@ def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> S
     return principal.sight([wanted_scope.scope_id])
 
 
-def mention_of(entity: Who) -> Named:
+def mention_of(entity: EntityLike) -> MentionOrId:
     """Return how a caller names an entity as a mention."""
     return entity_ref(entity) if isinstance(entity, Mapping) else entity
 
 
-def find(reader: Reader, entity: Who, sight: Sight, tx_us: int) -> tuple[tuple[str, ...], Register]:
+def find(
+    reader: Reader, entity: EntityLike, sight: Sight, tx_us: int
+) -> tuple[tuple[str, ...], Register]:
     """Return the canonical ids an entity may mean, and what is known around them."""
     return found_by(reader, entity, lookup_of([mention_of(entity)]), sight, tx_us)
 
 
 def found_by(
-    reader: Reader, entity: Who, lookup: Lookup, sight: Sight, tx_us: int
+    reader: Reader, entity: EntityLike, lookup: Lookup, sight: Sight, tx_us: int
 ) -> tuple[tuple[str, ...], Register]:
     """Return what `find` does, by the look-up of the entity."""
     known = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us)

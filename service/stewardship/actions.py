@@ -12,7 +12,7 @@ from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.interval import INF_US
 from ...schema.operation import ActionReceipt
 from ...schema.principal import ERASE, STEWARD
-from ...schema.values import moment, stamped
+from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import ActionKind, Op
 from ...schema.write import Receipt, Write
 from ...store.operations.actions import Powers, resolve
@@ -171,7 +171,7 @@ def _action(record: ActionRecord) -> Action:
         members=record.members,
         valid_from=moment(record.interval.start_us),
         valid_until=moment(record.interval.end_us),
-        opened=stamped(record.tx_start),
+        opened=stamp_time(record.tx_start),
         closed=moment(record.tx_end),
         outcome=record.outcome,
         closed_by=record.closed_by,

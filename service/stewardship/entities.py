@@ -34,7 +34,7 @@ from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
 from ..backend.parsing import scope_of
 from ..reading.resolve import Resolver
-from ..reading.view import View, Who, entity_views, sight_of
+from ..reading.view import EntityLike, View, entity_views, sight_of
 from .comparing import EntityComparison, compared
 
 
@@ -132,7 +132,7 @@ class Entities(Caller):
 
     def resolve(
         self,
-        mention: Who,
+        mention: EntityLike,
         type: str | None = None,
         *,
         scope: Scope | Mapping[str, str] | None = None,
@@ -147,7 +147,7 @@ class Entities(Caller):
         resolving = Resolver(self.backend, self.principal)
         return resolving.resolve(mention, type, stated_scope.scope_id, near)
 
-    def get(self, entity: Who) -> EntityPage:
+    def get(self, entity: EntityLike) -> EntityPage:
         """Return the page of an entity; a merged-away id redirects.
 
         Raises:
@@ -172,7 +172,7 @@ class Entities(Caller):
             history=_history(view, aliases, judgements),
         )
 
-    def compare(self, a: Who, b: Who) -> EntityComparison:
+    def compare(self, a: EntityLike, b: EntityLike) -> EntityComparison:
         """Return why two entities would be taken for one, or would not, line by line.
 
         Their names are scored against each other, best pair first, with the scopes and the

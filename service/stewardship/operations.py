@@ -11,11 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...schema.claim import EMPTIED, Permissions, Version
+from ...schema.claim import EMPTY_CONTENT, Permissions, Version
 from ...schema.errors import InvalidInput, NotFound
 from ...schema.interval import INF_US
 from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
-from ...schema.principal import ERASE, EVERYONE, OPERATE, PROMOTE, TENANT_SCOPE, Scope
+from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, PROMOTE, TENANT_SCOPE, Scope
 from ...schema.values import moment
 from ...schema.vocabulary import Classification, parse
 from ...schema.write import Receipt, Write
@@ -28,7 +28,7 @@ from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller, unknown_object
 from ..backend.parsing import scope_of
-from ..reading.view import Who, find
+from ..reading.view import EntityLike, find
 from ..sessions.erasure import (
     ErasurePatterns,
     erase_repeats,
@@ -44,7 +44,9 @@ from ..writing.write import Writer
 class Steward(Caller):
     """The privileged operations of one caller."""
 
-    def erase(self, object_id: str | None, entity: Who | None, reason: str) -> ErasureReceipt:
+    def erase(
+        self, object_id: str | None, entity: EntityLike | None, reason: str
+    ) -> ErasureReceipt:
         """Empty an object, or an entity with all that is said about it; a tombstone stays.
 
         The texts of sessions that name the entity, or repeat the object, are emptied too.
@@ -125,7 +127,7 @@ class Steward(Caller):
             permissions = replace(permissions, classification=parse(Classification, classification))
         if allow is not None:
             roles = tuple(sorted(words.check("role", tuple(allow))))
-            permissions = replace(permissions, allow=roles or (EVERYONE,))
+            permissions = replace(permissions, allow=roles or (EVERYONE_TAG,))
         if deny is not None:
             roles = tuple(sorted(words.check("role", tuple(deny))))
             permissions = replace(permissions, deny=roles)
@@ -188,7 +190,7 @@ class Steward(Caller):
 
     def _widened_write(self, claim: Version, scope: Scope) -> Write:
         details, permissions = claim.details, claim.permissions
-        content = claim.content or EMPTIED
+        content = claim.content or EMPTY_CONTENT
         decay = details.decay_rule
         return Write(
             slot=details.slot,
@@ -208,7 +210,7 @@ class Steward(Caller):
             enforcement=None if content.enforcement is None else json.loads(content.enforcement),
             security_classification=permissions.classification.value,
             sensitivity=tuple(label.value for label in details.sensitivity),
-            allow_roles=() if EVERYONE in permissions.allow else permissions.allow,
+            allow_roles=() if EVERYONE_TAG in permissions.allow else permissions.allow,
             deny_roles=permissions.deny,
             decay_rule=decay,
             retirement_rule=details.retirement_rule.value,
@@ -268,7 +270,7 @@ class Steward(Caller):
             lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate, owner=owner)
         )
 
-    def _entity(self, entity: Who) -> str:
+    def _entity(self, entity: EntityLike) -> str:
         with self._reading() as reader:
             roots, _ = find(reader, entity, self.principal.sight(), reader.clock().last_us)
 

@@ -22,7 +22,7 @@ from ...store.port.store import Reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rescored:
+class RescoredCase:
     """An automatic bind that the current model doubts."""
 
     merge_id: str
@@ -37,7 +37,7 @@ class Rescored:
     """The model that made it."""
 
 
-def rescored(reader: Reader, bands: ResolutionPolicy) -> tuple[Rescored, ...]:
+def rescore_cases(reader: Reader, bands: ResolutionPolicy) -> tuple[RescoredCase, ...]:
     """Return the standing binds by rule that score below the bind band now, lowest first."""
     known = reader.entities(reader.entity_ids(), tx_us=reader.clock().last_us)
     pairs = (
@@ -54,7 +54,7 @@ def rescored(reader: Reader, bands: ResolutionPolicy) -> tuple[Rescored, ...]:
     return tuple(sorted(doubts, key=lambda pair: (pair.now, pair.merge_id)))
 
 
-def _rescored_pair(row: Judgement, left: Entity, right: Entity) -> Rescored:
+def _rescored_pair(row: Judgement, left: Entity, right: Entity) -> RescoredCase:
     lines = {line[0] for line in json.loads(row.evidence).get("features", ())}
     context = PairContext(
         same_handle="same_handle" in lines,
@@ -66,7 +66,7 @@ def _rescored_pair(row: Judgement, left: Entity, right: Entity) -> Rescored:
     form, right_form = normalize(left.name, kind), normalize(right.name, kind)
     pair = score_pair(form, (right_form,), kind, context, default_model())
 
-    return Rescored(
+    return RescoredCase(
         merge_id=row.merge_id or row.judgement_id,
         left=row.left_id,
         right=row.right_id,

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from ...schema.claim import Version
 from ...schema.entity import Review
 from ...schema.principal import Sight
-from ...schema.values import stamped
+from ...schema.values import stamp_time
 from ...store.port.store import Ask, Point, Reader
 
-BY = ("mention", "source", "scope", "type", "reason")
+GROUPINGS = ("mention", "source", "scope", "type", "reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,9 @@ def sources_of(reader: Reader, cases: Sequence[Review], sight: Sight) -> Mapping
     return {c.review_id: origin[c.object_id] for c in cases if c.object_id in origin}
 
 
-def grouped(cases: Sequence[Review], key: str, sources: Mapping[str, str]) -> tuple[CaseGroup, ...]:
+def groups_of(
+    cases: Sequence[Review], key: str, sources: Mapping[str, str]
+) -> tuple[CaseGroup, ...]:
     """Return cases in groups, the largest first, then by value; the order inside stays."""
     members: dict[str, list[Review]] = {}
     for case in cases:
@@ -68,7 +70,7 @@ def grouped(cases: Sequence[Review], key: str, sources: Mapping[str, str]) -> tu
             by=key,
             value=value,
             cases=len(group),
-            oldest=str(stamped(min(case.opened_tx for case in group)).date()),
+            oldest=str(stamp_time(min(case.opened_tx for case in group)).date()),
             mentions=tuple(dict.fromkeys(case.mention for case in group))[:3],
         )
         for value, group in members.items()

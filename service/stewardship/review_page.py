@@ -15,7 +15,7 @@ from ...resolution.model import default_model
 from ...schema.answers import EntityView
 from ...schema.entity import EntityCandidate, Review
 from ...schema.policy import ResolutionPolicy
-from ...schema.values import stamped
+from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState
 
 _SNIPPET = 200
@@ -138,7 +138,7 @@ def queue_state(waiting: Sequence[Review], cases: Iterable[Review]) -> QueueStat
     oldest = min((case.opened_tx for case in waiting), default=None)
     return QueueState(
         waiting=len(waiting),
-        oldest=None if oldest is None else str(stamped(oldest).date()),
+        oldest=None if oldest is None else str(stamp_time(oldest).date()),
         decided=right + wrong,
         agreement=round(right / (right + wrong), 3) if right + wrong else None,
     )

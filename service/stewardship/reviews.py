@@ -22,7 +22,7 @@ from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, EntityCandidate, Revi
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.operation import ReviewReceipt
 from ...schema.principal import STEWARD
-from ...schema.values import stamped
+from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState, parse
 from ...store.operations.change import Mandate
 from ...store.operations.review import Remember, accept, reject, undo, unsure
@@ -32,8 +32,8 @@ from ..backend.caller import Caller
 from ..reading.masking import Mask
 from ..reading.view import View, described_entity, sight_of
 from .entities import facts_of
-from .rescoring import Rescored, rescored
-from .review_groups import BY, CaseGroup, grouped, sources_of
+from .rescoring import RescoredCase, rescore_cases
+from .review_groups import GROUPINGS, CaseGroup, groups_of, sources_of
 from .review_page import (
     Impact,
     QueueState,
@@ -227,7 +227,7 @@ class Reviews(Caller):
         with self._reading() as reader:
             return queue_state(waiting, reader.reviews())
 
-    def below(self) -> tuple[Rescored, ...]:
+    def below(self) -> tuple[RescoredCase, ...]:
         """Score every standing automatic bind with the current model, by names alone.
 
         Return those that would not bind today, the least likely first; nothing changes.
@@ -238,7 +238,7 @@ class Reviews(Caller):
         """
         self.principal.require(STEWARD)
         with self._reading() as reader:
-            return rescored(reader, self.backend.policy.resolution)
+            return rescore_cases(reader, self.backend.policy.resolution)
 
     def matching(
         self,
@@ -279,13 +279,13 @@ class Reviews(Caller):
         Raises:
             InvalidInput: `unknown_vocabulary`.
         """
-        if by not in BY:
+        if by not in GROUPINGS:
             raise InvalidInput(
-                f"group by {by!r}: known: {', '.join(BY)}", code="unknown_vocabulary"
+                f"group by {by!r}: known: {', '.join(GROUPINGS)}", code="unknown_vocabulary"
             )
 
         cases = self.list()
-        return grouped(cases, by, self._sources(cases) if by == "source" else {})
+        return groups_of(cases, by, self._sources(cases) if by == "source" else {})
 
     def _sources(self, cases: Sequence[Review]) -> Mapping[str, str]:
         with self._reading() as reader:
@@ -394,7 +394,7 @@ class Reviews(Caller):
             versions.update({v.row.vid: v for v in mask.over(reader, page.versions)})
 
         texts = [
-            f"{v.details.source_origin} {stamped(v.row.claim.tx).date()}: "
+            f"{v.details.source_origin} {stamp_time(v.row.claim.tx).date()}: "
             + with_mention_marked(_text(v), case.mention)
             for _, v in sorted(versions.items(), reverse=True)
             if v.visible and _text(v)

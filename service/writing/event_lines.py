@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NoReturn, cast
 
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, did_you_mean
-from ...schema.limits import LINE_BYTES, WHOLE, check_number
+from ...schema.limits import INTEGER_MAX, LINE_BYTES, check_number
 from ...schema.write import Write
 from ..backend.times import instant
 from .trust import parsed_authorship
@@ -206,7 +206,7 @@ def json_object(text: str) -> dict[str, Any]:
             text,
             object_pairs_hook=_unique_members,
             parse_constant=_no_constant,
-            parse_int=_whole,
+            parse_int=_integer,
             parse_float=_finite,
         )
     except json.JSONDecodeError as error:
@@ -232,9 +232,9 @@ def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _whole(digits: str) -> int:
+def _integer(digits: str) -> int:
     # A number of thousands of digits takes quadratic time to read, and Python refuses it.
-    number = int(digits) if len(digits) <= 20 else WHOLE + 1
+    number = int(digits) if len(digits) <= 20 else INTEGER_MAX + 1
     check_number(number, "a number")
     return number
 

@@ -120,7 +120,7 @@ def _flag(value: object, field: str) -> None:
         raise InvalidInput(f"{field} must be true or false", code="bad_field", field=field)
 
 
-_OTHERS: Final[Mapping[str, Check]] = {
+_OTHER_CHECKS: Final[Mapping[str, Check]] = {
     "subject": _entity,
     "value": _value,
     "valid_from": _moment,
@@ -144,6 +144,6 @@ _OTHERS: Final[Mapping[str, Check]] = {
     ),
 }
 _CHECKS: Final = tuple(
-    (name, item.default, _OTHERS.get(name, _text))
+    (name, item.default, _OTHER_CHECKS.get(name, _text))
     for name, item in Write.__dataclass_fields__.items()
 )

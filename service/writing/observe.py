@@ -34,8 +34,8 @@ from ..extraction.claims import (
     Extraction,
     ExtractionContext,
 )
-from ..reading.mentions import MentionFinder, Stated
-from ..reading.view import Who
+from ..reading.mentions import MentionFinder, StatedMentions
+from ..reading.view import EntityLike
 from .trust import may_direct
 from .write import Writer, by_author
 
@@ -45,12 +45,12 @@ class Observation:
     """What was said, by whom, where and when."""
 
     text: str
-    speaker: Who | None
+    speaker: EntityLike | None
     source_origin: str
     at: Moment
     why_it_matters: str | None
     applicable_task_types: Sequence[str]
-    mentions: Stated = ()
+    mentions: StatedMentions = ()
     layer: StateLayer = StateLayer.USER
     """Of the passage and its claims."""
     decay_rule: Mapping[str, float] | None = None
@@ -267,7 +267,7 @@ _OWN_WORDS: Final = ("user", "chat")
 """Schemes of origins in which a person speaks for himself."""
 
 
-def _name_of(speaker: Who) -> str | None:
+def _name_of(speaker: EntityLike) -> str | None:
     if isinstance(speaker, EntityRef):
         return speaker.name
     return speaker if isinstance(speaker, str) else str(speaker.get("name") or "") or None

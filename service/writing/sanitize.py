@@ -22,7 +22,7 @@ from ...schema.layers import LAYERS, OBJECT_TYPES, DecayRule, object_type_of
 from ...schema.principal import TENANT_SCOPE, Scope, only_project, write_scope
 from ...schema.slots import Slot
 from ...schema.sources import Channel, channel
-from ...schema.values import NOTHING, Value, canonical_json, canonical_value
+from ...schema.values import NO_VALUE_KEY, Value, canonical_json, canonical_value
 from ...schema.vocabulary import (
     Authority,
     ObjectType,
@@ -126,7 +126,7 @@ class _DraftBuilder:
             slot=slot,
             slot_key=target.claim.slot_key if target else None,
             subject=None if target else self._subject(op, slot),
-            value_key=value.key if value else NOTHING,
+            value_key=value.key if value else NO_VALUE_KEY,
             value_mention=mention,
             valid_from=valid_from,
             valid_until=valid_until,

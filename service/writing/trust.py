@@ -14,7 +14,7 @@ from typing import Final
 from ...schema.claim import Assertion, Authorship, Details, Permissions
 from ...schema.errors import InvalidInput
 from ...schema.policy import Policy
-from ...schema.principal import EVERYONE, Principal, Scope
+from ...schema.principal import EVERYONE_TAG, Principal, Scope
 from ...schema.record_json import from_plain
 from ...schema.slots import Slot, Vocabulary
 from ...schema.sources import Channel, SourceKind, effective_level
@@ -80,7 +80,9 @@ def levels_of(request: WriteRequest, source: Channel, slot: Slot | None) -> tupl
 def permissions_of(request: WriteRequest, sensitivity: Iterable[Sensitivity]) -> Permissions:
     """Return who may see the object: the highest class and the common roles (lattice)."""
     write, sources = request.write, request.references.sources
-    allow = set(request.context.vocabulary.check("role", tuple(write.allow_roles))) or {EVERYONE}
+    allow = set(request.context.vocabulary.check("role", tuple(write.allow_roles))) or {
+        EVERYONE_TAG
+    }
     deny = set(request.context.vocabulary.check("role", tuple(write.deny_roles)))
     classes = [s.permissions.classification for s in sources]
     if write.security_classification is not None:
@@ -165,9 +167,9 @@ def _rank(source: Assertion, kinds: Mapping[str, SourceKind]) -> int:
 
 def _common_roles(allow: set[str], second: set[str]) -> set[str]:
     """Return the roles that two allow lists share; `*` is everyone."""
-    if EVERYONE in allow:
+    if EVERYONE_TAG in allow:
         return second
-    return allow if EVERYONE in second else (allow & second) or {_OWNER_ALONE}
+    return allow if EVERYONE_TAG in second else (allow & second) or {_OWNER_ALONE}
 
 
 _OWNER_ALONE = "owner"

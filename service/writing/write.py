@@ -14,7 +14,7 @@ from typing import Any
 from ...resolution.register import Register
 from ...schema.claim import Assertion, Authorship, Claim, Version
 from ...schema.errors import InvalidInput, TenureError
-from ...schema.interval import ALWAYS
+from ...schema.interval import ALL_TIME
 from ...schema.principal import OPERATE, visible_scopes
 from ...schema.signing import key_digest, key_id
 from ...schema.tool_manifest import signed_manifest
@@ -282,8 +282,8 @@ def _of_draft(draft: Draft) -> Assertion:
             slot_key="",
             op=draft.op,
             value_key=draft.value_key,
-            interval=ALWAYS,
-            since_us=ALWAYS.start_us,
+            interval=ALL_TIME,
+            since_us=ALL_TIME.start_us,
             level=draft.level,
             source_authority=draft.source_authority,
             confidence=draft.confidence,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from ...resolution.bind import SCORED, Named, Rules, Scorer, as_ref, bind
+from ...resolution.bind import SCORE_REASON, MentionOrId, Rules, Scorer, as_ref, bind
 from ...resolution.keys import alias_key, entity_id, free_ordinal, is_description
 from ...resolution.names import taught_level
 from ...resolution.register import Register
@@ -27,7 +27,7 @@ from ...schema.entity import (
     Review,
 )
 from ...schema.errors import InvalidInput
-from ...schema.interval import ALWAYS, INF_US, MIN_US, Interval
+from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE, Principal
 from ...schema.slots import UNKNOWN_TYPE, compatible
@@ -224,7 +224,7 @@ class _Admission:
         resolution = bind(span.mention, self.register, self.rules, self.scorer)
         if resolution.decision is Decision.NEW and not span.stated:
             return None
-        if resolution.entity is None or resolution.reason == SCORED:
+        if resolution.entity is None or resolution.reason == SCORE_REASON:
             return self._create(as_ref(span.mention), f"mention/{span.start}", resolution)
 
         self.register.named_now.add(resolution.entity)
@@ -270,7 +270,7 @@ class _Admission:
 
     def _bind(
         self,
-        mention: Named,
+        mention: MentionOrId,
         role: str,
         types: Sequence[str],
         related: frozenset[str] = frozenset(),
@@ -287,7 +287,7 @@ class _Admission:
                 as_ref(mention_typed), lines, self.register, self.rules.scopes
             )
 
-        if resolution.entity is None or resolution.reason == SCORED:
+        if resolution.entity is None or resolution.reason == SCORE_REASON:
             return self._create(as_ref(mention_typed), role, resolution)
 
         self.register.named_now.add(resolution.entity)
@@ -334,7 +334,7 @@ class _Admission:
 
     def _doubts(self, ref: EntityRef, raw: str, resolution: Resolution) -> Iterator[Review]:
         """Yield a case for each automatic bind that a name under review has made ambiguous."""
-        reviewed = resolution.reason == SCORED and resolution.decision is Decision.REVIEW
+        reviewed = resolution.reason == SCORE_REASON and resolution.decision is Decision.REVIEW
         if not self.scorer or not reviewed:
             return
 
@@ -348,11 +348,11 @@ class _Admission:
         """Return the case a person should see: one that waits, a suggestion, or an audit."""
         reason = resolution.reason
         if resolution.decision is not Decision.REVIEW:
-            if not resolution.candidates or reason not in (SCORED, SUGGESTION):
+            if not resolution.candidates or reason not in (SCORE_REASON, SUGGESTION):
                 return None
             if is_sampled(raw, self.rules.bands.audit_share):
                 reason = AUDIT
-            elif reason == SCORED:
+            elif reason == SCORE_REASON:
                 return None
 
         return Review(
@@ -471,7 +471,7 @@ class _Admission:
     def _claim(self, key: str, value_key: str, ordinal: int) -> Claim:
         draft = self.draft
         since = self.tx if draft.valid_from is None else draft.valid_from
-        interval = ALWAYS if draft.whole_extent else Interval(since, draft.valid_until)
+        interval = ALL_TIME if draft.whole_extent else Interval(since, draft.valid_until)
 
         return Claim(
             object_id=draft.object_id,

@@ -18,7 +18,7 @@ from ...resolution.register import Register
 from ...schema.claim import Edge, Look, Row
 from ...schema.entity import DOUBTED, SUGGESTION, Review
 from ...schema.errors import InvalidInput, TenureError
-from ...schema.interval import ALWAYS, Interval
+from ...schema.interval import ALL_TIME, Interval
 from ...schema.policy import Policy
 from ...schema.values import iso, moment
 from ...schema.vocabulary import ActionKind, EdgeKind, Outcome, Status
@@ -312,7 +312,7 @@ def _settle_ties(tx: WriteTx, work: _Work) -> None:
         return
 
     # a tie may stand outside what the group has read
-    reads = [SlotRead(slot_keys, ALWAYS, full=False) for _, slot_keys in sorted(keys.items())]
+    reads = [SlotRead(slot_keys, ALL_TIME, full=False) for _, slot_keys in sorted(keys.items())]
     waiting = tx.open_actions(slot_keys=sorted({key for read in reads for key in read.slot_keys}))
 
     for (slot, slot_keys), rows in zip(sorted(keys.items()), tx.open_rows(reads), strict=True):

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...schema.claim import Assertion, Edge
-from ...schema.interval import ALWAYS, INF_US, Interval
+from ...schema.interval import ALL_TIME, INF_US, Interval
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, EdgeKind, ObjectType
 from ..port.store import ActionRecord, Flag
@@ -75,7 +75,7 @@ def derivations(assertion: Assertion, stamp: int) -> list[Edge]:
             kind=EdgeKind.DERIVED_FROM,
             src=assertion.claim.object_id,
             dst=source,
-            interval=ALWAYS,
+            interval=ALL_TIME,
             reason="",
             relation="",
             tx=stamp,
@@ -110,7 +110,7 @@ def due_action(object_id: str, kind: ActionKind, stamp: int) -> ActionRecord:
         kind=kind,
         object_id=object_id,
         slot_key=None,
-        interval=ALWAYS,
+        interval=ALL_TIME,
         members=(object_id,),
         detail=canonical_json({}),
         tx_start=stamp,

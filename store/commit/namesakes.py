@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...resolution.bind import Named, as_ref
+from ...resolution.bind import MentionOrId, as_ref
 from ...resolution.keys import alias_key, is_id
 from ...resolution.register import Register
 from ...schema.entity import NAMESAKES, EntityCandidate, EntityRef, Feature, Resolution
@@ -132,7 +132,7 @@ def _line(draft: Draft) -> ClaimLine:
     )
 
 
-def _value_name(mention: Named | None) -> str:
+def _value_name(mention: MentionOrId | None) -> str:
     if mention is None:
         return ""
     return (

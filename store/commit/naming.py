@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...resolution.bind import Named, as_ref
+from ...resolution.bind import MentionOrId, as_ref
 from ...resolution.keys import is_id
 from ...schema.entity import EntityRef
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.write import Draft
 
 
-def of_slot_type(mention: Named, types: Sequence[str]) -> Named:
+def of_slot_type(mention: MentionOrId, types: Sequence[str]) -> MentionOrId:
     """Let a name of unknown type take the one type its slot is about."""
     if len(types) != 1 or (isinstance(mention, EntityRef) and mention.type != UNKNOWN_TYPE):
         return mention
@@ -25,16 +25,16 @@ def of_slot_type(mention: Named, types: Sequence[str]) -> Named:
     return replace(as_ref(mention), type=types[0])
 
 
-def subject_mention(draft: Draft) -> Named | None:
+def subject_mention(draft: Draft) -> MentionOrId | None:
     """Return the mention or the id that a draft is about; None for text about nobody."""
     if draft.subject is not None and draft.slot_key is None:
         return of_slot_type(draft.subject, draft.slot.subject_types if draft.slot else ())
     return draft.details.subject_id
 
 
-def mentions_of(drafts: Iterable[Draft]) -> list[Named]:
+def mentions_of(drafts: Iterable[Draft]) -> list[MentionOrId]:
     """Return every mention of drafts that binding must look up."""
-    mentions: list[Named] = []
+    mentions: list[MentionOrId] = []
     for draft in drafts:
         subject = subject_mention(draft)
         mentions += [mention for mention in (subject, draft.value_mention) if mention is not None]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...resolution.bind import Named, Rules, as_ref, bind
+from ...resolution.bind import MentionOrId, Rules, as_ref, bind
 from ...resolution.keys import alias_key
 from ...resolution.known import Known
 from ...resolution.register import Register
@@ -142,7 +142,7 @@ class Neighbourhoods:
     neighbourhood: VisibleRelations
     neighbours: Neighbours
 
-    def rules(self, rules: Rules, mention: Named, register: Register) -> Rules:
+    def rules(self, rules: Rules, mention: MentionOrId, register: Register) -> Rules:
         """Return the rules under which a mention of the write is scored."""
         roots = self.neighbours.get(local_of(mention, rules.scope_id))
         if not roots:
@@ -153,7 +153,7 @@ class Neighbourhoods:
         return self.neighbourhood.rules(replace(rules, related=family), roots, register)
 
 
-def relation_of(draft: Draft) -> tuple[Named, Named] | None:
+def relation_of(draft: Draft) -> tuple[MentionOrId, MentionOrId] | None:
     """Return the two ends of the relation that a draft states, None where it states none."""
     subject, value = subject_mention(draft), draft.value_mention
     if subject is None or value is None or draft.op not in _STATES:
@@ -181,13 +181,13 @@ def neighbours_of(drafts: Sequence[Draft], register: Register, rules: Rules) -> 
     return neighbours
 
 
-def local_of(mention: Named, scope_id: str) -> Local:
+def local_of(mention: MentionOrId, scope_id: str) -> Local:
     """Return what tells the mentions of one write apart."""
     ref = as_ref(mention)
     return alias_key(ref.name), ref.type, scope_id
 
 
-def _exact_root(mention: Named, register: Register, rules: Rules) -> str | None:
+def _exact_root(mention: MentionOrId, register: Register, rules: Rules) -> str | None:
     """Return the canonical id of what an id, an identifier or an alias decides on."""
     try:
         resolution = bind(mention, register, rules)

@@ -22,7 +22,7 @@ from ...schema.interval import INF_US
 from ...schema.record_json import to_plain
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
-from ..port.audit import GENESIS, chained
+from ..port.audit import GENESIS, chain_digest
 from ..port.store import Batch, Clock, VectorRow
 from . import codec, register_codec, sessions
 from .calls import Writes
@@ -252,7 +252,7 @@ def _signatures(calls: Writes, batch: Batch) -> dict[str, str]:
 
 def _events(counters: ClockCounters, batch: Batch) -> Iterator[Properties]:
     for event in batch.events:
-        counters.digest = chained(counters.digest, event)
+        counters.digest = chain_digest(counters.digest, event)
         yield {
             "seq": event.seq,
             "tx": event.tx,

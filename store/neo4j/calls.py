@@ -21,7 +21,7 @@ from neo4j import exceptions as driver_errors
 from ..port.targets import Target
 from ..search.two_generation_cache import Halves
 from .codec import Bodies
-from .connect import ServerFacts, translated
+from .connect import ServerFacts, our_errors
 
 _LOG = logging.getLogger("tenure.store.neo4j")
 _FIRST_PAUSE_S: Final = 0.05
@@ -77,7 +77,7 @@ class ServerLink:
     @contextlib.contextmanager
     def reads(self, tenant: str) -> Generator[Reads]:
         """Open a session for reading."""
-        with translated(self.target), self.session(neo4j.READ_ACCESS) as session:
+        with our_errors(self.target), self.session(neo4j.READ_ACCESS) as session:
             yield Reads(self, session, tenant)
 
 

@@ -15,7 +15,7 @@ from typing import Final, LiteralString
 
 from ...resolution import clusters
 from ...schema.interval import INF_US, MIN_US
-from ..port.audit import GENESIS, chained, unattributed
+from ..port.audit import GENESIS, chain_digest, unattributed_problems
 from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec, schema, sessions
@@ -43,8 +43,8 @@ def violations(calls: Reads) -> Iterator[str]:
     key = bytes(calls.rows(statements.KEYS)[0]["secret"])
     yield from chain_faults(key, sessions.all_events(calls))
     yield from _identity(calls)
-    (standing,) = calls.rows(cypher.UNATTRIBUTED)
-    yield from unattributed(int(standing["claims"]))
+    (standing,) = calls.rows(cypher.UNATTRIBUTED_ROWS)
+    yield from unattributed_problems(int(standing["claims"]))
 
 
 def _overlaps(calls: Reads, text: LiteralString, sentence: str) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _log(calls: Reads) -> Iterator[str]:
     for record in calls.stream(register.ALL_EVENTS):
         properties = record["record"]
         event, count = codec.event(properties), count + 1
-        digest = chained(digest, event)
+        digest = chain_digest(digest, event)
         if event.seq != count:
             yield f"the log has a gap before event {event.seq}"
             return

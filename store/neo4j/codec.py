@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from ...schema.claim import (
-    EMPTIED,
+    EMPTY_CONTENT,
     Assertion,
     Claim,
     Content,
@@ -45,7 +45,7 @@ Properties = dict[str, Any]
 
 HEAD: Final = 0
 HIDDEN_DENIAL: Final = 1
-HIDDEN: Final = 2
+HIDDEN_HEAD: Final = 2
 """The values of `open` on an open version; closed and quarantined ones have none."""
 
 _STANDING: Final = {
@@ -150,7 +150,7 @@ def openness(row: Row) -> int | None:
         return None
     if row.look.head:
         return HEAD
-    return HIDDEN_DENIAL if row.claim.op is Op.DENY else HIDDEN
+    return HIDDEN_DENIAL if row.claim.op is Op.DENY else HIDDEN_HEAD
 
 
 def edge_row(edge: Edge, n: int) -> Properties:
@@ -199,7 +199,7 @@ def assertion(properties: Mapping[str, Any]) -> Assertion:
     return Assertion(
         claim=_claim(line),
         details=_details(line),
-        content=EMPTIED if line[_VALUE] is None else _content(line),
+        content=EMPTY_CONTENT if line[_VALUE] is None else _content(line),
         permissions=_permissions(line),
         quarantine=line[_QUARANTINE] or "",
         erased=bool(line[_ERASED]),

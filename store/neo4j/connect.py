@@ -1,7 +1,7 @@
 """One driver to one Neo4j server, and errors that say what to do.
 
 `connect` opens the process's driver for a server, proves that a Neo4j of a supported version
-answers for the database, and returns both facts and driver. `translated` turns what the driver
+answers for the database, and returns both facts and driver. `our_errors` turns what the driver
 raises into tenure's errors: an operator gets `Unavailable`, an administrator `Forbidden`, a
 caller `InvalidInput`; the driver's own error stays as the cause.
 
@@ -128,7 +128,7 @@ def connect(
     """
     _check_uri(target.uri)
 
-    with translated(target):
+    with our_errors(target):
         driver = neo4j.GraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
             target.uri,
             auth=auth,
@@ -152,7 +152,7 @@ def identify(driver: neo4j.Driver, target: Target) -> ServerFacts:
     """
     # an auto-commit query: a managed one would try for 15 s to reach a server that is down
     with (
-        translated(target),
+        our_errors(target),
         driver.session(database=target.database) as session,  # pyright: ignore[reportUnknownMemberType]
     ):
         result = session.run(COMPONENTS)
@@ -193,7 +193,7 @@ def server_facts(agent: str, components: tuple[Component, ...], target: Target) 
 
 
 @contextlib.contextmanager
-def translated(target: Target) -> Generator[None]:
+def our_errors(target: Target) -> Generator[None]:
     """Raise tenure's error for what the driver raises inside; leave the rest alone."""
     try:
         yield

@@ -28,7 +28,7 @@ Names = tuple[Lookup, Sequence[str]]
 """What is looked up, and the scopes whose aliases are visible."""
 Properties = Mapping[str, Any]
 """What a node has, as stored."""
-Taught = Sequence[Any]
+TaughtName = Sequence[Any]
 """An alias as stored, with what its teacher may say; None without such a claim."""
 Proposal = tuple[Alias, int]
 """An alias that shares blocking keys with a name, and what they weigh."""
@@ -42,10 +42,10 @@ class _Facts:
     entity: Entity
     identifiers: Sequence[Properties]
     judgements: Sequence[Properties]
-    names: Sequence[Taught]
+    names: Sequence[TaughtName]
     cases: Sequence[Properties]
 
-    def case(self, tx_us: int) -> clusters.Waited | None:
+    def case(self, tx_us: int) -> clusters.PendingCase | None:
         """How its blocking case stood at a tx."""
         newest: Properties | None = None
         for case in self.cases:
@@ -56,7 +56,9 @@ class _Facts:
 
         if newest is None:
             return None
-        return clusters.Waited(ReviewState(newest["state"]), newest["decided_entity"] is not None)
+        return clusters.PendingCase(
+            ReviewState(newest["state"]), newest["decided_entity"] is not None
+        )
 
     def matches(self, tx_us: int) -> set[str]:
         """The entities that were one with it at a tx."""
@@ -74,7 +76,7 @@ class _NameAnswer:
     norms: frozenset[str]
     identifiers: frozenset[tuple[str, str]]
     scopes: frozenset[str]
-    alias_rows: Sequence[Taught]
+    alias_rows: Sequence[TaughtName]
     identifier_rows: Sequence[Properties]
 
     def covers(self, lookup: Lookup, scopes: Sequence[str]) -> bool:
@@ -169,7 +171,7 @@ class Neo4jRegister:
     def name_rows(self, entity_ids: Sequence[str], tx_us: int) -> tuple[NameRow, ...]:
         """The names of raw entities that were open at a tx, whoever may see them."""
         self._fetch(set(entity_ids), tx_us)
-        names: list[Taught] = []
+        names: list[TaughtName] = []
         for entity_id in sorted(set(entity_ids)):
             facts = self._facts_at(entity_id, tx_us)
             for name in facts.names if facts else ():
@@ -313,13 +315,13 @@ class Neo4jRegister:
 
         # The stored states are those of the last stamp; an earlier tx has them worked out.
         if tx_us < self._last_us:
-            cases: dict[str, clusters.Waited] = {}
+            cases: dict[str, clusters.PendingCase] = {}
             for entity_id, facts in facts_of.items():
                 case = facts.case(tx_us)
                 if case:
                     cases[entity_id] = case
 
-            entities = clusters.believed(entities, canonical, cases)
+            entities = clusters.entities_as_of(entities, canonical, cases)
 
         return Known(
             identifiers=_identifiers(facts_of.values(), tx_us),

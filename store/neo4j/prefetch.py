@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.records import Expected, held_ask
-from ..port.store import ActionRecord, Ask, Found, Point
+from ..port.records import NextReads, held_ask
+from ..port.store import ActionRecord, Ask, Point, VersionPage
 from . import register_codec, versions
 from .calls import Reads
 from .cypher import candidates as cypher
@@ -42,23 +42,23 @@ class Prefetch:
     def __init__(self, calls: Reads, register: Neo4jRegister) -> None:
         self._calls = calls
         self._register = register
-        self._answers: dict[PrefetchKey, Found] = {}
+        self._answers: dict[PrefetchKey, VersionPage] = {}
         self._searches: dict[PrefetchKey, Records] = {}
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
 
-    def versions(self, ask: Ask, sight: Sight, point: Point) -> Found | None:
+    def versions(self, ask: Ask, sight: Sight, point: Point) -> VersionPage | None:
         """The answer of an ask."""
         return self._answers.get(PrefetchKey(ask, sight, point))
 
-    def standing(self, scopes: Sequence[str], sight: Sight, point: Point) -> Found | None:
+    def standing(self, scopes: Sequence[str], sight: Sight, point: Point) -> VersionPage | None:
         """What stands without any query."""
         return self._answers.get(PrefetchKey(("standing", *scopes), sight, point))
 
     def around(
         self, entity_ids: Iterable[str], limit: int, sight: Sight, point: Point
-    ) -> Found | None:
+    ) -> VersionPage | None:
         """What stands around entities."""
         return self._answers.get(PrefetchKey(_near_key(entity_ids, limit), sight, point))
 
@@ -72,7 +72,7 @@ class Prefetch:
 
     # --- what is asked
 
-    def ask(self, forecast: Expected, *, live: bool) -> None:
+    def ask(self, forecast: NextReads, *, live: bool) -> None:
         """Ask everything at once; `live` tells whether the point is the last stamp."""
         search = versions.search_of(forecast.terms, limit=forecast.limit, live=live)
         asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in _LISTS]
@@ -86,7 +86,7 @@ class Prefetch:
 
     def _keep(
         self,
-        forecast: Expected,
+        forecast: NextReads,
         search: Search | None,
         asks: Sequence[Ask],
         by_place: Mapping[int, Records],
@@ -108,14 +108,14 @@ class Prefetch:
         if forecast.held:
             self._keep_held(forecast, by_place[_QUEUE])
 
-    def _keep_near(self, forecast: Expected, records: Records) -> None:
+    def _keep_near(self, forecast: NextReads, records: Records) -> None:
         edge = next((record["note"][2] for record in records if not record["seen"]), None)
         if edge is not None and forecast.walk is not None:
             answer = versions.near_rows(self._calls, records, forecast.point.tx_us)
             key = PrefetchKey(_near_key(edge, forecast.walk.limit), forecast.sight, forecast.point)
             self._answers[key] = answer
 
-    def _keep_held(self, forecast: Expected, records: Records) -> None:
+    def _keep_held(self, forecast: NextReads, records: Records) -> None:
         (note,) = (record["note"] for record in records if record["claim"] is None)
         tx_us = forecast.point.tx_us
         actions = tuple(register_codec.action(entry, tx_us) for entry in note[0])
@@ -132,7 +132,7 @@ def _near_key(entity_ids: Iterable[str], limit: int) -> tuple[str | int, ...]:
 
 
 def _questions(
-    forecast: Expected, search: Search | None, asks: Sequence[Ask], tenant: str
+    forecast: NextReads, search: Search | None, asks: Sequence[Ask], tenant: str
 ) -> dict[str, Any]:
     lists: dict[str, list[Question]] = {name: [] for name in _LISTS}
     for place, ask in enumerate(asks, _ASKS):

@@ -21,20 +21,20 @@ from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.records import Expected, Names
+from ..port.records import Names, NextReads
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
     Ask,
     Clock,
-    Found,
     Point,
     RecordKind,
-    Related,
+    RelatedEnds,
     StoredReceipt,
     TxEvent,
     Usage,
     VectorRow,
+    VersionPage,
 )
 from ..port.vectors import Vectors
 from . import codec, exporting, identity, register_codec, sessions, versions
@@ -46,7 +46,7 @@ from .cypher import register
 from .prefetch import Prefetch
 
 _LAST_ID = "\uffff"
-_UNLIMITED = 2**31 - 1
+_NO_LIMIT = 2**31 - 1
 """Above every review id."""
 
 
@@ -89,7 +89,7 @@ class Neo4jReader:
         """The server and database that the snapshot is of."""
         return self._calls.home
 
-    def expect(self, questions: Callable[[], Expected | None]) -> None:
+    def expect(self, questions: Callable[[], NextReads | None]) -> None:
         """Hear what will be asked next, and ask it all at once."""
         forecast = questions()
         if forecast is None:
@@ -136,7 +136,7 @@ class Neo4jReader:
         self, *, type: str | None = None, after: str = "", most: int | None = None
     ) -> tuple[str, ...]:
         """Raw entity ids above another one, sorted; at most so many."""
-        bound = {"after": after, "most": _UNLIMITED if most is None else most}
+        bound = {"after": after, "most": _NO_LIMIT if most is None else most}
         if type is None:
             values = self._calls.column(register.ENTITY_IDS, **bound)
         else:
@@ -156,13 +156,15 @@ class Neo4jReader:
 
     # --- versions
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
         """The versions of an ask."""
         point = self._at_snapshot(point)
         answer = self._prefetch.versions(ask, sight, point)
         return answer or versions.versions(self._calls, ask, sight=sight, point=point)
 
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+    def matching(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> VersionPage:
         """Heads at the point whose claim shares a term, the most telling ones first."""
         point = self._at_snapshot(point)
         live = point.tx_us >= self._clock.last_us
@@ -170,13 +172,15 @@ class Neo4jReader:
         first = self._prefetch.search(search, sight, point)
         return versions.matching(self._calls, search, sight=sight, point=point, first=first)
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
         """The heads that a compile fetches with no query."""
         point = self._at_snapshot(point)
         answer = self._prefetch.standing(scopes, sight, point)
         return answer or versions.standing(self._calls, sight=sight, point=point, scopes=scopes)
 
-    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+    def around(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> VersionPage:
         """Clean heads about these entities or pointing at them."""
         point = self._at_snapshot(point)
         answer = self._prefetch.around(entity_ids, limit, sight, point)
@@ -196,14 +200,14 @@ class Neo4jReader:
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> Related:
+    ) -> RelatedEnds:
         """What relates entities to others by its raw ends; hubs are named apart."""
         snapshot = self._at_snapshot(point)
         return versions.relations(self._calls, entity_ids, sight=sight, point=snapshot, limit=limit)
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
-    ) -> Found:
+    ) -> VersionPage:
         """Rows opened or closed in (after, until]; cost follows the changes."""
         until = self._pin(until_us)
         return versions.changes(self._calls, after_us, until, sight=sight, subjects=subjects)

@@ -21,7 +21,7 @@ from ...schema.signing import stored_digest
 from ..port.store import Migration
 from .applying import LARGEST
 from .calls import Reads, ServerLink
-from .connect import translated
+from .connect import our_errors
 from .cypher import schema as cypher
 
 _TWINS = frozenset(
@@ -40,7 +40,7 @@ def prepare(link: ServerLink) -> None:
     Raises:
         Unavailable: `newer_schema`, `schema_incomplete`.
     """
-    with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:
+    with our_errors(link.target), link.session(neo4j.WRITE_ACCESS) as session:
         version = _version(session, link)
         for number in range(version + 1, cypher.SCHEMA_VERSION + 1):
             _make(session, link, cypher.MIGRATIONS[number - 1])
@@ -64,7 +64,7 @@ def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
     Raises:
         Unavailable: `newer_schema`; `schema_incomplete` for a constraint that the data break.
     """
-    with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:
+    with our_errors(link.target), link.session(neo4j.WRITE_ACCESS) as session:
         version = _version(session, link)
         missing = _missing(session, link, version)
         newer = cypher.MIGRATIONS[version:]

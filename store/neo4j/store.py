@@ -31,7 +31,7 @@ from ..port.targets import Resolve, Target
 from ..port.vectors import Vectors
 from . import applying, checking, schema
 from .calls import CallLimits, Pauses, Reads, ServerLink, Writes, retryable
-from .connect import DriverSettings, connect, translated
+from .connect import DriverSettings, connect, our_errors
 from .cypher import core as cypher
 from .cypher import register
 from .reader import Neo4jReader
@@ -161,7 +161,7 @@ class Neo4jStore:
     def writing(self, tenant: str) -> Generator[Neo4jWriteTx]:
         """Open a write transaction; leaving it cleanly commits, an error rolls back."""
         link = self.link(tenant)
-        with translated(link.target), self._transaction(link, tenant) as tx:
+        with our_errors(link.target), self._transaction(link, tenant) as tx:
             yield tx
 
     def transact(self, tenant: str, work: Callable[[Neo4jWriteTx], Result]) -> Result:
@@ -180,7 +180,7 @@ class Neo4jStore:
         """Run a unit of work until it succeeds or may not be tried again."""
         link = self.link(tenant)
         pauses, constraint = Pauses(link.limits), False
-        with translated(link.target):
+        with our_errors(link.target):
             while True:
                 try:
                     return attempt()

@@ -24,10 +24,10 @@ import neo4j
 from ...schema.errors import InvalidInput
 from ..port.store import VectorRow
 from ..port.targets import Target
-from ..port.vectors import Hit, VectorScore, unpacked
+from ..port.vectors import Hit, VectorScore, unpack_vector
 from ..search.matrix import Matrix
 from .calls import Calls, Reads, ServerLink, Writes
-from .connect import translated
+from .connect import our_errors
 from .cypher import schema as schema_statements
 from .cypher import vectors as cypher
 
@@ -52,7 +52,7 @@ class Dialect:
     """An index of the other kind may stand there from before an upgrade."""
 
 
-_PROCEDURE: Final = Dialect("CYPHER 5 " + cypher.MAKE_INDEX, cypher.NEAR, cypher.DROP_FILTERED)
+_PROCEDURE: Final = Dialect("CYPHER 5 " + cypher.MAKE_INDEX, cypher.NEAREST, cypher.DROP_FILTERED)
 _CLAUSE: Final = Dialect(
     "CYPHER 25 " + cypher.MAKE_FILTERED, cypher.NEAR_FILTERED, cypher.DROP_INDEX
 )
@@ -165,7 +165,7 @@ def feed(calls: Writes, encoder_id: str, until: int) -> int:
 
 def _embeddings(records: Iterable[neo4j.Record]) -> Iterator[dict[str, Any]]:
     for record in records:
-        numbers = unpacked(bytes(record["vec16"]))
+        numbers = unpack_vector(bytes(record["vec16"]))
         yield {
             "object_id": record["object_id"],
             "part": record["part"],
@@ -195,7 +195,7 @@ class Indexes:
 def _make(link: ServerLink, dimensions: int) -> None:
     dialect = dialect_of(link)
     config = {"vector.dimensions": dimensions, "vector.similarity_function": "cosine"}
-    with translated(link.target), link.session(neo4j.WRITE_ACCESS) as session:
+    with our_errors(link.target), link.session(neo4j.WRITE_ACCESS) as session:
         for record in list(session.run(link.dialect + cypher.PRESENT_INDEX)):
             size = int(record["config"]["vector.dimensions"])
             if size != dimensions:

@@ -26,7 +26,7 @@ from ..port.store import (
     Batch,
     Clock,
     Point,
-    Related,
+    RelatedEnds,
     SlotRead,
     SlotRecord,
     StoredReceipt,
@@ -38,7 +38,7 @@ from .cypher import core as cypher
 from .cypher import register
 
 _HEADS = [codec.HEAD, codec.HIDDEN_DENIAL]
-_EVERY_ROW = [*_HEADS, codec.HIDDEN]
+_EVERY_ROW = [*_HEADS, codec.HIDDEN_HEAD]
 
 
 class Neo4jWriteTx:
@@ -115,7 +115,7 @@ class Neo4jWriteTx:
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> Related:
+    ) -> RelatedEnds:
         """What relates entities to others by its raw ends; hubs are named apart."""
         snapshot = self._at_lock(point)
         return versions.relations(self.calls, entity_ids, sight=sight, point=snapshot, limit=limit)

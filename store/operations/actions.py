@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ...schema.claim import Assertion, Edge
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
-from ...schema.interval import ALWAYS, INF_US, Interval
+from ...schema.interval import ALL_TIME, INF_US, Interval
 from ...schema.operation import ActionReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.vocabulary import ActionKind, EdgeKind, JudgedBy, Op
@@ -172,7 +172,7 @@ def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     release = replace(assertion, claim=claim, quarantine="")
 
     (group,) = groups_for(tx, (claim.slot_key,), change.clock.last_us)
-    (rows,) = tx.open_rows((SlotRead(group.keys, ALWAYS, full=True),))
+    (rows,) = tx.open_rows((SlotRead(group.keys, ALL_TIME, full=True),))
     change.ledger.load(group.planning, rows)
     effect = change.ledger.write(group.planning, claim, many=group.many)
     change.ledger.settle(change.stamp)

@@ -18,7 +18,7 @@ from ...schema.claim import Assertion, Edge, Row
 from ...schema.entity import Alias, Entity, Judgement, Review
 from ...schema.errors import NotFound
 from ...schema.record_json import from_plain, to_plain
-from ...schema.values import canonical_json, stamped
+from ...schema.values import canonical_json, stamp_time
 from ...schema.vocabulary import JudgedBy, JudgementVerdict
 from ..port.store import (
     ActionClosing,
@@ -93,7 +93,7 @@ class OperationChange:
     @property
     def at(self) -> datetime:
         """The stamp as a datetime."""
-        return stamped(self.stamp)
+        return stamp_time(self.stamp)
 
     def flag(self, object_id: str, kind: str, *, on: bool) -> None:
         """Set or lift a mark of an object."""

@@ -20,7 +20,7 @@ from ...schema.claim import Assertion, Claim
 from ...schema.entity import Entity, Review
 from ...schema.errors import NotFound
 from ...schema.operation import ErasureReceipt
-from ...schema.values import NOTHING, micros
+from ...schema.values import NO_VALUE_KEY, micros
 from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.store import Clock, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
@@ -211,7 +211,7 @@ class _Closure:
         sources: set[str] = set()
         for assertion in self.assertions.values():
             sources |= set(assertion.details.derived_from)
-            if assertion.claim.value_key != NOTHING or assertion.details.slot is None:
+            if assertion.claim.value_key != NO_VALUE_KEY or assertion.details.slot is None:
                 values.add((assertion.details.subject_id, assertion.claim.value_key))
 
         repeats: set[str] = set()

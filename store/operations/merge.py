@@ -26,10 +26,10 @@ from ...resolution.keys import is_id
 from ...resolution.known import Known
 from ...schema.entity import Entity, Judgement
 from ...schema.errors import Conflict, NotFound
-from ...schema.interval import ALWAYS
+from ...schema.interval import ALL_TIME
 from ...schema.operation import MergeReceipt, UnmergeReceipt
 from ...schema.policy import ResolutionPolicy
-from ...schema.values import canonical_json, stamped
+from ...schema.values import canonical_json, stamp_time
 from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
 from ..port.store import ActionRecord, Clock, SlotRecord, WriteTx
 from ..timeline.reconcile import Reach
@@ -295,13 +295,13 @@ def _refuse(
             kind=ActionKind.MERGE_CONFLICT,
             object_id=judgement.judgement_id,
             slot_key=None,
-            interval=ALWAYS,
+            interval=ALL_TIME,
             members=pair(left, right),
             detail=canonical_json(
                 {"judgement": judgement.judgement_id, "merge": judgement.merge_id}
             ),
             tx_start=change.stamp,
-            tx_end=ALWAYS.end_us,
+            tx_end=ALL_TIME.end_us,
         )
     )
     tx.apply(change.batch())
@@ -322,7 +322,7 @@ def _already_merged(tx: WriteTx, known: Known, a: str, b: str, clock: Clock) -> 
         merge_id=merge_id,
         canonical_id=top,
         replanned_slots=(),
-        tx=stamped(last.tx_start if last else clock.last_us),
+        tx=stamp_time(last.tx_start if last else clock.last_us),
         members=_members(known, top),
         replayed=True,
     )
@@ -360,7 +360,7 @@ def unmerge_into(
     rows = [
         row
         for row in tx.judgements(merge_id=merge_id)
-        if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALWAYS.end_us
+        if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALL_TIME.end_us
     ]
     if not rows:
         raise _unknown_merge(merge_id)

@@ -21,7 +21,7 @@ from ...resolution.names import short_id
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, EntityRef
 from ...schema.errors import NotFound
-from ...schema.interval import ALWAYS
+from ...schema.interval import ALL_TIME
 from ...schema.vocabulary import CandidateSource, EntityState
 from ..port.store import WriteTx
 from .change import Mandate, OperationChange, begin
@@ -69,8 +69,8 @@ def add_alias(
         type=entity.type,
         scope_id=scope_id,
         ordinal=next_ordinal(tx, change, norm, scope_id),
-        valid_from=ALWAYS.start_us,
-        valid_until=ALWAYS.end_us,
+        valid_from=ALL_TIME.start_us,
+        valid_until=ALL_TIME.end_us,
         tx_start=change.stamp,
         object_id=mandate.operation_id,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...schema.claim import Permissions
 from ...schema.operation import ReclassifyReceipt
-from ...schema.principal import EVERYONE
+from ...schema.principal import EVERYONE_TAG
 from ..port.store import PermissionChange, WriteTx
 from .change import Mandate, begin, unknown_object
 
@@ -55,9 +55,9 @@ def narrowed_permissions(target: Permissions, source: Permissions) -> Permission
     ('legal',)
     """
     own_roles, source_roles = set(target.allow), set(source.allow)
-    if EVERYONE in own_roles:
+    if EVERYONE_TAG in own_roles:
         roles = source_roles
-    elif EVERYONE in source_roles:
+    elif EVERYONE_TAG in source_roles:
         roles = own_roles
     else:
         roles = own_roles & source_roles
@@ -65,7 +65,7 @@ def narrowed_permissions(target: Permissions, source: Permissions) -> Permission
     # An allow list is never empty, so two lists that share no role deny everyone instead.
     deny = set(target.deny) | set(source.deny)
     if not roles:
-        deny.add(EVERYONE)
+        deny.add(EVERYONE_TAG)
     return Permissions(
         classification=max(target.classification, source.classification, key=lambda c: c.rank),
         allow=tuple(sorted(roles)) or target.allow,

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from ...resolution.clusters import Clusters, open_at
 from ...schema.claim import Claim, Edge, Row, slot_key
 from ...schema.entity import Judgement
-from ...schema.interval import ALWAYS, Interval, relation
+from ...schema.interval import ALL_TIME, Interval, relation
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, EdgeKind, Op
 from ..commit.effects import staleness, stands
 from ..port.store import ActionRecord, SlotRead, SlotRecord, WriteTx
 from ..timeline.ledger import PlanningSlot
-from ..timeline.reconcile import TIED, Reach, Tie, fold, ties_of
+from ..timeline.reconcile import TIED_HEAD, Reach, Tie, fold, ties_of
 from .change import OperationChange, derived_id
 
 
@@ -137,7 +137,7 @@ def replan(
         if claim.object_id not in excluding:
             claims_of.setdefault(claim.slot_key, []).append(claim)
 
-    reads = tuple(SlotRead(group.keys, ALWAYS, full=True) for group in groups)
+    reads = tuple(SlotRead(group.keys, ALL_TIME, full=True) for group in groups)
     rows_before = tx.open_rows(reads)
     for group, before in zip(groups, rows_before, strict=True):
         claims: list[Claim] = []
@@ -224,7 +224,7 @@ def _kind(successors: Sequence[Row], new: Row, overlap: Interval) -> EdgeKind | 
     present = [row for row in successors if row.interval.overlaps(overlap)]
     if not present:
         return EdgeKind.SUPERSEDES
-    if new.look == TIED and any(row.look == TIED for row in present):
+    if new.look == TIED_HEAD and any(row.look == TIED_HEAD for row in present):
         return EdgeKind.CONFLICTS_WITH
     return None
 
@@ -241,7 +241,7 @@ def note_ties(tx: WriteTx, change: OperationChange, group: Group, before: Sequen
         ):
             change.actions.append(_tie_action(change, group, tie, claims))
 
-    if any(row.look == TIED for row in before):  # a part of a cluster may hold one member only
+    if any(row.look == TIED_HEAD for row in before):  # a part of a cluster may hold one member only
         for action in tx.open_actions(slot_keys=group.keys):
             if action.kind is ActionKind.SETTLE_TIE and not stands(action, ties):
                 change.close_actions((action,), "settled")
@@ -263,7 +263,7 @@ def _tie_action(
         members=tie.members,
         detail=canonical_json({"slot": slot or None, "entity": root if slot else None}),
         tx_start=stamp,
-        tx_end=ALWAYS.end_us,
+        tx_end=ALL_TIME.end_us,
     )
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...schema.claim import EMPTIED, Assertion, Claim, Row
-from ...schema.interval import ALWAYS, Interval
-from ...schema.values import NOTHING
+from ...schema.claim import EMPTY_CONTENT, Assertion, Claim, Row
+from ...schema.interval import ALL_TIME, Interval
+from ...schema.values import NO_VALUE_KEY
 from ...schema.vocabulary import ActionKind, EdgeKind, Op
 from ..port.store import SlotRead, WriteTx
 from .change import OperationChange, derived_id
@@ -32,7 +32,7 @@ def archive(
     """
     slot_keys = [assertion.claim.slot_key for assertion in assertions]
     groups = groups_for(tx, slot_keys, change.clock.last_us)
-    rows_of = tx.open_rows(tuple(SlotRead(group.keys, ALWAYS, full=True) for group in groups))
+    rows_of = tx.open_rows(tuple(SlotRead(group.keys, ALL_TIME, full=True) for group in groups))
     gaps: list[str] = []
     for group, rows in zip(groups, rows_of, strict=True):
         change.ledger.load(group.planning, rows)
@@ -94,7 +94,7 @@ def _gap(change: OperationChange, group: Group, assertion: Assertion, piece: Int
         object_id=derived_id(old.object_id, name),
         slot_key=old.slot_key,
         op=Op.DELETE,
-        value_key=old.value_key if group.many else NOTHING,
+        value_key=old.value_key if group.many else NO_VALUE_KEY,
         interval=piece,
         since_us=old.since_us,
         level=old.level,
@@ -116,5 +116,5 @@ def _gap(change: OperationChange, group: Group, assertion: Assertion, piece: Int
         resolved_via="retired",
     )
     return Assertion(
-        claim=claim, details=details, content=EMPTIED, permissions=assertion.permissions
+        claim=claim, details=details, content=EMPTY_CONTENT, permissions=assertion.permissions
     )

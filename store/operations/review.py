@@ -18,7 +18,7 @@ from ...resolution.keys import alias_key
 from ...resolution.known import Known
 from ...schema.entity import AUDIT, DOUBTED, NAMESAKES, Alias, EntityCandidate, Judgement, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
-from ...schema.interval import ALWAYS, INF_US
+from ...schema.interval import ALL_TIME, INF_US
 from ...schema.operation import ReviewReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
@@ -416,7 +416,7 @@ def _alias(tx: WriteTx, change: OperationChange, case: Review, scope_id: str) ->
         type=case.type,
         scope_id=scope_id,
         ordinal=next_ordinal(tx, change, norm, scope_id),
-        valid_from=ALWAYS.start_us,
+        valid_from=ALL_TIME.start_us,
         valid_until=INF_US,
         tx_start=change.stamp,
         object_id=case.object_id,

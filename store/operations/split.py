@@ -13,10 +13,10 @@ from dataclasses import replace
 from itertools import chain, combinations
 
 from ...resolution.keys import alias_key
-from ...schema.claim import EMPTIED, Assertion, slot_key, text_key
+from ...schema.claim import EMPTY_CONTENT, Assertion, slot_key, text_key
 from ...schema.entity import Alias, Entity, Review
 from ...schema.errors import InvalidInput
-from ...schema.interval import ALWAYS
+from ...schema.interval import ALL_TIME
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
 from ..commit.effects import derivations
 from ..commit.namesakes import ClaimLine, groups
@@ -31,7 +31,7 @@ def members_of(tx: WriteTx, case: Review) -> tuple[str, ...]:
     """The raw ids that a case is about, the waiting one first: several after an undone split."""
     ends: set[str] = set()
     for row in tx.judgements(merge_id=case.merge_id) if case.merge_id else ():
-        if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALWAYS.end_us:
+        if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALL_TIME.end_us:
             ends |= {row.left_id, row.right_id}
     return case.entity_id, *sorted(ends - {case.entity_id})
 
@@ -159,8 +159,8 @@ def _person(tx: WriteTx, change: OperationChange, case: Review, number: int) -> 
             type=case.type,
             scope_id=case.scope_id,
             ordinal=next_ordinal(tx, change, norm, case.scope_id),
-            valid_from=ALWAYS.start_us,
-            valid_until=ALWAYS.end_us,
+            valid_from=ALL_TIME.start_us,
+            valid_until=ALL_TIME.end_us,
             tx_start=change.stamp,
             object_id=case.object_id,
         )
@@ -183,7 +183,7 @@ def _move(change: OperationChange, old: Sequence[Group], assertion: Assertion, p
             target=claim.object_id,
         ),
         details=replace(details, derived_from=(), actor=change.mandate.actor, resolved_via="split"),
-        content=EMPTIED,
+        content=EMPTY_CONTENT,
     )
     change.claims.append(retraction)
 

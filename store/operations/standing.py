@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...resolution.clusters import Waited, believed
+from ...resolution.clusters import PendingCase, entities_as_of
 from ...schema.entity import Entity
 from ..port.store import WriteTx
 from .change import OperationChange
@@ -25,11 +25,11 @@ def restate(
     `entities` are whole clusters, `canonical` is as the change has it, and the decisions of
     the change stand in it already.
     """
-    cases: dict[str, Waited] = {}
+    cases: dict[str, PendingCase] = {}
     for case in (*tx.cases(sorted(entities)), *change.reviews):
         if case.blocking:
-            cases[case.entity_id] = Waited(case.state, case.decided_entity is not None)
+            cases[case.entity_id] = PendingCase(case.state, case.decided_entity is not None)
 
-    for raw, entity in believed(entities, canonical, cases).items():
+    for raw, entity in entities_as_of(entities, canonical, cases).items():
         if entity.state is not entities[raw].state:
             change.entities.append(entity)

@@ -20,7 +20,7 @@ GENESIS: Final = b""
 """What stands before the first event."""
 
 
-def chained(previous: bytes, event: TxEvent) -> bytes:
+def chain_digest(previous: bytes, event: TxEvent) -> bytes:
     """Return the SHA-256 digest of an event after the one before it.
 
     >>> first = TxEvent(seq=1, tx=5, actor="ann", op="assert", object_ids=("a",))
@@ -31,7 +31,7 @@ def chained(previous: bytes, event: TxEvent) -> bytes:
     return hashlib.sha256(canonical_json(body).encode()).digest()
 
 
-def unattributed(count: int) -> Iterator[str]:
+def unattributed_problems(count: int) -> Iterator[str]:
     """The doctor's sentence for rules and preferences whose writer no older version recorded.
 
     >>> list(unattributed(0))

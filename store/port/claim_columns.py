@@ -22,8 +22,8 @@ from typing import Any, Final, LiteralString, TypeVar
 from ...schema.claim import Authorship
 from ...schema.interval import Interval
 from ...schema.layers import DecayRule
-from ...schema.principal import EVERYONE, Scope
-from ...schema.values import NOTHING
+from ...schema.principal import EVERYONE_TAG, Scope
+from ...schema.values import NO_VALUE_KEY
 from ...schema.vocabulary import (
     Authority,
     Classification,
@@ -96,7 +96,7 @@ _SENSITIVITY: Final = ColumnForm(
     lambda words: tuple(map(Sensitivity, words)),
     listed=True,
 )
-_VALUE_KEY: Final = ColumnForm(decode=lambda key: key or NOTHING, absent=NOTHING)
+_VALUE_KEY: Final = ColumnForm(decode=lambda key: key or NO_VALUE_KEY, absent=NO_VALUE_KEY)
 
 CLAIM_COLUMNS: Final = (
     Column("object_id", "claim.object_id"),
@@ -157,7 +157,7 @@ PERMISSION_COLUMNS: Final = (
     ),
     Column(
         "allow", "permissions.allow",
-        ColumnForm(lambda roles: list(roles or (EVERYONE,)), tuple, listed=True), "p",
+        ColumnForm(lambda roles: list(roles or (EVERYONE_TAG,)), tuple, listed=True), "p",
     ),
     Column("deny", "permissions.deny", _WORDS, "p"),
 )  # fmt: skip

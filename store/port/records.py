@@ -44,7 +44,7 @@ class Walk(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class NextReads:
     """The questions that come next, at one point and for one sight."""
 
     sight: Sight
@@ -362,7 +362,7 @@ class Ask:
     """Only rows believed at the point's tx; False: every row known by then."""
 
 
-class Related(NamedTuple):
+class RelatedEnds(NamedTuple):
     """What relates entities to others."""
 
     ends: tuple[tuple[str, str], ...]
@@ -371,7 +371,7 @@ class Related(NamedTuple):
     """The entities with too many relations to tell anything, sorted."""
 
 
-class Found(NamedTuple):
+class VersionPage(NamedTuple):
     """Versions in order of vid unless the read names another, and how many are withheld."""
 
     versions: tuple[Version, ...]

@@ -32,16 +32,15 @@ from .records import (
     CanonicalId,
     Clock,
     Closing,
-    Expected,
     Flag,
-    Found,
     ManifestRecord,
     Migration,
     Names,
+    NextReads,
     PermissionChange,
     Point,
     RecordKind,
-    Related,
+    RelatedEnds,
     SlotRead,
     SlotRecord,
     StoredReceipt,
@@ -49,6 +48,7 @@ from .records import (
     TxEvent,
     Usage,
     VectorRow,
+    VersionPage,
 )
 from .sessions import (
     SessionHead,
@@ -68,18 +68,17 @@ __all__ = [
     "CanonicalId",
     "Clock",
     "Closing",
-    "Expected",
     "Flag",
-    "Found",
     "IdentityReads",
     "ManifestRecord",
     "Migration",
     "Names",
+    "NextReads",
     "PermissionChange",
     "Point",
     "Reader",
     "RecordKind",
-    "Related",
+    "RelatedEnds",
     "SlotRead",
     "SlotRecord",
     "Store",
@@ -88,6 +87,7 @@ __all__ = [
     "TxEvent",
     "Usage",
     "VectorRow",
+    "VersionPage",
     "WriteTx",
 ]
 
@@ -126,7 +126,7 @@ class IdentityReads(Protocol):
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> Related:
+    ) -> RelatedEnds:
         """Return the ends of the visible clean heads that relate entities to others.
 
         An entity with more than `limit` pairs of ends is a hub: it brings none of them, and is
@@ -269,7 +269,7 @@ class Reader(IdentityReads, Protocol):
         """
         ...
 
-    def expect(self, questions: Callable[[], Expected | None]) -> None:
+    def expect(self, questions: Callable[[], NextReads | None]) -> None:
         """Be offered what will be asked next, None for nothing; changes no answer."""
         ...
 
@@ -281,11 +281,13 @@ class Reader(IdentityReads, Protocol):
         """Return (number, canonical JSON) of vocabulary definitions above a number."""
         ...
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
         """Return the versions of an ask."""
         ...
 
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+    def matching(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> VersionPage:
         """Return heads at the point whose claim shares a term, the most telling ones first.
 
         A term counts by how few claims hold it (`telling.weight`); of equals the newest claim
@@ -295,7 +297,7 @@ class Reader(IdentityReads, Protocol):
         """
         ...
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
         """Return the heads that a compile fetches with no query.
 
         They are policy rules of levels 0 and 1, tool schemas, and the preferences,
@@ -303,7 +305,9 @@ class Reader(IdentityReads, Protocol):
         """
         ...
 
-    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+    def around(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> VersionPage:
         """Return clean heads about these entities, pointing at them or mentioning them.
 
         At most `limit` for each entity: strongest authority, then trust, then vid first. What
@@ -313,7 +317,7 @@ class Reader(IdentityReads, Protocol):
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
-    ) -> Found:
+    ) -> VersionPage:
         """Return rows opened or closed in (after, until]; cost follows the changes."""
         ...
 

@@ -100,15 +100,15 @@ def quantise(vector: Sequence[float], *, dimensions: int | None = None) -> bytes
     >>> quantise([0.0, 1.0]).hex()
     '0000a00f'
     """
-    return packed(to16(vector, dimensions=dimensions))
+    return pack_vector(to16(vector, dimensions=dimensions))
 
 
-def packed(numbers: Sequence[int]) -> bytes:
+def pack_vector(numbers: Sequence[int]) -> bytes:
     """Return whole numbers as int16, little endian."""
     return struct.pack(f"<{len(numbers)}h", *numbers)
 
 
-def unpacked(vec16: bytes) -> tuple[int, ...]:
+def unpack_vector(vec16: bytes) -> tuple[int, ...]:
     """Return the whole numbers of a stored vector.
 
     >>> unpacked(bytes.fromhex("0000a00f"))
@@ -117,7 +117,7 @@ def unpacked(vec16: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(vec16) // 2}h", vec16)
 
 
-def checked(numbers: Sequence[int], *, dimensions: int | None = None) -> tuple[int, ...]:
+def check_vector(numbers: Sequence[int], *, dimensions: int | None = None) -> tuple[int, ...]:
     """Return a query of whole numbers that can be multiplied exactly.
 
     Raises:

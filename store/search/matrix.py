@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from ...schema.errors import Fault
 from ..port.store import Clock, VectorRow
-from ..port.vectors import SQUARE_LIMIT, Hit, VectorScore, checked
+from ..port.vectors import SQUARE_LIMIT, Hit, VectorScore, check_vector
 from .vector_rows import DEAD, Floats, Ints, Scan, VectorRows
 
-WHY: Final = "why"
+WHY_PART: Final = "why"
 """The part that holds `why_it_matters`; every other part is the number of a chunk."""
 
 RING: Final = 1_000
@@ -132,7 +132,7 @@ class Matrix:
         if not self.dimensions:
             return ()
 
-        floats = _floats(checked(query, dimensions=self.dimensions))
+        floats = _floats(check_vector(query, dimensions=self.dimensions))
         with self._lock:
             numbers = [self._numbers.get(object_id) for object_id in object_ids]
             content = [self._content.of(n) if n is not None else [] for n in numbers]
@@ -163,7 +163,7 @@ class Matrix:
         if not self.dimensions:
             return iter(())
 
-        floats = _floats(checked(query, dimensions=self.dimensions))
+        floats = _floats(check_vector(query, dimensions=self.dimensions))
         with self._lock:
             scan = self._content.scan()
             exact = self._claims <= exact_rows
@@ -228,8 +228,8 @@ class Matrix:
     def _add_some(self, rows: Sequence[VectorRow]) -> None:
         values = self._values(rows)
         numbers = [self._number(row.object_id) for row in rows]
-        conditions = [place for place, row in enumerate(rows) if row.part == WHY]
-        content = [place for place, row in enumerate(rows) if row.part != WHY]
+        conditions = [place for place, row in enumerate(rows) if row.part == WHY_PART]
+        content = [place for place, row in enumerate(rows) if row.part != WHY_PART]
         before = self._count(numbers)
         self._why.put([numbers[p] for p in conditions], [0] * len(conditions), values[conditions])
         parts = [int(rows[p].part) for p in content]

@@ -21,7 +21,7 @@ from ...schema.claim import Assertion, Permissions, Row
 from ...schema.entity import Alias
 from ...schema.errors import Fault
 from ...schema.signing import sign_scope
-from ..port.audit import GENESIS, chained
+from ..port.audit import GENESIS, chain_digest
 from ..port.receipts import without_candidates
 from ..port.store import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_codec, sessions
@@ -138,8 +138,8 @@ def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | Non
     lines: list[Line] = []
 
     for event in events:
-        digest = chained(digest, event)
-        ids = codec.listed(event.object_ids)
+        digest = chain_digest(digest, event)
+        ids = codec.list_json(event.object_ids)
         lines.append((event.seq, event.tx, event.actor, event.op, ids, digest))
 
     _run_many(db, sql.PUT_EVENT, lines)
@@ -279,7 +279,7 @@ def _versions(db: sqlite3.Connection, changes: Batch) -> None:
     _require(closed == len(changes.close), "a row to close was not open")
     put = _run_many(db, sql.PUT_VERSION, map(_row_line, changes.rows))
     _require(put == len(changes.rows), "a row belongs to an unknown claim")
-    vids = codec.listed(chain((c.vid for c in changes.close), (r.vid for r in changes.rows)))
+    vids = codec.list_json(chain((c.vid for c in changes.close), (r.vid for r in changes.rows)))
     if changes.close:
         db.execute(sql.LEAVE_TEXT_LIVE, (vids,))
         db.execute(sql.LEAVE_LIVE, (vids,))
@@ -329,8 +329,8 @@ def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
         db,
         sql.PUT_TOMBSTONE,
         (
-            (t.erasure_id, t.tx, t.actor, t.reason, codec.listed(t.object_ids),
-             codec.listed(t.entity_ids))
+            (t.erasure_id, t.tx, t.actor, t.reason, codec.list_json(t.object_ids),
+             codec.list_json(t.entity_ids))
             for t in changes.tombstones
         ),
     )  # fmt: skip
@@ -427,7 +427,7 @@ def empty(
     nameless_ids: Sequence[str],
 ) -> None:
     """Empty what repeats these objects and entities, and the indices over it."""
-    claims = [line[0] for line in db.execute(sql.CLAIM_IDS, (codec.listed(object_ids),))]
+    claims = [line[0] for line in db.execute(sql.CLAIM_IDS, (codec.list_json(object_ids),))]
     _run_each(db, register.EMPTY_OBJECTS, claims)
     _run_each(db, register.EMPTY_RECORDS, object_ids)
     _run_each(db, register.EMPTY_ENTITIES, entity_ids)
@@ -435,7 +435,7 @@ def empty(
     unnamed_ids = [*entity_ids, *nameless_ids]
     if unnamed_ids:
         _run_each(db, register.EMPTY_NAMINGS, unnamed_ids)
-        naming = db.execute(register.NAMING_RECEIPTS, (codec.listed(unnamed_ids),)).fetchall()
+        naming = db.execute(register.NAMING_RECEIPTS, (codec.list_json(unnamed_ids),)).fetchall()
         for number, body in naming:
             shortened = without_candidates(body, unnamed_ids)
             if shortened != body:
@@ -448,6 +448,6 @@ def empty(
 
 
 def _run_each(db: sqlite3.Connection, statements: Iterable[str], ids: Sequence[object]) -> None:
-    bound = (codec.listed(ids),)
+    bound = (codec.list_json(ids),)
     for statement in statements:
         db.execute(statement, bound)

@@ -16,7 +16,7 @@ from typing import Final
 
 from ...resolution import clusters
 from ...schema.entity import Judgement
-from ..port.audit import GENESIS, chained, unattributed
+from ..port.audit import GENESIS, chain_digest, unattributed_problems
 from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec, sessions
@@ -31,7 +31,7 @@ _LONGEST: Final = 32_768
 """Bytes of a term that FTS5 keeps."""
 
 
-def broken(db: sqlite3.Connection) -> Iterator[str]:
+def problems_of(db: sqlite3.Connection) -> Iterator[str]:
     """Yield one sentence for each broken invariant of a snapshot."""
     yield from _file(db)
     for sentence, statement in sql.MUST_BE_EMPTY.items():
@@ -45,7 +45,7 @@ def broken(db: sqlite3.Connection) -> Iterator[str]:
     yield from chain_faults(db.execute(statements.KEYS).fetchone()[0], sessions.all_events(db))
     yield from _identity(db)
     yield from _texts(db)
-    yield from unattributed(db.execute(sql.UNATTRIBUTED).fetchone()[0])
+    yield from unattributed_problems(db.execute(sql.UNATTRIBUTED_ROWS).fetchone()[0])
 
 
 def _file(db: sqlite3.Connection) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _log(db: sqlite3.Connection) -> Iterator[str]:
     digest, number, last = GENESIS, 0, None
     for line in db.execute(statements.EVENTS):
         event, number = codec.event(line), number + 1
-        digest = chained(digest, event)
+        digest = chain_digest(digest, event)
         if event.seq != number:
             yield f"the log has a gap before event {event.seq}"
             return
@@ -101,7 +101,7 @@ def _identity(db: sqlite3.Connection) -> Iterator[str]:
 
 def _texts(db: sqlite3.Connection) -> Iterator[str]:
     """Compare each text index with the terms it should hold, by an order-free checksum."""
-    for index, statement in sql.INDEXED.items():
+    for index, statement in sql.INDEXED_COLUMNS.items():
         vocabulary = f"vocabulary_{index}"
         db.execute(
             f"CREATE VIRTUAL TABLE temp.{vocabulary} USING fts5vocab(main, {index}, instance)"

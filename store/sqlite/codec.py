@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from ...schema.claim import (
-    EMPTIED,
+    EMPTY_CONTENT,
     Assertion,
     Claim,
     Content,
@@ -58,7 +58,7 @@ class Body(NamedTuple):
     signature: str
 
 
-def listed(items: Iterable[object]) -> str:
+def list_json(items: Iterable[object]) -> str:
     """JSON of a list, to bind or to store."""
     return _encode(list(items))
 
@@ -160,7 +160,7 @@ def assertion(line: Line) -> Assertion:
     return Assertion(
         claim=whole_claim.claim,
         details=whole_claim.details,
-        content=whole_claim.content or EMPTIED,
+        content=whole_claim.content or EMPTY_CONTENT,
         permissions=_permissions(line[len(LAYOUT) :]),
         quarantine=whole_claim.quarantine,
         erased=whole_claim.erased,

@@ -51,7 +51,7 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
             code="store_unreachable",
         )
 
-    with translated(path):
+    with our_errors(path):
         db = sqlite3.connect(
             path,
             timeout=tuning.busy_s,
@@ -156,7 +156,7 @@ def meaning(error: sqlite3.Error, path: Path) -> TenureError:
 
 
 @contextmanager
-def translated(path: Path) -> Generator[None]:
+def our_errors(path: Path) -> Generator[None]:
     """Turn every error of SQLite into one of ours."""
     try:
         yield

@@ -47,7 +47,7 @@ def row(line: Line, bodies: dict[int, codec.Body]) -> Row:
 
 def bodies_of(db: sqlite3.Connection, lines: list[Line]) -> dict[int, codec.Body]:
     """Return the claims of version lines by number."""
-    claim_ids = codec.listed(sorted({line[1] for line in lines}))
+    claim_ids = codec.list_json(sorted({line[1] for line in lines}))
     return {line[0]: codec.body(line) for line in db.execute(sql.BODIES, (claim_ids,))}
 
 
@@ -66,7 +66,7 @@ def _block_keys(db: sqlite3.Connection) -> Iterator[BlockKeys]:
 
 def _manifests(db: sqlite3.Connection) -> Iterator[ManifestRecord]:
     for number, envelope_id, manifest, pack in db.execute(register.ALL_MANIFESTS):
-        object_ids = tuple(line[0] for line in db.execute(register.COMPILED, (number,)))
+        object_ids = tuple(line[0] for line in db.execute(register.COMPILED_IDS, (number,)))
         yield ManifestRecord(
             envelope_id=envelope_id, manifest=manifest, object_ids=object_ids, pack=pack
         )

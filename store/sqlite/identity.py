@@ -74,7 +74,7 @@ class SqliteRegister:
         self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
     ) -> tuple[Alias, ...]:
         """Return the aliases that raw entities have in these scopes, in their order."""
-        bound = {"ids": codec.listed(sorted(set(entity_ids))), "tx": tx_us}
+        bound = {"ids": codec.list_json(sorted(set(entity_ids))), "tx": tx_us}
         lines = [line for line in self._db.execute(sql.ALIASES_OF, bound) if line[4] in scopes]
         aliases = [register_codec.alias(line, tx_us) for line in lines]
 
@@ -82,7 +82,7 @@ class SqliteRegister:
 
     def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
         """The names of raw entities that were open at a tx, whoever may see them."""
-        bound = {"ids": codec.listed(sorted(set(entity_ids))), "tx": tx_us}
+        bound = {"ids": codec.list_json(sorted(set(entity_ids))), "tx": tx_us}
         return tuple(map(register_codec.name_row, self._db.execute(sql.NAME_ROWS, bound)))
 
     def _known_of(
@@ -115,7 +115,7 @@ class SqliteRegister:
         decoded_entities = map(register_codec.entity, self._db.execute(sql.ENTITIES, bound))
         entities = {entity.entity_id: entity for entity in sorted(decoded_entities, key=_by_id)}
         if tx_us < self._last_us:
-            return clusters.believed(entities, canonical, self._cases(bound))
+            return clusters.entities_as_of(entities, canonical, self._cases(bound))
 
         return entities
 
@@ -137,7 +137,7 @@ class SqliteRegister:
         if not norms:
             return []
 
-        bound = {"norms": codec.listed(norms), "scopes": codec.listed(scopes), "tx": tx_us}
+        bound = {"norms": codec.list_json(norms), "scopes": codec.list_json(scopes), "tx": tx_us}
         return self._db.execute(sql.ALIASES_BY_NORM, bound).fetchall()
 
     def _hits_by_block(
@@ -159,14 +159,14 @@ class SqliteRegister:
         """Return the keys that weigh anything with the norms that carry them, heaviest first."""
         total = self._db.execute(sql.COUNT_NORMS).fetchone()[0]
         weights = dict(lookup.block_keys)
-        counts = self._db.execute(sql.BLOCK_COUNTS, (codec.listed(sorted(weights)),))
+        counts = self._db.execute(sql.BLOCK_COUNTS, (codec.list_json(sorted(weights)),))
         key_weights = {
             key: weight
             for key, kind, postings in counts
             if (weight := hit_weight(kind, weights[key], postings=postings, total=total))
             is not None
         }
-        postings_read = self._db.execute(sql.POSTINGS, (codec.listed(key_weights),))
+        postings_read = self._db.execute(sql.POSTINGS, (codec.list_json(key_weights),))
         postings = (
             Posting(key_weights[key], json.loads(numbers)) for key, numbers in postings_read
         )
@@ -185,7 +185,7 @@ class SqliteRegister:
         at_bar = [number for number, weight in weights.items() if weight == bar]
         first = self._norms_by_weight(heavy)
         # nearly all that is tied lies beyond the cut, and is not read
-        bound = codec.listed(at_bar), max(limit - len(first), 0)
+        bound = codec.list_json(at_bar), max(limit - len(first), 0)
         first += ((norm, bar) for norm, _ in self._db.execute(sql.NORMS_IN_ORDER, bound))
         yield dict(first)
         weights_by_norm = dict(first)
@@ -201,7 +201,7 @@ class SqliteRegister:
     def _norms_by_weight(self, weights: Mapping[int, int]) -> list[tuple[str, int]]:
         """Return norms and their weights, the heaviest first, ties in order of the norm."""
         alike: dict[int, list[str]] = {}
-        for norm, number in self._db.execute(sql.NORMS, (codec.listed(weights),)):
+        for norm, number in self._db.execute(sql.NORMS, (codec.list_json(weights),)):
             alike.setdefault(weights[number], []).append(norm)
         return [
             (norm, weight)
@@ -209,10 +209,10 @@ class SqliteRegister:
             for norm in sorted(alike[weight])
         ]
 
-    def _cases(self, bound: dict[str, object]) -> dict[str, clusters.Waited]:
+    def _cases(self, bound: dict[str, object]) -> dict[str, clusters.PendingCase]:
         parameters = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}
         return {
-            raw: clusters.Waited(ReviewState(state), target is not None)
+            raw: clusters.PendingCase(ReviewState(state), target is not None)
             for raw, state, target in self._db.execute(sql.CASES_THEN, parameters)
         }
 
@@ -225,7 +225,7 @@ class SqliteRegister:
     def _clusters(self, ids: set[str], tx_us: int) -> dict[str, str]:
         """Return the canonical id of every member of the clusters of these, roots included."""
         if tx_us >= self._last_us:
-            members = self._db.execute(sql.CLUSTERS, (codec.listed(sorted(ids)),))
+            members = self._db.execute(sql.CLUSTERS, (codec.list_json(sorted(ids)),))
             raw = dict(members)
             return dict(sorted({**raw, **{top: top for top in raw.values()}}.items()))
 
@@ -238,13 +238,13 @@ class SqliteRegister:
 
         while edge:
             visited_ids |= edge
-            bound: dict[str, object] = {"ids": codec.listed(sorted(edge)), "tx": tx_us}
+            bound: dict[str, object] = {"ids": codec.list_json(sorted(edge)), "tx": tx_us}
             for judgement in self._judgements(bound, tx_us):
                 if judgement.verdict is JudgementVerdict.MATCH:
                     matches[judgement.judgement_id] = judgement
             edge = {end for j in matches.values() for end in (j.left_id, j.right_id)} - visited_ids
 
-        bound = {"ids": codec.listed(sorted(visited_ids)), "tx": tx_us}
+        bound = {"ids": codec.list_json(sorted(visited_ids)), "tx": tx_us}
         judgements = {
             line[0]: register_codec.entity(line) for line in self._db.execute(sql.ENTITIES, bound)
         }
@@ -253,7 +253,7 @@ class SqliteRegister:
 
 
 def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:
-    return codec.listed(sorted({*ids, *canonical}))
+    return codec.list_json(sorted({*ids, *canonical}))
 
 
 def _by_weight(hit: tuple[Line, int]) -> tuple[object, ...]:

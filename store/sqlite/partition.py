@@ -22,7 +22,7 @@ from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavai
 from ...schema.interval import MIN_US
 from ..port.store import Migration
 from .caches import Caches
-from .connection import Tuning, connect, transaction, translated
+from .connection import Tuning, connect, our_errors, transaction
 from .sql import core as sql
 from .sql.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
@@ -76,7 +76,7 @@ class Partition:
 
         try:
             self._require_open()
-            with translated(self.path):
+            with our_errors(self.path):
                 yield self._writer
         finally:
             self.turn.release()
@@ -86,7 +86,7 @@ class Partition:
         """Hand out a reading connection inside a transaction: one snapshot."""
         db = self._take()
         try:
-            with translated(self.path):
+            with our_errors(self.path):
                 db.execute("BEGIN")
                 try:
                     yield db
@@ -100,7 +100,7 @@ class Partition:
         """Hand out a reading connection for one statement, which is its own snapshot."""
         db = self._take()
         try:
-            with translated(self.path):
+            with our_errors(self.path):
                 yield db
         finally:
             self._give(db)
@@ -109,7 +109,7 @@ class Partition:
     def examining(self) -> Generator[sqlite3.Connection]:
         """Hand out a snapshot on a connection of its own, which may make temporary tables."""
         self._require_open()
-        with closing(connect(self.path, self._tuning)) as db, translated(self.path):
+        with closing(connect(self.path, self._tuning)) as db, our_errors(self.path):
             db.execute("BEGIN")
             yield db
 
@@ -156,7 +156,7 @@ class Partition:
                 idle, self._idle = self._idle, []
             for db in idle:
                 db.close()
-            with translated(self.path), closing(self._writer):
+            with our_errors(self.path), closing(self._writer):
                 self.flush()
 
 
@@ -183,7 +183,7 @@ def create(path: Path, tenant: str, key: bytes | None, tuning: Tuning) -> None:
             path.touch(mode=0o600)
 
     try:
-        with closing(connect(path, tuning)) as db, translated(path):
+        with closing(connect(path, tuning)) as db, our_errors(path):
             _prepare(db, path, tuning)
             with transaction(db):
                 _migrate(db, path, tenant, key)
@@ -246,7 +246,7 @@ def migrate(path: Path, tenant: str, tuning: Tuning, *, dry_run: bool) -> Migrat
         InvalidInput: `not_a_store`.
         Unavailable: `newer_schema`, `store_busy`, `store_read_only`, `store_full`.
     """
-    with closing(connect(path, tuning)) as db, translated(path):
+    with closing(connect(path, tuning)) as db, our_errors(path):
         _check_file(db, path, tenant)
         with transaction(db):  # a dry run does nothing in it
             version = _schema_of(db, path)
@@ -336,7 +336,7 @@ def _check_key(db: sqlite3.Connection, key: bytes | None) -> None:
 
 def _check_file(db: sqlite3.Connection, path: Path, tenant: str) -> None:
     """Refuse what is no store, a newer one, and another tenant's."""
-    with translated(path):
+    with our_errors(path):
         if _schema_of(db, path) == 0:
             raise NotFound(f"{path} holds no tenant yet; call ensure first", code="unknown_tenant")
         owner = db.execute(sql.TENANT).fetchone()[0]

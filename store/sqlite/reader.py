@@ -18,20 +18,20 @@ from ...schema.entity import Alias, Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.records import Expected
+from ..port.records import NextReads
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
     Ask,
     Clock,
-    Found,
     Point,
     RecordKind,
-    Related,
+    RelatedEnds,
     StoredReceipt,
     TxEvent,
     Usage,
     VectorRow,
+    VersionPage,
 )
 from ..port.vectors import Vectors
 from . import codec, export, register_codec, sessions
@@ -60,7 +60,7 @@ class SqliteReader:
         """Return the file that the snapshot is of."""
         return self._home
 
-    def expect(self, questions: Callable[[], Expected | None]) -> None:
+    def expect(self, questions: Callable[[], NextReads | None]) -> None:
         """Decline to hear what will be asked next: each question is answered at once."""
 
     def clock(self) -> Clock:
@@ -109,19 +109,23 @@ class SqliteReader:
 
     # --- versions
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
         """Return the versions of an ask."""
         return self._timelines.versions(ask, sight=sight, point=point)
 
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+    def matching(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> VersionPage:
         """Return heads at the point whose claim shares a term, most shared terms first."""
         return self._timelines.matching(terms, sight=sight, point=point, limit=limit)
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
         """Return the heads that a compile fetches with no query."""
         return self._timelines.standing(sight=sight, point=point, scopes=scopes)
 
-    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+    def around(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> VersionPage:
         """Return clean heads about these entities or pointing at them."""
         return self._timelines.around(entity_ids, sight=sight, point=point, limit=limit)
 
@@ -137,13 +141,13 @@ class SqliteReader:
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> Related:
+    ) -> RelatedEnds:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
         return self._timelines.relations(entity_ids, sight=sight, point=point, limit=limit)
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
-    ) -> Found:
+    ) -> VersionPage:
         """Return rows opened or closed in (after, until]; cost follows the changes."""
         return self._timelines.changes(after_us, until_us, sight=sight, subjects=subjects)
 
@@ -155,17 +159,17 @@ class SqliteReader:
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """Return the edges from or to objects known at a tx."""
-        bound = {"objects": codec.listed(object_ids), "tx": tx_us}
+        bound = {"objects": codec.list_json(object_ids), "tx": tx_us}
         return tuple(map(codec.edge, self._db.execute(sql.EDGES, bound)))
 
     def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
         """Return the names inside the texts of objects, by object id, then start."""
-        ids = codec.listed(dict.fromkeys(object_ids))
+        ids = codec.list_json(dict.fromkeys(object_ids))
         return tuple(map(codec.mention, self._db.execute(sql.MENTIONS, (ids,))))
 
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
         """Return the receipts of objects."""
-        bound = {"objects": codec.listed(object_ids), "keys": "[]"}
+        bound = {"objects": codec.list_json(object_ids), "keys": "[]"}
         return tuple(map(register_codec.receipt, self._db.execute(register.RECEIPTS, bound)))
 
     def actions(
@@ -223,7 +227,7 @@ class SqliteReader:
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
         """Return how objects were used, by object id."""
-        lines = self._db.execute(register.USAGE, (codec.listed(object_ids),))
+        lines = self._db.execute(register.USAGE, (codec.list_json(object_ids),))
         return {line[0]: Usage(*line) for line in lines}
 
     def keys(self) -> tuple[bytes, ...]:

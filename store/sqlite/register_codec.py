@@ -19,7 +19,7 @@ from ...schema.vocabulary import (
 )
 from ..port.receipts import candidates_json, candidates_of
 from ..port.store import ActionRecord, StoredReceipt
-from .codec import Line, listed, permissions, words
+from .codec import Line, list_json, permissions, words
 
 _STATES = {state.value: state for state in EntityState}
 
@@ -197,7 +197,7 @@ def action_line(action: ActionRecord) -> Line:
         action.slot_key,
         action.interval.start_us,
         action.interval.end_us,
-        listed(action.members),
+        list_json(action.members),
         action.detail,
         action.tx_start,
         action.tx_end,

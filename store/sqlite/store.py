@@ -183,7 +183,7 @@ class SqliteStore:
         from . import check
 
         with self._partition(tenant).examining() as db:
-            return tuple(check.broken(db))
+            return tuple(check.problems_of(db))
 
     def close(self) -> None:
         """Release everything; nothing buffered is lost."""

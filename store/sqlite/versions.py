@@ -24,7 +24,7 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
-from ..port.store import Ask, Clock, Found, Point, Related
+from ..port.store import Ask, Clock, Point, RelatedEnds, VersionPage
 from ..search.term_weights import common, weight
 from . import codec
 from .caches import Caches
@@ -61,7 +61,7 @@ class Timelines:
         self._seen: dict[Sight, str] = {}
         self._last_scopes: tuple[Sight | None, str] = None, "[]"
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
         """Return the versions of an ask; those that permissions hide are veiled."""
         if ask.objects or ask.sources or ask.vids:
             return self._of_objects(ask, sight, point)
@@ -72,17 +72,19 @@ class Timelines:
         if ask.heads and ask.at_valid and ask.at_tx and ask.subjects and ask.slots:
             lines = self._deciding(slots.own_slots, bound, point)
         else:
-            slot_ids = codec.listed(slot_id for slot_id, _ in slots.own_slots)
+            slot_ids = codec.list_json(slot_id for slot_id, _ in slots.own_slots)
             lines = self._db.execute(sql.OF_SLOTS[case], {**bound, "slots": slot_ids}).fetchall()
 
         foreign = 0
         if slots.foreign:
-            bound["slots"] = codec.listed(slots.foreign)
+            bound["slots"] = codec.list_json(slots.foreign)
             foreign = self._db.execute(sql.COUNT_OF_SLOTS[case], bound).fetchone()[0]
 
         return self._every_line(lines, point.tx_us, foreign)
 
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+    def matching(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> VersionPage:
         """Return heads whose claim shares a term, the most telling first, then the newest."""
         now = self._now(point)
         weights = self._selective_terms(terms, limit, now=now)
@@ -105,7 +107,9 @@ class Timelines:
         hits.close()
         page = lines[:limit]
 
-        return Found(tuple(self._versions_of(page, point.tx_us)), withheld, len(lines) > limit)
+        return VersionPage(
+            tuple(self._versions_of(page, point.tx_us)), withheld, len(lines) > limit
+        )
 
     def _hits(self, weights: Mapping[str, int], *, now: bool) -> sqlite3.Cursor:
         if len(weights) == 1:  # in the index's own order, so that a common term can stop early
@@ -129,15 +133,17 @@ class Timelines:
 
         return telling or dict.fromkeys(sorted(spread)[:1], 1)
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Found:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
         """Return the heads a compile fetches with no query."""
         own_scopes = [scope for scope in scopes if scope in sight.scopes]
-        parameters = {"sight": codec.listed(sight.scopes), "scopes": codec.listed(own_scopes)}
+        parameters = {"sight": codec.list_json(sight.scopes), "scopes": codec.list_json(own_scopes)}
         claims = [line[0] for line in self._db.execute(sql.STANDING, parameters)]
 
         return self._visible(self._of_claims(claims, self._bound(sight, point), point), point.tx_us)
 
-    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Found:
+    def around(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> VersionPage:
         """Return clean heads about, pointing at or naming entities, the strongest of each."""
         bound = self._bound(sight, point)
         now = self._now(point)
@@ -164,11 +170,11 @@ class Timelines:
 
         lines = self._of_vids(vids, bound)
 
-        return Found(tuple(self._versions_of(lines, point.tx_us)), len(hidden_vids), cut)
+        return VersionPage(tuple(self._versions_of(lines, point.tx_us)), len(hidden_vids), cut)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> Related:
+    ) -> RelatedEnds:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
         statements = sql.RELATIVES_NOW if self._now(point) else sql.RELATIVES
         bound = self._bound(sight, point) | {"most": limit + 1}
@@ -187,16 +193,16 @@ class Timelines:
             else:
                 pairs |= ends
 
-        return Related(tuple(sorted(pairs)), tuple(sorted(hubs)))
+        return RelatedEnds(tuple(sorted(pairs)), tuple(sorted(hubs)))
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str]
-    ) -> Found:
+    ) -> VersionPage:
         """Return rows opened or closed in (after, until]."""
         bound = self._bound(sight, Point(0, until_us)) | {"after": after_us}
         statements = (sql.OPENINGS, sql.CLOSINGS)
         if subjects:
-            bound["subjects"] = codec.listed(subjects)
+            bound["subjects"] = codec.list_json(subjects)
             statements = (sql.OPENINGS_OF, sql.CLOSINGS_OF)
 
         lines = {
@@ -222,9 +228,9 @@ class Timelines:
     def _slots(self, ask: Ask, sight: Sight) -> _Slots:
         bound = {
             "scopes": self._scopes(sight),
-            "subjects": codec.listed(ask.subjects),
-            "names": codec.listed(ask.slots),
-            "keys": codec.listed(ask.keys),
+            "subjects": codec.list_json(ask.subjects),
+            "names": codec.list_json(ask.slots),
+            "keys": codec.list_json(ask.keys),
         }
         if ask.keys:
             statement = sql.SLOT_IDS_OF_KEYS
@@ -242,7 +248,7 @@ class Timelines:
 
     def _scopes(self, sight: Sight) -> str:
         if self._last_scopes[0] is not sight:
-            self._last_scopes = sight, codec.listed(sight.scopes)
+            self._last_scopes = sight, codec.list_json(sight.scopes)
         return self._last_scopes[1]
 
     def _deciding(
@@ -281,15 +287,15 @@ class Timelines:
         statement = sql.RANGE_OPEN if now else sql.RANGE
         return [line[0] for line in self._db.execute(statement, parameters)]
 
-    def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> Found:
+    def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> VersionPage:
         statement = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS
         keys: tuple[str, ...] | tuple[int, ...] = ask.objects or ask.sources
         if ask.vids:
             statement, keys = sql.CLAIMS_OF_VIDS, ask.vids
-        rows = self._db.execute(statement, (codec.listed(dict.fromkeys(keys)),))
+        rows = self._db.execute(statement, (codec.list_json(dict.fromkeys(keys)),))
         claims = [line[0] for line in rows]
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))
-        bound = self._bound(sight, point) | {"claims": codec.listed(claims)}
+        bound = self._bound(sight, point) | {"claims": codec.list_json(claims)}
         lines = self._db.execute(sql.OF_CLAIMS[case], bound).fetchall()
         hidden_claims = dict.fromkeys(line[1] for line in lines if not line[11])
         bodies = self._redacted_bodies(hidden_claims) if hidden_claims else {}
@@ -316,10 +322,10 @@ class Timelines:
     ) -> list[Line]:
         """Return the heads of claims at a point."""
         statement = sql.OF_CLAIMS[True, True, True, self._now(point)]
-        return self._db.execute(statement, {**bound, "claims": codec.listed(claims)}).fetchall()
+        return self._db.execute(statement, {**bound, "claims": codec.list_json(claims)}).fetchall()
 
     def _of_vids(self, vids: Iterable[int], bound: Mapping[str, object]) -> list[Line]:
-        parameters = {**bound, "vids": codec.listed(sorted(vids))}
+        parameters = {**bound, "vids": codec.list_json(sorted(vids))}
         return self._db.execute(sql.OF_VIDS, parameters).fetchall()
 
     def _bound(self, sight: Sight | None, point: Point) -> dict[str, object]:
@@ -332,7 +338,7 @@ class Timelines:
     # --- who may see them
 
     def _every_permit(self) -> str:
-        return codec.listed(range(1, self._permits + 1))
+        return codec.list_json(range(1, self._permits + 1))
 
     def _visible_permits(self, sight: Sight) -> str:
         """Return the numbers of the permission sets a sight may see, as JSON.
@@ -346,13 +352,13 @@ class Timelines:
         after, visible = self._caches.sights.get(sight) or (0, "[]")
         if after < self._permits:
             parameters = {
-                "scopes": codec.listed(sight.scopes),
-                "tags": codec.listed(sight.tags),
+                "scopes": codec.list_json(sight.scopes),
+                "tags": codec.list_json(sight.tags),
                 "clearance": sight.clearance,
                 "after": after,
             }
             new = [line[0] for line in self._db.execute(sql.VISIBLE_PERMITS, parameters)]
-            visible = codec.listed([*json.loads(visible), *new])
+            visible = codec.list_json([*json.loads(visible), *new])
             self._caches.sights.put(sight, (self._permits, visible))
 
         self._seen[sight] = visible
@@ -368,13 +374,13 @@ class Timelines:
 
     # --- what they say
 
-    def _visible(self, lines: Iterable[Line], tx_us: int) -> Found:
+    def _visible(self, lines: Iterable[Line], tx_us: int) -> VersionPage:
         """Return what may be seen, and count the rest."""
         ordered = sorted(lines)
         visible = [line for line in ordered if line[11]]
-        return Found(tuple(self._versions_of(visible, tx_us)), len(ordered) - len(visible))
+        return VersionPage(tuple(self._versions_of(visible, tx_us)), len(ordered) - len(visible))
 
-    def _every_line(self, lines: Sequence[Line], tx_us: int, foreign: int) -> Found:
+    def _every_line(self, lines: Sequence[Line], tx_us: int, foreign: int) -> VersionPage:
         """Return every line, what may not be seen veiled."""
         hidden_lines = [line for line in lines if not line[11]]
         redacted_bodies = (
@@ -390,7 +396,7 @@ class Timelines:
         if len(page) > 1:
             page.sort(key=lambda version: version.row.vid)
 
-        return Found(tuple(page), len(hidden_lines) + foreign)
+        return VersionPage(tuple(page), len(hidden_lines) + foreign)
 
     def _versions_of(self, lines: Iterable[Line], tx_us: int) -> Iterator[Version]:
         lines = list(lines)
@@ -409,7 +415,7 @@ class Timelines:
 
         if missing:
             one = len(missing) == 1
-            bound = missing[0] if one else codec.listed(missing)
+            bound = missing[0] if one else codec.list_json(missing)
             for line in self._db.execute(sql.BODY if one else sql.BODIES, (bound,)):
                 body = codec.body(line)
                 self._bodies.put(line[0], body)
@@ -418,7 +424,7 @@ class Timelines:
         return bodies
 
     def _redacted_bodies(self, claims: Iterable[int]) -> dict[int, Body]:
-        lines = self._db.execute(sql.VEILED_BODIES, (codec.listed(claims),))
+        lines = self._db.execute(sql.VEILED_BODIES, (codec.list_json(claims),))
         return {line[0]: codec.veiled_body(line) for line in lines}
 
     def _version(self, line: Line, body: Body, tx_us: int) -> Version:

@@ -22,7 +22,7 @@ from ..port.store import (
     Batch,
     Clock,
     Point,
-    Related,
+    RelatedEnds,
     SlotRead,
     SlotRecord,
     StoredReceipt,
@@ -128,7 +128,7 @@ class SqliteWriteTx:
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> Related:
+    ) -> RelatedEnds:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
         return self._timelines().relations(entity_ids, sight=sight, point=point, limit=limit)
 
@@ -157,7 +157,7 @@ class SqliteWriteTx:
         self, keys: Sequence[str], object_ids: Sequence[str] = ()
     ) -> tuple[StoredReceipt, ...]:
         """Return the receipts of idempotency keys and of objects."""
-        bound = {"objects": codec.listed(object_ids), "keys": codec.listed(keys)}
+        bound = {"objects": codec.list_json(object_ids), "keys": codec.list_json(keys)}
         return tuple(
             map(register_codec.receipt, self._connection().execute(register.RECEIPTS, bound))
         )
@@ -172,7 +172,7 @@ class SqliteWriteTx:
 
     def _open_lines(self, db: sqlite3.Connection, read: SlotRead) -> list[Line]:
         bound = {
-            "slots": codec.listed(dict.fromkeys(read.slot_keys)),
+            "slots": codec.list_json(dict.fromkeys(read.slot_keys)),
             "since": read.span.start_us,
             "until": read.span.end_us,
         }
@@ -182,7 +182,7 @@ class SqliteWriteTx:
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
         """Return the open rows of objects, quarantined ones included, by vid."""
         db = self._connection()
-        bound = codec.listed(dict.fromkeys(object_ids))
+        bound = codec.list_json(dict.fromkeys(object_ids))
         lines = db.execute(sql.OPEN_OF_OBJECTS, (bound,)).fetchall()
         bodies = export.bodies_of(db, lines)
 
@@ -245,14 +245,14 @@ class SqliteWriteTx:
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""
-        bound = {"objects": codec.listed(object_ids)}
+        bound = {"objects": codec.list_json(object_ids)}
         return tuple(line[0] for line in self._connection().execute(sql.DEPENDANTS, bound))
 
     def open_actions(
         self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
     ) -> tuple[ActionRecord, ...]:
         """Return the open actions of slots or objects, by action id."""
-        bound = {"slots": codec.listed(slot_keys), "objects": codec.listed(object_ids)}
+        bound = {"slots": codec.list_json(slot_keys), "objects": codec.list_json(object_ids)}
         lines = self._connection().execute(register.OPEN_ACTIONS_OF, bound)
         return tuple(map(register_codec.action, lines))
 
@@ -308,4 +308,4 @@ class SqliteWriteTx:
 
 
 def _distinct(ids: Sequence[str]) -> str:
-    return codec.listed(dict.fromkeys(ids))
+    return codec.list_json(dict.fromkeys(ids))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from ...schema.claim import Claim, Row
 from ...schema.vocabulary import Op
 from ..port.store import Closing
-from .reconcile import TIED, Plan, Reach, Tie, net, plan, rows_after, ties_of
+from .reconcile import TIED_HEAD, Plan, Reach, Tie, net, plan, rows_after, ties_of
 
 PlanningSlot = tuple[str, str, str]
 """(canonical subject, slot, scope id): the unit of conflict across a merged cluster."""
@@ -96,7 +96,7 @@ class RowLedger:
         self, slot: PlanningSlot, close: Sequence[Row], insert: Sequence[Row], tx: int
     ) -> None:
         for row in close:
-            if row.look == TIED:
+            if row.look == TIED_HEAD:
                 self.unsettled.add(slot)
             if row.look.head and not _still(row, insert):
                 self.changed.setdefault(row.claim.object_id, tx)

@@ -35,11 +35,11 @@ from ...schema.interval import Interval, relation
 from ...schema.vocabulary import ClaimVerdict, EdgeKind, Op, Outcome, Status
 from ...schema.write import RelationMet
 from .rule import (
-    DENIED,
-    DOMINATED,
+    DENIED_HEAD,
+    DOMINATED_ROW,
     IDLE,
     IN_FORCE,
-    TIED,
+    TIED_HEAD,
     Reach,
     adds,
     everywhere,
@@ -51,10 +51,10 @@ from .rule import (
 )
 
 __all__ = [
-    "DENIED",
+    "DENIED_HEAD",
     "IDLE",
     "IN_FORCE",
-    "TIED",
+    "TIED_HEAD",
     "Plan",
     "Reach",
     "Tie",
@@ -138,7 +138,7 @@ def plan(rows: Sequence[Row], new: Claim, *, many: bool = False, reach: Reach = 
     encounters = [(row, _relation(row, new, work.cells, many, reach)) for row in work.incumbents]
     return Plan(
         close=tuple(work.close),
-        insert=tuple(row for row in work.insert if row.look != DOMINATED),
+        insert=tuple(row for row in work.insert if row.look != DOMINATED_ROW),
         relations=tuple(encounter for _, encounter in encounters),
         edges=tuple(_edges(encounters, new)),
         ties=_new_ties(work, many),
@@ -159,7 +159,7 @@ def fold(
     for claim in sorted(claims, key=lambda c: c.order):
         work = _work_of(rows, claim, many, reach)
         rows = _after(rows, work.close, work.insert)
-    return tuple(sorted((row for row in rows if row.look != DOMINATED), key=_place))
+    return tuple(sorted((row for row in rows if row.look != DOMINATED_ROW), key=_place))
 
 
 def rows_after(rows: Sequence[Row], result: Plan) -> tuple[Row, ...]:
@@ -187,7 +187,7 @@ def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], t
 
 def ties_of(rows: Iterable[Row], *, many: bool = False) -> tuple[Tie, ...]:
     """Return the ties that stand in a slot, in order of valid time."""
-    rows_tied = [row for row in rows if row.look == TIED]
+    rows_tied = [row for row in rows if row.look == TIED_HEAD]
     points = sorted({p for r in rows_tied for p in (r.interval.start_us, r.interval.end_us)})
     return _join_ties(
         Tie(Interval(start, end), members)
@@ -335,7 +335,7 @@ def _relation(
 def _acts(denial: Claim, interval: Interval, cells: Iterable[_Cell]) -> bool:
     """Tell whether a denial meets its value as the one that leads, anywhere on an interval."""
     return any(
-        c is denial and look not in (IDLE, DOMINATED)
+        c is denial and look not in (IDLE, DOMINATED_ROW)
         for cell in cells
         if cell.start in interval
         for c, look in cell.looks
@@ -409,7 +409,7 @@ def _new_ties(work: _Work, many: bool) -> tuple[Tie, ...]:
     ties_now = (
         Tie(Interval(cell.start, cell.end), members)
         for cell in work.cells
-        for members in _ties((c for c, look in cell.looks if look == TIED), many)
+        for members in _ties((c for c, look in cell.looks if look == TIED_HEAD), many)
     )
     return _join_ties(
         tie
@@ -451,7 +451,7 @@ def _outcome(work: _Work, new: Claim, many: bool, reach: Reach) -> Outcome:
 
 def _look_of(cell: _Cell, new: Claim) -> Look:
     """Return how what the claim says looks in a cell, whichever claim says it."""
-    return next(look for c, look in cell.looks if c.says == new.says and look != DOMINATED)
+    return next(look for c, look in cell.looks if c.says == new.says and look != DOMINATED_ROW)
 
 
 def _was_shown(work: _Work, new: Claim) -> bool:

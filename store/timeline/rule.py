@@ -14,17 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ...schema.claim import SHOWN, Claim, Key, Look
+from ...schema.claim import CLEAN_HEAD, Claim, Key, Look
 from ...schema.vocabulary import Op, Status
 
 Reach = Callable[[Claim, Claim], bool]
 """Whether a withdrawal may act on a stored claim: slots of a cluster differ over time."""
 
-TIED: Final = Look(Status.DISPUTED, "unresolved_tie", True)
-DENIED: Final = Look(Status.OVERRIDDEN, "denied", True)
+TIED_HEAD: Final = Look(Status.DISPUTED, "unresolved_tie", True)
+DENIED_HEAD: Final = Look(Status.OVERRIDDEN, "denied", True)
 IN_FORCE: Final = Look(Status.CLEAN, "denial", True)
 IDLE: Final = Look(Status.CLEAN, "denial", False)
-DOMINATED: Final = Look(Status.OVERRIDDEN, "dominated", False)
+DOMINATED_ROW: Final = Look(Status.OVERRIDDEN, "dominated", False)
 """Of a claim beside a stronger one that says the same; no store ever holds such a row."""
 
 
@@ -39,7 +39,7 @@ def resolve(alive: Iterable[Claim]) -> tuple[tuple[Claim, Look], ...]:
     Of claims that say the same only the strongest counts; the others get no look. Of several
     denials of a value the strongest decides, whatever the order of arrival.
     """
-    return tuple((c, look) for c, look in looks(alive) if look != DOMINATED)
+    return tuple((c, look) for c, look in looks(alive) if look != DOMINATED_ROW)
 
 
 def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
@@ -52,7 +52,7 @@ def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
         (c, heads.get(c.object_id) or _hidden_look(c, key, lead, top)) for key, c in best.values()
     ]
 
-    return looks_of_all + [(c, DOMINATED) for c in hidden_by_twins]
+    return looks_of_all + [(c, DOMINATED_ROW) for c in hidden_by_twins]
 
 
 _Best = dict[tuple[bool, str], tuple[Key, Claim]]
@@ -87,10 +87,10 @@ def _foe(best: _Best, lead: list[Claim]) -> tuple[Key, Claim] | None:
 
 def _heads(lead: list[Claim], foe: tuple[Key, Claim] | None) -> dict[str, Look]:
     if foe and foe[0] > lead[0].key:
-        return {lead[0].object_id: DENIED, foe[1].object_id: IN_FORCE}
+        return {lead[0].object_id: DENIED_HEAD, foe[1].object_id: IN_FORCE}
     if foe:
-        return {lead[0].object_id: TIED, foe[1].object_id: TIED}
-    return {c.object_id: TIED if len(lead) > 1 else SHOWN for c in lead}
+        return {lead[0].object_id: TIED_HEAD, foe[1].object_id: TIED_HEAD}
+    return {c.object_id: TIED_HEAD if len(lead) > 1 else CLEAN_HEAD for c in lead}
 
 
 def _hidden_look(c: Claim, key: Key, lead: list[Claim], top: Key | None) -> Look:

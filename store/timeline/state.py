@@ -18,9 +18,9 @@ from typing import Any
 from ...schema.answers import HistoryRow, Segment, SlotCandidate, SlotState
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
-from ...schema.values import moment, stamped
+from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import Op, SlotStatus
-from .reconcile import DENIED, IN_FORCE, TIED
+from .reconcile import DENIED_HEAD, IN_FORCE, TIED_HEAD
 
 Shape = Callable[[Version], ContextObject]
 """Turns a version into the object a caller sees."""
@@ -92,9 +92,9 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
         return replace(state, status=SlotStatus.ERASED, reason="erased")
 
     looks = [v.row.look for v in rows]
-    if any(look == TIED for look in looks) or _split(rows):
+    if any(look == TIED_HEAD for look in looks) or _split(rows):
         return replace(state, status=SlotStatus.DISPUTED, reason="unresolved_tie")
-    if any(look in (DENIED, IN_FORCE) for look in looks):
+    if any(look in (DENIED_HEAD, IN_FORCE) for look in looks):
         return replace(state, status=SlotStatus.DENIED, reason="denied")
 
     version = min(rows, key=_first)
@@ -116,7 +116,7 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
 def _split(rows: Sequence[Version]) -> bool:
     """Tell whether scopes of equal strength disagree."""
     return len({(v.row.claim.op is Op.DENY, v.row.claim.value_key) for v in rows}) > 1 and not any(
-        v.row.look in (DENIED, IN_FORCE) for v in rows
+        v.row.look in (DENIED_HEAD, IN_FORCE) for v in rows
     )
 
 
@@ -180,7 +180,7 @@ def candidate(version: Version) -> SlotCandidate:
         source_origin=version.details.source_origin,
         valid_from=moment(row.interval.start_us),
         valid_until=moment(row.interval.end_us),
-        tx=stamped(row.claim.tx),
+        tx=stamp_time(row.claim.tx),
     )
 
 
@@ -194,7 +194,7 @@ def history_row(version: Version, actor: str) -> HistoryRow:
         value=plain_value(version),
         valid_from=moment(row.interval.start_us),
         valid_until=moment(row.interval.end_us),
-        tx_start=stamped(row.tx_start),
+        tx_start=stamp_time(row.tx_start),
         tx_end=moment(row.tx_end),
         status=row.look.status.value,
         reason=row.look.reason,

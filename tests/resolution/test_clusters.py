@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tenure.resolution.clusters import (
     Clusters,
-    Waited,
-    believed,
+    PendingCase,
     blocking,
     bridges,
     canonical_id,
+    entities_as_of,
     non_matches_between,
     open_at,
     pair,
@@ -145,8 +145,8 @@ def test_two_matches_of_one_pair_are_no_bridge() -> None:
     assert bridges([*sides, again]) == ()
 
 
-OPEN, ALONE = Waited(ReviewState.OPEN, False), Waited(ReviewState.REJECTED, False)
-JOINED = Waited(ReviewState.ACCEPTED, True)
+OPEN, ALONE = PendingCase(ReviewState.OPEN, False), PendingCase(ReviewState.REJECTED, False)
+JOINED = PendingCase(ReviewState.ACCEPTED, True)
 
 
 @pytest.mark.parametrize(
@@ -154,26 +154,26 @@ JOINED = Waited(ReviewState.ACCEPTED, True)
     [
         (None, None, "active"),
         (OPEN, None, "pending"),
-        (Waited(ReviewState.UNSURE, False), ALONE, "pending"),
+        (PendingCase(ReviewState.UNSURE, False), ALONE, "pending"),
         (None, OPEN, "active"),
         (ALONE, OPEN, "active"),
         (JOINED, OPEN, "pending"),
         (JOINED, ALONE, "active"),
         (JOINED, JOINED, "active"),
-        (Waited(ReviewState.UNDONE, True), None, "pending"),
+        (PendingCase(ReviewState.UNDONE, True), None, "pending"),
     ],
 )
 def test_a_cluster_waits_for_its_own_case_or_while_nobody_in_it_is_settled(
-    top: Waited | None, other: Waited | None, state: str
+    top: PendingCase | None, other: PendingCase | None, state: str
 ) -> None:
     entities = {raw: entity(raw, tx) for tx, raw in enumerate("ab")}
     given_ = {raw: case for raw, case in (("a", top), ("b", other)) if case}
-    found = believed(entities, {"a": "a", "b": "a"}, given_)
+    found = entities_as_of(entities, {"a": "a", "b": "a"}, given_)
     assert {raw: one.state.value for raw, one in found.items()} == {"a": state, "b": "merged"}
 
 
 def test_what_was_erased_stays_erased_and_what_stands_alone_is_active() -> None:
     gone = replace(entity("a", 1), state=EntityState.ERASED)
     away = replace(entity("b", 1), state=EntityState.MERGED)
-    found = believed({"a": gone, "b": away}, {}, {"a": OPEN})
+    found = entities_as_of({"a": gone, "b": away}, {}, {"a": OPEN})
     assert {raw: one.state.value for raw, one in found.items()} == {"a": "erased", "b": "active"}

@@ -14,7 +14,14 @@ from tenure.resolution.compare import COMPARISONS, levels_of, measure
 from tenure.resolution.context import NO_CONTEXT, PairContext, PersonContext
 from tenure.resolution.model import default_model
 from tenure.resolution.normalize import normalize
-from tenure.resolution.score import MARGIN_SCORE, PairScore, Scored, decide, probability, score_pair
+from tenure.resolution.score import (
+    MARGIN_SCORE,
+    PairScore,
+    ScoredEntity,
+    decide,
+    probability,
+    score_pair,
+)
 from tenure.resolution.vetoes import VETOES, VetoCode
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import ResolutionPolicy
@@ -38,7 +45,9 @@ def score(left, right, entity_type, context=TENANT):
 
 
 def decision(*scores):
-    return decide([Scored(f"e{index}", one) for index, one in enumerate(scores)], BANDS).decision
+    return decide(
+        [ScoredEntity(f"e{index}", one) for index, one in enumerate(scores)], BANDS
+    ).decision
 
 
 def outcome(left, right, entity_type, context=TENANT):
@@ -248,7 +257,7 @@ def test_a_comma_tells_the_order_only_for_the_same_writing():
 def test_a_bare_namesake_is_a_review_once_two_exist():
     alabama = score("Mike Rogers", "Mike Rogers (AL)", "person")
     michigan = score("Mike Rogers", "Mike Rogers (MI)", "person")
-    verdict = decide([Scored("al", alabama), Scored("mi", michigan)], BANDS)
+    verdict = decide([ScoredEntity("al", alabama), ScoredEntity("mi", michigan)], BANDS)
     assert verdict.decision is Decision.REVIEW
     assert "margin" in verdict.winner.pair.vetoes
 
@@ -400,7 +409,7 @@ def pair_score(value, *, log_odds=0.0, name="n"):
     ],
 )
 def test_the_bands_are_exact(value, expected, suggested):
-    verdict = decide([Scored("e", pair_score(value))], BANDS)
+    verdict = decide([ScoredEntity("e", pair_score(value))], BANDS)
     assert verdict.decision.value == expected
     assert (verdict.suggestion is not None) is suggested
     assert (verdict.winner is None) is (expected == "new")
@@ -413,7 +422,9 @@ def test_nothing_to_compare_is_new():
 
 @pytest.mark.parametrize(("second", "expected"), [(0.699999, "bind"), (0.70, "review")])
 def test_the_margin_starts_at_its_boundary(second, expected):
-    verdict = decide([Scored("b", pair_score(second)), Scored("a", pair_score(0.99))], BANDS)
+    verdict = decide(
+        [ScoredEntity("b", pair_score(second)), ScoredEntity("a", pair_score(0.99))], BANDS
+    )
     assert verdict.decision.value == expected
     assert verdict.winner.entity_id == "a"
     assert verdict.ranked[0] == verdict.winner
@@ -421,7 +432,10 @@ def test_the_margin_starts_at_its_boundary(second, expected):
 
 
 def test_two_names_of_one_entity_are_no_rivals():
-    twice = [Scored("a", pair_score(0.99, name="x")), Scored("a", pair_score(0.97, name="y"))]
+    twice = [
+        ScoredEntity("a", pair_score(0.99, name="x")),
+        ScoredEntity("a", pair_score(0.97, name="y")),
+    ]
     verdict = decide(twice, BANDS)
     assert verdict.decision is Decision.BIND
     assert len(verdict.ranked) == 1
@@ -431,7 +445,8 @@ def test_two_names_of_one_entity_are_no_rivals():
 def test_ties_break_on_the_entity_id(order):
     scores = {"a": (0.9, 1.0), "b": (0.9, 2.0), "c": (0.9, 2.0), "d": (0.5, 9.0)}
     ranked = decide(
-        [Scored(one, pair_score(scores[one][0], log_odds=scores[one][1])) for one in order], BANDS
+        [ScoredEntity(one, pair_score(scores[one][0], log_odds=scores[one][1])) for one in order],
+        BANDS,
     ).ranked
     assert [one.entity_id for one in ranked] == ["b", "c", "a", "d"]
 
@@ -456,8 +471,8 @@ def test_a_name_always_binds_to_itself(name):
 def test_a_vetoed_pair_never_binds_however_low_the_bar():
     low = ResolutionPolicy(bind_at=0.80)
     vetoed = score("Acme AG", "Acme GmbH", "organization")
-    assert decide([Scored("e", vetoed)], low).decision is Decision.REVIEW
-    twins = [Scored("a", pair_score(0.99)), Scored("b", pair_score(0.99))]
+    assert decide([ScoredEntity("e", vetoed)], low).decision is Decision.REVIEW
+    twins = [ScoredEntity("a", pair_score(0.99)), ScoredEntity("b", pair_score(0.99))]
     assert decide(twins, low).decision is Decision.REVIEW
 
 

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.schema.claim import EMPTIED, SHOWN, Key, Permissions, Row, milli, slot_key, text_key
+from tenure.schema.claim import (
+    CLEAN_HEAD,
+    EMPTY_CONTENT,
+    Key,
+    Permissions,
+    Row,
+    milli,
+    slot_key,
+    text_key,
+)
 from tenure.schema.interval import Interval
 from tenure.schema.vocabulary import Classification, Op, Status
 from tenure.tests.store.core_checks import says
@@ -43,11 +52,11 @@ def test_what_a_claim_says() -> None:
 
 
 def test_a_row_is_live_until_its_transaction_end() -> None:
-    row = Row(1, CLAIM, CLAIM.interval, SHOWN, 3)
+    row = Row(1, CLAIM, CLAIM.interval, CLEAN_HEAD, 3)
     assert row.live
     assert not replace(row, tx_end=9).live
     assert row.row_key == replace(row, vid=7, tx_start=8, tx_end=9, continues=1).row_key
-    assert row.row_key != replace(row, look=SHOWN._replace(status=Status.DISPUTED)).row_key
+    assert row.row_key != replace(row, look=CLEAN_HEAD._replace(status=Status.DISPUTED)).row_key
 
 
 def test_a_claim_never_changes() -> None:
@@ -60,9 +69,16 @@ def test_everyone_may_see_an_object_of_which_nobody_said_otherwise() -> None:
 
 
 def test_an_emptied_content_says_nothing() -> None:
-    assert EMPTIED.value_json == "null"
-    assert not any((EMPTIED.text, EMPTIED.normalized_claim, EMPTIED.why_it_matters, EMPTIED.terms))
-    assert EMPTIED.behavioral_implication is EMPTIED.enforcement is None
+    assert EMPTY_CONTENT.value_json == "null"
+    assert not any(
+        (
+            EMPTY_CONTENT.text,
+            EMPTY_CONTENT.normalized_claim,
+            EMPTY_CONTENT.why_it_matters,
+            EMPTY_CONTENT.terms,
+        )
+    )
+    assert EMPTY_CONTENT.behavioral_implication is EMPTY_CONTENT.enforcement is None
 
 
 @given(st.integers(0, 1000))

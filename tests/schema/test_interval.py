@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.errors import InvalidInput
-from tenure.schema.interval import ALWAYS, INF_US, MIN_US, Interval, Relation, relation
+from tenure.schema.interval import ALL_TIME, INF_US, MIN_US, Interval, Relation, relation
 
 
 def spans(low: int = -6, high: int = 6) -> st.SearchStrategy[Interval]:
@@ -85,4 +85,4 @@ def test_an_impossible_interval_has_no_constructor(start: int, end: int, code: s
 
 
 def test_the_open_interval_reaches_from_end_to_end() -> None:
-    assert (ALWAYS.start_us, ALWAYS.end_us) == (MIN_US, INF_US)
+    assert (ALL_TIME.start_us, ALL_TIME.end_us) == (MIN_US, INF_US)

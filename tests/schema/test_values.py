@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tenure.schema.errors import Fault, InvalidInput
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.values import (
-    NOTHING,
+    NO_VALUE_KEY,
     Value,
     canonical_json,
     canonical_value,
     iso,
     micros,
     moment,
-    stamped,
+    stamp_time,
 )
 from tenure.schema.vocabulary import ValueType
 
@@ -235,13 +235,13 @@ def test_canonical_json_is_sorted_and_tight() -> None:
 
 
 def test_no_value_has_the_empty_key() -> None:
-    assert NOTHING == ""
+    assert NO_VALUE_KEY == ""
     assert all(key(one, value_type) for value_type, one, _ in SAME)
 
 
 @pytest.mark.parametrize("open_end", [MIN_US, INF_US])
 def test_a_stamp_at_an_open_end_is_a_broken_invariant(open_end: int) -> None:
     with pytest.raises(Fault) as refusal:
-        stamped(open_end)
+        stamp_time(open_end)
     assert refusal.value.code == "invariant_broken"
-    assert stamped(0) == datetime(1970, 1, 1, tzinfo=UTC)
+    assert stamp_time(0) == datetime(1970, 1, 1, tzinfo=UTC)

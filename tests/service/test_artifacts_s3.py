@@ -26,7 +26,7 @@ from tenure.schema.artifact import Artifact, address_of
 from tenure.schema.claim import Permissions
 from tenure.schema.errors import Conflict, Unavailable
 from tenure.schema.principal import Scope
-from tenure.schema.values import stamped
+from tenure.schema.values import stamp_time
 from tenure.store.transfer.artifact_files import ArtifactFiles
 
 TEXT = "The nightly deploy of nova ended at 02:10."
@@ -141,7 +141,7 @@ def test_an_erasure_empties_the_bucket_and_other_processes_see_it(
 def grant(name: str, data: bytes) -> Artifact:
     return Artifact(
         address=address_of(data), size=len(data), media_type="text/plain", name=name, origin="",
-        scope=Scope(), permissions=Permissions(), actor="ann", at=stamped(1), object_ids=(),
+        scope=Scope(), permissions=Permissions(), actor="ann", at=stamp_time(1), object_ids=(),
     )  # fmt: skip
 
 

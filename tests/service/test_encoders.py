@@ -13,7 +13,7 @@ import pytest
 
 from tenure import InvalidInput, Unavailable, connect
 from tenure.service.encoders.choice import encoder_of
-from tenure.service.encoders.chunking import chunked
+from tenure.service.encoders.chunking import chunks_of
 from tenure.service.encoders.encoder import CountsTokens, Encoder
 from tenure.service.encoders.onnx import OnnxEncoder, word_pieces
 from tenure.store.port.vectors import to16
@@ -87,7 +87,7 @@ def test_a_text_is_read_up_to_the_limit_and_chunked_above(onnx: OnnxEncoder) -> 
     sentence = "The quick brown fox jumps over the lazy dog near the river bank. "
     long, longer = sentence * 40, sentence * 80
     assert onnx.encode([long])[0] == pytest.approx(onnx.encode([longer])[0], abs=1e-6)
-    pieces = chunked(long, limit=onnx.max_tokens, count=onnx.count_tokens)
+    pieces = chunks_of(long, limit=onnx.max_tokens, count=onnx.count_tokens)
     sizes = [onnx.count_tokens(piece) for piece in pieces]
     assert max(sizes) <= 256
     assert min(sizes[:-1]) > 220

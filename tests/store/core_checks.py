@@ -17,7 +17,7 @@ from typing import Any
 
 from tenure.schema.claim import Claim, Row, milli
 from tenure.schema.interval import INF_US, MIN_US, Interval, relation
-from tenure.schema.values import NOTHING, micros
+from tenure.schema.values import NO_VALUE_KEY, micros
 from tenure.schema.vocabulary import Op
 from tenure.store.timeline import reconcile
 from tenure.tests.strategies import DAYS, VERBS
@@ -140,7 +140,7 @@ def example_claims(example: dict[str, Any]) -> tuple[Claim, ...]:
             object_id=f"{index}",
             slot_key=write["slot"],
             op=Op(write["op"]),
-            value_key=NOTHING if write["op"] == "delete" else write["value"],
+            value_key=NO_VALUE_KEY if write["op"] == "delete" else write["value"],
             interval=Interval(
                 _instant(write["valid_from"], MIN_US), _instant(write["valid_to"], INF_US)
             ),
@@ -223,7 +223,7 @@ def random_history(source: random.Random, *, many: bool) -> tuple[Claim, ...]:
         written.append(
             says(
                 f"{source.randint(0, 9)}-{index}",
-                NOTHING if nothing else source.choice("ABC"),
+                NO_VALUE_KEY if nothing else source.choice("ABC"),
                 start,
                 source.choice((source.randint(start + 1, DAYS), DAYS)),
                 tx=tx,

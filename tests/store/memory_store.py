@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tenure.resolution.known import Known, Lookup
-from tenure.schema.claim import EMPTIED, Assertion, Claim, Edge, MentionLink, Row, Version
+from tenure.schema.claim import EMPTY_CONTENT, Assertion, Claim, Edge, MentionLink, Row, Version
 from tenure.schema.entity import Alias, Entity, Identifier, Judgement, Review
 from tenure.schema.interval import INF_US, MIN_US
 from tenure.schema.principal import Sight
@@ -20,7 +20,6 @@ from tenure.store.port.store import (
     Batch,
     Clock,
     Flag,
-    Found,
     PermissionChange,
     Point,
     SlotRead,
@@ -28,6 +27,7 @@ from tenure.store.port.store import (
     StoredReceipt,
     Tombstone,
     TxEvent,
+    VersionPage,
 )
 
 
@@ -176,7 +176,7 @@ class MemoryReader(MemoryReads):
     def clock(self) -> Clock:
         return self.state.clock
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Found:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
         found, withheld = [], 0
         for _, row in sorted(self.state.rows.items()):
             held = self._permitted(self.state.claims[row.claim.object_id])
@@ -199,7 +199,7 @@ class MemoryReader(MemoryReads):
             )
             withheld += not visible
             found.append(self._version(row, point.tx_us, visible=visible))
-        return Found(tuple(found), withheld)
+        return VersionPage(tuple(found), withheld)
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         ids = set(object_ids)
@@ -459,7 +459,7 @@ class MemoryTx(MemoryReads):
                 held.details, update_path="", origins=(), source_origin=f"{scheme}://"
             )
             state.claims[object_id] = replace(
-                held, claim=bare, details=details, content=EMPTIED, erased=True
+                held, claim=bare, details=details, content=EMPTY_CONTENT, erased=True
             )
             for vid, row in state.rows.items():
                 if row.claim.object_id == object_id:

@@ -26,7 +26,7 @@ from tenure.schema.vocabulary import (
 )
 from tenure.store.commit.sessions import append_events
 from tenure.store.port import store as port
-from tenure.store.port.records import Expected
+from tenure.store.port.records import NextReads
 from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionText
 from tenure.store.port.store import (
     ActionClosing,
@@ -258,7 +258,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.review": reading(lambda r: r.review("t-review")),
     "Reader.mentions": reading(lambda r: r.mentions(IDS)),
     "Reader.expect": reading(
-        lambda r: r.expect(lambda: Expected(sight=SIGHT, point=POINT, entity_ids=ENTITIES))
+        lambda r: r.expect(lambda: NextReads(sight=SIGHT, point=POINT, entity_ids=ENTITIES))
     ),
     "Reader.slot_in_use": reading(lambda r: r.slot_in_use("seat")),
     "Reader.decaying": reading(lambda r: r.decaying(point=POINT)),

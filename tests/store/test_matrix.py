@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tenure.schema.errors import Fault, InvalidInput
 from tenure.store.port.store import Clock, VectorRow
-from tenure.store.port.vectors import VectorScore, packed, quantise, to16
+from tenure.store.port.vectors import VectorScore, pack_vector, quantise, to16
 from tenure.store.search import matrix as module
 from tenure.store.search.matrices import Matrices
 from tenure.store.search.matrix import Matrix
@@ -82,8 +82,8 @@ def test_the_greatest_scores_are_exact() -> None:
     edge = (205,) * 384
     assert 15_900_000 < sum(x * x for x in edge) < 1 << 24
     rows = [
-        VectorRow("a", ENCODER, "0", packed(edge)),
-        VectorRow("b", ENCODER, "0", packed([-x for x in edge])),
+        VectorRow("a", ENCODER, "0", pack_vector(edge)),
+        VectorRow("b", ENCODER, "0", pack_vector([-x for x in edge])),
     ]
     assert flat(walked(filled(rows), edge)) == [("a", 384 * 205**2), ("b", -384 * 205**2)]
 
@@ -231,7 +231,7 @@ def test_a_query_of_another_length_is_refused() -> None:
         VectorRow("b", ENCODER, "0", b"\x01\x00"),
         VectorRow("b", ENCODER, "0", b""),
         VectorRow("b", "another@2", "0", quantise([1, 0])),
-        VectorRow("b", ENCODER, "0", packed([4000, 4000])),
+        VectorRow("b", ENCODER, "0", pack_vector([4000, 4000])),
     ],
 )
 def test_a_stored_vector_that_is_none_is_a_fault(bad: VectorRow) -> None:

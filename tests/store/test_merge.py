@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tenure.schema.entity import EntityRef
 from tenure.schema.errors import Conflict, InvalidInput, NotFound
-from tenure.schema.interval import ALWAYS, INF_US
+from tenure.schema.interval import ALL_TIME, INF_US
 from tenure.schema.operation import ActionReceipt, ReviewReceipt
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.principal import Scope
@@ -108,7 +108,7 @@ def timeline(store: Any, ids: list[str], slot: str = "office") -> list[tuple[Any
     with store.writing("default") as tx:
         tx.lock()
         keys = tuple(r.slot_key for r in tx.slots_of(ids) if r.slot == slot)
-        (rows,) = tx.open_rows((SlotRead(keys, ALWAYS, full=True),))
+        (rows,) = tx.open_rows((SlotRead(keys, ALL_TIME, full=True),))
     return heads_of(rows)
 
 

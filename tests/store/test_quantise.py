@@ -12,11 +12,11 @@ from tenure.store.port.vectors import (
     MOST_DIMENSIONS,
     SCALE,
     SQUARE_LIMIT,
-    checked,
-    packed,
+    check_vector,
+    pack_vector,
     quantise,
     to16,
-    unpacked,
+    unpack_vector,
 )
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -28,7 +28,7 @@ def test_a_quantised_vector_is_short_enough_for_exact_sums(vector: list[float]) 
     numbers = to16(vector)
     assert max(map(abs, numbers)) <= SCALE
     assert sum(x * x for x in numbers) < SQUARE_LIMIT
-    assert unpacked(quantise(vector)) == numbers
+    assert unpack_vector(quantise(vector)) == numbers
 
 
 def test_the_longest_rounding_still_gives_exact_sums() -> None:
@@ -49,7 +49,7 @@ def test_halves_are_rounded_to_even() -> None:
 
 
 def test_stored_numbers_are_little_endian() -> None:
-    assert packed((1, -2, 4000)) == b"\x01\x00\xfe\xff\xa0\x0f"
+    assert pack_vector((1, -2, 4000)) == b"\x01\x00\xfe\xff\xa0\x0f"
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_another_count_of_numbers_than_the_encoder_makes_is_refused() -> None:
 
 
 def test_a_query_of_whole_numbers_must_be_normalised() -> None:
-    assert checked((2400, 3200), dimensions=2) == (2400, 3200)
+    assert check_vector((2400, 3200), dimensions=2) == (2400, 3200)
     with pytest.raises(InvalidInput, match="no normalised vector"):
-        checked((4000, 4000))
+        check_vector((4000, 4000))
     with pytest.raises(InvalidInput, match="never mixed"):
-        checked((2400, 3200), dimensions=3)
+        check_vector((2400, 3200), dimensions=3)

@@ -7,16 +7,16 @@ from itertools import permutations
 
 import pytest
 
-from tenure.schema.claim import SHOWN, Claim, Look, Row
+from tenure.schema.claim import CLEAN_HEAD, Claim, Look, Row
 from tenure.schema.errors import Fault
 from tenure.schema.interval import Interval
-from tenure.schema.values import NOTHING
+from tenure.schema.values import NO_VALUE_KEY
 from tenure.schema.vocabulary import ClaimVerdict, EdgeKind, Op, Outcome, Status
 from tenure.store.timeline.reconcile import (
-    DENIED,
+    DENIED_HEAD,
     IDLE,
     IN_FORCE,
-    TIED,
+    TIED_HEAD,
     Plan,
     Tie,
     fold,
@@ -140,16 +140,16 @@ def test_the_worked_examples_answer_as_written() -> None:
         (says("B", "b", 11), OLDER),
         (says("B", "b", 10, trust=801), LESS_TRUSTED),
         (says("B", "b", 10, confidence=801), LESS_TRUSTED),
-        (says("B", "b", 10), TIED),
-        (says("B", "b", 9), SHOWN),
-        (says("B", "b", 10, trust=799, confidence=1000), SHOWN),
-        (says("B", "b", 10, confidence=799), SHOWN),
-        (says("B", "b", 99, level=3), SHOWN),
-        (says("B", "b", 9, trust=1000), SHOWN),
-        (says("B", "a", 11, op=Op.DENY), DENIED),
-        (says("B", "a", 10, op=Op.DENY), TIED),
-        (says("B", "a", 9, op=Op.DENY), SHOWN),
-        (says("B", "b", 11, op=Op.DENY), SHOWN),
+        (says("B", "b", 10), TIED_HEAD),
+        (says("B", "b", 9), CLEAN_HEAD),
+        (says("B", "b", 10, trust=799, confidence=1000), CLEAN_HEAD),
+        (says("B", "b", 10, confidence=799), CLEAN_HEAD),
+        (says("B", "b", 99, level=3), CLEAN_HEAD),
+        (says("B", "b", 9, trust=1000), CLEAN_HEAD),
+        (says("B", "a", 11, op=Op.DENY), DENIED_HEAD),
+        (says("B", "a", 10, op=Op.DENY), TIED_HEAD),
+        (says("B", "a", 9, op=Op.DENY), CLEAN_HEAD),
+        (says("B", "b", 11, op=Op.DENY), CLEAN_HEAD),
     ],
 )
 def test_one_claim_beside_another(other: Claim, look: Look) -> None:
@@ -168,44 +168,44 @@ def test_a_lone_denial_is_idle() -> None:
 def test_a_denial_offers_no_other_value() -> None:
     older = says("O", "old", 5)
     denial = says("D", "a", 12, op=Op.DENY)
-    assert looks(A, older, denial) == {"A": DENIED, "D": IN_FORCE, "O": OLDER}
+    assert looks(A, older, denial) == {"A": DENIED_HEAD, "D": IN_FORCE, "O": OLDER}
 
 
 def test_a_weaker_denial_is_hidden_by_the_value_it_denies() -> None:
-    assert looks(A, says("D", "a", 10, op=Op.DENY, level=3)) == {"A": SHOWN, "D": LOWER}
+    assert looks(A, says("D", "a", 10, op=Op.DENY, level=3)) == {"A": CLEAN_HEAD, "D": LOWER}
 
 
 def test_a_denial_never_hides_a_gap() -> None:
-    gap = says("G", NOTHING, 10, op=Op.DELETE)
-    assert looks(gap, says("D", "a", 12, op=Op.DENY)) == {"G": SHOWN, "D": IDLE}
-    assert looks(gap, says("D", NOTHING, 12, op=Op.DENY))["G"] == SHOWN
+    gap = says("G", NO_VALUE_KEY, 10, op=Op.DELETE)
+    assert looks(gap, says("D", "a", 12, op=Op.DENY)) == {"G": CLEAN_HEAD, "D": IDLE}
+    assert looks(gap, says("D", NO_VALUE_KEY, 12, op=Op.DENY))["G"] == CLEAN_HEAD
 
 
 @pytest.mark.parametrize("strong_first", [True, False])
 def test_the_strongest_of_several_denials_decides(strong_first: bool) -> None:
     weak, strong = says("D", "a", 5, op=Op.DENY), says("E", "a", 15, op=Op.DENY)
     order = (A, strong, weak) if strong_first else (A, weak, strong)
-    assert looks(*order) == {"A": DENIED, "E": IN_FORCE}
+    assert looks(*order) == {"A": DENIED_HEAD, "E": IN_FORCE}
 
 
 def test_a_denial_of_one_member_of_a_tie_changes_nothing() -> None:
     b, denial = says("B", "b", 10), says("D", "a", 12, op=Op.DENY)
-    assert looks(A, b, denial) == {"A": TIED, "B": TIED, "D": IDLE}
+    assert looks(A, b, denial) == {"A": TIED_HEAD, "B": TIED_HEAD, "D": IDLE}
 
 
 def test_nothing_weaker_takes_the_place_of_a_tie() -> None:
     b, third = says("B", "b", 10), says("C", "c", 10, level=3)
-    assert looks(A, b, third) == {"A": TIED, "B": TIED, "C": LOWER}
+    assert looks(A, b, third) == {"A": TIED_HEAD, "B": TIED_HEAD, "C": LOWER}
 
 
 def test_of_claims_that_say_the_same_only_the_strongest_counts() -> None:
     again = says("B", "a", 10, level=1)
-    assert looks(A, again) == {"B": SHOWN}
+    assert looks(A, again) == {"B": CLEAN_HEAD}
 
 
 def test_equal_claims_that_say_the_same_show_the_smaller_id() -> None:
     twin = replace(A, object_id="0")
-    assert looks(A, twin) == looks(twin, A) == {"0": SHOWN}
+    assert looks(A, twin) == looks(twin, A) == {"0": CLEAN_HEAD}
 
 
 # Verbs
@@ -240,14 +240,14 @@ def test_a_correct_withdraws_hidden_claims_and_denials() -> None:
 
 def test_a_delete_leaves_a_gap_where_nothing_resurfaces() -> None:
     old = says("O", "old", 0, 20)
-    gap = says("G", NOTHING, 12, 15, op=Op.DELETE)
+    gap = says("G", NO_VALUE_KEY, 12, 15, op=Op.DELETE)
     assert after(old, A, gap) == {
         "O[0,10)", "Ox[10,12)", "A[10,12)", "G[12,15)", "Ox[15,20)", "A[15,20)",
     }  # fmt: skip
 
 
 def test_an_assert_that_starts_where_a_deletion_starts_ties_with_the_gap() -> None:
-    gap = says("G", NOTHING, 10, 20, op=Op.DELETE)
+    gap = says("G", NO_VALUE_KEY, 10, 20, op=Op.DELETE)
     assert after(gap, A) == {"G~[10,20)", "A~[10,20)"}
     assert after(gap, replace(A, op=Op.CORRECT)) == {"A[10,20)"}
 
@@ -267,8 +267,8 @@ def test_a_retract_takes_the_denials_of_its_value_too() -> None:
 
 def test_a_retract_of_no_value_undoes_a_delete() -> None:
     old = says("O", "old", 0, 20)
-    gap = says("G", NOTHING, 10, 20, op=Op.DELETE, level=1)
-    undo = says("R", NOTHING, 10, 20, op=Op.RETRACT, level=1)
+    gap = says("G", NO_VALUE_KEY, 10, 20, op=Op.DELETE, level=1)
+    undo = says("R", NO_VALUE_KEY, 10, 20, op=Op.RETRACT, level=1)
     gone = stored(old, gap, undo)
     assert marked(gone) == {
         "O[0,10)"
@@ -277,7 +277,7 @@ def test_a_retract_of_no_value_undoes_a_delete() -> None:
 
 @pytest.mark.parametrize("op", [Op.CORRECT, Op.DELETE, Op.RETRACT])
 def test_a_weaker_writer_withdraws_nothing_stronger(op: Op) -> None:
-    value = NOTHING if op is Op.DELETE else "a"
+    value = NO_VALUE_KEY if op is Op.DELETE else "a"
     done = planned(A, says("W", value, 10, 20, op=op, level=3))
     assert done.close == ()
     assert [(m.verdict, m.reason) for m in done.relations] == [
@@ -289,7 +289,7 @@ def test_a_weaker_writer_withdraws_nothing_stronger(op: Op) -> None:
 @pytest.mark.parametrize("op", [Op.CORRECT, Op.DELETE, Op.RETRACT])
 @pytest.mark.parametrize("level", [2, 3])
 def test_an_equal_or_stronger_writer_withdraws(op: Op, level: int) -> None:
-    value = NOTHING if op is Op.DELETE else "a"
+    value = NO_VALUE_KEY if op is Op.DELETE else "a"
     weak = says("W", "a", 10, 20, level=level)
     done = planned(weak, says("N", value, 10, 20, op=op, level=2))
     (edge,) = done.edges
@@ -333,13 +333,13 @@ def test_a_delete_on_a_many_slot_takes_the_named_value_or_all() -> None:
     b = says("B", "b", 10, 20)
     named = says("G", "a", 12, 20, op=Op.DELETE)
     assert after(A, b, named, many=True) == {"A[10,12)", "B[10,20)"}
-    whole = says("G", NOTHING, 12, 20, op=Op.DELETE)
+    whole = says("G", NO_VALUE_KEY, 12, 20, op=Op.DELETE)
     assert after(A, b, whole, many=True) == {"A[10,12)", "B[10,12)"}
 
 
 def test_a_delete_on_a_many_slot_never_takes_part() -> None:
     later = says("L", "a", 12, 20)
-    for value in ("a", NOTHING):
+    for value in ("a", NO_VALUE_KEY):
         gap = says("G", value, 12, 20, op=Op.DELETE)
         assert after(gap, later, many=True) == {"L[12,20)"}
         assert planned(gap, many=True).insert == ()
@@ -387,9 +387,9 @@ def test_each_value_of_a_many_slot_has_a_tie_of_its_own() -> None:
         ((A,), says("B", "b", 5, 20, op=Op.CORRECT, level=3), Outcome.CLIPPED),
         ((A,), says("B", "b", 12, 20, op=Op.CORRECT, level=3), Outcome.REFUSED),
         ((A,), says("B", "a", 10, 20, op=Op.CORRECT), Outcome.CONFIRMED),
-        ((A,), says("B", NOTHING, 10, 20, op=Op.DELETE), Outcome.ACCEPTED),
-        ((A,), says("B", NOTHING, 10, 30, op=Op.DELETE, level=3), Outcome.CLIPPED),
-        ((A,), says("B", NOTHING, 10, 20, op=Op.DELETE, level=3), Outcome.REFUSED),
+        ((A,), says("B", NO_VALUE_KEY, 10, 20, op=Op.DELETE), Outcome.ACCEPTED),
+        ((A,), says("B", NO_VALUE_KEY, 10, 30, op=Op.DELETE, level=3), Outcome.CLIPPED),
+        ((A,), says("B", NO_VALUE_KEY, 10, 20, op=Op.DELETE, level=3), Outcome.REFUSED),
         ((A,), says("B", "a", 10, 20, op=Op.RETRACT), Outcome.ACCEPTED),
         ((A,), says("B", "other", 10, 20, op=Op.RETRACT), Outcome.ACCEPTED),
         ((A,), says("B", "a", 10, 20, op=Op.RETRACT, level=3), Outcome.REFUSED),
@@ -408,8 +408,8 @@ def test_each_value_of_a_many_slot_has_a_tie_of_its_own() -> None:
         ((says("D", "a", 12, 30, op=Op.DENY),), says("B", "a", 11, 12), Outcome.ACCEPTED),
         ((says("D", "a", 12, 30, op=Op.DENY, level=1),), says("B", "a", 12, 30),
          Outcome.OVERRIDDEN),
-        ((says("G", NOTHING, 10, 20, op=Op.DELETE),),
-         says("B", NOTHING, 10, 20, op=Op.DELETE), Outcome.CONFIRMED),
+        ((says("G", NO_VALUE_KEY, 10, 20, op=Op.DELETE),),
+         says("B", NO_VALUE_KEY, 10, 20, op=Op.DELETE), Outcome.CONFIRMED),
     ],
 )  # fmt: skip
 def test_the_outcome_of_a_write(before: tuple[Claim, ...], new: Claim, outcome: Outcome) -> None:
@@ -422,8 +422,8 @@ def test_the_outcome_of_a_write(before: tuple[Claim, ...], new: Claim, outcome: 
         ("a", 2, Outcome.ACCEPTED),
         ("a", 3, Outcome.REFUSED),
         ("c", 3, Outcome.ACCEPTED),
-        (NOTHING, 2, Outcome.ACCEPTED),
-        (NOTHING, 3, Outcome.CLIPPED),
+        (NO_VALUE_KEY, 2, Outcome.ACCEPTED),
+        (NO_VALUE_KEY, 3, Outcome.CLIPPED),
     ],
 )
 def test_the_outcome_of_a_delete_on_a_many_slot(value: str, level: int, outcome: Outcome) -> None:
@@ -456,7 +456,7 @@ def test_a_stronger_confirmation_takes_over_as_head() -> None:
 
 @pytest.mark.parametrize("op", [Op.CORRECT, Op.DELETE])
 def test_a_restatement_by_a_withdrawal_confirms_and_supersedes(op: Op) -> None:
-    value = NOTHING if op is Op.DELETE else "a"
+    value = NO_VALUE_KEY if op is Op.DELETE else "a"
     first = says("A", value, 10, 20, op=Op.DELETE if op is Op.DELETE else Op.ASSERT)
     done = planned(first, says("B", value, 10, 20, op=op))
     assert [m.verdict for m in done.relations] == [ClaimVerdict.CONFIRMS]
@@ -573,7 +573,7 @@ def test_a_withdrawal_with_a_target_touches_that_claim_only() -> None:
 def test_retiring_a_claim_puts_the_gap_exactly_there() -> None:
     """Archive: the gap takes the key of the retired claim, so nothing else changes (settled 5)."""
     old, newer = says("O", "old", 0, 30), says("N", "new", 15, 30)
-    gap = says("G", NOTHING, 12, 30, op=Op.DELETE, target="A", since=10)
+    gap = says("G", NO_VALUE_KEY, 12, 30, op=Op.DELETE, target="A", since=10)
     assert after(old, A, newer, gap) == {
         "O[0,10)", "Ox[10,30)", "A[10,12)", "G[12,15)", "Gx[15,30)", "N[15,30)",
     }  # fmt: skip

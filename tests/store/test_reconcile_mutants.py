@@ -100,7 +100,7 @@ MUTANTS = (
     Mutant(
         "losers are dropped",
         PLAN,
-        "for row in work.insert if row.look != DOMINATED)",
+        "for row in work.insert if row.look != DOMINATED_ROW)",
         "for row in work.insert if row.look.head)",
     ),
     Mutant(
@@ -144,8 +144,8 @@ MUTANTS = (
            "incumbent.level > new.level"),
     Mutant("retract takes every value", RULE, "if new.op is Op.RETRACT or (many",
            "if (many"),
-    Mutant("deny falls back", RULE, "{lead[0].object_id: DENIED, foe[1].object_id: IN_FORCE}",
-           "{lead[0].object_id: DENIED._replace(head=False)}"),
+    Mutant("deny falls back", RULE, "{lead[0].object_id: DENIED_HEAD, foe[1].object_id: IN_FORCE}",
+           "{lead[0].object_id: DENIED_HEAD._replace(head=False)}"),
     Mutant("deny is ignored", RULE, "return foe if foe and foe[0] >= lead[0].key else None",
            "return None"),
     Mutant("an equal denial wins", RULE, "if foe and foe[0] > lead[0].key:", "if foe:"),
@@ -167,7 +167,7 @@ MUTANTS = (
     Mutant(
         "a confirmation cuts the timeline",
         RULE,
-        "    return looks_of_all + [(c, DOMINATED) for c in hidden_by_twins]",
+        "    return looks_of_all + [(c, DOMINATED_ROW) for c in hidden_by_twins]",
         "    return looks_of_all + [(c, looks_of_all[0][1]) for c in hidden_by_twins]",
     ),
     Mutant("equal values tie", RULE, "saying, entry = c.says, (c.key, c)",

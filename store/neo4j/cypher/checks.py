@@ -240,7 +240,7 @@ MATCH (e)-[r:SAME_AS]->(c:Entity) WHERE r.tx_end = $inf
 """,
     _FRAGMENTS,
 )
-UNATTRIBUTED: Final[LiteralString] = """
+UNATTRIBUTED_ROWS: Final[LiteralString] = """
 MATCH (c:Standing) USING INDEX SEEK c:Standing(tenant_id, object_type, scope_id)
 WHERE c.tenant_id = $tenant AND c.object_type >= '' AND c.scope_id >= ''
   AND c.unattributed AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.open = 0 }

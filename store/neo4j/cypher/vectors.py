@@ -68,7 +68,7 @@ MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_i
 RETURN x.vec16 AS vec16 LIMIT 1
 """
 
-NEAR: Final[LiteralString] = statement(
+NEAREST: Final[LiteralString] = statement(
     """
 CALL db.index.vector.queryNodes('vx_near', $k, $given.near) YIELD node, score
 WHERE node.tenant_id = $tenant AND node.encoder_id = $given.encoder_id
@@ -107,7 +107,7 @@ WITHOUT_TENANT: Final[Mapping[str, str]] = {
 
 LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "MAKE_INDEX": ("5",),
-    "NEAR": ("5",),
+    "NEAREST": ("5",),
     "MAKE_FILTERED": ("25",),
     "NEAR_FILTERED": ("25",),
 }

@@ -83,7 +83,7 @@ WHERE NOT EXISTS (SELECT 1 FROM tx_event e WHERE e.tx = t.tx)""",
 }
 """Statements by the sentence that holds when they find nothing."""
 
-UNATTRIBUTED: Final = f"""
+UNATTRIBUTED_ROWS: Final = f"""
 SELECT count(*) FROM unattributed u WHERE EXISTS (
   SELECT 1 FROM version v INDEXED BY version_by_claim
   WHERE v.claim_id = u.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
@@ -104,7 +104,7 @@ OPEN_JUDGEMENTS: Final = f"""
 SELECT judgement_id, merge_id, left_id, right_id, verdict, judged_by, actor, score, log_odds,
   evidence, model_version, reason, tx_start, tx_end FROM judgement WHERE tx_end = {_OPEN}"""
 
-INDEXED: Final = {
+INDEXED_COLUMNS: Final = {
     "text_all": "SELECT claim_id, terms FROM content",
     "text_live": """SELECT d.claim_id, d.terms FROM live l
       JOIN content d ON d.claim_id = l.claim_id""",

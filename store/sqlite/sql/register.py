@@ -193,7 +193,7 @@ PUT_COMPILED: Final = "INSERT INTO compiled VALUES (?, ?, ?)"
 MANIFEST: Final = "SELECT body FROM manifest WHERE envelope_id = ?"
 MANIFESTS: Final = "SELECT envelope_id, body FROM manifest ORDER BY number DESC LIMIT ?"
 ALL_MANIFESTS: Final = "SELECT number, envelope_id, body, pack FROM manifest ORDER BY number"
-COMPILED: Final = "SELECT object_id FROM compiled WHERE number = ? ORDER BY place"
+COMPILED_IDS: Final = "SELECT object_id FROM compiled WHERE number = ? ORDER BY place"
 ENVELOPES_OF: Final = """
 SELECT DISTINCT m.envelope_id, m.number FROM compiled c INDEXED BY compiled_by_object
 CROSS JOIN manifest m ON m.number = c.number WHERE c.object_id = ? ORDER BY m.number"""

@@ -203,7 +203,7 @@ CREATE TABLE usage (
 """
 
 
-def _frozen(table: str) -> str:
+def _append_only(table: str) -> str:
     """Return the triggers of a table that only ever grows."""
     return f"""
 CREATE TRIGGER {table}_keep BEFORE DELETE ON {table}
@@ -233,7 +233,7 @@ _GUARDS: Final = (
     "".join(
         (
             *map(
-                _frozen,
+                _append_only,
                 (
                     "meta",
                     "definition",
@@ -326,7 +326,7 @@ CREATE TABLE mention (
   entity_id TEXT NOT NULL REFERENCES entity, PRIMARY KEY (claim_id, start),
   CHECK (0 <= start AND start < until)) STRICT, WITHOUT ROWID;
 CREATE INDEX mention_by_entity ON mention (entity_id, claim_id);
-""" + _frozen("mention")
+""" + _append_only("mention")
 
 _AUTHORSHIP: Final = (
     """
@@ -342,8 +342,8 @@ INSERT INTO unattributed SELECT claim_id FROM claim INDEXED BY claim_standing
 WHERE directs = 0 AND writer_user IS NULL AND authority_level < 4 AND object_type IN
   ('policy_rule', 'tool_schema', 'preference', 'actionable_constraint', 'project_decision');
 """
-    + _frozen("claim")
-    + _frozen("unattributed")
+    + _append_only("claim")
+    + _append_only("unattributed")
 )
 """Who wrote a claim. Of an older one only what its actor and level prove is known; those that
 could instruct somebody and now cannot are noted, for the doctor to count."""
@@ -359,7 +359,7 @@ CREATE TABLE session_text (
   FOREIGN KEY (session, seq) REFERENCES session_event) STRICT;
 """ + "".join(
     (
-        _frozen("session_event"),
+        _append_only("session_event"),
         _unless("session_text", "NEW.text IS NULL", "session seq part digest"),
     )
 )

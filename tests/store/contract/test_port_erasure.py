@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tenure.resolution.known import Lookup
-from tenure.schema.claim import EMPTIED
+from tenure.schema.claim import EMPTY_CONTENT
 from tenure.schema.entity import EntityCandidate, Identifier, Review
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.vocabulary import ActionKind, CandidateSource, EntityState, ReviewState
@@ -122,7 +122,7 @@ def test_an_erased_claim_is_left_out_of_plans(store: Store) -> None:
             if r.claim.object_id == "a"  # type: ignore[attr-defined]
         )
     assert stated.erased  # type: ignore[attr-defined]
-    assert stated.content == EMPTIED  # type: ignore[attr-defined]
+    assert stated.content == EMPTY_CONTENT  # type: ignore[attr-defined]
 
 
 def test_vectors_cannot_come_back(store: Store) -> None:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.schema.claim import EMPTIED, Edge
-from tenure.schema.interval import ALWAYS, INF_US, MIN_US
+from tenure.schema.claim import EMPTY_CONTENT, Edge
+from tenure.schema.interval import ALL_TIME, INF_US, MIN_US
 from tenure.schema.vocabulary import EdgeKind, Op, Status
-from tenure.store.port.store import Ask, Flag, Found, Point, Reader, Store
+from tenure.store.port.store import Ask, Flag, Point, Reader, Store, VersionPage
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 
 OFFICE = Ask(subjects=("e1",), slots=("office",))
 
 
-def at(reader: Reader, valid: int, tx: int, ask: Ask = OFFICE) -> Found:
+def at(reader: Reader, valid: int, tx: int, ask: Ask = OFFICE) -> VersionPage:
     return reader.versions(ask, sight=ALL, point=Point(valid, tx))
 
 
-def objects(found: Found) -> list[str]:
+def objects(found: VersionPage) -> list[str]:
     return [v.row.claim.object_id for v in found.versions]
 
 
@@ -58,7 +58,7 @@ def test_a_point_shows_what_was_believed_then(
 def test_outside_of_everything_nothing_is_shown(store: Store, valid: int, tx: int) -> None:
     moved(store)
     with store.reading(TENANT) as reader:
-        assert at(reader, valid, tx) == Found((), 0)
+        assert at(reader, valid, tx) == VersionPage((), 0)
 
 
 def test_a_version_carries_the_whole_claim(store: Store) -> None:
@@ -191,7 +191,7 @@ def test_what_was_derived_from_objects_can_be_asked_for(store: Store) -> None:
     )
     pairs = (("a", "p"), ("b", "p"), ("b", "o"), ("c", "a"))
     edges = tuple(
-        Edge(kind=EdgeKind.DERIVED_FROM, src=src, dst=dst, interval=ALWAYS, reason="",
+        Edge(kind=EdgeKind.DERIVED_FROM, src=src, dst=dst, interval=ALL_TIME, reason="",
              relation="", tx=2)
         for src, dst in pairs
     )  # fmt: skip
@@ -301,5 +301,5 @@ def test_nothing_is_emptied_without_an_erasure(store: Store) -> None:
     moved(store)
     with store.reading(TENANT) as reader:
         for version in at(reader, 0, 300, Ask(heads=False, at_valid=False, at_tx=False)).versions:
-            assert version.content not in (None, EMPTIED)
+            assert version.content not in (None, EMPTY_CONTENT)
     assert store.check(TENANT) == ()

@@ -9,7 +9,7 @@ import pytest
 
 from tenure.schema.claim import Edge, Look, Row
 from tenure.schema.errors import Fault, TenureError
-from tenure.schema.interval import ALWAYS, INF_US, MIN_US, Interval
+from tenure.schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from tenure.schema.vocabulary import ActionKind, EdgeKind, Op, Status
 from tenure.store.port.store import (
     ActionClosing,
@@ -170,7 +170,7 @@ def test_open_rows_join_the_slots_of_a_cluster_and_leave_quarantined_ones_out(
     keys = tuple(Say(object_id="x", subject=s).slot_key for s in ("e1", "e2"))
     with store.writing(TENANT) as tx:
         tx.lock()
-        (rows,) = tx.open_rows([SlotRead(keys, ALWAYS, True)])
+        (rows,) = tx.open_rows([SlotRead(keys, ALL_TIME, True)])
         held = tx.rows_of(["q", "b"])
     assert [r.claim.object_id for r in rows] == ["a", "b"]
     assert [(r.claim.object_id, r.look.status) for r in held] == [
@@ -218,7 +218,7 @@ def test_dependants_are_followed_to_the_end(store: Store) -> None:
     names = ("a", "b", "c", "d")
     commit(store, [Say(object_id=n, slot=None) for n in names], tx=10)
     edges = tuple(
-        Edge(kind=kind, src=src, dst=dst, interval=ALWAYS, reason="", relation="", tx=11)
+        Edge(kind=kind, src=src, dst=dst, interval=ALL_TIME, reason="", relation="", tx=11)
         for kind, src, dst in (
             (EdgeKind.DERIVED_FROM, "b", "a"),
             (EdgeKind.DERIVED_FROM, "c", "b"),

@@ -19,8 +19,8 @@ from tenure.store.neo4j.connect import (
     as_tenure_error,
     connect,
     driver_settings,
+    our_errors,
     server_facts,
-    translated,
     version_numbers,
 )
 from tenure.store.port.targets import Target
@@ -234,7 +234,7 @@ def test_each_driver_error_names_what_to_do(
 
 def test_an_error_that_tenure_cannot_explain_better_passes_through() -> None:
     syntax = _server_error("Neo.ClientError.Statement.SyntaxError")
-    with pytest.raises(driver_errors.CypherSyntaxError) as passed, translated(TARGET):
+    with pytest.raises(driver_errors.CypherSyntaxError) as passed, our_errors(TARGET):
         raise syntax
     assert passed.value is syntax
     assert as_tenure_error(driver_errors.ResultConsumedError(object(), "x"), TARGET) is None

@@ -9,7 +9,6 @@ here holds state of a request.
 ...     receipt = memory.write(subject="Sam Rivera", slot="office", value="Chicago")
 ...     memory.as_of().value("Sam Rivera", "office")
 'Chicago'
-
 """
 
 from __future__ import annotations

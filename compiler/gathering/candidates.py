@@ -8,7 +8,7 @@ from typing import Final
 
 from ...schema.claim import Version
 from ...schema.principal import AUDIT, Principal, Sight
-from ...store.port.store import Ask, Point, Reader, VersionPage
+from ...store.port.store import Ask, Page, Point, Reader
 from ..ir.context import CompileContext
 from ..ir.snapshot import Proposal, Via
 
@@ -49,7 +49,7 @@ class Candidates:
         """The instant and the state of knowledge that is asked for."""
         return self.context.point
 
-    def add_read(self, source: str, page: VersionPage, via: Via, *, hop: int = 0) -> None:
+    def add_read(self, source: str, page: Page, via: Via, *, hop: int = 0) -> None:
         """Add what a read brought."""
         self.reads += 1
         self.cut |= page.cut
@@ -74,7 +74,7 @@ class Candidates:
         if ask is not None:
             self.add_read(source, self.read(ask), via)
 
-    def read(self, ask: Ask) -> VersionPage:
+    def read(self, ask: Ask) -> Page:
         """Read an ask with the caller's access, at the compile's point."""
         return self.reader.versions(ask, sight=self.sight, point=self.point)
 

@@ -23,7 +23,7 @@ from ...schema.claim import Version
 from ...schema.policy import Policy
 from ...schema.vocabulary import ActionKind
 from ...store.port.records import NextReads, Walk, held_ask
-from ...store.port.store import Ask, Reader, VersionPage
+from ...store.port.store import Ask, Page, Reader
 from ...store.port.vectors import VectorScore
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import (
@@ -274,7 +274,7 @@ def _add_quarantined(candidates: Candidates, terms: frozenset[str]) -> None:
     ids = [action.object_id for action in waiting]
     page = candidates.read(held_ask(ids, candidates.context.rules.standing_candidates))
     bearing = [v for v in page.versions if v.content and terms & set(v.content.terms.split())]
-    candidates.add_read("quarantined", VersionPage(tuple(bearing), page.withheld), Via.TEXT)
+    candidates.add_read("quarantined", Page(tuple(bearing), page.withheld), Via.TEXT)
 
 
 def _own_scopes(context: CompileContext) -> list[str]:
@@ -292,7 +292,7 @@ def _add_standing(candidates: Candidates) -> None:
     limit = candidates.context.rules.standing_candidates
     if len(page.versions) > limit:
         strongest = sorted(page.versions, key=_strength)[:limit]
-        page = VersionPage(tuple(strongest), page.withheld, cut=True)
+        page = Page(tuple(strongest), page.withheld, cut=True)
     candidates.add_read("standing", page, Via.STANDING)
 
 
@@ -323,7 +323,7 @@ def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
             elif extras:
                 extras -= 1
                 versions.append(version)
-    candidates.add_read("slot", VersionPage(tuple(versions), page.withheld, page.cut), Via.SLOT)
+    candidates.add_read("slot", Page(tuple(versions), page.withheld, page.cut), Via.SLOT)
 
 
 def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:
@@ -376,7 +376,7 @@ def _add_nearest(candidates: Candidates, index: VectorIndex | None) -> Mapping[s
 
     page = index.nearest(query, limit=vectors_wanted(context.policy))
     if page.versions:
-        candidates.add_read("vector", VersionPage(tuple(page.versions), 0), Via.VECTOR)
+        candidates.add_read("vector", Page(tuple(page.versions), 0), Via.VECTOR)
     return {score.object_id: score for score in page.scores}
 
 

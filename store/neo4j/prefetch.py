@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..port.records import NextReads, held_ask
-from ..port.store import ActionRecord, Ask, Point, VersionPage
+from ..port.store import ActionRecord, Ask, Page, Point
 from . import register_codec, versions
 from .calls import Reads
 from .cypher import candidates as cypher
@@ -42,23 +42,23 @@ class Prefetch:
     def __init__(self, calls: Reads, register: Neo4jRegister) -> None:
         self._calls = calls
         self._register = register
-        self._answers: dict[PrefetchKey, VersionPage] = {}
+        self._answers: dict[PrefetchKey, Page] = {}
         self._searches: dict[PrefetchKey, Records] = {}
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
 
-    def versions(self, ask: Ask, sight: Sight, point: Point) -> VersionPage | None:
+    def versions(self, ask: Ask, sight: Sight, point: Point) -> Page | None:
         """The answer of an ask."""
         return self._answers.get(PrefetchKey(ask, sight, point))
 
-    def standing(self, scopes: Sequence[str], sight: Sight, point: Point) -> VersionPage | None:
+    def standing(self, scopes: Sequence[str], sight: Sight, point: Point) -> Page | None:
         """What stands without any query."""
         return self._answers.get(PrefetchKey(("standing", *scopes), sight, point))
 
     def around(
         self, entity_ids: Iterable[str], limit: int, sight: Sight, point: Point
-    ) -> VersionPage | None:
+    ) -> Page | None:
         """What stands around entities."""
         return self._answers.get(PrefetchKey(_near_key(entity_ids, limit), sight, point))
 

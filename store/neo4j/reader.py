@@ -27,6 +27,7 @@ from ..port.store import (
     ActionRecord,
     Ask,
     Clock,
+    Page,
     Point,
     RecordKind,
     RelatedEnds,
@@ -34,7 +35,6 @@ from ..port.store import (
     TxEvent,
     Usage,
     VectorRow,
-    VersionPage,
 )
 from ..port.vectors import Vectors
 from . import codec, exporting, identity, register_codec, sessions, versions
@@ -156,15 +156,13 @@ class Neo4jReader:
 
     # --- versions
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """The versions of an ask."""
         point = self._at_snapshot(point)
         answer = self._prefetch.versions(ask, sight, point)
         return answer or versions.versions(self._calls, ask, sight=sight, point=point)
 
-    def matching(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Heads at the point whose claim shares a term, the most telling ones first."""
         point = self._at_snapshot(point)
         live = point.tx_us >= self._clock.last_us
@@ -172,15 +170,13 @@ class Neo4jReader:
         first = self._prefetch.search(search, sight, point)
         return versions.matching(self._calls, search, sight=sight, point=point, first=first)
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """The heads that a compile fetches with no query."""
         point = self._at_snapshot(point)
         answer = self._prefetch.standing(scopes, sight, point)
         return answer or versions.standing(self._calls, sight=sight, point=point, scopes=scopes)
 
-    def around(
-        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Clean heads about these entities or pointing at them."""
         point = self._at_snapshot(point)
         answer = self._prefetch.around(entity_ids, limit, sight, point)
@@ -207,7 +203,7 @@ class Neo4jReader:
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
-    ) -> VersionPage:
+    ) -> Page:
         """Rows opened or closed in (after, until]; cost follows the changes."""
         until = self._pin(until_us)
         return versions.changes(self._calls, after_us, until, sight=sight, subjects=subjects)

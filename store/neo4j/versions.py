@@ -20,7 +20,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
-from ..port.store import Ask, Point, RelatedEnds, VersionPage
+from ..port.store import Ask, Page, Point, RelatedEnds
 from ..search.term_weights import HALVINGS, common
 from . import codec
 from .calls import Calls, Reads
@@ -80,7 +80,7 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
     }
 
 
-def versions(calls: Reads, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
+def versions(calls: Reads, ask: Ask, *, sight: Sight, point: Point) -> Page:
     """The versions of an ask; those that permissions hide are veiled."""
     kind = kind_of(ask)
     bound = seen_at(sight, point) | {kind: [question(ask, point)]}
@@ -102,7 +102,7 @@ def _versions_of(calls: Calls, record: Mapping[str, Any], tx_us: int) -> Iterato
     return codec.versions(record, tx_us, tenant=calls.tenant, bodies=calls.bodies)
 
 
-def every_row(calls: Calls, records: Records, sight: Sight, tx_us: int) -> VersionPage:
+def every_row(calls: Calls, records: Records, sight: Sight, tx_us: int) -> Page:
     """Every row of the caller's scopes, what may not be seen veiled."""
     by_vid: dict[int, Version] = {}
     withheld = 0
@@ -118,10 +118,10 @@ def every_row(calls: Calls, records: Records, sight: Sight, tx_us: int) -> Versi
         if members[0].details.scope.scope_id in scopes:
             _add(by_vid, members)
 
-    return VersionPage(_by_vid(by_vid), withheld)
+    return Page(_by_vid(by_vid), withheld)
 
 
-def visible_rows(calls: Calls, records: Records, tx_us: int) -> VersionPage:
+def visible_rows(calls: Calls, records: Records, tx_us: int) -> Page:
     """What may be seen by vid, and count the rest."""
     by_vid: dict[int, Version] = {}
     hidden_vids: set[int] = set()
@@ -131,7 +131,7 @@ def visible_rows(calls: Calls, records: Records, tx_us: int) -> VersionPage:
         else:
             hidden_vids.update(line[0] for line in record["rows"])
 
-    return VersionPage(_by_vid(by_vid), len(hidden_vids))
+    return Page(_by_vid(by_vid), len(hidden_vids))
 
 
 def _add(by_vid: dict[int, Version], members: Iterable[Version]) -> None:
@@ -181,7 +181,7 @@ def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
 
 def matching(
     calls: Reads, search: Search | None, *, sight: Sight, point: Point, first: Records | None
-) -> VersionPage:
+) -> Page:
     """Heads whose claim shares a term, the most telling first, then the newest claim.
 
     `first` are the records of the search where it was asked before.
@@ -203,7 +203,7 @@ def matching(
 
             return _cut([by_vid[vid] for vid in vids], marks, search.limit)
 
-    return VersionPage((), 0)
+    return Page((), 0)
 
 
 def _ask(calls: Reads, search: Search, sight: Sight, point: Point) -> Records:
@@ -221,7 +221,7 @@ def bounds(search: Search | None) -> dict[str, int]:
     }
 
 
-def _cut(heads: Sequence[Version], marks: Sequence[bool], limit: int) -> VersionPage:
+def _cut(heads: Sequence[Version], marks: Sequence[bool], limit: int) -> Page:
     """What is shown, and count what was hidden among the hits up to the cut."""
     count = withheld = 0
     for mark in marks:
@@ -230,7 +230,7 @@ def _cut(heads: Sequence[Version], marks: Sequence[bool], limit: int) -> Version
         count += mark
         withheld += not mark
 
-    return VersionPage(tuple(heads), withheld, count > limit)
+    return Page(tuple(heads), withheld, count > limit)
 
 
 def _searchable(term: str) -> bool:
@@ -256,7 +256,7 @@ def standing_questions(sight: Sight, scopes: Sequence[str], place: int = 0) -> l
     ]
 
 
-def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
+def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
     """The heads that a compile fetches with no query."""
     questions = standing_questions(sight, scopes)
     records = calls.rows(cypher.STANDING, standing=questions, **seen_at(sight, point))
@@ -265,7 +265,7 @@ def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str])
 
 def around(
     calls: Reads, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-) -> VersionPage:
+) -> Page:
     """Clean heads about entities or pointing at them, the strongest of each."""
     question = {"place": 0, "ids": list(dict.fromkeys(entity_ids))}
     bound = seen_at(sight, point) | {"limit": limit}
@@ -274,7 +274,7 @@ def around(
     )
 
 
-def near_rows(calls: Calls, records: Records, tx_us: int) -> VersionPage:
+def near_rows(calls: Calls, records: Records, tx_us: int) -> Page:
     """What stands around entities, and how much of it is hidden."""
     by_vid: dict[int, Version] = {}
     hidden_vids: set[int] = set()
@@ -286,7 +286,7 @@ def near_rows(calls: Calls, records: Records, tx_us: int) -> VersionPage:
             vids_of_entities, cut, _ = record["note"]
             hidden_vids.update(chain.from_iterable(vids_of_entities))
 
-    return VersionPage(_by_vid(by_vid), len(hidden_vids), bool(cut))
+    return Page(_by_vid(by_vid), len(hidden_vids), bool(cut))
 
 
 def relations(
@@ -308,7 +308,7 @@ def relations(
 
 def changes(
     calls: Reads, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str]
-) -> VersionPage:
+) -> Page:
     """Rows opened or closed in (after, until]."""
     records = calls.rows(
         cypher.CHANGES,

@@ -371,7 +371,7 @@ class RelatedEnds(NamedTuple):
     """The entities with too many relations to tell anything, sorted."""
 
 
-class VersionPage(NamedTuple):
+class Page(NamedTuple):
     """Versions in order of vid unless the read names another, and how many are withheld."""
 
     versions: tuple[Version, ...]

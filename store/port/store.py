@@ -37,6 +37,7 @@ from .records import (
     Migration,
     Names,
     NextReads,
+    Page,
     PermissionChange,
     Point,
     RecordKind,
@@ -48,7 +49,6 @@ from .records import (
     TxEvent,
     Usage,
     VectorRow,
-    VersionPage,
 )
 from .sessions import (
     SessionHead,
@@ -74,6 +74,7 @@ __all__ = [
     "Migration",
     "Names",
     "NextReads",
+    "Page",
     "PermissionChange",
     "Point",
     "Reader",
@@ -87,7 +88,6 @@ __all__ = [
     "TxEvent",
     "Usage",
     "VectorRow",
-    "VersionPage",
     "WriteTx",
 ]
 
@@ -281,13 +281,11 @@ class Reader(IdentityReads, Protocol):
         """Return (number, canonical JSON) of vocabulary definitions above a number."""
         ...
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """Return the versions of an ask."""
         ...
 
-    def matching(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads at the point whose claim shares a term, the most telling ones first.
 
         A term counts by how few claims hold it (`telling.weight`); of equals the newest claim
@@ -297,7 +295,7 @@ class Reader(IdentityReads, Protocol):
         """
         ...
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads that a compile fetches with no query.
 
         They are policy rules of levels 0 and 1, tool schemas, and the preferences,
@@ -305,9 +303,7 @@ class Reader(IdentityReads, Protocol):
         """
         ...
 
-    def around(
-        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return clean heads about these entities, pointing at them or mentioning them.
 
         At most `limit` for each entity: strongest authority, then trust, then vid first. What
@@ -317,7 +313,7 @@ class Reader(IdentityReads, Protocol):
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
-    ) -> VersionPage:
+    ) -> Page:
         """Return rows opened or closed in (after, until]; cost follows the changes."""
         ...
 

@@ -24,6 +24,7 @@ from ..port.store import (
     ActionRecord,
     Ask,
     Clock,
+    Page,
     Point,
     RecordKind,
     RelatedEnds,
@@ -31,7 +32,6 @@ from ..port.store import (
     TxEvent,
     Usage,
     VectorRow,
-    VersionPage,
 )
 from ..port.vectors import Vectors
 from . import codec, export, register_codec, sessions
@@ -109,23 +109,19 @@ class SqliteReader:
 
     # --- versions
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """Return the versions of an ask."""
         return self._timelines.versions(ask, sight=sight, point=point)
 
-    def matching(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads at the point whose claim shares a term, most shared terms first."""
         return self._timelines.matching(terms, sight=sight, point=point, limit=limit)
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads that a compile fetches with no query."""
         return self._timelines.standing(sight=sight, point=point, scopes=scopes)
 
-    def around(
-        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return clean heads about these entities or pointing at them."""
         return self._timelines.around(entity_ids, sight=sight, point=point, limit=limit)
 
@@ -147,7 +143,7 @@ class SqliteReader:
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
-    ) -> VersionPage:
+    ) -> Page:
         """Return rows opened or closed in (after, until]; cost follows the changes."""
         return self._timelines.changes(after_us, until_us, sight=sight, subjects=subjects)
 

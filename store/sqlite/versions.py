@@ -24,7 +24,7 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
-from ..port.store import Ask, Clock, Point, RelatedEnds, VersionPage
+from ..port.store import Ask, Clock, Page, Point, RelatedEnds
 from ..search.term_weights import common, weight
 from . import codec
 from .caches import Caches
@@ -61,7 +61,7 @@ class Timelines:
         self._seen: dict[Sight, str] = {}
         self._last_scopes: tuple[Sight | None, str] = None, "[]"
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """Return the versions of an ask; those that permissions hide are veiled."""
         if ask.objects or ask.sources or ask.vids:
             return self._of_objects(ask, sight, point)
@@ -82,9 +82,7 @@ class Timelines:
 
         return self._every_line(lines, point.tx_us, foreign)
 
-    def matching(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads whose claim shares a term, the most telling first, then the newest."""
         now = self._now(point)
         weights = self._selective_terms(terms, limit, now=now)
@@ -107,9 +105,7 @@ class Timelines:
         hits.close()
         page = lines[:limit]
 
-        return VersionPage(
-            tuple(self._versions_of(page, point.tx_us)), withheld, len(lines) > limit
-        )
+        return Page(tuple(self._versions_of(page, point.tx_us)), withheld, len(lines) > limit)
 
     def _hits(self, weights: Mapping[str, int], *, now: bool) -> sqlite3.Cursor:
         if len(weights) == 1:  # in the index's own order, so that a common term can stop early
@@ -133,7 +129,7 @@ class Timelines:
 
         return telling or dict.fromkeys(sorted(spread)[:1], 1)
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads a compile fetches with no query."""
         own_scopes = [scope for scope in scopes if scope in sight.scopes]
         parameters = {"sight": codec.list_json(sight.scopes), "scopes": codec.list_json(own_scopes)}
@@ -141,9 +137,7 @@ class Timelines:
 
         return self._visible(self._of_claims(claims, self._bound(sight, point), point), point.tx_us)
 
-    def around(
-        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return clean heads about, pointing at or naming entities, the strongest of each."""
         bound = self._bound(sight, point)
         now = self._now(point)
@@ -170,7 +164,7 @@ class Timelines:
 
         lines = self._of_vids(vids, bound)
 
-        return VersionPage(tuple(self._versions_of(lines, point.tx_us)), len(hidden_vids), cut)
+        return Page(tuple(self._versions_of(lines, point.tx_us)), len(hidden_vids), cut)
 
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
@@ -197,7 +191,7 @@ class Timelines:
 
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str]
-    ) -> VersionPage:
+    ) -> Page:
         """Return rows opened or closed in (after, until]."""
         bound = self._bound(sight, Point(0, until_us)) | {"after": after_us}
         statements = (sql.OPENINGS, sql.CLOSINGS)
@@ -287,7 +281,7 @@ class Timelines:
         statement = sql.RANGE_OPEN if now else sql.RANGE
         return [line[0] for line in self._db.execute(statement, parameters)]
 
-    def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> VersionPage:
+    def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> Page:
         statement = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS
         keys: tuple[str, ...] | tuple[int, ...] = ask.objects or ask.sources
         if ask.vids:
@@ -374,13 +368,13 @@ class Timelines:
 
     # --- what they say
 
-    def _visible(self, lines: Iterable[Line], tx_us: int) -> VersionPage:
+    def _visible(self, lines: Iterable[Line], tx_us: int) -> Page:
         """Return what may be seen, and count the rest."""
         ordered = sorted(lines)
         visible = [line for line in ordered if line[11]]
-        return VersionPage(tuple(self._versions_of(visible, tx_us)), len(ordered) - len(visible))
+        return Page(tuple(self._versions_of(visible, tx_us)), len(ordered) - len(visible))
 
-    def _every_line(self, lines: Sequence[Line], tx_us: int, foreign: int) -> VersionPage:
+    def _every_line(self, lines: Sequence[Line], tx_us: int, foreign: int) -> Page:
         """Return every line, what may not be seen veiled."""
         hidden_lines = [line for line in lines if not line[11]]
         redacted_bodies = (
@@ -396,7 +390,7 @@ class Timelines:
         if len(page) > 1:
             page.sort(key=lambda version: version.row.vid)
 
-        return VersionPage(tuple(page), len(hidden_lines) + foreign)
+        return Page(tuple(page), len(hidden_lines) + foreign)
 
     def _versions_of(self, lines: Iterable[Line], tx_us: int) -> Iterator[Version]:
         lines = list(lines)

@@ -58,7 +58,7 @@ from tenure.schema.vocabulary import (
     StateLayer,
     Status,
 )
-from tenure.store.port.store import ActionRecord, Ask, Clock, NextReads, Point, VersionPage
+from tenure.store.port.store import ActionRecord, Ask, Clock, NextReads, Page, Point
 
 KEY = b"0123456789abcdef0123456789abcdef"
 NOW = 1_000_000_000_000_000
@@ -195,7 +195,7 @@ class World:
             canonical=merged,
         )
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         self.calls.append("versions")
         rows = [
             v
@@ -210,11 +210,9 @@ class World:
             and (not ask.at_valid or point.valid_us in v.row.interval)
         ]
         veiled = [v if v.visible else replace(v, content=None) for v in rows]
-        return VersionPage(tuple(veiled), sum(not v.visible for v in rows))
+        return Page(tuple(veiled), sum(not v.visible for v in rows))
 
-    def matching(
-        self, terms_: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def matching(self, terms_: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         self.calls.append("matching")
         asked = set(terms_)
         hits = [
@@ -227,7 +225,7 @@ class World:
             key=lambda pair: (-pair[0], -pair[1].row.claim.tx),
         )
         seen = [v for _, v in best if v.visible]
-        return VersionPage(tuple(seen[:limit]), len(best) - len(seen), len(seen) > limit)
+        return Page(tuple(seen[:limit]), len(best) - len(seen), len(seen) > limit)
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
@@ -252,15 +250,13 @@ class World:
             and v.row.tx_start <= tx_us
         )
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> VersionPage:
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         self.calls.append("standing")
         kept = [v for v in self._heads(sight, point) if _stands(v, set(scopes))]
         seen = tuple(v for v in kept if v.visible)
-        return VersionPage(seen, len(kept) - len(seen))
+        return Page(seen, len(kept) - len(seen))
 
-    def around(
-        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> VersionPage:
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         self.calls.append("around")
         found: dict[int, Version] = {}
         for each in entity_ids:
@@ -275,7 +271,7 @@ class World:
                 key=lambda v: (v.details.authority_level, -v.row.claim.source_authority, v.row.vid)
             )
             found.update((v.row.vid, v) for v in near[:limit])
-        return VersionPage(tuple(found[vid] for vid in sorted(found)), 0)
+        return Page(tuple(found[vid] for vid in sorted(found)), 0)
 
     def _in_sight(self, sight: Sight, point: Point) -> list[Version]:
         return [

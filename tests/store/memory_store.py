@@ -20,6 +20,7 @@ from tenure.store.port.store import (
     Batch,
     Clock,
     Flag,
+    Page,
     PermissionChange,
     Point,
     SlotRead,
@@ -27,7 +28,6 @@ from tenure.store.port.store import (
     StoredReceipt,
     Tombstone,
     TxEvent,
-    VersionPage,
 )
 
 
@@ -176,7 +176,7 @@ class MemoryReader(MemoryReads):
     def clock(self) -> Clock:
         return self.state.clock
 
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> VersionPage:
+    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         found, withheld = [], 0
         for _, row in sorted(self.state.rows.items()):
             held = self._permitted(self.state.claims[row.claim.object_id])
@@ -199,7 +199,7 @@ class MemoryReader(MemoryReads):
             )
             withheld += not visible
             found.append(self._version(row, point.tx_us, visible=visible))
-        return VersionPage(tuple(found), withheld)
+        return Page(tuple(found), withheld)
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         ids = set(object_ids)

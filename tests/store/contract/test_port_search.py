@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from tenure.schema.layers import DecayRule
 from tenure.schema.vocabulary import Op
-from tenure.store.port.store import Point, Reader, Store, VersionPage
+from tenure.store.port.store import Page, Point, Reader, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 NOW = Point(5, 1_000)
 
 
-def ids(found: VersionPage) -> list[str]:
+def ids(found: Page) -> list[str]:
     return [v.row.claim.object_id for v in found.versions]
 
 
-def match(reader: Reader, *terms: str, point: Point = NOW, limit: int = 10) -> VersionPage:
+def match(reader: Reader, *terms: str, point: Point = NOW, limit: int = 10) -> Page:
     return reader.matching(terms, sight=ALL, point=point, limit=limit)
 
 

@@ -7,17 +7,17 @@ import pytest
 from tenure.schema.claim import EMPTY_CONTENT, Edge
 from tenure.schema.interval import ALL_TIME, INF_US, MIN_US
 from tenure.schema.vocabulary import EdgeKind, Op, Status
-from tenure.store.port.store import Ask, Flag, Point, Reader, Store, VersionPage
+from tenure.store.port.store import Ask, Flag, Page, Point, Reader, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 
 OFFICE = Ask(subjects=("e1",), slots=("office",))
 
 
-def at(reader: Reader, valid: int, tx: int, ask: Ask = OFFICE) -> VersionPage:
+def at(reader: Reader, valid: int, tx: int, ask: Ask = OFFICE) -> Page:
     return reader.versions(ask, sight=ALL, point=Point(valid, tx))
 
 
-def objects(found: VersionPage) -> list[str]:
+def objects(found: Page) -> list[str]:
     return [v.row.claim.object_id for v in found.versions]
 
 
@@ -58,7 +58,7 @@ def test_a_point_shows_what_was_believed_then(
 def test_outside_of_everything_nothing_is_shown(store: Store, valid: int, tx: int) -> None:
     moved(store)
     with store.reading(TENANT) as reader:
-        assert at(reader, valid, tx) == VersionPage((), 0)
+        assert at(reader, valid, tx) == Page((), 0)
 
 
 def test_a_version_carries_the_whole_claim(store: Store) -> None:

@@ -175,8 +175,8 @@ MUTANTS = (
     Mutant(
         "C-226",
         "compiler/budget/profiles.py",
-        "raw[rule.layer] += clamp(name, signals[name], rule) * Fraction(",
-        "raw[Layer.MEMORY] += clamp(name, signals[name], rule) * Fraction(",
+        "[rule.layer] += ",
+        "[Layer.MEMORY] += ",
         f"{ROWS}::test_a_signal_moves_the_weight_of_its_own_section",
     ),
     Mutant(

@@ -42,8 +42,9 @@ def may_direct(version: Version, context: CompileContext) -> bool:
     in_session = scope.session is not None and scope.session == principal.session
     if details.authority_level is Authority.INFERRED_MEMORY and by_user:
         return in_session or scope.user == principal.user
-    by_nobody_else = by_user or author.user is None
-    return by_user or (in_session and by_nobody_else)
+    # Nobody's word, such as what a detector flagged, has no session either, and directs nobody.
+    by_session = author.user is None and author.session == principal.session
+    return by_user or (in_session and by_session)
 
 
 def may_fill(version: Version, value: str, context: CompileContext) -> bool:
@@ -56,12 +57,15 @@ def may_fill(version: Version, value: str, context: CompileContext) -> bool:
         return True
     if version.details.source_kind not in _RECORD_KINDS:
         return False
-    return len(value) <= _VALUE_CHARS and value.isprintable() and _is_unsuspected(value)
+    if len(value) > _VALUE_CHARS or not value.isprintable():
+        return False
+    return is_unsuspected(value, TextChannel.DOCUMENT)
 
 
 @lru_cache(maxsize=4096)
-def _is_unsuspected(text: str) -> bool:
-    return verdict(scan(text, TextChannel.DOCUMENT), TextChannel.DOCUMENT) is ScanVerdict.PASS
+def is_unsuspected(text: str, channel: TextChannel) -> bool:
+    """Tell whether the detectors pass a text of a channel."""
+    return verdict(scan(text, channel), channel) is ScanVerdict.PASS
 
 
 def is_offered(version: Version, context: CompileContext) -> bool:

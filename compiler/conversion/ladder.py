@@ -26,9 +26,10 @@ from ...schema.vocabulary import Enforcement, ObjectType, SlotKind
 from ..ir.candidate import Candidate, content_of, version_of
 from ..ir.context import CompileContext
 from ..ir.piece import EnforcementRule
+from ..safety.detect import TextChannel
 from ..text.relevance import one_line
 from ..text.templates import built_in, parts_of, placeholders, taste
-from .direction import may_direct, may_fill
+from .direction import is_unsuspected, may_direct, may_fill
 
 _KIND_OF_TYPE: Final = {
     ObjectType.PREFERENCE: SlotKind.PREFERENCE,
@@ -82,7 +83,7 @@ def climb(
     if words is None:
         return data
     weakest = max([candidate.level, *(source.level for source in words.sources)])
-    if weakest > 3:
+    if weakest > 3 or (weakest >= 2 and _is_suspected(words.text, version)):
         return data
 
     enforcement = enforcement_of(version)
@@ -90,6 +91,16 @@ def climb(
     if weakest <= 2 and _may_bind(version) and not soft:
         return Step(Ladder.HARD_CONSTRAINT, words.text, words.sources, enforcement)
     return Step(Ladder.BEHAVIORAL_GUIDANCE, words.text, words.sources)
+
+
+def _is_suspected(words: str, version: Version) -> bool:
+    """Tell whether a user's own words read like an attack: they are kept, and guide nobody.
+
+    The write warned of them. Claims of earlier stores were never looked at, and a template may
+    join values that are harmless apart.
+    """
+    texts = dict.fromkeys((words, content_of(version).text))
+    return not all(is_unsuspected(text, TextChannel.USER) for text in texts)
 
 
 def _may_bind(version: Version) -> bool:

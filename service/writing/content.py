@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from ...compiler.safety.credentials import find_credentials
-from ...compiler.safety.detect import ScanVerdict, scan, verdict
+from ...compiler.safety.detect import DEFAULT_THRESHOLDS, ScanVerdict, scan, verdict
 from ...compiler.safety.detect import TextChannel as Ingest
 from ...schema.claim import Content, Details
 from ...schema.compile_terms import InjectionPolicy
@@ -21,6 +21,7 @@ from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.slots import Slot
 from ...schema.terms import terms
+from ...schema.tool_manifest import manifest_fields
 from ...schema.values import Value
 from ...schema.vocabulary import Authority, ObjectType, Sensitivity
 from ...schema.write import Write
@@ -140,6 +141,8 @@ def inspect(
         warnings.append("value_normalized")
 
     ingest = _ingest_of(request, details)
+    if ingest is not None:
+        _check_length(content.text, ingest)
     if ingest is None or verdict(scan(text, ingest), ingest) is ScanVerdict.PASS:
         return "", tuple(warnings)
     if ingest is Ingest.USER:
@@ -153,6 +156,21 @@ def inspect(
         )
 
     return INJECTION, tuple(warnings)
+
+
+def _check_length(text: str, ingest: Ingest) -> None:
+    """Refuse a text that is longer than an honest one of its channel ever is (C-164).
+
+    Sheer length pushes the rules out of a model's attention. The policy's own limit holds too.
+    """
+    limit = DEFAULT_THRESHOLDS[ingest].length
+    if len(text) > limit:
+        raise InvalidInput(
+            f"content has {len(text)} characters, and what comes in as {ingest.value} has at most "
+            f"{limit}; keep it as an artifact and write what it says",
+            code="too_large",
+            field="content",
+        )
 
 
 def _ingest_of(request: WriteRequest, details: Details) -> Ingest | None:
@@ -178,6 +196,13 @@ def _texts(write: Write, content: Content, value: Value | None) -> Iterator[str]
 
     if content.enforcement:
         yield content.enforcement
+
+    # Escapes in the JSON of a tool would hide its words from the patterns.
+    yield from _strings(manifest_fields(content.text))
+
+    # The claim of a text without a slot says neither of whom it is nor about what.
+    if write.slot is None:
+        yield spoken_name(write.subject)
 
     for entity in (write.subject, write.value):
         if isinstance(entity, EntityRef):

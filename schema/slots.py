@@ -126,6 +126,7 @@ _BUILT_IN_ROWS: Final = (
     ("seat", "person", "attribute", "one", "string authority the seat the person holds"),
     ("status version", "project system product document", "state", "one",
      "string source_rank the current {}"),
+    ("checkpoint", "task", "state", "one", "json authority the {} of the task"),
     ("owner", "project system document dataset", "ownership", "one", "entity authority the owner"),
     ("part_of", "any", "hierarchy", "one", "entity authority what it is a part of"),
     ("depends_on uses", "project system tool", "dependency", "many",

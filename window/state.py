@@ -73,6 +73,10 @@ class WindowState:
     """Permille of the facts of the units of the last edit that still stood behind it."""
     checkpoint: int = 0
     """The number of the newest checkpoint; 0 for none."""
+    checkpoint_object: str = ""
+    """The claim that the newest checkpoint was saved as; empty for none."""
+    root: str = ""
+    """The session that this one began as: forks carry on its task."""
     windows: int = 1
     """How many windows the session has filled, with the current one."""
     sent_tokens: int = 0

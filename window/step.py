@@ -50,6 +50,7 @@ def _on_opened(state: WindowState, event: WindowEvent) -> WindowState:
         window=int(body["window"]),
         limit=int(body["limit"]),
         policy_digest=str(body["policy"]),
+        root=str(body.get("root", "")),
         task=task,
         goal=goal,
         system=system,
@@ -280,7 +281,8 @@ def _on_recount(state: WindowState, event: WindowEvent) -> WindowState:
 
 
 def _on_checkpoint(state: WindowState, event: WindowEvent) -> WindowState:
-    return replace(state, checkpoint=event.seq)
+    claim = str(event.body.get("object", state.checkpoint_object))
+    return replace(state, checkpoint=event.seq, checkpoint_object=claim)
 
 
 def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:

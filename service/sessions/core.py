@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput
 from ...schema.values import canonical_json
-from ...window.checkpoint import task_checkpoint
+from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import (
     EditPlan,
     due_edit,
@@ -232,11 +232,10 @@ def message_draft(
     return EventDraft(kind, {**body, "parts": lines}, tuple(part.text for part in parts))
 
 
-def checkpoint_draft(state: WindowState, offset: int, milestone: str) -> EventDraft:
-    """The event of a checkpoint behind so many other drafts."""
-    checkpoint = replace(task_checkpoint(state), version=state.seq + offset + 1)
+def checkpoint_draft(checkpoint: TaskCheckpoint, milestone: str, claim: str) -> EventDraft:
+    """The event of a checkpoint; `claim` is the object it was saved as, empty for none."""
     text = canonical_json({**checkpoint.to_json(), "milestone": milestone})
-    return EventDraft(EventKind.CHECKPOINTED, {}, (text,))
+    return EventDraft(EventKind.CHECKPOINTED, {"object": claim} if claim else {}, (text,))
 
 
 def retry_key(message: Message, key: str | None, parts: Sequence[MessagePart]) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, Identifier
@@ -83,13 +83,23 @@ def _patterns(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     return tuple(patterns)
 
 
+class EmptiedTexts(NamedTuple):
+    """What an erasure met in sessions."""
+
+    sessions: tuple[str, ...] = ()
+    """Those that repeated what is erased, or may do by name."""
+    checkpoints: tuple[str, ...] = ()
+    """The claims that say what an emptied text said: checkpoints are kept in both places."""
+
+
 def erase_repeats(
     backend: Backend, principal: Principal, patterns: ErasurePatterns
-) -> tuple[str, ...]:
-    """Empty the texts that repeat what is erased; the sessions that did, or may do, by name."""
+) -> EmptiedTexts:
+    """Empty the texts that repeat what is erased."""
     if not (patterns.selective or patterns.common):
-        return ()
+        return EmptiedTexts()
 
+    claims: list[str] = []
     places: list[SessionPlace] = []
     doubtful: set[str] = set()
     with backend.store.reading(principal.tenant) as reader:
@@ -98,15 +108,17 @@ def erase_repeats(
                 words = text.text or ""
                 if any(pattern.search(words) for pattern in patterns.selective):
                     places.append(SessionPlace(record.session, record.seq, part))
+                    claims += _checkpoint_claims(record)
                 elif any(pattern.search(words) for pattern in patterns.common):
                     doubtful.add(record.session)
 
     _empty(backend, principal, places, EventKind.TEXTS_ERASED)
-    return tuple(sorted(doubtful | {place.session for place in places}))
+    sessions = sorted(doubtful | {place.session for place in places})
+    return EmptiedTexts(tuple(sessions), tuple(dict.fromkeys(claims)))
 
 
-def erase_session(backend: Backend, principal: Principal, session: str) -> None:
-    """Empty every text of a session, and close it.
+def erase_session(backend: Backend, principal: Principal, session: str) -> tuple[str, ...]:
+    """Empty every text of a session, and close it; the claims of its checkpoints are told.
 
     Raises:
         NotFound: `unknown_session`.
@@ -119,6 +131,15 @@ def erase_session(backend: Backend, principal: Principal, session: str) -> None:
     for record in records:
         places += [SessionPlace(session, record.seq, part) for part in range(len(record.texts))]
     _empty(backend, principal, places, EventKind.TEXTS_ERASED, EventKind.CLOSED)
+    return tuple(claim for record in records for claim in _checkpoint_claims(record))
+
+
+def _checkpoint_claims(record: SessionRecord) -> Iterator[str]:
+    """The claim that a checkpoint was saved as, while its words still stand."""
+    if record.kind == EventKind.CHECKPOINTED and record.texts[0].text is not None:
+        claim = json.loads(record.body).get("object")
+        if claim:
+            yield claim
 
 
 def _records(reader: Reader) -> Iterable[SessionRecord]:

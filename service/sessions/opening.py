@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from ...schema.errors import Conflict, InvalidInput
-from ...schema.principal import Principal
+from ...schema.principal import Principal, Scope
 from ...window.events import EventKind, WindowEvent
 from ...window.policy import DEFAULT_WINDOW, WindowPolicy
 from ...window.state import EMPTY_STATE, tools_text
@@ -67,7 +67,13 @@ def _policy_of(policy: WindowPolicy | str | Path | None) -> WindowPolicy:
 def _begin(core: SessionCore, terms: SessionTerms) -> None:
     model = terms.get("model", "generic")
     window, limit = window_limit(model, terms.get("window"), terms.get("reserve_tokens"))
-    body = {"model": model, "window": window, "limit": limit, "policy": core.policy.digest}
+    body = {
+        "model": model,
+        "window": window,
+        "limit": limit,
+        "policy": core.policy.digest,
+        "root": Scope.parse(core.log.session).session,
+    }
     texts = (
         terms.get("task", ""),
         terms.get("goal", ""),

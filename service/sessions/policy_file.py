@@ -64,13 +64,13 @@ def _refuse_repeats(file: Path, node: Any) -> None:
 
     An alias makes a few lines grow without bound, and of two equal keys the last one wins unseen.
     """
-    visited: set[int] = set()
+    known_nodes: set[int] = set()
     nodes = [node] if node is not None else []
     while nodes:
         current = nodes.pop()
-        if id(current) in visited:
+        if id(current) in known_nodes:
             raise _bad(file, "uses an alias; write the value out")
-        visited.add(id(current))
+        known_nodes.add(id(current))
 
         if current.id == "mapping":
             names = [str(key.value) for key, _ in current.value]

@@ -156,7 +156,7 @@ def _count_request(session: Session, tally: ReplayTally, request_text: str, limi
     return text
 
 
-def _common_length(text: str, other: str) -> int:
-    pairs = zip(text, other, strict=False)
-    shorter = min(len(text), len(other))
+def _common_length(text: str, previous_text: str) -> int:
+    pairs = zip(text, previous_text, strict=False)
+    shorter = min(len(text), len(previous_text))
     return next((place for place, (left, right) in enumerate(pairs) if left != right), shorter)

@@ -9,20 +9,21 @@ the append as a whole; who loses reads on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput, NotFound
+from ...schema.answers import HistoryRow
+from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
 from ...window.checkpoint import TaskCheckpoint, task_checkpoint
 from ...window.editing import EditPlan, everything_that_can_go, planned_edit
 from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEvent
 from ...window.intake import Message, message_parts
-from ...window.snapshot import unit_record
 from ...window.state import WindowState, part_body, part_tokens
 from ...window.units import MessagePart, StandingForm, WindowUnit
 from ..backend.caller import Caller
+from .checkpoints import checkpoint_history, save_checkpoint
 from .core import (
     EventDraft,
     SessionCore,
@@ -37,9 +38,10 @@ from .core import (
 from .decision import SessionContext, SessionUsage, WindowDecision
 from .limits import window_limit
 from .log import session_scope
-from .originals import Rehydration, originals_of, pointed_numbers, rehydration
+from .originals import Rehydration, pointed_numbers, rehydration
 from .reading import SessionReport, memory_context, rehydrate_tool, session_report
 from .results import result_part
+from .undoing import undo_draft
 
 _TRIES: Final = 5
 """Appends of a parallel result until it gives up: each loser has read what the winner wrote."""
@@ -158,12 +160,14 @@ class Session(Caller):
                 parts = message_parts(message, "assistant")
                 drafts.append(message_draft(core.state, EventKind.STEP_MADE, parts, {}))
             drafts.append(EventDraft(EventKind.TURN_ENDED, usage_body(core.state, usage)))
+            notices: list[str] = []
             if milestone:
-                drafts.append(checkpoint_draft(core.state, len(drafts), milestone))
+                drafts.append(self._milestone(milestone, len(drafts), notices))
 
             decision = core.act(drafts)
             core.note_health()
-            return replace(decision, alerts=core.alerts())
+            notices = [*decision.notices, *notices]
+            return replace(decision, notices=tuple(notices), alerts=core.alerts())
 
     def on_overflow(self, error: str | None = None) -> WindowDecision:
         """Make room whatever it takes, for example after a provider refused a request as too long.
@@ -220,7 +224,7 @@ class Session(Caller):
         core = self._core
         with core.lock:
             core.require_open()
-            return core.act([self._undo(edit)], edit=False)
+            return core.act([undo_draft(core, edit)], edit=False)
 
     def pin(self, item: int | str, *, until: int | None = None) -> WindowDecision:
         """Keep a unit in full, for ever or until the end of a turn.
@@ -295,12 +299,26 @@ class Session(Caller):
             self._core.require_open()
             return self._core.act([EventDraft(EventKind.MODEL_CHANGED, body)])
 
-    def checkpoint(self) -> TaskCheckpoint:
-        """Save the state of the task in the log, and return it, as JSON or Markdown."""
-        with self._core.lock:
-            self._core.require_open()
-            self._core.act([checkpoint_draft(self.state, 0, "")], edit=False)
-            return replace(task_checkpoint(self.state), version=self.state.checkpoint)
+    def checkpoint(self, *, predecessor: str | None = None) -> TaskCheckpoint:
+        """Save the state of the task, in the log and as a claim about the task, and return it.
+
+        `predecessor` is the claim to replace, as `checkpoints` tells it, where a fork of this
+        session has saved one that this session has not made.
+
+        Raises:
+            Conflict: `stale_version`, when another checkpoint of the task was saved since.
+        """
+        core = self._core
+        with core.lock:
+            core.require_open()
+            checkpoint = replace(task_checkpoint(core.state), version=core.state.seq + 1)
+            claim = save_checkpoint(core, checkpoint, "", predecessor)
+            core.act([checkpoint_draft(checkpoint, "", claim)], edit=False)
+            return checkpoint
+
+    def checkpoints(self) -> tuple[HistoryRow, ...]:
+        """Every saved checkpoint of the task on both axes, oldest first; forks share them."""
+        return checkpoint_history(self._core)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -369,6 +387,17 @@ class Session(Caller):
 
     # --- inside
 
+    def _milestone(self, milestone: str, offset: int, notices: list[str]) -> EventDraft:
+        """The event of a milestone's checkpoint; a turn is over also where it cannot be saved."""
+        core = self._core
+        checkpoint = replace(task_checkpoint(core.state), version=core.state.seq + offset + 1)
+        try:
+            claim = save_checkpoint(core, checkpoint, milestone, None)
+        except Conflict as conflict:
+            notices.append(f"the checkpoint stands in the log alone: {conflict}")
+            claim = ""
+        return checkpoint_draft(checkpoint, milestone, claim)
+
     def _result(self, call_id: str, content: Any, kind: str | None, error: bool) -> WindowDecision:
         core = self._core
         part, original = result_part(core.state, core.policy, call_id, content, kind, error)
@@ -426,49 +455,6 @@ class Session(Caller):
         if unit is None:
             raise NotFound(f"{item!r} does not stand in the window", code="unknown_unit")
         return unit
-
-    def _undo(self, edit: int) -> EventDraft:
-        """The event that puts back what an edit changed: the newest first, while there is room."""
-        log = self._core.log.read()
-        event = next((e for e in log if e.seq == edit and e.kind is EventKind.EDITED), None)
-        if event is None:
-            raise NotFound(f"event {edit} is no edit of this session", code="unknown_edit")
-
-        # Where later edits took a unit into a larger fold, that fold is what comes back.
-        units: dict[int, WindowUnit] = {}
-        for change in event.body["changes"]:
-            unit = self.state.unit(int(change["unit"]))
-            if unit is not None and unit.form is not StandingForm.FULL:
-                units[unit.number] = unit
-
-        room = (self.state.limit - self.state.tokens) * 1000 // self.state.correction
-        originals: list[WindowUnit] = []
-        for unit in sorted(units.values(), key=lambda unit: -unit.number):
-            numbers = range(unit.number, max(unit.number, unit.last_number) + 1)
-            members = originals_of(log, numbers)
-            room -= sum(member.tokens for member in members) - unit.tokens
-            if room < 0:
-                break
-            originals += members
-        if units and not originals:
-            raise ContextBudgetExhausted(
-                f"the window has no room for what edit {edit} took out: {-room} tokens are "
-                "missing; read it with rehydrate instead",
-                code="required_over_budget",
-                shortfall=-room,
-            )
-        return _undo_draft(edit, sorted(originals, key=lambda unit: unit.number))
-
-
-def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> EventDraft:
-    """The event that carries originals back into the window."""
-    records: list[dict[str, Any]] = []
-    texts: list[str] = []
-    for unit in originals:
-        record, words = unit_record(unit)
-        records.append(record)
-        texts += words
-    return EventDraft(EventKind.UNDONE, {"edit": edit, "units": records}, tuple(texts))
 
 
 def _unknown_call(call_id: str) -> NotFound:

@@ -65,7 +65,7 @@ def _lines(text: str) -> list[Any]:
 
 def _entries(tree: Any) -> list[Entry]:
     if isinstance(tree, list):
-        members = cast("list[Any]", tree)
+        members: list[Any] = tree  # pyright: ignore[reportUnknownVariableType]
         return [cast("Entry", entry) for entry in members if isinstance(entry, dict)]
     if not isinstance(tree, dict):
         return []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...schema.claim import EMPTY_CONTENT, Permissions, Version
@@ -87,9 +88,21 @@ class Steward(Caller):
         receipt = replace(
             receipt, artifacts=artifacts.erase_with(receipt.object_ids, reason=reason)
         )
-        sessions = erase_repeats(self.backend, self.principal, patterns)
+        emptied = erase_repeats(self.backend, self.principal, patterns)
+        self._erase_checkpoints(emptied.checkpoints, reason)
 
-        return replace(receipt, sessions=sessions)
+        return replace(receipt, sessions=emptied.sessions)
+
+    def _erase_checkpoints(self, claims: Sequence[str], reason: str) -> None:
+        """Erase checkpoints whose text in the log of their session was emptied."""
+        for claim in claims:
+            with suppress(NotFound):  # two sessions may tell of one claim
+                self._operate(
+                    lambda tx, mandate, claim=claim: erase(
+                        tx, object_id=claim, entity=None, mandate=mandate
+                    ),
+                    reason,
+                )
 
     def erase_session(self, session: str, reason: str) -> None:
         """Empty every text of a session and close it; its chain of events stays.
@@ -103,7 +116,8 @@ class Steward(Caller):
         if not reason.strip():
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
 
-        erase_session(self.backend, self.principal, session)
+        claims = erase_session(self.backend, self.principal, session)
+        self._erase_checkpoints(claims, reason)
 
     def reclassify(
         self,

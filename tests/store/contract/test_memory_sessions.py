@@ -16,9 +16,11 @@ from tenure.schema.errors import (
     TenureError,
 )
 from tenure.schema.principal import OWNER, Principal
+from tenure.service.sessions.checkpoints import save_checkpoint
 from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
 from tenure.window.checkers import FAULTS
+from tenure.window.checkpoint import task_checkpoint
 from tenure.window.events import EventKind
 from tenure.window.policy import WindowPolicy, Zones
 from tenure.window.state import EMPTY_STATE
@@ -331,6 +333,40 @@ def test_a_checkpoint_is_kept_at_a_milestone_and_on_request(memory: Memory) -> N
     assert "economy class" in checkpoint.to_markdown()
 
 
+def test_checkpoints_are_versions_of_the_task_and_forks_compete_for_it(memory: Memory) -> None:
+    session = memory.session("s1", **TERMS)
+    session.note("decision", "economy class")
+    assert session.checkpoints() == ()
+    first = session.checkpoint()
+    session.note("decision", "aisle seat")
+    session.checkpoint()
+    standing = [row for row in session.checkpoints() if row.tx_end is None and row.head]
+    assert standing[-1].value["decisions"] == ["economy class", "aisle seat"]
+    assert first.decisions == ("economy class",)
+    assert standing[-1].object_id == session.state.checkpoint_object
+
+    # Who goes on from an older checkpoint never takes the place of a newer one unseen.
+    fork = session.fork("s2", until=3)
+    assert code_of(fork.checkpoint) == "stale_version"
+    fork.on_turn_start("go")
+    assert "in the log alone" in fork.on_turn_end("x", milestone="m").notices[-1]
+    fork.checkpoint(predecessor=standing[-1].object_id)
+    assert fork.checkpoints() == session.checkpoints()
+    assert code_of(session.checkpoint) == "stale_version"
+
+    # Another session of the same goal is another task.
+    assert memory.session("s3", **TERMS).checkpoints() == ()
+
+
+def test_a_checkpoint_whose_event_was_lost_is_followed_by_the_next(memory: Memory) -> None:
+    session = memory.session("s1", **TERMS)
+    core = session._core
+    save_checkpoint(core, task_checkpoint(core.state), "", None)
+    assert session.state.checkpoint_object == ""
+    session.checkpoint()
+    assert session.state.checkpoint_object == session.checkpoints()[-1].object_id
+
+
 def test_a_closed_session_is_read_and_forked_and_takes_no_more(memory: Memory) -> None:
     session = memory.session("s1", **TERMS)
     exchange(session, 1)
@@ -402,6 +438,23 @@ def test_erasing_an_entity_takes_its_name_out_of_every_session(memory: Memory) -
     assert code_of(lambda: session.on_turn_end("done")) == "stale_version"
     assert "Sam Rivera" not in json.dumps([unit.text for unit in session.state.units])
     session.on_turn_end("done")
+
+
+def test_an_erasure_takes_the_checkpoints_that_repeat_a_text_along(memory: Memory) -> None:
+    memory.write(subject="Sam Rivera", slot="office", value="Chicago")
+    session = memory.session("s1", **TERMS)
+    session.note("decision", "ask Sam Rivera")
+    session.checkpoint()
+    session.note("decision", "nobody else")
+    memory.erase(entity="Sam Rivera", reason="asked for")
+    assert "Sam Rivera" not in json.dumps([row.value for row in session.checkpoints()])
+
+    again = memory.session("s2", **TERMS)
+    again.note("decision", "keep this")
+    again.checkpoint()
+    memory.erase_session("s2", reason="asked for")
+    assert "keep this" not in json.dumps([row.value for row in again.checkpoints()])
+    assert memory.doctor() == ()
 
 
 def test_erasing_a_session_empties_all_its_texts(memory: Memory) -> None:

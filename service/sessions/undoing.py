@@ -1,0 +1,57 @@
+"""Undoing an edit: the originals come back in the place of what stood for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...schema.errors import ContextBudgetExhausted, NotFound
+from ...window.events import EventKind
+from ...window.snapshot import unit_record
+from ...window.units import StandingForm, WindowUnit
+from .core import EventDraft, SessionCore
+from .originals import originals_of
+
+
+def undo_draft(core: SessionCore, edit: int) -> EventDraft:
+    """The event that puts back what an edit changed: the newest first, while there is room."""
+    log = core.log.read()
+    event = next((e for e in log if e.seq == edit and e.kind is EventKind.EDITED), None)
+    if event is None:
+        raise NotFound(f"event {edit} is no edit of this session", code="unknown_edit")
+
+    # Where later edits took a unit into a larger fold, that fold is what comes back.
+    units: dict[int, WindowUnit] = {}
+    for change in event.body["changes"]:
+        unit = core.state.unit(int(change["unit"]))
+        if unit is not None and unit.form is not StandingForm.FULL:
+            units[unit.number] = unit
+
+    room = (core.state.limit - core.state.tokens) * 1000 // core.state.correction
+    originals: list[WindowUnit] = []
+    for unit in sorted(units.values(), key=lambda unit: -unit.number):
+        numbers = range(unit.number, max(unit.number, unit.last_number) + 1)
+        members = originals_of(log, numbers)
+        room -= sum(member.tokens for member in members) - unit.tokens
+        if room < 0:
+            break
+        originals += members
+    if units and not originals:
+        raise ContextBudgetExhausted(
+            f"the window has no room for what edit {edit} took out: {-room} tokens are "
+            "missing; read it with rehydrate instead",
+            code="required_over_budget",
+            shortfall=-room,
+        )
+    return _undo_draft(edit, sorted(originals, key=lambda unit: unit.number))
+
+
+def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> EventDraft:
+    """The event that carries originals back into the window."""
+    records: list[dict[str, Any]] = []
+    texts: list[str] = []
+    for unit in originals:
+        record, words = unit_record(unit)
+        records.append(record)
+        texts += words
+    return EventDraft(EventKind.UNDONE, {"edit": edit, "units": records}, tuple(texts))

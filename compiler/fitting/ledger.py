@@ -29,6 +29,8 @@ class Bill(NamedTuple):
     section: SectionName
     frame: Frame | None
     head: Frame | None
+    short_head: Frame | None
+    """The day alone, which is all that is written where the source stays the same."""
 
 
 class Prices:
@@ -52,6 +54,7 @@ class Prices:
                 section,
                 (section, frame) if frame else None,
                 (section, head) if head else None,
+                (section, f"@ {piece.date[5:]}") if piece.shared else None,
             )
         return known
 
@@ -108,7 +111,9 @@ class Ledger:
         if bill.frame is not None and bill.frame not in self.frames:
             tokens += prices.frame(bill.frame, piece)
         if bill.head is not None and bill.head not in self.heads:
-            tokens += prices.head(bill.head)
+            is_source_open = (bill.section, piece.origin) in self.heads
+            short_head = bill.short_head if is_source_open else None
+            tokens += prices.head(short_head or bill.head)
         return tokens
 
     def take(self, piece: Piece) -> None:
@@ -123,6 +128,7 @@ class Ledger:
             self.frames.add(bill.frame)
         if bill.head is not None:
             self.heads.add(bill.head)
+            self.heads.add((bill.section, piece.origin))
         self.chosen.append(piece)
 
     def total(self, pieces: Sequence[Piece]) -> int:

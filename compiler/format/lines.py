@@ -4,8 +4,12 @@ r"""Lines: the pieces that share one block, each with its anchor, who said it an
     [4] Sam: The harbour opens
       on Monday.
     [5] "user": And the canteen?
+    @ 05-10
+    [6] Sam: On Wednesday.
 
-An `@` line states the day and the source of what follows, until the next one. A piece begins
+An `@` line states the day and the source of what follows, until the next one. What stays the same
+is left out, the year too: a talk of many days would else repeat more than it says. `-` stands for
+no known day, `~` for no known source. A piece begins
 with its anchor; whoever is unknown is left out. Every line break inside a text, whichever
 character breaks it, is followed by two spaces, and names are encoded: so no text starts a line,
 and none can pose as another one's.
@@ -37,6 +41,10 @@ _NEXT_LINE: Final = re.compile(r"\n(?=[\[@])")
 _PIECE: Final = re.compile(r"\[([^\]\s]+)\] (.*)", re.DOTALL)
 _SPEECH: Final = re.compile(r"([^:\[\]@\n]{0,500}): ", re.DOTALL)
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:]{5,8}Z)?", re.ASCII)
+_SHORT_DAY: Final = re.compile(r"[0-9]{2}-[0-9]{2}", re.ASCII)
+_DAY_LENGTH: Final = 10
+_NO_DAY: Final = "-"
+_NO_SOURCE: Final = "~"
 _UNSAFE: Final = re.compile('[:\\[\\]@%"\\\\<>=|\\uff1a\\uff1c\\uff1d\\uff5c]')
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROLES: Final = frozenset(
@@ -94,22 +102,42 @@ def who_of(name: str) -> str:
 def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
     """The body of a block; `rewrite` is the escape of each text."""
     lines: list[str] = []
-    context = ("", "")
+    date = origin = ""
     for piece in pieces:
-        if (piece.date, piece.origin) != context:
-            context = piece.date, piece.origin
-            lines.append(_context_line(*context))
+        if (piece.date, piece.origin) != (date, origin):
+            lines.append(_context_line(piece, date, origin))
+            date, origin = piece.date, piece.origin
 
         lines.append(_piece_line(piece, rewrite(piece.text)))
 
     return "\n".join(lines)
 
 
-def _context_line(date: str, origin: str) -> str:
-    source = quote(origin, safe=_ORIGIN_SAFE)
-    if not date and _DATE.fullmatch(source):
-        source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would read as a day
-    return " ".join(part for part in ("@", date, source) if part)
+def _context_line(piece: BlockPiece, last_date: str, last_origin: str) -> str:
+    """What changes of day and source at a piece."""
+    words = ["@"]
+    if piece.date != last_date:
+        words.append(_day(piece.date, last_date) or _NO_DAY)
+    if piece.origin != last_origin:
+        source = quote(piece.origin, safe=_ORIGIN_SAFE)
+        if _is_day(source) or source == _NO_SOURCE:
+            source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would not read as a source
+        words.append(source or _NO_SOURCE)
+    return " ".join(words)
+
+
+def _day(date: str, last_date: str) -> str:
+    """A day as it is written after another one: without its year where that is the same.
+
+    >>> _day("2023-05-10", "2023-05-08"), _day("2024-01-01", "2023-05-08")
+    ('05-10', '2024-01-01')
+    """
+    is_of_year = len(date) == len(last_date) == _DAY_LENGTH and date[:5] == last_date[:5]
+    return date[5:] if is_of_year else date
+
+
+def _is_day(word: str) -> bool:
+    return word == _NO_DAY or bool(_DATE.fullmatch(word) or _SHORT_DAY.fullmatch(word))
 
 
 def _piece_line(piece: BlockPiece, text: str) -> str:
@@ -148,7 +176,7 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
 
     for line in _NEXT_LINE.split(body):
         if line.startswith("@"):
-            date, origin = _read_context(line)
+            date, origin = _read_context(line, date, origin)
             continue
 
         match = _PIECE.fullmatch(line)
@@ -167,10 +195,14 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
     return tuple(pieces)
 
 
-def _read_context(line: str) -> tuple[str, str]:
+def _read_context(line: str, date: str, origin: str) -> tuple[str, str]:
     words = line.split(" ")[1:]
-    date = words.pop(0) if words and _DATE.fullmatch(words[0]) else ""
-    return date, _decode_speaker(words[0]) if words else ""
+    if words and _is_day(words[0]):
+        word = words.pop(0)
+        date = date[:5] + word if _SHORT_DAY.fullmatch(word) else word.removeprefix(_NO_DAY)
+    if words:
+        origin = "" if words[0] == _NO_SOURCE else _decode_speaker(words[0])
+    return date, origin
 
 
 def _read_speech(speech: str) -> tuple[str, str]:

@@ -447,6 +447,30 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def test_a_line_says_only_what_changes_of_day_and_source() -> None:
+    contexts = [
+        ("2023-05-08", "chat://a"), ("2023-05-10", "chat://a"), ("2023-05-10", "chat://b"),
+        ("2024-05-10", "chat://b"), ("", "chat://b"), ("", ""), ("2024-05-10T10:00:00Z", ""),
+        ("2024-05-11", "05-12"), ("2024-05-11", "-"), ("2024-05-11", "~"),
+    ]  # fmt: skip
+    pieces = tuple(
+        BlockPiece(str(number), "x", date=date, origin=origin)
+        for number, (date, origin) in enumerate(contexts, start=1)
+    )
+    body = body_of(pieces)
+    assert [line for line in body.splitlines() if line.startswith("@")] == [
+        "@ 2023-05-08 chat://a", "@ 05-10", "@ chat://b", "@ 2024-05-10", "@ -", "@ ~",
+        "@ 2024-05-10T10:00:00Z", "@ 2024-05-11 %305-12", "@ %2D", "@ %7E",
+    ]  # fmt: skip
+    assert read_lines(body) == pieces
+
+
+@pytest.mark.parametrize("context", ["@ 05-10", "@ 2023-05-08 a b", "@ -", "@", "@ 2023-05-08 ~"])
+def test_a_context_that_is_written_otherwise_is_refused(context: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_lines(f"{context}\n[1] a")
+
+
 @needs_shared
 @pytest.mark.parametrize("kind", [BlockKind.DATA, BlockKind.DIALOGUE])
 def test_no_known_payload_leaves_its_block(kind: BlockKind) -> None:

@@ -27,7 +27,7 @@ PREFIX: Final = "TENURE_"
 FILE: Final = "tenure.toml"
 _FOREIGN_PREFIXES: Final = (
     *("TENURE_CONFIG", "TENURE_SHARED", "TENURE_EXPLORE"),
-    *("TENURE_CI_STARTED", "TENURE_REQUIRE_NEO4J", "TENURE_NEO4J_"),
+    *("TENURE_CI_STARTED", "TENURE_REQUIRE_", "TENURE_PICTURES", "TENURE_NEO4J_"),
 )
 """Variables that the tests and the settings' own location use."""
 _NEW_NAMES: Final[Mapping[str, str]] = {

@@ -92,10 +92,10 @@ def _printable(value: object) -> object:
     return "" if value is None else value
 
 
-def _day(moment: object) -> str:
-    """A moment as a day, or as a day and a minute where it is within one."""
+def _day(moment: object) -> Markup:
+    """A moment as a day, or as a day and a minute where it is within one; it never breaks."""
     text = when(moment) if isinstance(moment, datetime) else "open"
-    return text if len(text) <= len("2026-06-01") else text[: len("2026-06-01 12:05")]
+    return Markup("<time>{}</time>").format(text[: len("2026-06-01 12:05")])
 
 
 def _plain(word: object) -> str:

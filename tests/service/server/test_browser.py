@@ -1,0 +1,250 @@
+"""The pages in a real Chromium: accessible, silent under the policy, asking nobody else.
+
+Debian's Chromium is driven by playwright. Without one the tests are skipped, unless
+`TENURE_REQUIRE_CHROMIUM=1` says that it must be there. `TENURE_PICTURES=1` writes the pictures of
+the documentation anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import uvicorn
+
+import tenure
+from tenure.schema.principal import OWNER
+from tenure.service.cli.serve import steward_of
+from tenure.service.server.app import build_app
+from tenure.service.server.config import ServerSettings
+from tenure.service.server.control import ControlFile
+from tenure.service.settings import Settings
+from tenure.tests.source_tree import ROOT
+
+CHROMIUM = shutil.which("chromium")
+AXE = (ROOT / "tests" / "data" / "axe.min.js").read_text(encoding="utf-8")
+ASKED = "valid=2026-03-01T00:00:00Z&tx=2026-03-01T00:00:00Z"
+THEMES = {"light": (1200, 900), "dark": (390, 800)}
+PICTURES = {"home", "plane", "review", "envelope"}
+
+if CHROMIUM is None and not os.environ.get("TENURE_REQUIRE_CHROMIUM"):
+    pytest.skip("there is no chromium on the PATH", allow_module_level=True)
+
+
+class Served(NamedTuple):
+    """A server on a port of this machine."""
+
+    base: str
+    control: ControlFile
+    memory: tenure.Memory
+
+
+@pytest.fixture(scope="module")
+def served(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "store.db").write_bytes(demo_file.read_bytes())
+    control = ControlFile(folder / "control.db")
+    owner = replace(OWNER, tenant="demo")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        tenure.connect(str(folder / "store.db"), principal=owner) as memory,
+    ):
+        port = listener.getsockname()[1]
+        settings = ServerSettings(
+            memory=memory,
+            control=control,
+            steward=steward_of(Settings(tenant="demo"), is_demo=True),
+            port=port,
+        )
+        config = uvicorn.Config(build_app(settings), log_level="warning", access_log=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield Served(f"http://127.0.0.1:{port}", control, memory)
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    # Only the superuser of a container needs the sandbox off.
+    flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(served: Served, chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Return what opens a signed-in page of a theme and a size."""
+    contexts: list[Any] = []
+
+    def open_page(theme: str = "light", **more: Any) -> Any:
+        width, height = THEMES[theme]
+        context = chromium.new_context(
+            color_scheme=theme, viewport={"width": width, "height": height}, **more
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.goto(served.base + "/")
+        page.fill("#code", served.control.new_code("demo"))
+        page.click("main button")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def every_page(page: Any, base: str) -> dict[str, str]:
+    """Return an address of every kind of page."""
+    entity = page.request.get(f"{base}/find?name=Orchid+Foods").url.removeprefix(base)
+    page.goto(f"{base}/envelopes")
+    envelopes = [link.get_attribute("href") for link in page.locator("a[data-row]").all()]
+    ids = [link.rpartition("/")[2] for link in envelopes]
+    page.goto(f"{base}/reviews")
+    return {
+        "home": "/?q=Orchid",
+        "entity": entity,
+        "plane": f"{entity}/plane/pricing_tier?{ASKED}",
+        "reviews": "/reviews",
+        "review": page.get_attribute("a[data-key=o]", "href"),
+        "actions": "/actions",
+        "quarantine": "/quarantine",
+        "envelopes": "/envelopes",
+        "envelope": envelopes[-1],
+        "compare": f"/compare?a={ids[1]}&b={ids[0]}",
+        "health": "/health",
+        "person": entity.replace("entities", "people"),
+    }
+
+
+@pytest.mark.parametrize("theme", list(THEMES))
+def test_every_page_is_accessible_and_asks_nobody_else(
+    served: Served, open_page: Callable[..., Any], theme: str
+) -> None:
+    page = open_page(theme)
+    reports: list[str] = []
+    foreign: list[str] = []
+    page.on("console", lambda message: reports.append(message.text))
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith((served.base, "data:")) or foreign.append(request.url)
+        ),
+    )
+
+    for name, path in every_page(page, served.base).items():
+        page.goto(served.base + path)
+        assert reports == [], name
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= THEMES[theme][0], f"{name} is wider than the screen"
+        if os.environ.get("TENURE_PICTURES") and name in PICTURES:
+            folder = ROOT / "docs" / "pictures"
+            folder.mkdir(exist_ok=True)
+            page.screenshot(path=folder / f"{name}-{theme}.png", full_page=theme == "light")
+
+        page.evaluate(AXE)
+        violations = page.evaluate("axe.run()")["violations"]
+        assert [(v["id"], v["nodes"][0]["html"]) for v in violations] == [], name
+        reports.clear()  # what axe itself did
+
+    assert foreign == []
+
+
+def test_a_page_is_accessible_at_twice_its_size(
+    served: Served, open_page: Callable[..., Any]
+) -> None:
+    page = open_page(device_scale_factor=2)
+    page.set_viewport_size({"width": 600, "height": 450})
+    page.goto(f"{served.base}/reviews")
+    page.evaluate(AXE)
+    assert page.evaluate("axe.run()")["violations"] == []
+
+
+def test_a_case_is_decided_and_taken_back_by_keys(
+    served: Served, open_page: Callable[..., Any]
+) -> None:
+    page = open_page()
+    page.goto(f"{served.base}/reviews")
+    page.keyboard.press("o")
+    page.wait_for_url("**/reviews/*")
+    page.wait_for_load_state()
+    page.keyboard.press("?")
+    assert "Unsure" in page.inner_text("#keys")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    page.wait_for_selector("text=kept apart from now on")
+    page.wait_for_load_state()
+    assert served.memory.reviews.list() == ()
+    page.keyboard.press("z")
+    page.wait_for_selector("text=open again")
+    assert len(served.memory.reviews.list()) == 1
+
+
+def test_without_scripts_everything_is_done_by_buttons(
+    served: Served, open_page: Callable[..., Any]
+) -> None:
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{served.base}/reviews")
+    page.click("th a[href^='/reviews/']")
+    page.click("text=Unsure")
+    assert "put aside as unsure" in page.inner_text("main")
+    page.click("button:has-text('Undo')")
+    assert "open again" in page.inner_text("main")
+
+    page.goto(page.request.get(f"{served.base}/find?name=Orchid+Foods").url)
+    page.click("a[href*='/plane/pricing_tier']")
+    page.fill("input[name=valid]", "2026-03-01T00:00")
+    page.fill("input[name=tx]", "2026-03-01T00:00")
+    page.click("button:has-text('Ask')")
+    assert "we believed standard" in page.inner_text(".answer")
+    page.click("text=True then, as known now")
+    assert "it is premium" in page.inner_text(".answer")
+
+
+def test_a_dragged_question_never_shows_another_one_s_answer(
+    served: Served, open_page: Callable[..., Any]
+) -> None:
+    page = open_page()
+    page.goto(page.request.get(f"{served.base}/find?name=Orchid+Foods").url)
+    page.click("a[href*='/plane/pricing_tier']")
+    view_of = served.memory.as_of
+    day = 0
+    for move in range(50):
+        day = move % 28 + 1
+        field = page.locator("input[name=valid]")
+        field.evaluate(
+            "(node, day) => { node.value = `2026-02-${day}T00:00`;"
+            " node.dispatchEvent(new Event('change', {bubbles: true})); }",
+            f"{day:02}",
+        )
+    page.wait_for_selector(f"#plane[data-valid='2026-02-{day:02}T00:00:00Z']")
+    valid = page.get_attribute("#plane", "data-valid")
+    known = page.get_attribute("#plane", "data-tx")
+    value = view_of(valid, known).value("Orchid Foods", "pricing_tier")
+    assert re.search(rf"\b{value}\b", page.inner_text(".answer"))
+    assert f"valid=2026-02-{day:02}" in page.url
+
+
+def test_arrows_step_along_the_edges(served: Served, open_page: Callable[..., Any]) -> None:
+    page = open_page()
+    page.goto(page.request.get(f"{served.base}/find?name=Orchid+Foods").url)
+    page.click("a[href*='/plane/pricing_tier']")
+    page.wait_for_url("**/plane/*")
+    for key, edge in (("ArrowLeft", "2026-07-01"), ("ArrowLeft", "2026-02-15")):
+        page.wait_for_load_state()
+        page.keyboard.press(key)
+        page.wait_for_selector(f"#plane[data-valid^='{edge}']")

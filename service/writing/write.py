@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...resolution.bind import as_ref
 from ...resolution.register import Register
 from ...schema.claim import Assertion, Authorship, Claim, Version
 from ...schema.errors import InvalidInput, TenureError
@@ -101,13 +102,19 @@ class Writer(Caller):
             raise result
         if not dry_run:
             self.embed(drafts, result)
-        return self._with_visible_names(result)
+        return self._with_visible_names(drafts, result)
 
-    def _with_visible_names(self, receipts: Sequence[Receipt]) -> tuple[Receipt, ...]:
+    def _with_visible_names(
+        self, drafts: Iterable[Draft], receipts: Sequence[Receipt]
+    ) -> tuple[Receipt, ...]:
         """The receipts with each candidate named as the caller may see it."""
-        ids = {
-            candidate.entity for receipt in receipts for candidate in receipt_candidates(receipt)
-        }
+        # What the caller calls it itself needs no look-up: nearly every candidate is the subject.
+        stated_names = {as_ref(draft.subject).name for draft in drafts if draft.subject is not None}
+        ids: set[str] = set()
+        for receipt in receipts:
+            for candidate in receipt_candidates(receipt):
+                if candidate.name not in stated_names:
+                    ids.add(candidate.entity)
         if not ids:
             return tuple(receipts)
 

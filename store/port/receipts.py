@@ -79,16 +79,16 @@ def receipt_candidates(receipt: Receipt) -> tuple[EntityCandidate, ...]:
 def with_names(receipt: Receipt, names: Mapping[str, Collection[str]]) -> Receipt:
     """A receipt whose candidates are called as its reader may call them.
 
-    A name outside of `names` gives way to another of the entity, else to the head of its id; with
-    it goes what the features quote of it.
+    Those that `names` leaves out stay. A name outside of them gives way to another of the entity,
+    else to the head of its id; with it goes what the features quote of it.
     """
     if receipt.resolution is None:
         return receipt
 
     candidates: list[EntityCandidate] = []
     for candidate in receipt.resolution.candidates:
-        visible = names.get(candidate.entity, ())
-        if candidate.name not in visible:
+        visible = names.get(candidate.entity)
+        if visible is not None and candidate.name not in visible:
             name = next(iter(visible), short_id(candidate.entity))
             features = tuple(replace(feature, detail="") for feature in candidate.features)
             candidate = replace(candidate, name=name, features=features)

@@ -175,7 +175,7 @@ def _variation(request: CompileRequest, circumstances: Circumstances, epoch: int
 def compile_snapshot(snapshot: Snapshot, context: CompileContext) -> Envelope:
     """Run the ten stages over what was read."""
     passes = passes_of(snapshot, context)
-    return _paginated(emit(passes, context), snapshot, context)
+    return _with_pages(emit(passes, context), snapshot, context)
 
 
 def passes_of(snapshot: Snapshot, context: CompileContext) -> Passes:
@@ -203,7 +203,7 @@ def passes_of(snapshot: Snapshot, context: CompileContext) -> Passes:
     )
 
 
-def _paginated(envelope: Envelope, snapshot: Snapshot, context: CompileContext) -> Envelope:
+def _with_pages(envelope: Envelope, snapshot: Snapshot, context: CompileContext) -> Envelope:
     """Return the envelope with its next page, when the policy paginates and something waits.
 
     What stands in the cached zones and what is required is on every page; only the turn's items

@@ -23,7 +23,14 @@ from .envelope.envelope import Envelope
 from .ir.context import CompileContext
 from .ir.snapshot import Bound, Proposal, Snapshot
 from .request.parse import request_from_json
-from .trace.manifest import Manifest, Recorded, bad_manifest, checked, envelope_id, principal_of
+from .trace.manifest import (
+    Manifest,
+    Recorded,
+    bad_manifest,
+    check_manifest,
+    envelope_id,
+    principal_of,
+)
 
 
 def replay(
@@ -45,7 +52,7 @@ def replay(
         Forbidden: `privilege_required`, when the caller may not read every object in it today;
             `tenant_mismatch` for a caller of another tenant.
     """
-    checked(manifest)
+    check_manifest(manifest)
     principal = principal_of(manifest)
     if principal.tenant != caller.tenant:
         raise Forbidden("the manifest belongs to another tenant", code="tenant_mismatch")
@@ -67,30 +74,30 @@ def replay(
         ),
     )
     _check_pins(manifest, context)
-    return compile_snapshot(_recorded(manifest, context, reader, caller), context)
+    return compile_snapshot(_recorded_snapshot(manifest, context, reader, caller), context)
 
 
 def _check_pins(manifest: Manifest, context: CompileContext) -> None:
-    stated = {
+    pins = {
         "policy": (manifest.policy_hash, context.policy_hash),
         "vocabulary": (manifest.vocabulary_version, context.vocabulary.version),
         "counter": (manifest.counter, context.counter.identity),
         "envelope id": (manifest.envelope_id, envelope_id(context)),
     }
-    for what, (pinned, given) in stated.items():
-        if pinned != given:
-            raise bad_manifest(f"it pins {what} {pinned!r}, and {given!r} was found")
+    for part, (recorded_value, current) in pins.items():
+        if recorded_value != current:
+            raise bad_manifest(f"it pins {part} {recorded_value!r}, and {current!r} was found")
 
 
-def _recorded(
+def _recorded_snapshot(
     manifest: Manifest, context: CompileContext, reader: Reader, caller: Principal
 ) -> Snapshot:
     """Return the snapshot that the manifest recorded, with the content of today."""
     rows = {(r.object_id, r.vid): r for r in manifest.candidates if r.vid}
-    proposed = _proposed(rows, context, reader, sight=_sight(caller, context))
+    proposals = _proposals(rows, context, reader, sight=_sight(caller, context))
     ids = {
         entity
-        for p in proposed
+        for p in proposals
         for entity in (p.version.details.subject_id, p.version.details.value_entity_id)
         if entity
     }
@@ -98,9 +105,9 @@ def _recorded(
     ids |= {entity for _, entities, _ in bound for entity in entities}
     known = reader.entities(sorted(ids), tx_us=context.point.tx_us) if ids else None
     snapshot = Snapshot(
-        proposals=proposed,
-        subjects=tuple(Bound(*each) for each in manifest.named),
-        query_subjects=tuple(Bound(*each) for each in manifest.spoken),
+        proposals=proposals,
+        subjects=tuple(Bound(*row) for row in manifest.named),
+        query_subjects=tuple(Bound(*row) for row in manifest.spoken),
         own_subjects=dict(manifest.own),
         expansion=manifest.expansion,
         vectors={
@@ -112,7 +119,7 @@ def _recorded(
             r.object_id: r.opinion for r in manifest.candidates if r.opinion is not None
         },
         texts={r.object_id: r.text for r in manifest.candidates},
-        gates={key: recorded.withheld for key, recorded in rows.items()},
+        gates={key: candidate.withheld for key, candidate in rows.items()},
         withheld=manifest.withheld,
         cut=manifest.cut,
         capped_ids=manifest.capped,
@@ -122,32 +129,32 @@ def _recorded(
 
 def _sight(caller: Principal, context: CompileContext) -> Sight:
     """Return what the caller sees of the scopes that were compiled."""
-    own = caller.sight().scopes
-    scopes = context.scopes if caller.privileged else context.scopes & set(own)
+    own_scopes = caller.sight().scopes
+    scopes = context.scopes if caller.privileged else context.scopes & set(own_scopes)
     return caller.sight(scopes)
 
 
-def _proposed(
+def _proposals(
     rows: dict[tuple[str, int], Recorded], context: CompileContext, reader: Reader, *, sight: Sight
 ) -> tuple[Proposal, ...]:
     if not rows:
         return ()
     ids = tuple(sorted({object_id for object_id, _ in rows}))
     ask = Ask(objects=ids, heads=False, at_valid=False)
-    found = {
+    versions = {
         (v.row.claim.object_id, v.row.vid): v
         for v in reader.versions(ask, sight=sight, point=context.point).versions
     }
-    unseen = [
+    missing = [
         key
-        for key, recorded in rows.items()
-        if key not in found or not (found[key].visible or recorded.withheld)
+        for key, candidate in rows.items()
+        if key not in versions or not (versions[key].visible or candidate.withheld)
     ]
-    if unseen:
+    if missing:
         raise Forbidden(
-            f"{len(unseen)} of the {len(rows)} recorded rows may not be read by this caller today; "
-            "ask someone who may read them all",
+            f"{len(missing)} of the {len(rows)} recorded rows may not be read by this caller "
+            "today; ask someone who may read them all",
             code="privilege_required",
-            withheld=len(unseen),
+            withheld=len(missing),
         )
-    return tuple(Proposal(found[key], rows[key].via, rows[key].hop) for key in sorted(rows))
+    return tuple(Proposal(versions[key], rows[key].via, rows[key].hop) for key in sorted(rows))

@@ -116,8 +116,8 @@ def check_output(constraints: Iterable[HardConstraint], output: object) -> Check
             unchecked_ids.append(constraint.object_id)
             continue
 
-        details = _details(constraint.enforcement, answer)
-        failures.extend(Failure(constraint.object_id, enforcement, detail) for detail in details)
+        for detail in _details(constraint.enforcement, answer):
+            failures.append(Failure(constraint.object_id, enforcement, detail))
 
     return CheckReport(tuple(failures), tuple(unchecked_ids))
 
@@ -222,10 +222,8 @@ def _by_tools(spec: Mapping[str, Any], answer: _Output) -> list[str]:
         if name not in schemas:
             continue
 
-        details.extend(
-            f"arguments of {name!r}: {violation}"
-            for violation in _broken_arguments(arguments, schemas[name])
-        )
+        for violation in _broken_arguments(arguments, schemas[name]):
+            details.append(f"arguments of {name!r}: {violation}")
 
     return details
 

@@ -101,7 +101,7 @@ def _suspicions(trace: Trace, quality: Quality) -> Iterator[Suspicion]:
 
 def _cause(name: str, value: float) -> Cause:
     """What a metric points to; tokens that were left free are missing context."""
-    free = name == "budget_utilisation" and value < TARGETS[name].least
+    free = name == "budget_utilisation" and value < TARGETS[name].floor
     return Cause.MISSING if free else _METRICS[name]
 
 
@@ -112,7 +112,7 @@ def outside_target(name: str, value: float) -> str:
     'staleness_index is 0.4, outside 0 to 0.2'
     """
     target = TARGETS[name]
-    return f"{name} is {value:g}, outside {target.least:g} to {target.most:g}"
+    return f"{name} is {value:g}, outside {target.floor:g} to {target.ceiling:g}"
 
 
 def _missing(trace: Trace) -> Iterator[Suspicion]:

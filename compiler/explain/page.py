@@ -106,7 +106,7 @@ def _metrics(report: EnvelopeReport) -> list[tuple[object, ...]]:
     quality = report.quality
     rows: list[tuple[object, ...]] = []
     for name, value in quality.metrics.items():
-        target = f"{TARGETS[name].least:g} to {TARGETS[name].most:g}"
+        target = f"{TARGETS[name].floor:g} to {TARGETS[name].ceiling:g}"
         rows.append((name, value, target, stands(name, quality)))
     return rows
 

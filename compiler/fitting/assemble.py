@@ -26,7 +26,7 @@ from ..ir.piece import Piece
 from ..tokens.counting import TokenCounter
 from .entity_rows import row_text
 
-_UNNAMED = "unknown://"
+_UNKNOWN_ORIGIN = "unknown://"
 
 
 _SAMPLE = "5QXKABCD2E"
@@ -141,7 +141,7 @@ def _line(piece: Piece, anchors: Mapping[str, str]) -> BlockPiece:
         text=piece.text,
         speaker=piece.speaker,
         date=piece.date,
-        origin=short_origin(piece.origin) or _UNNAMED,
+        origin=short_origin(piece.origin) or _UNKNOWN_ORIGIN,
     )
 
 
@@ -155,7 +155,7 @@ def visible_ids(piece: Piece) -> tuple[str, ...]:
 def _origin(group: tuple[Piece, ...]) -> str:
     origins = {piece.origin for piece in group}
     if len(origins) == 1:
-        return short_origin(group[0].origin) or _UNNAMED
+        return short_origin(group[0].origin) or _UNKNOWN_ORIGIN
     schemes = {origin.partition("://")[0] for origin in origins}
     return f"{schemes.pop()}://" if len(schemes) == 1 else "tenure://"
 

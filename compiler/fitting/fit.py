@@ -36,7 +36,7 @@ from .ledger import Ledger, Prices
 from .offers import TURN_TWIN, moved_to_turn
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
-from .tabulate import may_be_cut, tabulated
+from .tabulate import may_be_cut, tabulate
 
 _S: Final = SectionName
 STABLE: Final = (_S.TOOLS, _S.GUIDANCE, _S.MEMORY, _S.PINNED_KNOWLEDGE)
@@ -60,7 +60,7 @@ _Unit = tuple[Piece, ...]
 """What is taken together: one piece, or the turns of one tool call."""
 
 
-class Dropped(NamedTuple):
+class Drop(NamedTuple):
     """A piece that stays out."""
 
     piece: Piece
@@ -73,10 +73,10 @@ class Dropped(NamedTuple):
 class Fit:
     """The pieces that go in, and those that do not."""
 
-    chosen: Sequence[Piece]
-    dropped: Sequence[Dropped] = ()
-    shortened: Sequence[Short] = ()
-    allocated: Mapping[str, int] = field(default_factory=dict[str, int])
+    pieces: Sequence[Piece]
+    drops: Sequence[Drop] = ()
+    shorts: Sequence[Short] = ()
+    allocation: Mapping[str, int] = field(default_factory=dict[str, int])
     shadow_price: float = 0.0
 
 
@@ -86,12 +86,12 @@ class _Rung:
 
     ledger: Ledger
     budget: int
-    dropped: list[Dropped] = field(default_factory=list[Dropped])
-    shortened: list[Short] = field(default_factory=list[Short])
-    allocated: dict[str, int] = field(default_factory=dict[str, int])
+    drops: list[Drop] = field(default_factory=list[Drop])
+    shorts: list[Short] = field(default_factory=list[Short])
+    allocation: dict[str, int] = field(default_factory=dict[str, int])
     shadow_price: float = 0.0
     known: list[Statement] = field(default_factory=list[Statement])
-    heard: int = 0
+    known_count: int = 0
     """Pieces whose statements are known."""
 
     @property
@@ -110,17 +110,17 @@ class _Rung:
 
     def statements(self) -> list[Statement]:
         """What the text says so far, so that an excerpt need not repeat it."""
-        for piece in self.ledger.chosen[self.heard :]:
+        for piece in self.ledger.chosen[self.known_count :]:
             if piece.section in _STATING:
                 self.known += statements([piece.text])
-        self.heard = len(self.ledger.chosen)
+        self.known_count = len(self.ledger.chosen)
         return self.known
 
     def drop(self, piece: Piece, reason: Reason, detail: str = "") -> None:
         """Leave a piece out; only the last rung of the ladder has to say so."""
         if self.budget < self.context.budget:
             return
-        self.dropped.append(Dropped(piece, reason, self.ledger.cost(piece), detail))
+        self.drops.append(Drop(piece, reason, self.ledger.cost(piece), detail))
 
     def sizes(self) -> dict[str, int]:
         """The tokens with which each object stands in the text, whole or as an excerpt.
@@ -174,7 +174,7 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
 
     # A ladder has a rung: its last is the budget itself.
     top = rung  # pyright: ignore[reportPossiblyUnboundVariable]
-    return Fit(top.ledger.chosen, top.dropped, top.shortened, top.allocated, top.shadow_price)
+    return Fit(top.ledger.chosen, top.drops, top.shorts, top.allocation, top.shadow_price)
 
 
 def _ladder(budget: int) -> list[int]:
@@ -199,7 +199,7 @@ def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
             rung.ledger.take(piece)
         else:
             rung.drop(piece, Reason.OVER_BUDGET)
-    return Fit(rung.ledger.chosen, rung.dropped)
+    return Fit(rung.ledger.chosen, rung.drops)
 
 
 def _fit_stable(
@@ -363,7 +363,7 @@ def _rations(
     names = [name for name, pieces in sections.items() if pieces]
     if len(names) == 1 and _S.HISTORY not in names and not context.rules.cost_weight:
         # Nothing competes: the section has all there is, whatever its share.
-        rung.allocated[names[0].value] = ledger.room
+        rung.allocation[names[0].value] = ledger.room
         return {names[0]: ledger.room}
 
     sizes = {name: ledger.total(sections[name]) for name in names}
@@ -388,7 +388,7 @@ def _rations(
         )
 
     answer = allocate(curves, max(0, ledger.room), mu=mu(context))
-    rung.allocated.update(answer.tokens)
+    rung.allocation.update(answer.tokens)
     rung.shadow_price = answer.shadow_price
     return {SectionName(name): tokens for name, tokens in answer.tokens.items()}
 
@@ -468,7 +468,7 @@ def _compress(rung: _Rung, waiting: Sequence[Piece]) -> list[Piece]:
     shortened_ids: set[str] = set()
     if short is not None and rung.fits(short.piece):
         ledger.take(short.piece)
-        rung.shortened.append(short)
+        rung.shorts.append(short)
         shortened_ids.update(short.object_ids)
 
     for piece in waiting:
@@ -486,11 +486,11 @@ def _shorten(rung: _Rung, piece: Piece, *, room: int) -> bool:
     if room < _LEAST_EXCERPT or not may_be_cut(piece):
         return False
 
-    short = tabulated(piece, room=room, context=context)
+    short = tabulate(piece, room=room, context=context)
     if short is None and piece.alone:
-        short = excerpt(piece, room=room, context=context, said=rung.statements())
+        short = excerpt(piece, room=room, context=context, envelope_statements=rung.statements())
     if short is None or not rung.fits(short.piece):
         return False
     ledger.take(short.piece)
-    rung.shortened.append(short)
+    rung.shorts.append(short)
     return True

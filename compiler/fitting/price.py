@@ -27,9 +27,9 @@ MILLION: Final = 1_000_000
 
 def token_cost(section: SectionName, context: CompileContext) -> float:
     """Return the cost of one token of a section, 1 for a token at the base price."""
-    stated = dict(context.rules.section_costs).get(section.value)
-    if stated is not None:
-        return stated
+    cost = dict(context.rules.section_costs).get(section.value)
+    if cost is not None:
+        return cost
     row = capability(context.request.model)
     return row.read_permille / THOUSAND if section is SectionName.HISTORY else 1.0
 

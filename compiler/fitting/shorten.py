@@ -30,7 +30,11 @@ _TAIL: Final = 60
 
 
 def excerpt(
-    piece: Piece, *, room: int, context: CompileContext, said: Sequence[Statement] = ()
+    piece: Piece,
+    *,
+    room: int,
+    context: CompileContext,
+    envelope_statements: Sequence[Statement] = (),
 ) -> Short | None:
     """Return the best sentences of a text that fit a room; None when none does.
 
@@ -40,21 +44,21 @@ def excerpt(
     units = subunits(piece.text)
     if len(units) < 2:
         return None
-    counter, known = context.counter, list(said)
-    kept: list[int] = []
+    counter, known = context.counter, list(envelope_statements)
+    numbers: list[int] = []
     left = room - counter.upper_bound(MISSING) * 2
     if _names_media(piece):  # whatever is left out, its original can be asked for
-        kept.append(0)
+        numbers.append(0)
         left -= counter.upper_bound(units[0]) + 4
     for place, _ in ranked(units, question(context), known):
         tokens, statement = counter.upper_bound(units[place]) + 4, statement_of(units[place])
-        if place not in kept and tokens <= left and novelty(statement, known):
+        if place not in numbers and tokens <= left and novelty(statement, known):
             left -= tokens
-            kept.append(place)
+            numbers.append(place)
             known.append(statement)
-    if not kept:
+    if not numbers:
         return None
-    text = _joined(units, sorted(kept))
+    text = _join(units, sorted(numbers))
     short = piece._replace(text=text)
     return Short(
         short,
@@ -71,10 +75,10 @@ def _names_media(piece: Piece) -> bool:
     return item is not None and isinstance(item.part, Media)
 
 
-def _joined(units: Sequence[str], kept: Sequence[int]) -> str:
+def _join(units: Sequence[str], numbers: Sequence[int]) -> str:
     lines: list[str] = []
     last = -1
-    for place in kept:
+    for place in numbers:
         if place != last + 1:
             lines.append(MISSING)
         lines.append(units[place])
@@ -87,23 +91,23 @@ def _joined(units: Sequence[str], kept: Sequence[int]) -> str:
 def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short | None:
     """Return old turns as one line each in one data block, the newest that fit; None for none."""
     lines: list[tuple[Piece, str]] = []
-    used = 80
+    tokens = 80
     for turn in sorted(turns, key=lambda piece: piece.key, reverse=True):
         line = folded_line(turn)
-        used += counter.upper_bound(line) + 1
-        if used > room:
+        tokens += counter.upper_bound(line) + 1
+        if tokens > room:
             break
         lines.append((turn, line))
     if not lines:
         return None
     lines.reverse()
-    kept = [turn for turn, _ in lines]
+    shown_turns = [turn for turn, _ in lines]
     text = "\n".join(line for _, line in lines)
-    original = "\n".join(turn.text for turn in kept)
-    piece = kept[0]._replace(
-        object_ids=tuple(turn.object_id for turn in kept),
+    original = "\n".join(turn.text for turn in shown_turns)
+    piece = shown_turns[0]._replace(
+        object_ids=tuple(turn.object_id for turn in shown_turns),
         kind=BlockKind.DATA,
-        level=max(turn.level for turn in kept),
+        level=max(turn.level for turn in shown_turns),
         origin="tenure://folded",
         text=text,
         pair="",
@@ -121,8 +125,8 @@ def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short |
 def folded_line(turn: Piece) -> str:
     """Return a turn as one line: who, the head, and the tail when it is long."""
     text = one_line(turn.text)
-    who = turn.origin.partition("://")[0]
+    speaker = turn.origin.partition("://")[0]
     if len(text) > _HEAD + _TAIL + 5:
         head, tail = text[:_HEAD].rpartition(" ")[0], text[-_TAIL:].partition(" ")[2]
         text = f"{head or text[:_HEAD]} {MISSING} {tail or text[-_TAIL:]}"
-    return f"{who}: {text}"
+    return f"{speaker}: {text}"

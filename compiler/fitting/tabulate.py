@@ -47,15 +47,15 @@ def table_in(text: str) -> tuple[str, Rows] | None:
     return text[:start], tuple(cast("Mapping[str, object]", row) for row in rows)
 
 
-def tabulated(piece: Piece, *, room: int, context: CompileContext) -> Short | None:
+def tabulate(piece: Piece, *, room: int, context: CompileContext) -> Short | None:
     """Return the records of a piece as a table that fits a room; None where it holds none."""
-    found = None if piece.cell else table_in(piece.text)
-    if found is None:
+    parts = None if piece.cell else table_in(piece.text)
+    if parts is None:
         return None
-    (head, rows), counter = found, context.counter
+    (head, rows), counter = parts, context.counter
     lead = head.rstrip()
-    how = table_rules(counter, context.rules, question(context))
-    table = table_within(TableReduction(rows, ""), how, room - counter.upper_bound(lead) - 1)
+    options = table_rules(counter, context.rules, question(context))
+    table = table_within(TableReduction(rows, ""), options, room - counter.upper_bound(lead) - 1)
     text = f"{lead}\n{table.text}" if lead else table.text
     if counter.upper_bound(text) > room:
         return None
@@ -71,5 +71,5 @@ def tabulated(piece: Piece, *, room: int, context: CompileContext) -> Short | No
 
 def may_be_cut(piece: Piece) -> bool:
     """Tell whether a piece may have several sentences or records, some of which can stay out."""
-    several = piece.alone and len(subunits(piece.text)) > 1
-    return several or _LIST.search(piece.text) is not None
+    has_sentences = piece.alone and len(subunits(piece.text)) > 1
+    return has_sentences or _LIST.search(piece.text) is not None

@@ -14,7 +14,7 @@ from ..ir.snapshot import Proposal, Via
 
 RowKey = tuple[str, int]
 """(object id, vid)."""
-_NAMED: Final = "slot"
+_SLOT_SOURCE: Final = "slot"
 """The read that is about entities and slots which the request names."""
 
 
@@ -26,7 +26,7 @@ def told_withheld(principal: Principal, counts: Mapping[str, int]) -> tuple[tupl
     """
     if not principal.roles.isdisjoint(AUDIT.roles):
         return tuple(sorted(counts.items()))
-    return ((_NAMED, 1),) if counts.get(_NAMED) else ()
+    return ((_SLOT_SOURCE, 1),) if counts.get(_SLOT_SOURCE) else ()
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class Candidates:
     def entity_ids(self) -> list[str]:
         """The raw ids that the rows are about or point at, sorted."""
         ids: set[str] = set()
-        for proposed in self.rows.values():
-            details = proposed.version.details
+        for proposal in self.rows.values():
+            details = proposal.version.details
             ids.update(id_ for id_ in (details.subject_id, details.value_entity_id) if id_)
         return sorted(ids)

@@ -51,13 +51,13 @@ def mark_outdated(
     rows: dict[tuple[str, int], Proposal], derived: Iterable[Version], ask: Ask, point: Point
 ) -> None:
     """Mark the passages of an ask whose claims have all ended."""
-    outdated_ids = outdated(derived, ask, point)
-    for key, proposed in list(rows.items()) if outdated_ids else ():
+    outdated_ids = outdated_sources(derived, ask, point)
+    for key, proposal in list(rows.items()) if outdated_ids else ():
         if key[0] in outdated_ids:
-            rows[key] = proposed._replace(via=proposed.via | Via.OUTDATED)
+            rows[key] = proposal._replace(via=proposal.via | Via.OUTDATED)
 
 
-def outdated(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[str]:
+def outdated_sources(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[str]:
     """Return the passages of an ask of which claims were made that all ceased to hold."""
     sources = set(ask.sources)
     holds: dict[str, bool] = {}
@@ -66,7 +66,7 @@ def outdated(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[st
             continue
         for source in sources.intersection(version.details.derived_from):
             holds[source] = holds.get(source, False) or _decides(version, point)
-    return frozenset(source for source, still in holds.items() if not still)
+    return frozenset(source for source, holds_still in holds.items() if not holds_still)
 
 
 def _decides(version: Version, point: Point) -> bool:

@@ -41,7 +41,7 @@ from .candidates import Candidates, told_withheld
 from .follow_up import derived_ask, mark_outdated, placeholder_ask, rival_ask
 from .mentions import own_identifiers, roots_of, spoken_mentions
 from .redaction import guessed
-from .rerank import Reranker, reranked
+from .rerank import Reranker, rerank_scores
 from .siblings import add_siblings, sibling_ask
 from .talk import add_talk
 
@@ -50,11 +50,11 @@ from .talk import add_talk
 class _Names:
     """Whom the request is about."""
 
-    named: tuple[Bound, ...]
+    request_subjects: tuple[Bound, ...]
     """The request's own entities."""
-    spoken: tuple[Bound, ...]
+    query_subjects: tuple[Bound, ...]
     """Mentions found in the query."""
-    own: Mapping[str, str]
+    own_subjects: Mapping[str, str]
     """Canonical id by what it is to the caller."""
     expansion: tuple[str, ...]
     """Other names of the named entities."""
@@ -99,13 +99,13 @@ def gather(
         known = _union(known, _entities(context, reader, ids))
     return Snapshot(
         proposals=tuple(candidates.rows[key] for key in sorted(candidates.rows)),
-        subjects=names.named,
-        query_subjects=names.spoken,
-        own_subjects=names.own,
+        subjects=names.request_subjects,
+        query_subjects=names.query_subjects,
+        own_subjects=names.own_subjects,
         expansion=names.expansion,
         known=known,
         vectors=vectors,
-        rerank_scores=reranked(reranker, candidates.rows.values(), terms, context),
+        rerank_scores=rerank_scores(reranker, candidates.rows.values(), terms, context),
         withheld=told_withheld(context.principal, candidates.withheld),
         cut=candidates.cut,
         capped_ids=capped_ids,
@@ -122,23 +122,23 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
     request = context.request
     mentions = (*request.entities, *spoken_mentions(request, context.rules))
     bindings = tuple(bind(mentions))
-    named = bindings[: len(request.entities)]
-    spoken = tuple(bound for bound in bindings[len(request.entities) :] if bound.entities)
+    subjects = bindings[: len(request.entities)]
+    query_subjects = tuple(bound for bound in bindings[len(request.entities) :] if bound.entities)
 
-    own, known = _own_entities(context, reader)
-    roots = roots_of((*named, *spoken))
+    own_subjects, known = _own_entities(context, reader)
+    roots = roots_of((*subjects, *query_subjects))
     if roots:
         known = _union(known, _entities(context, reader, roots))
     candidates.reads += 2 + bool(roots)
 
     expansion = _expansion(context, reader, roots)
     words = [known.entities[root].name for root in roots if root in known.entities]
-    members = {root: members_of(known, root) for root in (*roots, *own.values())}
+    members = {root: members_of(known, root) for root in (*roots, *own_subjects.values())}
     return (
         _Names(
-            named=named,
-            spoken=spoken,
-            own=own,
+            request_subjects=subjects,
+            query_subjects=query_subjects,
+            own_subjects=own_subjects,
             expansion=expansion,
             words=(*words, *expansion),
             subjects=tuple(sorted(set(chain.from_iterable(members.values())))),
@@ -173,11 +173,11 @@ def _own_entities(context: CompileContext, reader: Reader) -> tuple[dict[str, st
     known = reader.known(
         Lookup(identifiers=pairs), scopes=sorted(context.scopes), tx_us=context.point.tx_us
     )
-    own: dict[str, str] = {}
+    own_subjects: dict[str, str] = {}
     for identifier in known.identifiers:
         if (identifier.scheme, identifier.value) in pairs:
-            own[identifier.scheme] = root_of(known, identifier.entity_id)
-    return own, _visible(context, reader, known)
+            own_subjects[identifier.scheme] = root_of(known, identifier.entity_id)
+    return own_subjects, _visible(context, reader, known)
 
 
 def _entities(context: CompileContext, reader: Reader, ids: Sequence[str]) -> Known:
@@ -210,7 +210,7 @@ def _expect_candidates(
     """Tell the reader what is asked next: all candidates but the follow-up reads."""
     context, rules = candidates.context, candidates.context.rules
 
-    def expected() -> NextReads:
+    def prefetch() -> NextReads:
         asks = [_slots_ask(names.subjects), _pinned_ask(context), _vectors_ask(context, index)]
         walk = Walk(names.centre, rules.neighbour_facts, rules.neighbour_entities)
         return NextReads(
@@ -224,13 +224,13 @@ def _expect_candidates(
             walk=walk if names.centre else None,
         )
 
-    candidates.reader.expect(expected)
+    candidates.reader.expect(prefetch)
 
 
 def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
     """Tell the reader what the candidates lead to."""
 
-    def expected() -> NextReads | None:
+    def prefetch() -> NextReads | None:
         ids = candidates.entity_ids()
         if not (asks or ids):
             return None
@@ -241,7 +241,7 @@ def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
             entity_ids=tuple(ids),
         )
 
-    candidates.reader.expect(expected)
+    candidates.reader.expect(prefetch)
 
 
 # --- the reads
@@ -410,9 +410,9 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
         return ()
 
     loose: list[tuple[bool, int, tuple[str, int]]] = []
-    for key, proposed in candidates.rows.items():
-        if not proposed.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
-            loose.append((bool(proposed.via & Via.TEXT), -proposed.hop, key))
+    for key, proposal in candidates.rows.items():
+        if not proposal.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
+            loose.append((bool(proposal.via & Via.TEXT), -proposal.hop, key))
     keys = [key for _, _, key in sorted(loose)[:surplus]]
     for key in keys:
         del candidates.rows[key]

@@ -53,8 +53,8 @@ def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
 
 def own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[str, str], ...]:
     """Return the (scheme, value) pairs of the caller, the request's project and the tenant."""
-    own = {"user": principal.user, "project": project, "tenant": principal.tenant}
-    return tuple(sorted((scheme, value) for scheme, value in own.items() if value))
+    own_subjects = {"user": principal.user, "project": project, "tenant": principal.tenant}
+    return tuple(sorted((scheme, value) for scheme, value in own_subjects.items() if value))
 
 
 def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:

@@ -51,13 +51,15 @@ def is_personal(details: Details) -> bool:
 def public_terms(version: Version, context: CompileContext) -> frozenset[str]:
     """Return the terms by which a masked object may be found: its condition and its slot."""
     content = version.content
-    why = content.why_it_matters if content is not None else ""
+    reason = content.why_it_matters if content is not None else ""
     slot = context.vocabulary.slots.get(version.details.slot or "")
-    return terms_of(why) | terms_of(slot.description if slot is not None else "")
+    return terms_of(reason) | terms_of(slot.description if slot is not None else "")
 
 
-def guessed(version: Version, via: int, asked: frozenset[str], context: CompileContext) -> bool:
+def guessed(
+    version: Version, via: int, query_terms: frozenset[str], context: CompileContext
+) -> bool:
     """Tell whether only the masked words or their vector led to an object."""
     if via & ~_BY_CONTENT or not masks(version.details, context):
         return False
-    return asked.isdisjoint(public_terms(version, context))
+    return query_terms.isdisjoint(public_terms(version, context))

@@ -32,10 +32,10 @@ class Reranker(Protocol):
         ...
 
 
-def reranked(
+def rerank_scores(
     reranker: Reranker | None,
     rows: Iterable[Proposal],
-    asked: frozenset[str],
+    query_terms: frozenset[str],
     context: CompileContext,
 ) -> Mapping[str, int]:
     """Return the scores of the best candidates in millionths, by object id.
@@ -46,7 +46,7 @@ def reranked(
     query = context.request.query or context.request.wish
     if reranker is None or not query:
         return NO_SCORES
-    best_texts = _best(rows, asked, context.rules.rerank_items)
+    best_texts = _best(rows, query_terms, context.rules.rerank_items)
     if not best_texts:
         return NO_SCORES
     opinions = list(reranker.scores(query, [text for _, text in best_texts]))
@@ -62,22 +62,24 @@ def reranked(
     }
 
 
-def _best(rows: Iterable[Proposal], asked: frozenset[str], most: int) -> list[tuple[str, str]]:
+def _best(
+    rows: Iterable[Proposal], query_terms: frozenset[str], limit: int
+) -> list[tuple[str, str]]:
     """Return (object id, text) of the rows that share most with the question."""
     texts: dict[str, str] = {}
     for version, _, _ in rows:
         content = version.content
         if content is not None and version.row.look.head and not version.details.sensitivity:
             texts[version.row.claim.object_id] = content.text or content.normalized_claim
-    overlap = {object_id: len(asked & terms_of(text)) for object_id, text in texts.items()}
+    overlap = {object_id: len(query_terms & terms_of(text)) for object_id, text in texts.items()}
     order = sorted((i for i in texts if overlap[i]), key=lambda i: (-overlap[i], i))
-    return [(object_id, texts[object_id]) for object_id in order[:most]]
+    return [(object_id, texts[object_id]) for object_id in order[:limit]]
 
 
-def blended(relevance: int, score: int | None, share: float) -> int:
+def blend(relevance: int, score: int | None, share: float) -> int:
     """Return a relevance with the scorer's opinion; without one it keeps its own share.
 
-    >>> blended(400_000, 900_000, 0.5), blended(400_000, None, 0.5)
+    >>> blend(400_000, 900_000, 0.5), blend(400_000, None, 0.5)
     (650000, 200000)
     """
     weight = round(1000 * share)

@@ -62,7 +62,7 @@ def talk_of(version: Version) -> tuple[str, str]:
     return version.details.source_origin, version.details.scope.scope_id
 
 
-def lifted(
+def lifted_scores(
     candidates: Sequence[Candidate], relevances: Sequence[int], rules: CompilePolicy
 ) -> list[int]:
     """Return relevances in which the turns of one talk lift their neighbours.

@@ -66,7 +66,8 @@ def original(media: Media) -> MediaItem:
 def claim_on_budget(media: Media, query_terms: frozenset[str]) -> int:
     """The worth by which media share a budget that is too small for all of them."""
     texts = [media.description, *media.columns]
-    texts += [source.text for source in (*media.stand_ins, *media.segments)]
+    texts += [stand_in.text for stand_in in media.stand_ins]
+    texts += [segment.text for segment in media.segments]
     nearness = relevance("\n".join(texts), query_terms)
     stated_utility = permille(media.utility, PERMILLE)
     if media.kind is MediaKind.IMAGE:

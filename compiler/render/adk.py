@@ -17,7 +17,7 @@ from ...schema.compile_terms import Stability
 from ..media.entry import seconds
 from ..tokens.capabilities import CacheProvider
 from .answer_schema import opened
-from .cache_plan import RenderPlan, capability_for, in_system
+from .cache_plan import BlockSegment, RenderPlan, capability_for, in_system
 from .media import NativePart, Originals, interleave, native_parts
 from .tools import tools_of
 
@@ -34,19 +34,12 @@ def render_adk(
         InvalidInput: `unknown_vocabulary`, for a contract that is not `system` or `payload`;
             `bad_media` for what cannot be sent as planned.
     """
-    tools = tools_of(segment.block for segment in plan.segments)
+    tools = tools_of(plan)
     config: dict[str, Any] = {
         "system_instruction": plan.text_of(Stability.STATIC, tools=tools is None)
     }
     if tools:
-        declarations = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters_json_schema": dict(tool.input_schema),
-            }
-            for tool in tools
-        ]
+        declarations = [tool.declaration("parameters_json_schema") for tool in tools]
         config["tools"] = [{"function_declarations": declarations}]
     elif (
         plan.answer_schema is not None and capability_for(plan, CacheProvider.GEMINI).answer_schemas
@@ -55,10 +48,12 @@ def render_adk(
         config["response_mime_type"] = "application/json"
         config["response_json_schema"] = opened(plan.answer_schema)
 
-    rules = [
-        segment for segment in plan.zone_segments(Stability.SCOPE) if in_system(segment, contract)
-    ]
-    scope = "".join(segment.text for segment in rules)
+    scope = ""
+    for segment in plan.zone_segments(Stability.SCOPE):
+        if in_system(segment, contract):
+            scope += segment.text
+
+    # Rules that are not the system's stand at the head of the first message instead.
     zones = (Stability.SESSION,) if scope else (Stability.SCOPE, Stability.SESSION)
     contents = [_content("user", plan.text_of(*zones))]
 
@@ -88,15 +83,15 @@ def turn_parts(plan: RenderPlan, media: Originals | None = None) -> list[dict[st
         InvalidInput: `bad_media`.
     """
     native = native_parts(plan, "adk", media)
-    turn = (
-        (number, segment, segment.text)
-        for number, segment in enumerate(plan.segments)
-        if segment.stability is Stability.TURN
-    )
-    return [
-        {"text": part} if isinstance(part, str) else _native(part)
-        for part in interleave(turn, native)
-    ]
+    turn: list[tuple[int, BlockSegment, str]] = []
+    for number, segment in enumerate(plan.segments):
+        if segment.stability is Stability.TURN:
+            turn.append((number, segment, segment.text))
+
+    parts: list[dict[str, Any]] = []
+    for part in interleave(turn, native):
+        parts.append({"text": part} if isinstance(part, str) else _native(part))
+    return parts
 
 
 def _native(part: NativePart) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def render_anthropic(
     native = native_parts(plan, "anthropic", media)
     row = capability_for(plan, CacheProvider.ANTHROPIC)
     place = ttl_place(row, ttl_s)
-    tools = tools_of(segment.block for segment in plan.segments)
+    tools = tools_of(plan)
     ends = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
     mark_positions = marked_shown(plan, ends, native_tools=tools is not None)
     system: list[dict[str, Any]] = []
@@ -72,15 +72,10 @@ def render_anthropic(
     request: dict[str, Any] = {"model": plan.model, "system": system, "messages": messages}
     request.update(_form(plan, row))
     if tools:
-        request["tools"] = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "input_schema": dict(tool.input_schema),
-            }
-            for tool in tools
-        ]
-        request["tools"][-1].update(_mark(ttl_s) if -1 in mark_positions else {})
+        declarations = [tool.declaration("input_schema") for tool in tools]
+        if -1 in mark_positions:
+            declarations[-1].update(_mark(ttl_s))
+        request["tools"] = declarations
 
     return request
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -89,11 +88,16 @@ class RenderPlan:
     @property
     def media_tokens(self) -> int:
         """The tokens of the pictures, recordings and films that are sent beside the text."""
-        return sum(
-            segment.media_entry.attachment_tokens
-            for segment in self.segments
-            if segment.media_entry
-        )
+        return sum(entry.attachment_tokens for entry in self.attachments.values())
+
+    @property
+    def attachments(self) -> dict[int, MediaEntry]:
+        """What is sent beside the text, by the place of the segment that names it."""
+        entries: dict[int, MediaEntry] = {}
+        for place, segment in enumerate(self.segments):
+            if segment.media_entry is not None and segment.media_entry.attachment_tokens:
+                entries[place] = segment.media_entry
+        return entries
 
     def zone_segments(self, *stabilities: Stability) -> tuple[BlockSegment, ...]:
         """The segments of some zones, in order."""
@@ -101,10 +105,11 @@ class RenderPlan:
 
     def text_of(self, *stabilities: Stability, tools: bool = True) -> str:
         """The text of some zones, with or without the tools."""
-        segments = (
-            s for s in self.zone_segments(*stabilities) if tools or s.block.section != "tools"
-        )
-        return "".join(s.text for s in segments)
+        text = ""
+        for segment in self.zone_segments(*stabilities):
+            if tools or segment.block.section != "tools":
+                text += segment.text
+        return text
 
 
 def segments_of(
@@ -115,10 +120,10 @@ def segments_of(
     media_entries: Mapping[int, MediaEntry] = NOTHING_SHOWN,
 ) -> tuple[BlockSegment, ...]:
     """The segments of a text from the spans of its blocks; media entries by place."""
-    return tuple(
-        BlockSegment(text[start:end], block, media_entries.get(place))
-        for place, (block, (start, end)) in enumerate(zip(blocks, spans, strict=True))
-    )
+    segments: list[BlockSegment] = []
+    for place, (block, (start, end)) in enumerate(zip(blocks, spans, strict=True)):
+        segments.append(BlockSegment(text[start:end], block, media_entries.get(place)))
+    return tuple(segments)
 
 
 def capability_for(plan: RenderPlan, provider: CacheProvider) -> Capability:
@@ -231,23 +236,29 @@ def tokens_read(before: RenderPlan, now: RenderPlan) -> int:
     if row.min_cacheable_tokens is None:
         return 0
 
-    pairs = zip(before.segments, now.segments, strict=False)
-    unchanged_count = sum(1 for _ in takewhile(lambda pair: pair[0].text == pair[1].text, pairs))
+    last_end = -1
+    for old, new in zip(before.segments, now.segments, strict=False):
+        if old.text != new.text:
+            break
+        last_end += 1
+
     if row.breakpoints:
         reach = row.lookback_blocks or len(now.segments)
-        ends = [
-            end
-            for end in marks(before)
-            if end < unchanged_count and any(0 <= mark - end <= reach for mark in marks(now))
-        ]
-    else:
-        ends = [unchanged_count - 1]
+        last_end = _last_read_mark(marks(before), marks(now), last_end, reach)
 
-    tokens = _prefix_tokens(now, max(ends, default=-1))
+    tokens = _prefix_tokens(now, last_end)
     if tokens < row.min_cacheable_tokens:
         return 0
 
     return tokens - tokens % row.granularity_tokens
+
+
+def _last_read_mark(old: Sequence[int], new: Sequence[int], last_end: int, reach: int) -> int:
+    """The last old mark of the unchanged prefix that a new one still looks back on, else -1."""
+    for end in reversed(old):
+        if end <= last_end and any(0 <= mark - end <= reach for mark in new):
+            return end
+    return -1
 
 
 def _zone_ends(plan: RenderPlan) -> list[int]:

@@ -136,11 +136,7 @@ def native_parts(
 
     wire = _crowded_wire(plan, MEDIA_WIRES[target])
     context = _MediaContext(originals, target, wire, plan.capability.media)
-    return {
-        place: tuple(_parts(segment.media_entry, context))
-        for place, segment in enumerate(plan.segments)
-        if segment.media_entry is not None and segment.media_entry.attachment_tokens
-    }
+    return {place: tuple(_parts(entry, context)) for place, entry in plan.attachments.items()}
 
 
 def interleave(
@@ -167,13 +163,10 @@ def interleave(
 
 def _crowded_wire(plan: RenderPlan, wire: MediaWire) -> MediaWire:
     """The format's row as it holds for as many pictures as the plan sends."""
-    kinds = [
-        s.media_entry.item.modality
-        for s in plan.segments
-        if s.media_entry is not None and s.media_entry.attachment_tokens
-    ]
-    if wire.crowd is None or kinds.count(Modality.IMAGE) <= wire.crowd[0]:
+    modalities = [entry.item.modality for entry in plan.attachments.values()]
+    if wire.crowd is None or modalities.count(Modality.IMAGE) <= wire.crowd[0]:
         return wire
+
     return replace(wire, most_px=wire.crowd[1])
 
 

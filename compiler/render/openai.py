@@ -53,24 +53,25 @@ def render_openai(
             `unknown_vocabulary` for a contract; `bad_media` for what cannot be sent as planned.
     """
     native = native_parts(plan, "openai", media)
-    tools = tools_of(segment.block for segment in plan.segments)
+    tools = tools_of(plan)
     row = capability_for(plan, CacheProvider.OPENAI)
     place = ttl_place(row, ttl_s)
     ends = marks(plan, expected_reads=expected_reads, ttl=place) if row.breakpoints else ()
     mark_positions = marked_shown(plan, ends, native_tools=tools is not None)
     ttl = {} if place == 0 else {"ttl": _TTLS[ttl_s]}
     mark = {"mode": "explicit", **ttl} if row.breakpoints else None
+    messages: list[dict[str, Any]] = []
+    for role, segments in _messages(plan, contract, native_tools=tools is not None):
+        content: str | list[dict[str, Any]]
+        if native.keys().isdisjoint(number for number, _ in segments):
+            content = _content(role, segments, mark_positions, mark)
+        else:
+            content = _with_media(role, segments, native)
+        messages.append({"role": role, "content": content})
+
     request: dict[str, Any] = {
         "model": plan.model,
-        "messages": [
-            {
-                "role": role,
-                "content": _with_media(role, segments, native)
-                if any(number in native for number, _ in segments)
-                else _content(role, segments, mark_positions, mark),
-            }
-            for role, segments in _messages(plan, contract, native_tools=tools is not None)
-        ],
+        "messages": messages,
         "prompt_cache_key": plan.cache_key,
     }
     if row.breakpoints:
@@ -79,15 +80,7 @@ def render_openai(
     request.update(_form(plan, row))
     if tools:
         request["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": dict(tool.input_schema),
-                },
-            }
-            for tool in tools
+            {"type": "function", "function": tool.declaration("parameters")} for tool in tools
         ]
 
     return request

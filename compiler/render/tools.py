@@ -23,16 +23,25 @@ class ToolSpec(NamedTuple):
     description: str
     input_schema: Mapping[str, Any]
 
+    def declaration(self, schema_field: str) -> dict[str, Any]:
+        """The tool with its schema under the name that a provider's request has for it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            schema_field: dict(self.input_schema),
+        }
 
-def tools_of(blocks: Iterable[Block]) -> tuple[ToolSpec, ...] | None:
+
+def tools_of(plan: RenderPlan) -> tuple[ToolSpec, ...] | None:
     """The tools of the TOOLS blocks; None when one of them is not a plain tool."""
     tools: list[ToolSpec] = []
-    for block in blocks:
-        if block.section != "tools":
+    for segment in plan.segments:
+        if segment.block.section != "tools":
             continue
 
-        for text in _texts(block):
+        for text in _texts(segment.block):
             spec = _spec(text)
+            # One row that is no tool would be lost in a list of tools, so all stay text then.
             if spec is None:
                 return None
             tools.append(spec)

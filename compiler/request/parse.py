@@ -170,10 +170,11 @@ def _signals(path: str, raw: object) -> tuple[tuple[str, float], ...]:
         if name not in SIGNALS:
             raise unknown("signal", name, SIGNALS)
 
-    return tuple(
-        (name, risk_weight(value) if isinstance(value, str) else _number(path, value))
-        for name, value in sorted(signals.items())
-    )
+    numbers: list[tuple[str, float]] = []
+    for name, value in sorted(signals.items()):
+        number = risk_weight(value) if isinstance(value, str) else _number(path, value)
+        numbers.append((name, number))
+    return tuple(numbers)
 
 
 def _records(path: str, raw: object) -> str:
@@ -189,12 +190,14 @@ def _records(path: str, raw: object) -> str:
 
 
 def _regions(path: str, raw: object) -> tuple[tuple[int, ...], ...]:
-    boxes = tuple(
-        tuple(_count(path, edge) for edge in _list(path, box)) for box in _list(path, raw)
-    )
-    if any(len(box) != 4 for box in boxes):
-        raise bad_request(path, "give a list of [left, top, right, bottom] in pixels")
-    return boxes
+    boxes: list[tuple[int, ...]] = []
+    for box in _list(path, raw):
+        edges = tuple(_count(path, edge) for edge in _list(path, box))
+        if len(edges) != 4:
+            raise bad_request(path, "give a list of [left, top, right, bottom] in pixels")
+        boxes.append(edges)
+
+    return tuple(boxes)
 
 
 def _count(path: str, raw: object) -> int:

@@ -36,13 +36,15 @@ _CHANNELS: Final = {
     "agent": TextChannel.AGENT,
 }
 
-_APART: Final = frozenset({SectionName.HISTORY, SectionName.TOOLS, SectionName.USER_REQUEST})
+_SEPARATE_SECTIONS: Final = frozenset(
+    {SectionName.HISTORY, SectionName.TOOLS, SectionName.USER_REQUEST}
+)
 """Sections whose texts never share a block."""
 
 _SHARED_LINES: Final = 3
 """A longer text stands alone."""
 
-_STRUCTURED: Final = re.compile(r"```|\t|[\[{]\s*[\[{\"]|^\s*\|", re.MULTILINE)
+_STRUCTURE: Final = re.compile(r"```|\t|[\[{]\s*[\[{\"]|^\s*\|", re.MULTILINE)
 """Code, records and tables stand alone, as they are."""
 
 _KINDS: Final = {kind.name: kind for kind in BUILT_IN_KINDS}
@@ -74,8 +76,8 @@ def contain(converted: Converted, context: CompileContext) -> Contained:
                 clean = clean._replace(shared=True)
         pieces.append(clean)
 
-    whole = _whole_pairs(converted.pieces, pieces, verdicts)
-    return Contained(tuple(whole), tuple(sorted(isolation.items())), tuple(verdicts))
+    complete_pieces = _whole_pairs(converted.pieces, pieces, verdicts)
+    return Contained(tuple(complete_pieces), tuple(sorted(isolation.items())), tuple(verdicts))
 
 
 def _whole_pairs(
@@ -87,18 +89,18 @@ def _whole_pairs(
     nothing: providers refuse both.
     """
     refused_ids = {verdict.object_id for verdict in verdicts}
-    parted = {piece.pair for piece in before if piece.pair and piece.object_id in refused_ids}
-    if not parted:
+    broken_pairs = {piece.pair for piece in before if piece.pair and piece.object_id in refused_ids}
+    if not broken_pairs:
         return list(pieces)
 
-    whole: list[Piece] = []
+    complete_pieces: list[Piece] = []
     for piece in pieces:
-        if piece.pair in parted:
+        if piece.pair in broken_pairs:
             reason = Reason.POLICY_HOLD
             verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, reason, "tool_pair"))
         else:
-            whole.append(piece)
-    return whole
+            complete_pieces.append(piece)
+    return complete_pieces
 
 
 def _may_share(piece: Piece) -> bool:
@@ -107,14 +109,14 @@ def _may_share(piece: Piece) -> bool:
     Turns keep blocks of their own, so that a new one leaves the bytes of the others alone, and
     so do what tools gave back and media.
     """
-    if piece.candidate is None or len(piece.object_ids) != 1 or piece.section in _APART:
+    if piece.candidate is None or len(piece.object_ids) != 1 or piece.section in _SEPARATE_SECTIONS:
         return False
     if kind_of(piece.origin, _KINDS).name == "tool":
         return False
     item = piece.candidate.request_item
     if item is not None and isinstance(item.part, Media):
         return False
-    return len(piece.text.splitlines()) <= _SHARED_LINES and not _STRUCTURED.search(piece.text)
+    return len(piece.text.splitlines()) <= _SHARED_LINES and not _STRUCTURE.search(piece.text)
 
 
 def _refuse_injection(fault: tuple[Reason, str], context: CompileContext) -> None:

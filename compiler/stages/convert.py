@@ -61,13 +61,13 @@ def convert(
         pieces = [piece for piece in pieces if not _is_ablated(piece, context.ablation)]
     pieces = _without_quoted(pieces, verdicts)
     pieces = _without_duplicates(pieces, changes, verdicts, context)
-    pieces = _capped(pieces, verdicts, context.rules.section_items)
+    pieces = _cap(pieces, verdicts, context.rules.section_items)
     pieces = keep_prose(pieces, context.counter)
     return Converted(tuple(pieces), tuple(changes), tuple(verdicts))
 
 
-def _is_ablated(piece: Piece, without: frozenset[str]) -> bool:
-    return piece.section.value in without or piece.object_id in without
+def _is_ablated(piece: Piece, ablation: frozenset[str]) -> bool:
+    return piece.section.value in ablation or piece.object_id in ablation
 
 
 def _without_quoted(pieces: Sequence[Piece], verdicts: list[Verdict]) -> list[Piece]:
@@ -135,7 +135,7 @@ def _as_text(position: int, piece: Piece) -> Text:
     return Text(str(position), piece.text, guard, rank)
 
 
-def _capped(pieces: Sequence[Piece], verdicts: list[Verdict], limit: int) -> list[Piece]:
+def _cap(pieces: Sequence[Piece], verdicts: list[Verdict], limit: int) -> list[Piece]:
     """Keep the best few of each section that may lose items."""
     sections: dict[SectionName, list[Piece]] = {}
     for piece in pieces:

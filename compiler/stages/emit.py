@@ -28,7 +28,7 @@ from ..render.cache_plan import RenderPlan, segments_of
 from ..request.enforcement import schema_of
 from ..tokens.capabilities import capability
 from ..trace.collect import Findings, cache_key, findings, media_named, trace_of
-from ..trace.manifest import Recorded, TruncationEvent, pinned
+from ..trace.manifest import Recorded, TruncationEvent, pin_manifest
 from ..trace.metrics import TARGETS, quality
 
 _LIMITS = frozenset(
@@ -56,9 +56,9 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
 
     model = capability(context.request.model)
     collected = findings(passes, context)
-    manifest = pinned(
+    manifest = pin_manifest(
         context,
-        **_recorded(passes),
+        **_recorded_inputs(passes),
         compiled=collected.compiled_ids,
         digest=hashlib.sha256(assembled.text.encode()).hexdigest(),
         valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in collected.gaps),
@@ -148,7 +148,7 @@ def _reject(passes: Passes, context: CompileContext) -> None:
         )
 
 
-def _recorded(passes: Passes) -> dict[str, Any]:
+def _recorded_inputs(passes: Passes) -> dict[str, Any]:
     """Return what the manifest records of the candidates and the snapshot."""
     snapshot = passes.snapshot
     return {

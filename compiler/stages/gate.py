@@ -32,7 +32,7 @@ _SHADOWING = frozenset(
     {GateDetail.ROLE_DENIED, GateDetail.CLEARANCE_TOO_LOW, GateDetail.SENSITIVITY}
 )
 
-_UNPARTITIONED = frozenset({ObjectType.RETRIEVED_PASSAGE, ObjectType.TOOL_SCHEMA})
+_SHARED_TYPES = frozenset({ObjectType.RETRIEVED_PASSAGE, ObjectType.TOOL_SCHEMA})
 
 
 def gate(resolved: Resolved, snapshot: Snapshot, context: CompileContext) -> Gated:
@@ -167,7 +167,7 @@ class _Test:
     def foreign(self, version: Version) -> bool:
         """Tell whether a remembered claim comes from a site or tool outside this trajectory."""
         details = version.details
-        if details.authority_level < 4 or details.object_type in _UNPARTITIONED:
+        if details.authority_level < 4 or details.object_type in _SHARED_TYPES:
             return False
 
         kinds = self.context.vocabulary.source_kinds

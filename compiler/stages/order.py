@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from ...schema.compile_terms import GapCode, OverflowPolicy, Reason, Stage
 from ...schema.errors import ContextBudgetExhausted
 from ..fitting.assemble import assemble, seal_of
-from ..fitting.fit import Dropped, Fit, fit, overflow_of, required_alone
+from ..fitting.fit import Drop, Fit, fit, overflow_of, required_alone
 from ..format.grammar import Seal
 from ..ir.context import CompileContext
 from ..ir.outputs import Assembled, Contained, Ordered
@@ -41,38 +41,38 @@ def order(contained: Contained, context: CompileContext) -> Ordered:
         piece for piece in contained.pieces if piece.required or piece.object_id not in context.skip
     )
     result, assembled, tokens = _within_budget(pieces, context, seal_of(context))
-    losses = [d.tokens for d in result.dropped if d.reason not in _DELIBERATE]
+    losses = [d.tokens for d in result.drops if d.reason not in _DELIBERATE]
     if overflow_of(context) is OverflowPolicy.FAIL_LOUD and losses:
-        raise _exhausted("ladder_exhausted", sum(losses), context)
+        raise _budget_error("ladder_exhausted", sum(losses), context)
 
-    deferred = any(d.reason is Reason.RETRIEVAL_DEFERRED for d in result.dropped)
+    deferred = any(d.reason is Reason.RETRIEVAL_DEFERRED for d in result.drops)
     return Ordered(
         assembled,
         tokens,
-        tuple(result.shortened),
-        tuple(sorted(result.allocated.items())),
+        tuple(result.shorts),
+        tuple(sorted(result.allocation.items())),
         result.shadow_price,
-        _changes(result.shortened),
-        tuple(_verdict(dropped) for dropped in result.dropped),
+        _changes(result.shorts),
+        tuple(_verdict(drop) for drop in result.drops),
         (Gap(GapCode.RETRIEVAL_PENDING),) if deferred else (),
     )
 
 
-def _verdict(dropped: Dropped) -> Verdict:
-    piece = dropped.piece
+def _verdict(drop: Drop) -> Verdict:
+    piece = drop.piece
     return Verdict(
         Stage.ORDER,
         piece.object_id,
-        dropped.reason,
-        dropped.detail,
+        drop.reason,
+        drop.detail,
         piece.value,
         piece.tier.value,
     )
 
 
-def _changes(shortened: Iterable[Short]) -> tuple[TextChange, ...]:
+def _changes(shorts: Iterable[Short]) -> tuple[TextChange, ...]:
     changes: list[TextChange] = []
-    for short in shortened:
+    for short in shorts:
         changes += [TextChange(object_id, short.conversion) for object_id in short.object_ids]
     return tuple(changes)
 
@@ -84,25 +84,25 @@ def _within_budget(
     slack = 0
     for attempt in range(context.rules.shrink_rounds):
         result = fit(pieces, context, slack=slack, tight=attempt >= _TIGHT_FROM)
-        assembled = assemble(result.chosen, seal)
+        assembled = assemble(result.pieces, seal)
         tokens = context.counter.upper_bound(assembled.text)
         if tokens <= context.budget:
             return result, assembled, tokens
 
         # A few tokens more than the excess, since estimates of parts are a little low.
         slack += tokens - context.budget + 8
-        if all(piece.required for piece in result.chosen):
+        if all(piece.required for piece in result.pieces):
             break
 
     result = required_alone(pieces, context)
-    assembled = assemble(result.chosen, seal)
+    assembled = assemble(result.pieces, seal)
     tokens = context.counter.upper_bound(assembled.text)
     if tokens > context.budget:
-        raise _exhausted("required_over_budget", tokens - context.budget, context)
+        raise _budget_error("required_over_budget", tokens - context.budget, context)
     return result, assembled, tokens
 
 
-def _exhausted(code: str, shortfall: int, context: CompileContext) -> ContextBudgetExhausted:
+def _budget_error(code: str, shortfall: int, context: CompileContext) -> ContextBudgetExhausted:
     subject = "the required content" if code == "required_over_budget" else "the content"
     return ContextBudgetExhausted(
         f"{subject} needs {shortfall} tokens more than the budget of {context.budget}: raise "

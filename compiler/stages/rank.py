@@ -20,9 +20,9 @@ from ...schema.vocabulary import ObjectType, SlotKind
 from ...store.port.vectors import VectorScore
 from ..conversion.direction import is_offered
 from ..gathering.redaction import masks, public_terms
-from ..gathering.rerank import blended
+from ..gathering.rerank import blend
 from ..gathering.siblings import lifted_by_subject
-from ..gathering.talk import lifted
+from ..gathering.talk import lifted_scores
 from ..ir.candidate import Candidate, content_of, freshness_of, is_talk
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Ranked, Validated
@@ -47,7 +47,7 @@ _STANDING_TYPES = frozenset(
 )
 
 # Looked up once: on Python 3.11 a member of an enumeration takes as long as a call.
-_PINNED, _STANDING = int(Via.PINNED), int(Via.STANDING)
+_VIA_PIN, _VIA_STANDING = int(Via.PINNED), int(Via.STANDING)
 _SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
 _TALK, _SIBLING = int(Via.TALK), int(Via.SIBLING)
 _TOOL = ObjectType.TOOL_SCHEMA
@@ -76,11 +76,11 @@ def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> R
             active.append(candidate._replace(by_task=True) if by_task else candidate)
 
     scale = _Scale(context, snapshot.rerank_scores)
-    scored = _scored(active, activation, scale)
+    candidates = _score_all(active, activation, scale)
     relevant: list[Candidate] = []
     passed_over: list[tuple[Candidate, Verdict]] = []
-    for candidate in scored:
-        verdict = scale.below(candidate)
+    for candidate in candidates:
+        verdict = scale.floor_verdict(candidate)
         if verdict is None:
             relevant.append(candidate)
         elif candidate.is_passage:
@@ -90,7 +90,7 @@ def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> R
 
     passed_over += [(candidate, _demotion(candidate)) for candidate in validated.archival]
     passed_over.sort(key=lambda pair: (-pair[0].relevance, pair[0].object_id))
-    scores = tuple((c.object_id, c.lexical) for c in scored if c.lexical)
+    scores = tuple((c.object_id, c.lexical) for c in candidates if c.lexical)
     return Ranked(tuple(relevant), tuple(passed_over), scores, tuple(verdicts))
 
 
@@ -119,11 +119,11 @@ class _Activation:
     def answer(self, candidate: Candidate) -> tuple[str, bool]:
         """Return why an object is not active, empty when it is, and whether the task sufficed."""
         version, via = candidate.version, candidate.via
-        if version is None or via & _PINNED:
+        if version is None or via & _VIA_PIN:
             return "", False
 
         details = version.details
-        stands = bool(via & _STANDING)
+        stands = bool(via & _VIA_STANDING)
         if details.authority_level <= 1 and details.object_type is not _TOOL:
             return "", stands
         if details.applicable_task_types and self.tasks.isdisjoint(details.applicable_task_types):
@@ -131,9 +131,9 @@ class _Activation:
         if details.object_type is _TOOL:
             # A tool is offered for the task types it names; words alone lead to a line about it.
             named = bool(details.applicable_task_types)
-            offered = named and is_offered(version, self.context)
-            if offered or self._matches(version):
-                return "", offered
+            is_on_offer = named and is_offered(version, self.context)
+            if is_on_offer or self._matches(version):
+                return "", is_on_offer
             return ("tool_unsigned" if named else "activation"), False
         if via & _TALK or self._stands_alone(version):
             return "", stands
@@ -199,9 +199,9 @@ class _Activation:
 
 def _people(snapshot: Snapshot) -> frozenset[str]:
     """Whom the request is for: the entities it names, and the caller's own user."""
-    named = {bound.entities[0] for bound in snapshot.subjects if len(bound.entities) == 1}
+    named_ids = {bound.entities[0] for bound in snapshot.subjects if len(bound.entities) == 1}
     user = snapshot.own_subjects.get("user")
-    return frozenset(named | {user} if user else named)
+    return frozenset(named_ids | {user} if user else named_ids)
 
 
 def _bound_names(snapshot: Snapshot) -> list[str]:
@@ -214,7 +214,7 @@ def _bound_names(snapshot: Snapshot) -> list[str]:
     return names
 
 
-def _scored(active: list[Candidate], activation: _Activation, scale: _Scale) -> list[Candidate]:
+def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) -> list[Candidate]:
     competing = [candidate for candidate in active if _competes(candidate)]
     context = activation.context
     documents = [_document(candidate, context) for candidate in competing]
@@ -227,7 +227,7 @@ def _scored(active: list[Candidate], activation: _Activation, scale: _Scale) -> 
     relevances: list[int] = []
     for candidate, score in zip(competing, scores, strict=True):
         relevances.append(scale.relevance_of(candidate, score, _nearest(candidate, activation)))
-    relevances = lifted(competing, relevances, context.rules)
+    relevances = lifted_scores(competing, relevances, context.rules)
     relevances = lifted_by_subject(competing, relevances, documents, activation.terms, context)
 
     words: dict[int, tuple[int, int]] = {}
@@ -238,7 +238,7 @@ def _scored(active: list[Candidate], activation: _Activation, scale: _Scale) -> 
     # the question decides whether it stands in the turn.
     candidates: list[Candidate] = []
     for candidate in active:
-        ranked = scale.scored(candidate, words.get(id(candidate)))
+        ranked = scale.with_score(candidate, words.get(id(candidate)))
         wish = activation.wish(candidate) if candidate.by_task else ranked.relevance
         candidates.append(ranked._replace(relevance=wish))
     return candidates
@@ -329,7 +329,7 @@ class _Scale:
         goals = (request.step, *(item.text for item in request.acceptance))
         self.goal_terms = terms_of("\n".join(goals))
 
-    def scored(self, candidate: Candidate, words: tuple[int, int] | None) -> Candidate:
+    def with_score(self, candidate: Candidate, words: tuple[int, int] | None) -> Candidate:
         """Return a candidate with its scores.
 
         `words` are its lexical score and its relevance; None for what does not compete.
@@ -366,7 +366,7 @@ class _Scale:
 
         opinion = self.opinions.get(candidate.object_id)
         share = self.context.rules.rerank_weight if candidate.version is not None else 0.0
-        return blended(relevance, opinion, share)
+        return blend(relevance, opinion, share)
 
     def _with_use(self, score: int, text: str) -> int:
         """Blend a score with what a text does for the step, and how few tokens it takes."""
@@ -383,10 +383,10 @@ class _Scale:
                 return tier
         return PriorityTier.MINIMAL
 
-    def below(self, candidate: Candidate) -> Verdict | None:
+    def floor_verdict(self, candidate: Candidate) -> Verdict | None:
         """Return the floor an object is below; what is pinned, stands or is brought has none."""
         version = candidate.version
-        if candidate.by_task or version is None or candidate.via & _PINNED:
+        if candidate.by_task or version is None or candidate.via & _VIA_PIN:
             return None
         # A turn of talk is short and says little alone: free tokens decide, and no floor.
         if candidate.relevance and is_talk(version):

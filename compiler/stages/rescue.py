@@ -99,13 +99,13 @@ def _best_snippet(
             continue
 
         coverage = shared_terms * 1000 // len(terms)
-        affinity, beside = _affinity(candidate, coverage, anchors, active, context)
+        affinity, companion_id = _affinity(candidate, coverage, anchors, active, context)
         if best is None or (-affinity, unit) < (-best.affinity, best.text):
-            best = Snippet(_scored(candidate, affinity), unit, affinity, beside)
+            best = Snippet(_with_affinity(candidate, affinity), unit, affinity, companion_id)
     return best
 
 
-def _scored(candidate: Candidate, affinity: int) -> Candidate:
+def _with_affinity(candidate: Candidate, affinity: int) -> Candidate:
     score = affinity * FULL // 1000
     return candidate._replace(score=score, relevance=score, tier=PriorityTier.MINIMAL)
 

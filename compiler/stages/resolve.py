@@ -51,8 +51,8 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
             subject = canonical.get(subject, subject)
         if details.scope not in own_scopes:
             own_scopes[details.scope] = _is_own(details.scope, context)
-        ours = subject in own_ids or own_scopes[details.scope]
-        candidates.append(Candidate(*candidate[:5], subject, pending, ours))
+        is_own = subject in own_ids or own_scopes[details.scope]
+        candidates.append(Candidate(*candidate[:5], subject, pending, is_own))
 
     bindings = (*snapshot.subjects, *snapshot.query_subjects)
     active = frozenset(b.entities[0] for b in bindings if len(b.entities) == 1)

@@ -30,14 +30,14 @@ from ..text.relevance import terms_of
 
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
 
-_OUTDATED, _PINNED = int(Via.OUTDATED), int(Via.PINNED)
+_VIA_OUTDATED, _VIA_PIN = int(Via.OUTDATED), int(Via.PINNED)
 
 SlotKey = tuple[str, ...]
 """(canonical subject, slot), and the value of a slot of cardinality many."""
 
 
 @dataclass(slots=True)
-class _Sorted:
+class _Sorting:
     """Candidates by what becomes of them."""
 
     clean: list[Candidate] = field(default_factory=list[Candidate])
@@ -58,7 +58,7 @@ def validate(
     gated: Gated, resolved: Resolved, snapshot: Snapshot, context: CompileContext
 ) -> Validated:
     """Return the clean, current candidates, and verdicts on the others."""
-    groups = _Sorted()
+    groups = _Sorting()
     wanted_slots = frozenset(_wanted_slots(resolved, snapshot, context))
     for candidate in gated.candidates:
         _sort(candidate, groups, wanted_slots, context)
@@ -90,7 +90,7 @@ def validate(
 
 def _sort(
     candidate: Candidate,
-    groups: _Sorted,
+    groups: _Sorting,
     wanted_slots: frozenset[tuple[str, str]],
     context: CompileContext,
 ) -> None:
@@ -146,7 +146,7 @@ def _is_wanted(candidate: Candidate, wanted_slots: frozenset[tuple[str, str]]) -
     """Tell whether the request asks for an object by name: it pins it, or names its slot."""
     version = candidate.version
     slot = version.details.slot if version is not None else None
-    return bool(candidate.via & _PINNED) or (candidate.subject, slot) in wanted_slots
+    return bool(candidate.via & _VIA_PIN) or (candidate.subject, slot) in wanted_slots
 
 
 def _fault_of(
@@ -188,7 +188,7 @@ def _fault(version: Version, context: CompileContext) -> tuple[Reason, str] | No
 
 def _history(candidate: Candidate) -> tuple[Reason, str] | None:
     """Return why a passage whose claims have all ended is no evidence, unless it is pinned."""
-    is_history = candidate.via & _OUTDATED and not candidate.via & _PINNED
+    is_history = candidate.via & _VIA_OUTDATED and not candidate.via & _VIA_PIN
     return (Reason.SUPERSEDED, "claims_ended") if is_history else None
 
 
@@ -291,8 +291,8 @@ def _disputed_slots(gated: Gated, resolved: Resolved, verdicts: Iterable[Verdict
         version = candidate.version
         if version is None or candidate.object_id not in tied_ids:
             continue
-        named = candidate.subject in resolved.active and candidate.via & Via.SLOT
-        if named and version.details.slot:
+        is_named = candidate.subject in resolved.active and candidate.via & Via.SLOT
+        if is_named and version.details.slot:
             yield Gap(GapCode.DISPUTED_VALUE, candidate.subject or "", version.details.slot)
 
 

@@ -39,7 +39,7 @@ from ..tokens.window import elastic_tokens
 from .lint import LintFinding, lint
 from .metrics import core_metrics, cost_of, grade
 from .provenance import provenance
-from .trace import CompiledObject, SectionUse, Trace, omitted, quarantined
+from .trace import CompiledObject, SectionUse, Trace, omitted_object, quarantined
 
 _CACHEABLE = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
 
@@ -203,10 +203,10 @@ def trace_of(
         active_task=f"{request.task}: {request.step}" if request.step else request.task,
         prompt_tokens=collected.tokens,
         compiled_objects=tuple(_compiled_objects(passes)),
-        omitted_objects=tuple(omitted(v) for v in collected.verdicts if not v.quarantines),
+        omitted_objects=tuple(omitted_object(v) for v in collected.verdicts if not v.quarantines),
         quarantined_objects=tuple(quarantined(v) for v in collected.verdicts if v.quarantines),
         withheld=_withheld_counts(passes, principal),
-        withheld_objects=tuple(map(omitted, refusals)),
+        withheld_objects=tuple(map(omitted_object, refusals)),
         retrieval_metadata=_retrieval(passes, context, collected, metrics["context_precision"]),
         cache_metadata=_cache(plan, collected),
         budget={
@@ -250,13 +250,13 @@ _SECRET: Final = frozenset(
 def _withheld_counts(passes: Passes, principal: Principal) -> dict[str, int]:
     """What may be told of withheld rows; of those that the caller may see nowhere, no number."""
     counts = {f"store_{name}": count for name, count in passes.snapshot.withheld}
-    told = [
+    reported_doubts = [
         refusal
         for refusal in passes.gated.refusals
         if _may_audit(principal) or refusal.detail not in _SECRET
     ]
-    if told:
-        counts[Stage.GATE.value] = len(told)
+    if reported_doubts:
+        counts[Stage.GATE.value] = len(reported_doubts)
     return counts
 
 
@@ -339,10 +339,10 @@ def _media(passes: Passes, context: CompileContext) -> list[dict[str, Any]]:
 def _budget(passes: Passes, context: CompileContext, collected: Findings) -> dict[str, Any]:
     ordered, uses = passes.ordered, collected.sections
     # Rules, contract and request are fixed; evidence, memory and history share what they leave.
-    fixed = [use.tokens for use in uses if SECTIONS[SectionName(use.name)].tier <= 1]
+    tier_tokens = [use.tokens for use in uses if SECTIONS[SectionName(use.name)].tier <= 1]
     return {
         "budget_tokens": context.budget,
-        "elastic_tokens": elastic_tokens(context.budget, *fixed),
+        "elastic_tokens": elastic_tokens(context.budget, *tier_tokens),
         "asked_tokens": context.request.budget_tokens,
         "reserve_tokens": context.reserve,
         "used_tokens": ordered.tokens,

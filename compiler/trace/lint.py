@@ -75,7 +75,7 @@ class LintFinding(NamedTuple):
     code: str
     rule: str
     """Object id of the rule."""
-    against: str
+    against_id: str
     """Object id of what contradicts it; the rule itself where it stands alone."""
     effective: str
     """Object id of the instruction that counts."""
@@ -208,6 +208,8 @@ def _schema(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return fields_of(spec.get("schema", spec))
 
 
-def _finding(code: str, rule: Piece, against: Piece, detail: str) -> LintFinding:
-    effective = against if against.level < rule.level else rule
-    return LintFinding(code, rule.object_id, against.object_id, effective.object_id, detail[:160])
+def _finding(code: str, rule: Piece, counterpart: Piece, detail: str) -> LintFinding:
+    effective = counterpart if counterpart.level < rule.level else rule
+    return LintFinding(
+        code, rule.object_id, counterpart.object_id, effective.object_id, detail[:160]
+    )

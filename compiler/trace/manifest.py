@@ -152,11 +152,11 @@ def _pins(context: CompileContext) -> dict[str, Any]:
     }
 
 
-def pinned(context: CompileContext, **outputs: Any) -> Manifest:
+def pin_manifest(context: CompileContext, **outputs: Any) -> Manifest:
     """Return the manifest of a compile from its pins and what the stages found."""
     pins = _pins(context)
-    stated = {**pins, **{name: tuple(pins[name]) for name in ("skip", "without")}}
-    return Manifest(envelope_id=_hash(pins), **stated, **outputs)
+    fields_to_pin = {**pins, **{name: tuple(pins[name]) for name in ("skip", "without")}}
+    return Manifest(envelope_id=_hash(pins), **fields_to_pin, **outputs)
 
 
 def principal_json(principal: Principal) -> str:
@@ -205,7 +205,7 @@ def manifest_from_json(text: str) -> Manifest:
     Raises:
         InvalidInput: `bad_manifest`, for a text that is none, and for one of another compiler.
     """
-    return checked(stored_manifest(text))
+    return check_manifest(stored_manifest(text))
 
 
 def stored_manifest(text: str) -> Manifest:
@@ -235,7 +235,7 @@ def stored_manifest(text: str) -> Manifest:
         raise bad_manifest(f"it cannot be read: {error}") from error
 
 
-def checked(manifest: Manifest) -> Manifest:
+def check_manifest(manifest: Manifest) -> Manifest:
     """Return a manifest when this compiler can replay it.
 
     Raises:
@@ -250,6 +250,6 @@ def checked(manifest: Manifest) -> Manifest:
     return manifest
 
 
-def bad_manifest(why: str) -> InvalidInput:
+def bad_manifest(reason: str) -> InvalidInput:
     """Return the error of a manifest that cannot be replayed."""
-    return InvalidInput(f"the manifest cannot be replayed: {why}", code="bad_manifest")
+    return InvalidInput(f"the manifest cannot be replayed: {reason}", code="bad_manifest")

@@ -82,13 +82,13 @@ def _recall(passes: Passes, context: CompileContext) -> float:
     query_terms = [terms_of(item.text) for item in context.request.acceptance]
     texts = [terms_of(piece.text) for piece in passes.pieces if query_terms and not piece.required]
     matches = sum(any(terms & text for text in texts) for terms in query_terms)
-    needed = len(query_terms)
+    term_count = len(query_terms)
 
     slots = _slots_asked(context)
     for entity in passes.resolved.active:
-        needed += max(1, len(slots))
+        term_count += max(1, len(slots))
         matches += sum((entity, slot) in facts for slot in slots) if slots else entity in subjects
-    return round(matches / needed, 4) if needed else 1.0
+    return round(matches / term_count, 4) if term_count else 1.0
 
 
 def _slots_asked(context: CompileContext) -> tuple[str, ...]:
@@ -112,23 +112,23 @@ def cost_of(plan: RenderPlan, tokens: int, context: CompileContext) -> dict[str,
     write = row.write_permille[0] if cached_tokens else THOUSAND
     first = tokens - cached_tokens + cached_tokens * write / THOUSAND
     following = tokens - cached_tokens + cached_tokens * row.read_permille / THOUSAND
-    found: dict[str, Any] = {
+    metric_values: dict[str, Any] = {
         "cost_weight": context.rules.cost_weight,
         "first": round(first, 3),
         "next": round(following, 3),
     }
     if context.rules.token_price:
         per_token = context.rules.token_price / MILLION
-        found["price_first"] = round(first * per_token, 9)
-        found["price_next"] = round(following * per_token, 9)
-    return found
+        metric_values["price_first"] = round(first * per_token, 9)
+        metric_values["price_next"] = round(following * per_token, 9)
+    return metric_values
 
 
 class MetricTarget(NamedTuple):
     """What a metric should be."""
 
-    least: float
-    most: float
+    floor: float
+    ceiling: float
     mandatory: bool = False
     """Whether falling short fails a safety-critical envelope."""
 
@@ -176,19 +176,21 @@ def quality(passes: Passes, context: CompileContext) -> Quality:
         "compression_fidelity": _fidelity(passes),
     }
     alerts = [
-        name for name, target in TARGETS.items() if not target.least <= metrics[name] <= target.most
+        name
+        for name, target in TARGETS.items()
+        if not target.floor <= metrics[name] <= target.ceiling
     ]
-    room = metrics["budget_utilisation"] < TARGETS["budget_utilisation"].least
+    room = metrics["budget_utilisation"] < TARGETS["budget_utilisation"].floor
     if room and not any(verdict.reason in _WANTING for verdict in passes.ordered.verdicts):
         alerts.remove("budget_utilisation")
     return Quality(metrics, tuple(alerts), any(TARGETS[name].mandatory for name in alerts))
 
 
-def stands(name: str, found: Quality) -> str:
+def stands(name: str, quality: Quality) -> str:
     """Return in a word how a metric stands to its target, for tables."""
-    if name in found.alerts:
+    if name in quality.alerts:
         return "outside"
-    return "all fits" if found.metrics[name] < TARGETS[name].least else "within"
+    return "all fits" if quality.metrics[name] < TARGETS[name].floor else "within"
 
 
 def _share(part: int, total_tokens: int) -> float:

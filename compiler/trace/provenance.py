@@ -50,10 +50,14 @@ class Provenance(NamedTuple):
 
 def provenance(pieces: Iterable[Piece]) -> tuple[Provenance, ...]:
     """Return the provenance of what was found, in the order of the text."""
-    return tuple(_of(piece) for piece in pieces if piece.candidate and piece.section in _SECTIONS)
+    return tuple(
+        _piece_provenance(piece)
+        for piece in pieces
+        if piece.candidate and piece.section in _SECTIONS
+    )
 
 
-def _of(piece: Piece) -> Provenance:
+def _piece_provenance(piece: Piece) -> Provenance:
     assert piece.candidate is not None  # what the compiler says itself was not found anywhere
     candidate = piece.candidate
     relevance = round(piece.relevance / FULL, 6)

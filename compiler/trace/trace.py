@@ -128,10 +128,10 @@ class Trace:
 
     def to_dict(self, sidecar: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the trace as plain JSON values, with what the service measured beside it."""
-        beside = dict(sidecar or {})
+        run_facts = dict(sidecar or {})
         metrics = {**self.metrics}
-        if "compilation_latency_ms" in beside:
-            metrics["compilation_latency_ms"] = beside["compilation_latency_ms"]
+        if "compilation_latency_ms" in run_facts:
+            metrics["compilation_latency_ms"] = run_facts["compilation_latency_ms"]
         return {
             "trace_id": self.trace_id,
             "request_id": self.request_id,
@@ -182,7 +182,7 @@ def _plain(record: NamedTuple) -> dict[str, Any]:
     }
 
 
-def omitted(verdict: Verdict) -> OmittedObject:
+def omitted_object(verdict: Verdict) -> OmittedObject:
     """Return a verdict as the trace lists it."""
     return OmittedObject(
         verdict.object_id,

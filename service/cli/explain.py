@@ -194,7 +194,7 @@ def _show_quality(screen: Screen, envelope: Envelope) -> None:
     targets: Columns = {
         "metric": str,
         "value": lambda name: f"{quality.metrics[name]:g}",
-        "target": lambda name: f"{TARGETS[name].least:g} to {TARGETS[name].most:g}",
+        "target": lambda name: f"{TARGETS[name].floor:g} to {TARGETS[name].ceiling:g}",
         "is": lambda name: stands(name, quality),
     }
     screen.table(quality.metrics, targets)

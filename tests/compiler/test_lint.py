@@ -47,7 +47,7 @@ def test_a_contradiction_is_a_finding_that_names_the_effective_rule(
     (finding,) = envelope.trace.lint
     ids = {o.object_id: o.section for o in envelope.trace.compiled_objects}
     assert ids[finding.rule] == ids[finding.effective] == "tenant_policy"
-    assert ids[finding.against] == "user_request"
+    assert ids[finding.against_id] == "user_request"
     assert envelope.trace.validation_status == "WARNINGS"
     assert request_text in envelope.text
 

@@ -319,7 +319,7 @@ def test_tools_that_are_no_plain_tools_stay_text() -> None:
     text = '{"description":"call us"}'
     bench.world.add("odd", text=text, object_type="tool_schema", level=1, tasks=["code_generation"])
     one = bench.compile(query="x", model="claude-opus-4-8")
-    assert tools_of(one.blocks) is None
+    assert tools_of(one.plan) is None
     assert "=== TOOLS" in one.render("anthropic")["system"][-1]["text"]
     assert "=== TOOLS" in one.render("openai")["messages"][0]["content"]
     assert "=== TOOLS" in one.render("adk")["config"]["system_instruction"]
@@ -342,6 +342,6 @@ def test_a_level_four_tool_is_rendered_from_its_checked_part() -> None:
         "origin": "mcp://m",
         "authority_level": 4,
     }
-    tools = tools_of(Bench().compile(query="x", tools=[tool]).blocks)
+    tools = tools_of(Bench().compile(query="x", tools=[tool]).plan)
     assert tools is not None
     assert [(t.name, t.description) for t in tools] == [("mail", "")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenure.compiler.gathering.talk import lifted
+from tenure.compiler.gathering.talk import lifted_scores
 from tenure.compiler.ir.candidate import Candidate
 from tenure.schema.policy import CompilePolicy
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench
@@ -56,13 +56,13 @@ def test_neighbours_lift_each_other_and_the_best_keeps_its_relevance() -> None:
     bench = bench_of([f"turn {n}" for n in range(9)])
     turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
     relevances = [0, 0, 0, 0, 900_000, 0, 0, 0, 0]
-    result = lifted(turns, relevances, RULES)
+    result = lifted_scores(turns, relevances, RULES)
     assert max(result) == result[4] == 900_000
     assert result == result[::-1]
     assert result[:5] == sorted(result[:5])
     assert result[0] > 0
     apart = [*turns[:4], turns[4]._replace(version=None), *turns[5:]]
-    assert lifted(apart, relevances, RULES) == relevances  # what is no talk lifts nobody
+    assert lifted_scores(apart, relevances, RULES) == relevances  # what is no talk lifts nobody
 
 
 def test_twice_the_budget_shows_what_half_of_it_showed() -> None:

@@ -52,14 +52,20 @@ _INDENT: Final = (
     r"(?:[^\S" + LINE_BREAKS + r"]|[#*_>\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0])*+"
 )
-_EQUALS: Final = "\u1400\u207c\u208c\u2261\u2550\u268c\u2e40\u30a0\ua4ff\ua78a\ufe66\uff1d"
+_EQUALS: Final = (
+    "\u1400\u2017\u207c\u208c\u2261\u2263\u2550\u268c\u2a75\u2a76\u2e17\u2e40\u3013\u30a0\ua4ff\ua78a"
+    "\ufe66\uff1d\U0001f7f0"
+)
 """What is drawn like `=` (Unicode confusables, and the double rules of boxes)."""
-_DASHES: Final = "\\-\u2010-\u2015\u2212\u2500\u2501\u2e3a\u2e3b\u30fc\ufe58\ufe63\uff0d"
+_DASHES: Final = (
+    "\\-\u2010-\u2015\u2212\u23af\u23e4\u2500\u2501\u2504\u2505\u254c\u254d\u2e3a\u2e3b\u30fc\ufe58"
+    "\ufe63\uff0d"
+)
 _BRACKETS: Final = "\\[\u2045\u2772\u27e6\u3010\u3014\u301a\uff3b"
 _KINDS: Final = r"(?:instruction|data|dialogue|evidence|role|request|constraints|system)\b"
 _SPACE: Final = r"[^\S" + LINE_BREAKS + r"]"
 _RULE: Final = (
-    rf"(?:={{3,}}+|=(?:{_SPACE}{{1,2}}=){{2,}}+|(?:=++[{_EQUALS}]|[{_EQUALS}][={_EQUALS}])"
+    rf"(?:={{3,}}+|[={_EQUALS}](?:{_SPACE}{{1,2}}[={_EQUALS}]){{2,}}+|(?:=++[{_EQUALS}]|[{_EQUALS}][={_EQUALS}])"
     rf"[={_EQUALS}]*+)(?={_SPACE}*+[^\s=])"
     rf"|[{_DASHES}]{{3,}}+(?={_SPACE}*+{_KINDS})"
     rf"|[{_BRACKETS}](?=[0-9]{{1,6}}[\]\u2046\u2773\u27e7\u3011\u3015\u301b\uff3d]"

@@ -31,7 +31,7 @@ _INVISIBLES: Final = re.compile(
     "|(?P<tag>[\U000e0000-\U000e007f]+)"
     "|(?P<private_use>[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]+)"
     "|(?P<control>[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]+)"
-    "|(?P<filler>[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U0001d159]+"
+    "|(?P<filler>[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U00016fe4\U0001d159]+"
     "|(?<![\u2801-\u28ff\u2800])\u2800+)"  # braille writes its space so
     "|(?P<format>[\u00ad\u061c\u200e\u200f\u2061-\u2065\u206a-\u206f\ufff0-\ufffb"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"

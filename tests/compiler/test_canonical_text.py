@@ -37,7 +37,7 @@ LETTERS = st.sampled_from("a 1\n\u0645\u0915\u4e2d\u2764\U0001f469\U0001f3fd\u04
         ("a\ufe0f=\ufe0e=\ufe0f", "a==", "selector"),
         ("a\u180b\u180f", "a", "selector"),
         ("a\x00\x07\x1b\x1c\x7f\x9b", "a", "control"),
-        ("a\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0", "a", "filler"),
+        ("a\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U00016fe4", "a", "filler"),
         ("d\u200celete\u200d", "delete", "joiner"),
     ],
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...schema.claim import Claim, Row
+from ...schema.interval import Interval
 from ...schema.vocabulary import Op
 from ..port.store import Closing
 from .reconcile import TIED_HEAD, Plan, Reach, Tie, net, plan, rows_after, ties_of
@@ -130,12 +131,14 @@ def _decides(row: Row) -> bool:
 
 def _still(row: Row, insert: Sequence[Row]) -> bool:
     """Tell whether a closed row's whole extent is shown again by rows of the same claim."""
-    intervals = sorted(
-        (r.interval for r in insert if r.claim.object_id == row.claim.object_id
-         and r.look == row.look),
-    )  # fmt: skip
+    intervals: list[Interval] = []
+    for new in insert:
+        if new.claim.object_id == row.claim.object_id and new.look == row.look:
+            intervals.append(new.interval)
+
+    # A gap keeps the end where it is, and whatever starts behind it cannot move it any more.
     end_us = row.interval.start_us
-    for interval in intervals:
+    for interval in sorted(intervals):
         if interval.start_us <= end_us:
             end_us = max(end_us, interval.end_us)
 

@@ -135,11 +135,12 @@ def plan(rows: Sequence[Row], new: Claim, *, many: bool = False, reach: Reach = 
         Fault: `invariant_broken` for a `delete` of a named value where a slot holds one.
     """
     work = _work_of(rows, new, many, reach)
-    encounters = [(row, _relation(row, new, work.cells, many, reach)) for row in work.incumbents]
+    relations = [_relation(row, new, work.cells, many, reach) for row in work.incumbents]
+    encounters = list(zip(work.incumbents, relations, strict=True))
     return Plan(
         close=tuple(work.close),
         insert=tuple(row for row in work.insert if row.look != DOMINATED_ROW),
-        relations=tuple(encounter for _, encounter in encounters),
+        relations=tuple(relations),
         edges=tuple(_edges(encounters, new)),
         ties=_new_ties(work, many),
         outcome=_outcome(work, new, many, reach),
@@ -188,20 +189,27 @@ def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], t
 def ties_of(rows: Iterable[Row], *, many: bool = False) -> tuple[Tie, ...]:
     """Return the ties that stand in a slot, in order of valid time."""
     rows_tied = [row for row in rows if row.look == TIED_HEAD]
-    points = sorted({p for r in rows_tied for p in (r.interval.start_us, r.interval.end_us)})
-    return _join_ties(
-        Tie(Interval(start, end), members)
-        for start, end in pairwise(points)
-        for members in _ties((row.claim for row in rows_tied if start in row.interval), many)
-    )
+    points: set[int] = set()
+    for row in rows_tied:
+        points |= {row.interval.start_us, row.interval.end_us}
+
+    ties: list[Tie] = []
+    for start, end in pairwise(sorted(points)):
+        claims = [row.claim for row in rows_tied if start in row.interval]
+        ties += _ties(Interval(start, end), claims, many)
+
+    return _join_ties(ties)
 
 
-def _ties(claims: Iterable[Claim], many: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the members of each tie at an instant: a `many` slot has one for each value."""
+def _ties(interval: Interval, claims: Iterable[Claim], many: bool) -> Iterator[Tie]:
+    """Yield the ties of a stretch: a `many` slot has one for each value."""
     groups: dict[str, list[str]] = {}
     for c in claims:
         groups.setdefault(c.value_key if many else "", []).append(c.object_id)
-    return (tuple(sorted(groups[value])) for value in sorted(groups) if len(groups[value]) > 1)
+
+    for _, members in sorted(groups.items()):
+        if len(members) > 1:
+            yield Tie(interval, tuple(sorted(members)))
 
 
 def _work_of(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work:
@@ -235,7 +243,12 @@ def _cells(survivors: Sequence[Row], new: Claim, many: bool) -> list[_Cell]:
         spans.append(_Span(first, last, new))
 
     waiting = sorted(spans, key=lambda span: span.start, reverse=True)
-    points = {first, last, *(s.start for s in spans), *(s.end for s in spans)}
+    points = {first, last}
+    for span in spans:
+        points |= {span.start, span.end}
+
+    # A sweep in order of time: a span enters at its start and leaves at its end, so that a slot
+    # with a long history is read once and not once for each of its stretches.
     alive: list[_Span] = []
     cells: list[_Cell] = []
 
@@ -256,7 +269,10 @@ def _cell_looks(alive: list[Claim], many: bool) -> list[tuple[Claim, Look]]:
     for c in alive:
         by_value.setdefault(c.value_key, []).append(c)
 
-    return [look for claims in by_value.values() for look in looks(claims)]
+    looks_of_all: list[tuple[Claim, Look]] = []
+    for claims in by_value.values():
+        looks_of_all += looks(claims)
+    return looks_of_all
 
 
 def _pieces(cells: Iterable[_Cell]) -> dict[str, list[tuple[int, int, Look]]]:
@@ -276,12 +292,12 @@ def _pieces(cells: Iterable[_Cell]) -> dict[str, list[tuple[int, int, Look]]]:
 def _diff(
     incumbents: Iterable[Row], cells: Iterable[_Cell], new: Claim
 ) -> tuple[list[Row], list[Row]]:
+    """The rows to close and to insert: rows are never changed, so one that is cut is replaced."""
     pieces_of, span = _pieces(cells), new.interval
     close: list[Row] = []
-    insert = [
-        Row(0, new, Interval(start, end), look, new.tx)
-        for start, end, look in pieces_of.get(new.object_id, ())
-    ]
+    insert: list[Row] = []
+    for start, end, look in pieces_of.get(new.object_id, ()):
+        insert.append(Row(0, new, Interval(start, end), look, new.tx))
 
     for row in incumbents:
         first, last = row.interval.start_us, row.interval.end_us
@@ -334,12 +350,14 @@ def _relation(
 
 def _acts(denial: Claim, interval: Interval, cells: Iterable[_Cell]) -> bool:
     """Tell whether a denial meets its value as the one that leads, anywhere on an interval."""
-    return any(
-        c is denial and look not in (IDLE, DOMINATED_ROW)
-        for cell in cells
-        if cell.start in interval
-        for c, look in cell.looks
-    )
+    for cell in cells:
+        if cell.start not in interval:
+            continue
+        for c, look in cell.looks:
+            if c is denial and look not in (IDLE, DOMINATED_ROW):
+                return True
+
+    return False
 
 
 def _verdict(incumbent: Claim, new: Claim, many: bool, reach: Reach) -> tuple[ClaimVerdict, str]:
@@ -405,17 +423,17 @@ _EDGE_OF: Final = {
 
 
 def _new_ties(work: _Work, many: bool) -> tuple[Tie, ...]:
+    """The ties that the write opens: one that stood before is not told a second time."""
     before = ties_of(work.incumbents, many=many)
-    ties_now = (
-        Tie(Interval(cell.start, cell.end), members)
-        for cell in work.cells
-        for members in _ties((c for c, look in cell.looks if look == TIED_HEAD), many)
-    )
-    return _join_ties(
-        tie
-        for tie in ties_now
-        if not any(t.members == tie.members and t.interval.overlaps(tie.interval) for t in before)
-    )
+    ties: list[Tie] = []
+    for cell in work.cells:
+        claims = [c for c, look in cell.looks if look == TIED_HEAD]
+        for tie in _ties(Interval(cell.start, cell.end), claims, many):
+            past_ties = (t for t in before if t.members == tie.members)
+            if not any(t.interval.overlaps(tie.interval) for t in past_ties):
+                ties.append(tie)
+
+    return _join_ties(ties)
 
 
 def _join_ties(ties: Iterable[Tie]) -> tuple[Tie, ...]:
@@ -437,14 +455,12 @@ def _outcome(work: _Work, new: Claim, many: bool, reach: Reach) -> Outcome:
             return Outcome.ACCEPTED
         return Outcome.REFUSED if len(work.survivors) == len(work.incumbents) else Outcome.CLIPPED
 
-    statuses = [_look_of(cell, new).status for cell in work.cells]
+    statuses = {_look_of(cell, new).status for cell in work.cells}
     if Status.DISPUTED in statuses:
         return Outcome.DISPUTED
-
-    are_hidden = [status is Status.OVERRIDDEN for status in statuses]
-    if all(are_hidden):
+    if statuses == {Status.OVERRIDDEN}:
         return Outcome.REFUSED if new.op.withdraws else Outcome.OVERRIDDEN
-    if any(are_hidden):
+    if Status.OVERRIDDEN in statuses:
         return Outcome.CLIPPED
     return Outcome.CONFIRMED if _was_shown(work, new) else Outcome.ACCEPTED
 
@@ -456,9 +472,13 @@ def _look_of(cell: _Cell, new: Claim) -> Look:
 
 def _was_shown(work: _Work, new: Claim) -> bool:
     """Tell whether the same was in force before the write on its whole interval."""
-    stretches = [
-        row.interval
-        for row in work.incumbents
-        if row.look.status is Status.CLEAN and row.claim.says == new.says
-    ]
-    return all(any(cell.start in interval for interval in stretches) for cell in work.cells)
+    stretches: list[Interval] = []
+    for row in work.incumbents:
+        if row.look.status is Status.CLEAN and row.claim.says == new.says:
+            stretches.append(row.interval)
+
+    # Cells are cut at every end of a row, so where a cell starts speaks for all of it.
+    starts = {cell.start for cell in work.cells}
+    for interval in stretches:
+        starts -= {start for start in starts if start in interval}
+    return not starts

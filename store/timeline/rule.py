@@ -48,9 +48,9 @@ def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
     top = max((key for key, c in best.values() if c.op is not Op.DENY), default=None)
     lead = [c for key, c in best.values() if key == top and c.op is not Op.DENY]
     heads = _heads(lead, _foe(best, lead))
-    looks_of_all = [
-        (c, heads.get(c.object_id) or _hidden_look(c, key, lead, top)) for key, c in best.values()
-    ]
+    looks_of_all: list[tuple[Claim, Look]] = []
+    for key, c in best.values():
+        looks_of_all.append((c, heads.get(c.object_id) or _hidden_look(c, key, lead, top)))
 
     return looks_of_all + [(c, DOMINATED_ROW) for c in hidden_by_twins]
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
+from operator import attrgetter
 from typing import Any
 
 from ...schema.answers import HistoryRow, Segment, SlotCandidate, SlotState
@@ -24,6 +25,8 @@ from .reconcile import DENIED_HEAD, IN_FORCE, TIED_HEAD
 
 Shape = Callable[[Version], ContextObject]
 """Turns a version into the object a caller sees."""
+
+_DENIALS = frozenset({DENIED_HEAD, IN_FORCE})
 
 UNKNOWN = SlotState(status=SlotStatus.UNKNOWN, reason="no_value")
 
@@ -46,13 +49,13 @@ def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) 
     if not many:
         return _state(_winning(heads), shape)
 
+    # Among many, each value is decided by itself, and no value stands in the way of another.
     by_value = sorted(heads, key=lambda v: (v.row.claim.value_key, v.row.vid))
-    states = [
-        (_winning(list(group)), key)
-        for key, group in groupby(by_value, key=lambda v: v.row.claim.value_key)
-    ]
+    states: list[SlotState] = []
+    for _, group in groupby(by_value, key=lambda v: v.row.claim.value_key):
+        states.append(_state(_winning(list(group)), shape))
 
-    return _many_state([_state(rows, shape) for rows, _ in states])
+    return _many_state(states)
 
 
 def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
@@ -60,10 +63,15 @@ def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
     for head in heads:
         scopes.setdefault(head.details.scope.scope_id, []).append(head)
 
+    # Trust is not compared across scopes: what ties here decides together, and may disagree.
     standings = [_standing(rows) for _, rows in sorted(scopes.items())]
-    best = max((s.strength for s in standings), default=None)
+    best = max((standing.strength for standing in standings), default=None)
+    winners: list[Version] = []
+    for standing in standings:
+        if standing.strength == best:
+            winners += standing.rows
 
-    return tuple(v for s in standings if s.strength == best for v in s.rows)
+    return tuple(winners)
 
 
 def _standing(rows: Sequence[Version]) -> _Standing:
@@ -91,10 +99,10 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
     if any(v.erased for v in rows):
         return replace(state, status=SlotStatus.ERASED, reason="erased")
 
-    looks = [v.row.look for v in rows]
-    if any(look == TIED_HEAD for look in looks) or _split(rows):
+    looks = {v.row.look for v in rows}
+    if TIED_HEAD in looks or _split(rows):
         return replace(state, status=SlotStatus.DISPUTED, reason="unresolved_tie")
-    if any(look in (DENIED_HEAD, IN_FORCE) for look in looks):
+    if not looks.isdisjoint(_DENIALS):
         return replace(state, status=SlotStatus.DENIED, reason="denied")
 
     version = min(rows, key=_first)
@@ -115,32 +123,33 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
 
 def _split(rows: Sequence[Version]) -> bool:
     """Tell whether scopes of equal strength disagree."""
-    return len({(v.row.claim.op is Op.DENY, v.row.claim.value_key) for v in rows}) > 1 and not any(
-        v.row.look in (DENIED_HEAD, IN_FORCE) for v in rows
-    )
+    sayings = {(v.row.claim.op is Op.DENY, v.row.claim.value_key) for v in rows}
+    return len(sayings) > 1 and _DENIALS.isdisjoint(v.row.look for v in rows)
 
 
 def _many_state(states: Sequence[SlotState]) -> SlotState:
     """Join the states of the values of a `many` slot: any shown value makes it clean."""
-    clean = sorted(
-        (s for s in states if s.status is SlotStatus.CLEAN),
-        key=lambda s: (s.candidates[0].tx, s.candidates[0].object_id),
-    )
-    candidates = tuple(c for s in states for c in s.candidates)
+    clean = [state for state in states if state.status is SlotStatus.CLEAN]
+    clean.sort(key=lambda s: (s.candidates[0].tx, s.candidates[0].object_id))
+    candidates = tuple(chain.from_iterable(state.candidates for state in states))
     if not clean:
         worst = _worst(states)
         return replace(worst, candidates=candidates) if worst else UNKNOWN
 
-    single = clean[0] if len(clean) == 1 else None
+    # A bound that is not there is an open end, so the narrowest stretch is that of the others.
+    starts = filter(None, map(attrgetter("valid_from"), clean))
+    ends = filter(None, map(attrgetter("valid_until"), clean))
+    values = tuple(map(attrgetter("value"), clean))
+    is_single = len(clean) == 1
 
     return SlotState(
         status=SlotStatus.CLEAN,
-        value=single.value if single else tuple(s.value for s in clean),
-        values=tuple(s.value for s in clean),
+        value=values[0] if is_single else values,
+        values=values,
         candidates=candidates,
-        valid_from=max((s.valid_from for s in clean if s.valid_from), default=None),
-        valid_until=min((s.valid_until for s in clean if s.valid_until), default=None),
-        object=single.object if single else None,
+        valid_from=max(starts, default=None),
+        valid_until=min(ends, default=None),
+        object=clean[0].object if is_single else None,
     )
 
 
@@ -157,8 +166,9 @@ def _first(version: Version) -> tuple[int, str]:
 
 
 def _bounds(rows: Sequence[Version]) -> tuple[Any, Any]:
-    start = max(v.row.interval.start_us for v in rows)
-    end = min(v.row.interval.end_us for v in rows)
+    """The stretch on which all of them stand."""
+    start = max(map(attrgetter("row.interval.start_us"), rows))
+    end = min(map(attrgetter("row.interval.end_us"), rows))
     return moment(start), moment(end)
 
 
@@ -215,10 +225,12 @@ def segments(
     Neighbouring stretches that answer the same are joined. Without `shape` they carry no object.
     """
     heads = [v for v in versions if v.row.look.head]
-    points = sorted({p for v in heads for p in (v.row.interval.start_us, v.row.interval.end_us)})
-    stretches: list[Segment] = []
+    points: set[int] = set()
+    for head in heads:
+        points |= {head.row.interval.start_us, head.row.interval.end_us}
 
-    for start, end in pairwise(points):
+    stretches: list[Segment] = []
+    for start, end in pairwise(sorted(points)):
         heads_there = [v for v in heads if start in v.row.interval]
         state = slot_state(heads_there, many=many, shape=shape)
         if state.status is SlotStatus.UNKNOWN and state.reason == "no_value":

@@ -9,21 +9,29 @@ knows the questions. Baselines are given their best trigger at an equal mean req
 
 Run: `python bench/bench_window.py [--window 16384 --window 32768]`. Reads the folder
 `TENURE_SHARED` (by default `shared` beside the checkout).
+
+With `--speed` the same runs are replayed through a real session on disk instead, in a window of
+250K tokens: how long hooks, `compile` and opening take, and what a turn costs on disk. Kept apart,
+because a clock needs a quiet machine and the table above does not.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import json
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tenure import connect
 from tenure.compiler.tokens.capabilities import capability
+from tenure.service.sessions.transcript import ToolAnswer, transcript_steps
 from tenure.window.checkers import FAULTS
 from tenure.window.editing import EditPlan, UnitChange, due_edit, reachable_units
 from tenure.window.events import EditReason, EventKind, WindowEvent
@@ -350,12 +358,75 @@ def line(name: str, tally: Tally) -> str:
     )
 
 
+def measured_hooks(turns: int, window: int) -> None:
+    """Print how long the hooks of a session of many turns take, and what it costs on disk."""
+    entries, _ = chained(passes=4)
+    steps = itertools.cycle(transcript_steps(entries))
+    times: dict[str, list[float]] = {}
+    spoken = 0
+
+    with tempfile.TemporaryDirectory() as folder:
+        memory = connect(f"{folder}/memory.db")
+        session = memory.session("s", model=MODEL, window=window)
+        while session.state.turn < turns:
+            event = next(steps)
+            state, edits = session.state, session.state.edits
+            started = time.perf_counter()
+            if isinstance(event, ToolAnswer):
+                name = "on_tool_result"
+                session.on_tool_result(event.call_id, event.content)
+                spoken += len(str(event.content).encode())
+            elif event.role == "user":
+                if state.in_turn:
+                    session.on_turn_end()
+                    times.setdefault("on_turn_end", []).append(time.perf_counter() - started)
+                name, started = "on_turn_start", time.perf_counter()
+                session.on_turn_start(event.message)
+                spoken += len(json.dumps(event.message).encode())
+            else:
+                name = "on_step"
+                session.on_step(event.message)
+                spoken += len(json.dumps(event.message).encode())
+            # An edit is rare and has a bar of its own.
+            name = "edit" if session.state.edits > edits else name
+            times.setdefault(name, []).append(time.perf_counter() - started)
+
+        # Closed first, so that what the journal still holds is counted where it ends up.
+        memory.close()
+        size = sum(file.stat().st_size for file in Path(folder).iterdir())
+        memory = connect(f"{folder}/memory.db")
+        session = memory.session("s")
+        while len(times.setdefault("compile", [])) < 20:
+            started = time.perf_counter()
+            session.compile("Which flight was rebooked?")
+            times["compile"].append(time.perf_counter() - started)
+            started = time.perf_counter()
+            memory.session("s")
+            times.setdefault("open", []).append(time.perf_counter() - started)
+        live, events = session.state.tokens, session.state.seq
+        memory.close()
+
+    print(
+        f"{turns} turns, {events} events, {live} live tokens, {size / spoken:.2f} x the bytes said"
+    )
+    for name, seconds in times.items():
+        ordered = sorted(1000 * second for second in seconds)
+        p50, p99 = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
+        print(f"{name:16} p50 {p50:7.1f} ms   p99 {p99:7.1f} ms   n {len(ordered)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--window", type=int, action="append")
     parser.add_argument("--only-ours", action="store_true")
     parser.add_argument("--passes", type=int, default=1)
+    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--turns", type=int, default=2_000)
     arguments = parser.parse_args()
+    if arguments.speed:
+        for turns in sorted({min(200, arguments.turns), arguments.turns}):
+            measured_hooks(turns, 250_000)
+        return
     for window in arguments.window or [16_384, 32_768]:
         print(f"\nwindow {window}, {MODEL}")
         print(

@@ -1,0 +1,40 @@
+"""A conversation that goes on from wherever its session stands: for a process that gets killed."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from tenure import connect
+from tenure.service.sessions.session import Session
+
+TURNS = 24
+
+
+def act(session: Session) -> None:
+    """Do what comes next; the log alone decides what that is, so a killed process goes on."""
+    state = session.state
+    if not state.in_turn:
+        session.on_turn_start(f"question {state.turn}")
+    elif state.open_units:
+        call_id = state.open_units[0].open_calls[0]
+        text = "word " * 150
+        session.on_tool_result(call_id, {"id": f"REF{state.turn}X", "text": text})
+    elif state.units[-1].is_user:
+        function = {"name": "look", "arguments": json.dumps({"n": state.turn})}
+        session.on_step({"tool_calls": [{"id": f"c{state.turn}", "function": function}]})
+    else:
+        session.on_turn_end(f"answer {state.turn}")
+
+
+def main(store: str) -> None:
+    """Talk, and say the number of each event once it is kept."""
+    with connect(store) as memory:
+        session = memory.session("s1", window=9_000, goal="Rebook")
+        while session.state.turn < TURNS or session.state.in_turn:
+            act(session)
+            print(session.state.seq, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -25,6 +25,7 @@ from ...compiler.replay import replay
 from ...compiler.request.parse import parse_request
 from ...compiler.request.request import CompileRequest
 from ...compiler.trace.manifest import Manifest, manifest_from_json
+from ...resolution.known import Lookup
 from ...schema.artifact import is_address
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import Policy
@@ -32,7 +33,7 @@ from ...schema.principal import AUDIT
 from ...schema.record_json import from_plain
 from ...schema.values import moment
 from ...schema.write import Moment
-from ...store.port.store import Reader
+from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller
 from ..backend.times import instant
@@ -74,6 +75,8 @@ class RequestFields(TypedDict, total=False):
     acceptance: Sequence[Any]
     constraints: Sequence[Any]
     entities: Sequence[str]
+    user: str | None
+    """Whom the request is for, by the id that principals bear; None: the caller's own user."""
     tools: Sequence[Any]
     history: Sequence[Any]
     evidence: Sequence[Any]
@@ -110,7 +113,9 @@ class Compiler(Caller):
     def _envelope_of(self, task: str, parameters: Mapping[str, Any]) -> Envelope:
         self.backend.open(self._tenant)
         artifacts = Artifacts(self.backend, self.principal)
-        request = parse_request(task, **with_originals(_moments(parameters), artifacts))
+        fields = dict(parameters)
+        user = fields.pop("user", None)
+        request = parse_request(task, **with_originals(_moments(fields), artifacts))
         embedding = self.backend.embedding
         question = request.query or request.wish or request.goal
         if self.backend.policy.compile.hyde and request.hypothesis:
@@ -123,6 +128,9 @@ class Compiler(Caller):
             view = pinned(
                 self.backend, self.principal, reader, parameters.get("valid"), parameters.get("tx")
             )
+            if user is not None:
+                person = _person(user, reader, view.point)
+                request = replace(request, entities=(*request.entities, person))
             keys = reader.keys()
             envelope = compile_envelope(
                 request,
@@ -279,6 +287,22 @@ def collector_paused() -> Generator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def _person(user: object, reader: Reader, point: Point) -> str:
+    """The entity that bears a user's id, else the id itself, which then is a name or a gap.
+
+    Raises:
+        InvalidInput: `bad_request`, for what is no text.
+    """
+    if not isinstance(user, str) or not user.strip():
+        raise InvalidInput("user: give the id of a user", code="bad_request", field="user")
+
+    known = reader.known(Lookup(identifiers=(("user", user),)), scopes=(), tx_us=point.tx_us)
+    for identifier in known.identifiers:
+        if (identifier.scheme, identifier.value) == ("user", user):
+            return known.canonical.get(identifier.entity_id, identifier.entity_id)
+    return user
 
 
 def _moments(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,38 @@
+"""`compile(user=…)`: whom a request is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tenure import InvalidInput, Memory, connect
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    memory = connect(str(tmp_path / "tenant.db"))
+    memory.vocabulary.define_slot(
+        "liked_actors",
+        kind="preference",
+        cardinality="many",
+        description="film: actors that the user likes",
+    )
+    for person, actor in (("ann", "Neve Campbell"), ("bob", "Alec Guinness")):
+        subject = {"name": person.title(), "type": "person", "external_ids": {"user": person}}
+        memory.write(subject=subject, slot="liked_actors", value=actor)
+    return memory
+
+
+def test_the_wishes_of_the_stated_user_are_shown(memory: Memory) -> None:
+    envelope = memory.compile("assistant", "Can you suggest a movie?", user="bob")
+    assert "Alec Guinness" in envelope.text
+    assert "Neve Campbell" not in envelope.text
+    assert memory.replay(envelope).text == envelope.text
+
+
+def test_a_user_that_nobody_is_leaves_a_gap(memory: Memory) -> None:
+    envelope = memory.compile("assistant", "Can you suggest a movie?", user="nobody")
+    assert [(gap.code, gap.subject) for gap in envelope.gaps] == [("unknown_entity", "nobody")]
+    with pytest.raises(InvalidInput, match="give the id of a user"):
+        memory.compile("assistant", "Can you suggest a movie?", user=" ")

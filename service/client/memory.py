@@ -251,10 +251,9 @@ class Memory(Caller):
     def compile(self, task: str, query: str = "", **fields: Unpack[RequestFields]) -> Envelope:
         """Compile the context envelope of a task: permission-safe, current, within budget.
 
-        `task` is a task type; the further fields are those of a request; `user` says whom it is
-        for, whose preferences are then shown whatever is asked. The same view, request
-        and policy give the same bytes. What stayed out is in `envelope.trace`, with the stage
-        and the reason.
+        `task` is a task type; the further fields are those of a request, `user` whom it is for.
+        The same view, request and policy give the same bytes. What stayed out is in
+        `envelope.trace`, with the stage and the reason.
 
         Raises:
             InvalidInput: for an unknown task type or a malformed item.

@@ -69,7 +69,7 @@ neo4j: $(DEV)
 
 # The extras that the image carries; tests/test_containers.py holds the file to pyproject.toml.
 lock: $(DEV)
-	@$(BIN)/uv pip compile pyproject.toml --extra media --extra neo4j --extra s3 --universal \
+	@$(BIN)/uv pip compile pyproject.toml --extra media --extra neo4j --extra s3 --extra server --universal \
 	  --python-version 3.13 --generate-hashes --no-header --upgrade --quiet -o requirements.lock
 
 clean:

@@ -124,13 +124,22 @@ def test_tenure_signs_in_to_the_server_beside_it_with_the_secret(tmp_path: Path)
     assert (place.url, place.auth) == (env["TENURE_STORE"], ("neo4j", "a $pass/word with blanks"))
 
 
-def test_the_image_runs_commands_that_exist_and_promises_no_server() -> None:
+def test_tenure_is_served_on_loopback_alone_and_says_that_it_lives() -> None:
+    service = _compose()["services"]["tenure"]
+    server = load(env=dict(service["environment"])).settings.server
+    assert service["command"] == ["serve"]
+    assert (server.host, server.published_on_loopback) == ("0.0.0.0", True)
+    assert service["ports"] == [f"127.0.0.1:${{TENURE_PORT:-8765}}:{server.port}"]
+    assert f"127.0.0.1:{server.port}/healthz" in service["healthcheck"]["test"][-1]
+
+
+def test_the_image_runs_commands_that_exist() -> None:
     stage = dict(_final_stage())
     words = json.loads(stage["ENTRYPOINT"]) + json.loads(stage["CMD"])
     assert words == ["tenure", "--help"]
     result = CliRunner().invoke(app, words[1:])
     assert result.exit_code == 0
-    assert "  serve " in result.stdout or "serves nothing by itself yet" in COMPOSE.read_text()
+    assert "  serve " in result.stdout
 
 
 def test_the_health_check_logs_in_with_the_secret(tmp_path: Path) -> None:
@@ -214,7 +223,7 @@ def test_the_service_runs_as_nobody_special_outside_the_sources() -> None:
     assert stage["ENTRYPOINT"] == '["tenure"]'
 
 
-LOCKED_EXTRAS = ("media", "neo4j", "s3")
+LOCKED_EXTRAS = ("media", "neo4j", "s3", "server")
 """What the image carries beside the core."""
 
 

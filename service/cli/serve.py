@@ -163,6 +163,7 @@ def _run(settings: Settings, server: ServeSettings, *, is_demo: bool) -> None:
                         is_demo=is_demo,
                     ),
                     listener,
+                    server.metrics_port,
                 )
 
 
@@ -183,12 +184,13 @@ def _listener(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _serve(settings: ServerSettings, listener: socket.socket) -> None:
+def _serve(settings: ServerSettings, listener: socket.socket, metrics_port: int | None) -> None:
     """Answer until the process is told to end; what runs then is answered first."""
     try:
         import uvicorn
 
         from ..server.app import build_app
+        from ..server.metrics import told_on
     except ModuleNotFoundError as error:
         raise Unavailable(
             f"{error.name} is not installed; run: pip install 'tenure[server]'",
@@ -212,7 +214,10 @@ def _serve(settings: ServerSettings, listener: socket.socket) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    with told_on(metrics_port, app.state.tenure.figures) as told_port:
+        if told_port:
+            note(f"figures for Prometheus: http://127.0.0.1:{told_port}/metrics")
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 _DEMO_STEPS: Final = """

@@ -29,6 +29,7 @@ from . import (
 from .config import ServerSettings
 from .guard import Guard
 from .memories import Memories
+from .metrics import Meter
 from .pages import FOLDER
 from .problems import refuse, refuse_malformed, refuse_unexpected, refuse_unserved
 from .state import ServerState
@@ -49,6 +50,7 @@ def build_app(settings: ServerSettings) -> FastAPI:
     )
     app.state.tenure = state
     app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Meter, figures=state.figures)
 
     app.add_exception_handler(TenureError, refuse)
     app.add_exception_handler(RequestValidationError, refuse_malformed)

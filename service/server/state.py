@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 
 from .config import ServerSettings
 from .memories import Memories
+from .metrics import Figures
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
@@ -23,6 +24,8 @@ class ServerState:
     memories: Memories
     bearer: Callable[[str], Principal | None] | None = None
     """Who a bearer token stands for; None for a server that knows none."""
+    figures: Figures = field(default_factory=Figures)
+    """What is counted for Prometheus."""
     announce: Callable[[str], None] = print
     """Tells the person at the terminal a sentence."""
     readiness: tuple[float, bool] | None = None

@@ -1,0 +1,103 @@
+"""Figures for Prometheus, told on a port of their own.
+
+They count requests by route, method and status, never by tenant, user or entity: a figure must not
+say who is known here. The route is its pattern, so that no id of an address becomes a label.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...schema.errors import Unavailable
+
+_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_NO_ROUTE: Final = "none"
+
+
+class Figures:
+    """What one server counts."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "tenure_requests",
+            "Requests by route, method and status.",
+            ("route", "method", "status"),
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "tenure_request_seconds",
+            "How long the answers of a route took.",
+            ("route",),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+
+
+class Meter:
+    """Counts every request that passes."""
+
+    def __init__(self, app: ASGIApp, figures: Figures) -> None:
+        self._app = app
+        self._figures = figures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and count its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        start_s = time.perf_counter()
+        statuses: list[int] = []
+
+        async def counting_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+            await send(message)
+
+        try:
+            await self._app(scope, receive, counting_send)
+        finally:
+            route = _pattern(scope)
+            status = str(statuses[0] if statuses else 500)
+            self._figures.requests.labels(route, scope["method"], status).inc()
+            self._figures.seconds.labels(route).observe(time.perf_counter() - start_s)
+
+
+@contextmanager
+def told_on(port: int | None, figures: Figures, *, host: str = "127.0.0.1") -> Generator[int]:
+    """Answer Prometheus on a port of loopback for as long as this lasts; None tells nothing.
+
+    Raises:
+        Unavailable: `port_taken`.
+    """
+    if port is None:
+        yield 0
+        return
+
+    try:
+        server, thread = start_http_server(port, addr=host, registry=figures.registry)
+    except OSError as error:
+        raise Unavailable(
+            f"{host}:{port} cannot be listened on: {error.strerror or error}; name another with "
+            "--metrics-port",
+            code="port_taken",
+        ) from error
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _pattern(scope: Scope) -> str:
+    route: Any = scope.get("route")
+    pattern: str = getattr(route, "path", _NO_ROUTE)
+    return pattern

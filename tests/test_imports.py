@@ -59,7 +59,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("stewardship",),
         ("client",),
         ("calls",),
-        ("adapters", "evaluation", "mcp"),
+        ("adapters", "evaluation", "mcp", "remote"),
         ("server",),
         ("cli",),
     ),

@@ -27,8 +27,14 @@ FAR_US = INF_US - 1
 Result = TypeVar("Result")
 
 
+class ClientPart:
+    """What a caller is handed to ask questions of, here or over a wire."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(ClientPart):
     """A store, seen by one principal."""
 
     backend: Backend

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import inspect
 import typing
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
+from pydantic_core import PydanticSerializationError, to_json
+from typing_extensions import TypedDict
 
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.trace.manifest import Manifest
 from ...schema.entity import Review
+from ...schema.errors import InvalidInput
 from ...schema.principal import Scope
 from ...schema.write import Moment, Write, WriteFields
 from ..compilation.compile import RequestFields
@@ -26,6 +30,15 @@ from ..reading.envelopes import StoredEnvelope
 from ..reading.view import EntityLike
 from ..writing.vocabulary import SlotFields
 from .table import Call
+
+_BASE64 = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
+
+class BinaryContent(TypedDict):
+    """Bytes on their way through JSON."""
+
+    base64: Annotated[str, Field(pattern=_BASE64)]
+
 
 _NAMES: dict[str, Any] = {
     "Any": Any,
@@ -44,6 +57,7 @@ _NAMES: dict[str, Any] = {
     "StoredEnvelope": str,
     "EntityLike": EntityLike,
     "Write": Write,
+    "bytes": BinaryContent,
     "WriteFields": WriteFields,
 }
 """What the annotations of methods mean at the edge."""
@@ -107,12 +121,29 @@ _JSON_BYTES = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
 def arguments_of(call: Call, request: BaseModel) -> dict[str, Any]:
     """The arguments that a request states, as the method takes them."""
-    return {name: getattr(request, name) for name in request.model_fields_set}
+    arguments: dict[str, Any] = {}
+    for name in request.model_fields_set:
+        value = getattr(request, name)
+        arguments[name] = _argument(value) if name == "data" else value
+    return arguments
 
 
-def sent_arguments(call: Call, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call as the client sends them, in their plain form."""
-    return {name: _sendable(value) for name, value in arguments.items()}
+def _argument(value: Any) -> Any:
+    """The bytes of a binary content; a text as it is."""
+    return b64decode(value["base64"], validate=True) if isinstance(value, dict) else value
+
+
+def request_json(call: Call, arguments: Mapping[str, Any]) -> bytes:
+    """The arguments of a call as the client sends them.
+
+    Raises:
+        InvalidInput: `bad_request` for a value that JSON cannot hold.
+    """
+    plain = {name: _sendable(value) for name, value in arguments.items()}
+    try:
+        return to_json(plain)
+    except PydanticSerializationError as error:
+        raise InvalidInput(f"{call.name}: {error}", code="bad_request") from error
 
 
 def _sendable(value: Any) -> Any:
@@ -120,6 +151,9 @@ def _sendable(value: Any) -> Any:
         return value.envelope_id
     if isinstance(value, Manifest):
         return value.to_json()
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        return [_sendable(item) for item in value]  # type: ignore[reportUnknownVariableType]
+    if isinstance(value, bytes):
+        return BinaryContent(base64=b64encode(value).decode())
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+        items: Iterable[Any] = value
+        return [_sendable(item) for item in items]
     return value

@@ -72,6 +72,7 @@ class Permit(StrEnum):
     AUDIT = "audit:read"
     DECIDE = "review:decide"
     ERASE = "erase:execute"
+    ISSUE = "token:issue"
     ADMIN = "admin:*"
 
 
@@ -223,3 +224,17 @@ EMBEDDED_ONLY: Final[Mapping[str, str]] = MappingProxyType(
 """The public names that stay in the process of the store, each with its reason."""
 
 BY_NAME: Final[Mapping[str, Call]] = MappingProxyType({call.name: call for call in CALLS})
+
+DECISIONS: Final = frozenset({"reviews.accept", "reviews.reject", "reviews.unsure", "reviews.undo"})
+"""Calls that must state the version of what they decide about."""
+
+
+def path_of(call: Call) -> str:
+    """The path of a call over HTTP.
+
+    >>> path_of(BY_NAME["view.slot"]), path_of(BY_NAME["write_many"])
+    ('/v1/view/slot', '/v1/write:batch')
+    """
+    if call.name == "write_many":
+        return "/v1/write:batch"
+    return "/v1/" + call.name.replace(".", "/")

@@ -74,6 +74,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "resolve": "review",
     "serve": "serve",
     "mcp": "mcp",
+    "keys": "keys",
     "export": "transfer",
     "import": "transfer",
     "re-embed": "embed",

@@ -91,7 +91,7 @@ def options(
 def code(context: typer.Context) -> None:
     """Print a new sign-in code for the server of this store; an older one ends."""
     settings = frame_of(context).settings().settings
-    with closing(_control_file(settings, settings.server)) as control:
+    with closing(control_file(settings, settings.server)) as control:
         print(control.new_code(settings.tenant))
 
 
@@ -114,7 +114,8 @@ def steward_of(settings: Settings, *, is_demo: bool = False) -> Principal:
     return principal
 
 
-def _control_file(settings: Settings, server: ServeSettings) -> ControlFile:
+def control_file(settings: Settings, server: ServeSettings) -> ControlFile:
+    """The control file that the settings name, or the one beside the store."""
     from ..server.control import ControlFile
 
     if server.control is not None:
@@ -141,7 +142,7 @@ def _run(settings: Settings, server: ServeSettings, *, is_demo: bool) -> None:
     if is_demo and server.host not in LOOPBACK:
         raise InvalidInput("--demo listens on loopback alone", code="open_port")
 
-    with closing(_control_file(settings, server)) as control:
+    with closing(control_file(settings, server)) as control:
         require_protection(
             server.host,
             control,

@@ -23,7 +23,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Self
 
-from ..backend.caller import Caller
+from ..backend.caller import ClientPart
 from .connect import connect
 from .memory import Memory
 
@@ -31,7 +31,7 @@ from .memory import Memory
 class AsyncPart:
     """The twin of a part of the client, such as a view or a queue."""
 
-    def __init__(self, part: Caller) -> None:
+    def __init__(self, part: ClientPart) -> None:
         self._part = part
 
     def __getattr__(self, name: str) -> Any:
@@ -109,9 +109,13 @@ async def _run(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 
 def _twin(value: Any) -> Any:
-    if isinstance(value, Memory):
-        return AsyncMemory(lambda: value)
-    return AsyncPart(value) if isinstance(value, Caller) else value
+    if not isinstance(value, ClientPart):
+        return value
+    # A memory on a server is no `Memory`, but like each of them it binds callers.
+    if hasattr(value, "bind"):
+        memory: Any = value
+        return AsyncMemory(lambda: memory)
+    return AsyncPart(value)
 
 
 def aconnect(url: str = "memory.db", **options: Any) -> AsyncMemory:

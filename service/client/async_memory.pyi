@@ -411,4 +411,5 @@ def aconnect(
     tenant_key: bytes | None = None,
     artifacts: ArtifactFiles | str | None = None,
     artifact_bytes: int = MAX_BYTES,
+    token: str | None = None,
 ) -> AsyncMemory: ...

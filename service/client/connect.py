@@ -36,6 +36,7 @@ Durability = Literal["full", "normal"]
 Cells = Sequence[Cell] | Resolve
 """Which tenants live on servers of their own: a list, or a function asked every time."""
 
+_HTTP = ("https://", "http://")
 _SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
 
@@ -59,6 +60,7 @@ def connect(
     tenant_key: bytes | None = None,
     artifacts: ArtifactFiles | str | None = None,
     artifact_bytes: int = MAX_BYTES,
+    token: str | None = None,
 ) -> Memory:
     """Open a store and return the memory of its owner, or of `principal`.
 
@@ -77,10 +79,18 @@ def connect(
     where originals are kept, none for a server by default: a folder or a URL of fsspec; and
     `artifact_bytes` the most that one may hold.
 
+    With an address of https (or of http on this machine) it is the memory of a server
+    (`tenure serve`), as the bearer of `token` sees it; the store's own options stay with the
+    server.
+
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings`: not an option of the store.
         Unavailable: when the store cannot be opened, with what to do.
     """
+    if url.startswith(_HTTP):
+        remote: Memory = import_module("tenure.service.remote.memory").open_remote(url, token)
+        return remote
+
     chosen_encoder, finder = _encoder(encoder), _finder(mentions)
     place = Place(url, auth, database, cells, vector_index, durability)
     store, originals = _with_originals(place, artifacts, artifact_bytes)

@@ -32,16 +32,19 @@ from .memories import Memories
 from .metrics import Meter
 from .pages import FOLDER
 from .problems import refuse, refuse_malformed, refuse_unexpected, refuse_unserved
+from .programs import Programs
 from .state import ServerState
 
 
 def build_app(settings: ServerSettings) -> FastAPI:
     """The app over an open store; closing the store stays with whoever opened it."""
     state = ServerState(settings, Memories(settings.memory))
+    programs = Programs(state)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        yield
+        async with programs.running():
+            yield
         # Requests that run are answered by now; what they put off is kept too.
         await run_in_threadpool(state.memories.flush)
 
@@ -60,5 +63,6 @@ def build_app(settings: ServerSettings) -> FastAPI:
     pages = (home, entity_page, review_page, envelope_page, queue_page, person_page)
     for module in (health, sign_in, *pages):
         app.include_router(module.router)
+    app.router.routes.extend(programs.routes)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"))
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ from ...schema.principal import Principal
 
 if TYPE_CHECKING:
     from ..client.memory import Memory
+    from .bearers import SigningKeys
     from .control import ControlFile
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -17,6 +19,23 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 MAX_BODY_BYTES: Final = 8_000_000
 """Size of a request's body; an import streams line by line within its own limits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OidcSettings:
+    """Whom an issuer vouches for, and which of its claims say what."""
+
+    issuer: str
+    audience: str
+    jwks_url: str
+    tenant: str | None = None
+    """The tenant of every caller; None: the claim of `tenant_claim` states it."""
+    tenant_claim: str = "tenant"
+    user_claim: str = "sub"
+    roles_claim: str = ""
+    """A claim with a list; empty: nobody has a role."""
+    roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Our roles by the issuer's words; a word that is not here gives none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +54,10 @@ class ServerSettings:
     https: bool = False
     """Whether clients reach it by https, through a proxy: cookies are then sent by https alone."""
     is_demo: bool = False
+    oidc: OidcSettings | None = None
+    """An issuer whose tokens are taken beside keys."""
+    oidc_keys: SigningKeys | None = None
+    """Where the issuer's keys come from; by default its own address."""
     max_body_bytes: int = MAX_BODY_BYTES
 
     def __post_init__(self) -> None:

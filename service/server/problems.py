@@ -40,9 +40,14 @@ _STATUS: Final[Mapping[type[TenureError], int]] = {
     ContextBudgetExhausted: 422,
     Fault: 500,
 }
-_STATUS_OF_CODE: Final[Mapping[str, int]] = {SIGN_IN: 401, "stale_version": 412}
+_STATUS_OF_CODE: Final[Mapping[str, int]] = {
+    SIGN_IN: 401,
+    "stale_version": 412,
+    "idempotency_mismatch": 422,
+}
 
 _TITLES: Final[Mapping[int, str]] = {
+    400: "Not complete",
     401: "Nobody is signed in",
     403: "Not allowed",
     404: "Not there",
@@ -52,6 +57,7 @@ _TITLES: Final[Mapping[int, str]] = {
     413: "Too large",
     421: "Not served under this name",
     422: "Not understood",
+    428: "Not without a version",
     500: "An error of tenure",
     503: "The store does not answer",
 }
@@ -99,7 +105,9 @@ def refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, TenureError)
     if error.code == SIGN_IN and request.method == "GET" and wants_page(request):
         return RedirectResponse(sign_in_address(request), status_code=303)
-    return problem_response(request, problem(status_of(error), error.code, str(error)))
+    # The class tells a program who must act; the client raises it again.
+    body = problem(status_of(error), error.code, str(error)) | {"kind": type(error).__name__}
+    return problem_response(request, body)
 
 
 def refuse_malformed(request: Request, error: Exception) -> Response:

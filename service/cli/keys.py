@@ -1,0 +1,104 @@
+"""`tenure keys`: credentials of programs that reach a server of this store."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .frame import answer, caller, examples, frame_of
+from .serve import control_file
+from .show import Columns
+
+if TYPE_CHECKING:
+    from ..server.keys import KeyRecord, KeyRing
+
+app = typer.Typer()
+keys = typer.Typer(help="Keys of programs.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+
+_DAY_S = 86_400
+
+
+@contextmanager
+def _ring(context: typer.Context) -> Generator[KeyRing]:
+    from ..server.keys import KeyRing
+
+    settings = frame_of(context).settings().settings
+    with closing(control_file(settings, settings.server)) as control:
+        yield KeyRing(control)
+
+
+@keys.command(
+    epilog=examples(
+        "tenure --tenant acme --user ann --role member keys create --allow memory:read",
+        "tenure --role service keys create --allow memory:read --allow token:issue --days 90",
+    )
+)
+def create(
+    context: typer.Context,
+    allow: Annotated[
+        list[str], typer.Option(metavar="PERMIT", help="Such as memory:read; repeat it.")
+    ],
+    name: Annotated[str, typer.Option(help="For the list.")] = "",
+    days: Annotated[float | None, typer.Option(min=0, help="How long it opens.")] = None,
+) -> None:
+    """Make a key for the caller that the options before the command name; shown once."""
+    settings = frame_of(context).settings().settings
+    if settings.caller.authority_level is None:
+        weaker = settings.caller.model_copy(update={"authority_level": 2})
+        settings = settings.model_copy(update={"caller": weaker})
+
+    seconds = None if days is None else days * _DAY_S
+    with _ring(context) as ring:
+        text = ring.create(caller(settings), allow, name=name, seconds=seconds)
+    answer(context, {"key": text}, text)
+
+
+_COLUMNS: Columns = {
+    "id": "key_id",
+    "name": "name",
+    "user": "user",
+    "roles": "roles",
+    "allows": "permits",
+    "made": lambda key: _day(key.made_s),
+    "ends": lambda key: _day(key.ends_s),
+}
+
+
+def _day(seconds: float | None) -> object:
+    return "never" if seconds is None else datetime.fromtimestamp(int(seconds), UTC)
+
+
+@keys.command("list", epilog=examples("tenure keys list"))
+def list_keys(context: typer.Context) -> None:
+    """List the keys of the tenant, without their secrets."""
+    tenant = frame_of(context).settings().settings.tenant
+    with _ring(context) as ring:
+        records: tuple[KeyRecord, ...] = ring.records(tenant)
+    answer(context, records, _COLUMNS)
+
+
+@keys.command(epilog=examples("tenure keys rotate 4f0c2a9b1d7e --overlap-hours 48"))
+def rotate(
+    context: typer.Context,
+    key_id: Annotated[str, typer.Argument(metavar="ID")],
+    overlap_hours: Annotated[
+        float, typer.Option(min=0, help="How long the old one still opens.")
+    ] = 24,
+) -> None:
+    """Give a key a new secret; shown once."""
+    with _ring(context) as ring:
+        text = ring.rotate(key_id, overlap_seconds=overlap_hours * 3600)
+    answer(context, {"key": text}, text)
+
+
+@keys.command(epilog=examples("tenure keys revoke 4f0c2a9b1d7e"))
+def revoke(context: typer.Context, key_id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+    """End a key and all tokens of it, at once."""
+    with _ring(context) as ring:
+        ring.revoke(key_id)
+    answer(context, {"revoked": key_id}, f"{key_id} opens nothing any more")

@@ -1,0 +1,1 @@
+"""The client over HTTP: the same classes, whose calls another process answers."""

@@ -1,0 +1,288 @@
+"""`Memory` over HTTP: the classes of the client, whose methods another process answers.
+
+Each method of a remote class has the signature of the method it stands for, and is made from
+its row in the table of calls: it binds the arguments, sends them under their names, and reads
+the answer back as the record that the embedded client returns. A refusal becomes the same error
+with the same code.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+from urllib.parse import urlsplit
+
+from ...schema import errors
+from ...schema.errors import InvalidInput, TenureError, Unavailable
+from ...schema.principal import Principal
+from ...schema.write import Moment
+from ..backend.caller import ClientPart
+from ..calls.envelope import EnvelopeRecord
+from ..calls.models import answer_adapter, request_json
+from ..calls.table import (
+    BY_NAME,
+    CALLS,
+    DECISIONS,
+    EMBEDDED_ONLY,
+    PARTS,
+    Call,
+    PointInTime,
+    path_of,
+)
+from ..client.memory import Memory
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from ..reading.view import View
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+TIMEOUT_S: Final = 60.0
+_TRIES: Final = 3
+"""Of a request that no answer came to; a writing one carries its key, so it is done once."""
+
+_ERRORS: Final[dict[str, type[TenureError]]] = {
+    kind.__name__: kind
+    for kind in (
+        errors.Conflict,
+        errors.ContextBudgetExhausted,
+        errors.Fault,
+        errors.Forbidden,
+        errors.InvalidInput,
+        errors.NotFound,
+        errors.Unavailable,
+    )
+}
+_BY_STATUS: Final[dict[int, type[TenureError]]] = {404: errors.NotFound, 500: errors.Fault}
+"""For problems that no error of ours made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The way to a server: an HTTP client and the token that it sends."""
+
+    http: httpx2.Client
+    token: str
+
+    def call(self, call: Call, arguments: dict[str, Any]) -> Any:
+        """Ask a server for a call.
+
+        Raises:
+            TenureError: what the server refused with, as its own class and code.
+            Unavailable: `server_unreachable`.
+        """
+        headers: dict[str, str] = {}
+        if call.writes:
+            headers["idempotency-key"] = str(arguments.get("idempotency_key") or uuid.uuid4())
+        if call.name in DECISIONS:
+            headers["if-match"] = str(self._version(arguments))
+
+        body = request_json(call, arguments)
+        answer = self._response_body("POST", path_of(call), body, headers)
+        value = answer_adapter(call).validate_json(answer)
+        return value.envelope() if isinstance(value, EnvelopeRecord) else value
+
+    def token_for(self, fields: dict[str, Any]) -> str:
+        """A short token for another user or session of the key."""
+        answer = self._response_body("POST", "/v1/tokens", json.dumps(fields).encode(), {})
+        return str(json.loads(answer)["token"])
+
+    def _version(self, arguments: dict[str, Any]) -> int:
+        """The version that a decision is about: the stated one, else what stands now."""
+        version = arguments.pop("version", None)
+        if version is not None:
+            return int(version)
+        page = self.call(BY_NAME["reviews.get"], {"review_id": arguments["review_id"]})
+        return int(page.review.version)
+
+    def _response_body(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> bytes:
+        import httpx2
+
+        headers = {
+            **headers,
+            "authorization": f"Bearer {self.token}",
+            "content-type": "application/json",
+        }
+        for attempt in range(_TRIES):
+            try:
+                response = self.http.request(method, path, content=body, headers=headers)
+            except httpx2.TransportError as error:
+                if attempt + 1 < _TRIES:
+                    continue
+                raise Unavailable(
+                    f"{self.http.base_url} does not answer: {error}; look whether it is served",
+                    code="server_unreachable",
+                ) from error
+            if response.status_code >= 400:
+                raise _refusal(response)
+            return response.content
+        raise AssertionError("the last try returns or raises")
+
+
+def _refusal(response: httpx2.Response) -> TenureError:
+    try:
+        body: dict[str, Any] = response.json()
+        code, detail = str(body["code"]), str(body["detail"])
+    except (ValueError, KeyError, TypeError):
+        return Unavailable(
+            f"the server answered {response.status_code} without a reason; is it tenure?",
+            code="server_unreachable",
+        )
+
+    by_status = _BY_STATUS.get(response.status_code, InvalidInput)
+    kind = _ERRORS.get(str(body.get("kind")), by_status)
+    return kind(detail, code=code, trace_id=str(body.get("trace_id", "")))
+
+
+def _method(call: Call) -> Any:
+    """The method of a remote class that stands for a call."""
+    if isinstance(call.function, property):
+
+        def read(self: Any) -> Any:
+            return self._link.call(call, {})
+
+        return property(read, doc=call.function.__doc__)
+
+    function = cast("Callable[..., Any]", call.function)
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(self, *args, **kwargs).arguments
+        arguments = {name: value for name, value in bound.items() if name != "self"}
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                arguments |= arguments.pop(name, {})
+        return self._link.call(call, self._point() | arguments)
+
+    return ask
+
+
+def _embedded_only(name: str, reason: str) -> Any:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise InvalidInput(
+            f"{name} works only where the store is open: {reason}", code="embedded_only"
+        )
+
+    return refuse
+
+
+def _methods(part: str) -> dict[str, Any]:
+    methods: dict[str, Any] = {}
+    for name, reason in EMBEDDED_ONLY.items():
+        owner, _, method = name.rpartition(".")
+        if owner == part:
+            methods[method] = _embedded_only(name, reason)
+    for call in CALLS:
+        if call.part == part:
+            methods[call.method] = _method(call)
+    return methods
+
+
+class RemotePart(ClientPart):
+    """A part of the memory: how it is reached, and where in time it stands."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def _point(self) -> dict[str, Any]:
+        return {}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self._link.http.base_url)!r})"
+
+
+def _part_class(part: str) -> type[RemotePart]:
+    name = "Remote" + PARTS[part].__name__
+    return type(name, (RemotePart,), {"__doc__": PARTS[part].__doc__, **_methods(part)})
+
+
+_CLASSES: Final = {part: _part_class(part) for part in PARTS}
+
+
+class RemoteView(_CLASSES["view"]):  # type: ignore[misc]
+    """A view whose point the server resolved once, so that all of its answers are of one moment."""
+
+    def __init__(self, link: Link, point: PointInTime) -> None:
+        super().__init__(link)
+        self.valid, self.tx = point
+
+    def _point(self) -> dict[str, Any]:
+        return {"valid": self.valid or "infinity", "tx": self.tx or "-infinity"}
+
+
+class RemoteMemory(_CLASSES[""]):  # type: ignore[misc]
+    """A memory on a server, as the bearer of a token sees it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the connections go."""
+        self._link.http.close()
+
+    def flush(self) -> None:
+        """Do nothing: what a server acknowledged, it keeps."""
+
+    def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
+        """Return the view of (valid, tx); None means now."""
+        point = self._link.call(BY_NAME["as_of"], {"valid": valid, "tx": tx})
+        return cast("View", RemoteView(self._link, point))
+
+    def bind(self, principal: Principal) -> Memory:
+        """The same server for another user or session, by a short token of this key.
+
+        Raises:
+            Forbidden: `permit_required` for a key that issues no tokens; `beyond_key`.
+        """
+        fields: dict[str, Any] = {
+            "user": principal.user,
+            "session": principal.session,
+            "roles": sorted(principal.roles),
+            "projects": sorted(principal.projects),
+            "clearance": principal.clearance.value,
+            "authority_level": int(principal.authority_level),
+        }
+        token = self._link.token_for(fields)
+        return cast("Memory", RemoteMemory(replace(self._link, token=token)))
+
+
+def _reader_of(part: str) -> property:
+    return property(lambda self: _CLASSES[part](self._link), doc=PARTS[part].__doc__)
+
+
+for _part in set(PARTS) - {"", "view"}:
+    setattr(RemoteMemory, _part, _reader_of(_part))
+
+
+def open_remote(url: str, token: str) -> Memory:
+    """The memory of a server.
+
+    Raises:
+        InvalidInput: `bad_settings` without a token.
+        Unavailable: `extra_missing`.
+    """
+    if not token:
+        raise InvalidInput("a server asks for a key; give token=", code="bad_settings")
+    if url.startswith("http://") and urlsplit(url).hostname not in _LOOPBACK:
+        raise InvalidInput(
+            "a key that travels in the open belongs to everybody; use https", code="bad_settings"
+        )
+    try:
+        import httpx2
+    except ModuleNotFoundError as error:
+        raise Unavailable(
+            "the client is not installed; run: pip install 'tenure[client]'", code="extra_missing"
+        ) from error
+
+    # The trust store is read for https alone; it takes longer than a request.
+    http = httpx2.Client(base_url=url, timeout=TIMEOUT_S, verify=url.startswith("https:"))
+    return cast("Memory", RemoteMemory(Link(http, token)))

@@ -1,0 +1,188 @@
+"""`/v1`: one route for each row of the table of calls, and what only HTTP has.
+
+Reading calls answer GET with query parameters and POST with a JSON body; writing calls take POST
+with an `Idempotency-Key`. Who asks comes from the bearer token and nothing else: a cookie opens
+nothing here, so that no page of another site can call it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ...schema.errors import Forbidden, InvalidInput
+from ..calls.models import request_model
+from ..calls.run import run_json
+from ..calls.table import CALLS, DECISIONS, Call, path_of
+from ..client.memory import Memory
+from .bearers import Bearers
+from .control import ControlFile
+from .idempotency import AnswerBook, StoredAnswer
+from .keys import Credential
+from .memories import Memories
+from .openapi import description
+from .problems import problem, problem_response
+
+JSON: Final = "application/json"
+_ERASING: Final = frozenset({"erase", "erase_session", "artifacts.erase"})
+_KEY_LIMIT: Final = 200
+"""Characters of an Idempotency-Key."""
+
+_TENANT_HEADERS: Final = ("x-tenant", "x-tenant-id", "tenant")
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """The routes over open memories."""
+
+    bearers: Bearers
+    memories: Memories
+    answers: AnswerBook
+
+    def routes(self) -> list[Route]:
+        """Every route, in the order of the table."""
+        routes = [
+            Route("/v1/openapi.json", _description, methods=["GET"]),
+            Route("/v1/version", _version, methods=["GET"]),
+            Route("/v1/tokens", self._issue, methods=["POST"]),
+        ]
+        for call in CALLS:
+            methods = ["POST"] if call.writes else ["GET", "POST"]
+            routes.append(Route(path_of(call), self._handler(call), methods=methods))
+        return routes
+
+    def _handler(self, call: Call) -> Callable[[Request], Any]:
+        async def handle(request: Request) -> Response:
+            body = await request.body()
+            return await run_in_threadpool(self._answer, call, request, body)
+
+        return handle
+
+    def _answer(self, call: Call, request: Request, body: bytes) -> Response:
+        credential = self.bearers.of_request(request)
+        credential.require(call.permit)
+        arguments = _arguments(call, request, body)
+        check_tenant(request, arguments, credential)
+
+        memory = self.memories.bound(credential.principal)
+        if not call.writes:
+            return Response(run_json(memory, call, arguments), media_type=JSON)
+        return self._write_answer(call, request, memory, arguments)
+
+    def _write_answer(
+        self, call: Call, request: Request, memory: Memory, arguments: dict[str, Any]
+    ) -> Response:
+        key = request.headers.get("idempotency-key", "")
+        if not key or len(key) > _KEY_LIMIT:
+            body = problem(
+                400,
+                "idempotency_key_required",
+                f"state a new Idempotency-Key of at most {_KEY_LIMIT} characters",
+            )
+            return problem_response(request, body)
+        if call.name in DECISIONS:
+            if "if-match" not in request.headers:
+                body = problem(428, "version_required", "state the case's version in If-Match")
+                return problem_response(request, body)
+            arguments["version"] = _version_number(request.headers["if-match"])
+
+        caller = memory.principal
+        fingerprint = json.dumps([call.name, arguments], sort_keys=True).encode()
+        known = self.answers.begin(caller, key, fingerprint)
+        if known is not None:
+            headers = {"idempotent-replayed": "true"}
+            return Response(known.body, known.status, headers, media_type=JSON)
+
+        # The store commits the key with the write: after a crash a retry finds its receipt there.
+        if call.name == "write" and not arguments.get("dry_run"):
+            arguments.setdefault("idempotency_key", key)
+        try:
+            answer = run_json(memory, call, arguments)
+        except BaseException:
+            self.answers.give_up(caller, key)
+            raise
+
+        if call.name in _ERASING:
+            self.answers.forget(caller.tenant)
+        self.answers.finish(caller, key, StoredAnswer(200, answer))
+        return Response(answer, media_type=JSON)
+
+    async def _issue(self, request: Request) -> Response:
+        credential = self.bearers.of_request(request)
+        fields = _json_object(await request.body())
+        token, ends_s = await run_in_threadpool(self.bearers.ring.issue, credential, fields)
+        return JSONResponse({"token": token, "expires_at": ends_s})
+
+
+def check_tenant(request: Request, arguments: dict[str, Any], credential: Credential) -> None:
+    """Refuse a request that names a tenant which is not the credential's.
+
+    Raises:
+        Forbidden: `tenant_mismatch`.
+    """
+    tenants = [request.headers[name] for name in _TENANT_HEADERS if name in request.headers]
+    if isinstance(arguments.get("tenant"), str):
+        tenants.append(arguments.pop("tenant"))
+    if any(tenant != credential.principal.tenant for tenant in tenants):
+        raise Forbidden(
+            "the tenant comes from the credential, and this one is another's",
+            code="tenant_mismatch",
+        )
+
+
+def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:
+    if request.method == "POST":
+        return _json_object(body)
+
+    # Query parameters are texts; a field that takes several is repeated.
+    fields = request_model(call).model_fields
+    arguments: dict[str, Any] = {}
+    for name in request.query_params:
+        values = request.query_params.getlist(name)
+        takes_many = name in fields and "Sequence" in str(fields[name].annotation)
+        arguments[name] = values if takes_many else values[-1]
+    return arguments
+
+
+def _json_object(body: bytes) -> dict[str, Any]:
+    """The object that a body holds; an empty body is an empty one.
+
+    Raises:
+        InvalidInput: `bad_request`.
+    """
+    try:
+        tree: Any = json.loads(body or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("the body is no JSON", code="bad_request") from error
+    if not isinstance(tree, dict):
+        raise InvalidInput("the body must be a JSON object", code="bad_request")
+    return tree  # pyright: ignore[reportUnknownVariableType]
+
+
+def _version_number(header: str) -> int:
+    text = header.strip().removeprefix("W/").strip('"')
+    if not text.isdecimal() or len(text) > 9:
+        raise InvalidInput("If-Match holds the version of the case, a number", code="bad_request")
+    return int(text)
+
+
+async def _description(_: Request) -> Response:
+    return JSONResponse(description())
+
+
+async def _version(_: Request) -> Response:
+    from importlib.metadata import version
+
+    return JSONResponse({"version": version("tenure")})
+
+
+def build_api(control: ControlFile, memories: Memories, bearers: Bearers) -> Api:
+    """The routes of a server."""
+    return Api(bearers, memories, AnswerBook(control))

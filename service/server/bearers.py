@@ -1,0 +1,120 @@
+"""Bearer tokens of a server: its own keys and short tokens, and those of an OIDC issuer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from starlette.requests import HTTPConnection
+
+from ...schema.errors import Forbidden, InvalidInput
+from ...schema.principal import Principal
+from ..calls.table import Permit
+from .config import OidcSettings
+from .identity import SIGN_IN
+from .keys import Credential, KeyRing
+
+_ALGORITHMS: Final = ("RS256", "ES256")
+"""A fixed list: the token never says how it is to be checked."""
+
+_LEEWAY_SECONDS: Final = 30
+_COMMON_PERMITS: Final = frozenset({Permit.READ.value, Permit.WRITE.value, Permit.COMPILE.value})
+
+
+class SigningKeys(Protocol):
+    """Where the public key of a token comes from: an issuer's set, capped in how often."""
+
+    def get_signing_key_from_jwt(self, token: str | bytes) -> Any:
+        """Return the key that the token names."""
+        ...
+
+
+class OidcVerifier:
+    """Checks the tokens of one issuer."""
+
+    def __init__(self, settings: OidcSettings, keys: SigningKeys | None = None) -> None:
+        self._settings = settings
+        self._keys = keys or _fetched_keys(settings.jwks_url)
+
+    def credential(self, token: str) -> Credential | None:
+        """What a token stands for; None for any that does not hold."""
+        import jwt
+
+        settings = self._settings
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                self._keys.get_signing_key_from_jwt(token).key,
+                algorithms=list(_ALGORITHMS),
+                audience=settings.audience,
+                issuer=settings.issuer,
+                leeway=_LEEWAY_SECONDS,
+                options={"require": ["exp", "iss", "aud", settings.user_claim]},
+            )
+        except jwt.PyJWTError:
+            return None
+
+        tenant = settings.tenant or claims.get(settings.tenant_claim)
+        user = claims[settings.user_claim]
+        if not isinstance(tenant, str) or not isinstance(user, str):
+            return None
+        try:
+            principal = Principal(tenant=tenant, user=user, roles=self._roles(claims))
+        except InvalidInput:
+            return None
+
+        known = {permit.value for permit in Permit}
+        scopes = frozenset(str(claims.get("scope", "")).split()) & known
+        return Credential(principal, scopes or _COMMON_PERMITS)
+
+    def _roles(self, claims: Mapping[str, Any]) -> frozenset[str]:
+        words: Any = claims.get(self._settings.roles_claim, ())
+        if not isinstance(words, list):
+            return frozenset()
+
+        roles: set[str] = set()
+        for word in words:  # pyright: ignore[reportUnknownVariableType]
+            if word in self._settings.roles:
+                roles.add(self._settings.roles[word])
+        return frozenset(roles)
+
+
+def _fetched_keys(url: str) -> SigningKeys:
+    import jwt
+
+    # The set is asked again at most every five minutes, whatever key ids tokens make up.
+    return jwt.PyJWKClient(url, cache_jwk_set=True, lifespan=300, timeout=5)
+
+
+class Bearers:
+    """Every kind of bearer token that a server takes."""
+
+    def __init__(self, ring: KeyRing, oidc: OidcVerifier | None = None) -> None:
+        self.ring = ring
+        self._oidc = oidc
+
+    def __call__(self, token: str) -> Principal | None:
+        """Who a token stands for."""
+        credential = self.credential(token)
+        return credential.principal if credential else None
+
+    def credential(self, token: str) -> Credential | None:
+        """What a token stands for, and allows."""
+        if token.startswith(("tnr_", "tnt_")):
+            return self.ring.credential(token)
+        return self._oidc.credential(token) if self._oidc else None
+
+    def of_request(self, request: HTTPConnection) -> Credential:
+        """The credential of a request's header; cookies and parameters count for nothing.
+
+        Raises:
+            Forbidden: `sign_in_needed`.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        credential = self.credential(token.strip()) if scheme.lower() == "bearer" else None
+        if credential is None:
+            raise Forbidden(
+                "send a key that is known and has not ended: Authorization: Bearer tnr_…",
+                code=SIGN_IN,
+            )
+        return credential

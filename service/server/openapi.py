@@ -1,0 +1,170 @@
+"""The description of `/v1`: OpenAPI 3.1, made from the table of calls.
+
+It is committed as `docs/openapi.json`; a test fails where the two differ.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import models_json_schema
+
+from ..calls.models import answer_adapter, request_model
+from ..calls.table import CALLS, DECISIONS, Call, path_of
+
+_REF: Final = "#/components/schemas/{model}"
+_SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
+_IDEMPOTENCY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": True,
+    "description": "New for each request; a retry states it again and gets the first answer.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+}
+_IF_MATCH: Final = {
+    "name": "If-Match",
+    "in": "header",
+    "required": True,
+    "description": "The version of the case that is decided.",
+    "schema": {"type": "string", "pattern": '^(W/)?"?[0-9]{1,9}"?$'},
+}
+_PROBLEMS: Final = {
+    "400": "Malformed, or without an Idempotency-Key",
+    "401": "No credential that is known",
+    "403": "The credential does not allow it",
+    "404": "Not there, or not for this caller",
+    "409": "The state moved, or the first request still runs",
+    "412": "The case was decided meanwhile",
+    "413": "Too large",
+    "421": "Not served under this host",
+    "422": "The input cannot be taken; the code says why",
+    "428": "Without If-Match",
+    "503": "The store does not answer",
+}
+_PROBLEM_SCHEMA: Final = {
+    "type": "object",
+    "description": "RFC 9457 problem details.",
+    "required": ["type", "title", "status", "code", "detail", "trace_id"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "code": {"type": "string", "description": "Stable; docs/errors.md has them all."},
+        "detail": {"type": "string"},
+        "kind": {"type": "string", "description": "The class of our error."},
+        "trace_id": {"type": "string"},
+        "errors": {"type": "array", "items": {"type": "object"}},
+    },
+}
+
+
+@cache
+def description() -> dict[str, Any]:
+    """The whole description."""
+    models = [(request_model(call), "validation") for call in CALLS]
+    _, requests = models_json_schema(models, ref_template=_REF)  # type: ignore[arg-type]
+    answers, answer_schemas = _answer_schemas()
+    schemas = {**requests.get("$defs", {}), **answer_schemas, "Problem": _PROBLEM_SCHEMA}
+
+    paths: dict[str, Any] = {}
+    for call in CALLS:
+        operations = {"post": _operation(call, answers[call.name], with_body=True)}
+        if not call.writes:
+            operations["get"] = _operation(call, answers[call.name], with_body=False)
+        paths[path_of(call)] = operations
+
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "tenure", "version": "1"},
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted(schemas.items())),
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"bearer": []}],
+    }
+
+
+def _answer_schemas() -> tuple[dict[str, Any], dict[str, Any]]:
+    inputs = [(call.name, "serialization", answer_adapter(call)) for call in CALLS]
+    by_key, definitions = TypeAdapter.json_schemas(inputs, ref_template=_REF)  # type: ignore[arg-type]
+    answers = {name: schema for (name, _), schema in by_key.items()}
+
+    # A record that is asked with and answered has two forms, which must not share a name.
+    answer_names = {name: f"{name}Answer" for name in definitions.get("$defs", {})}
+    texts = {_REF.format(model=old): _REF.format(model=new) for old, new in answer_names.items()}
+    schemas = {
+        answer_names[name]: _with_references(schema, texts)
+        for name, schema in definitions.get("$defs", {}).items()
+    }
+    return _with_references(answers, texts), schemas
+
+
+def _with_references(tree: Any, texts: dict[str, str]) -> Any:
+    if isinstance(tree, dict):
+        branches: dict[str, Any] = tree
+        return {
+            name: texts.get(value, value) if name == "$ref" else _with_references(value, texts)
+            for name, value in branches.items()
+        }
+    if isinstance(tree, list):
+        entries: list[Any] = tree
+        return [_with_references(entry, texts) for entry in entries]
+    return tree
+
+
+def _operation(call: Call, answer: Any, *, with_body: bool) -> dict[str, Any]:
+    model = request_model(call)
+    documentation = inspect.getdoc(call.function) or ""
+    operation: dict[str, Any] = {
+        "operationId": call.name.replace(".", "_") + ("" if with_body else "_get"),
+        "summary": documentation.partition("\n")[0],
+        "description": f"Needs the permit `{call.permit}`.",
+        "responses": _responses(answer),
+    }
+
+    if not with_body:
+        operation["parameters"] = _parameters(model.model_json_schema(ref_template=_REF))
+        return operation
+
+    schema = {"$ref": _REF.format(model=model.__name__)}
+    operation["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+    headers = [_IDEMPOTENCY] if call.writes else []
+    headers += [_IF_MATCH] if call.name in DECISIONS else []
+    if headers:
+        operation["parameters"] = headers
+    return operation
+
+
+def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """The query parameters of the fields that a text can state."""
+    required_names = set(schema.get("required", ()))
+    parameters: list[dict[str, Any]] = []
+    for name, field in schema.get("properties", {}).items():
+        scalar = _scalar(field)
+        if scalar is not None:
+            is_required = name in required_names
+            parameters.append(
+                {"name": name, "in": "query", "required": is_required, "schema": scalar}
+            )
+    return parameters
+
+
+def _scalar(field: dict[str, Any]) -> dict[str, Any] | None:
+    options = field.get("anyOf", [field])
+    plain = [option for option in options if option.get("type") in _SCALARS - {"null"}]
+    # An entity is a text or a reference: as a parameter it is the text.
+    return dict(plain[0]) if plain else None
+
+
+def _responses(answer: Any) -> dict[str, Any]:
+    responses: dict[str, Any] = {
+        "200": {"description": "Done", "content": {"application/json": {"schema": answer}}}
+    }
+    problem = {"application/problem+json": {"schema": {"$ref": _REF.format(model="Problem")}}}
+    for status, text in _PROBLEMS.items():
+        responses[status] = {"description": text, "content": problem}
+    return responses

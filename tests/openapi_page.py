@@ -1,0 +1,16 @@
+"""Write `docs/openapi.json`: `python -P tests/openapi_page.py > docs/openapi.json`."""
+
+from __future__ import annotations
+
+import json
+
+from tenure.service.server.openapi import description
+
+
+def page() -> str:
+    """Return the description as it must stand in `docs/`."""
+    return json.dumps(description(), sort_keys=True, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,281 @@
+"""`/v1` and `/mcp` on a real server: routes, refusals, retries, and two callers who never meet."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+import tenure
+from tenure.schema.principal import OWNER
+from tenure.service.calls.table import BY_NAME, CALLS, DECISIONS, path_of
+from tenure.service.mcp.server import build_server
+from tenure.service.server.idempotency import KEEP_SECONDS, AnswerBook
+from tenure.service.server.openapi import description
+from tenure.tests.service.server.served import RunningServer, serving
+from tenure.tests.source_tree import ROOT
+
+FACT = {"subject": "Sam Rivera", "slot": "office", "value": "Chicago"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server over a folder: a file a tenant, so that two tenants live side by side."""
+    folder = tmp_path_factory.mktemp("server")
+    with tenure.connect(f"{folder}/stores/") as memory, serving(memory, folder) as server:
+        yield server
+
+
+def client(server: RunningServer, key: str = "") -> httpx2.Client:
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    return httpx2.Client(base_url=server.url, headers=headers, timeout=30, verify=False)
+
+
+def post(http: httpx2.Client, path: str, body: Any, key: str | None = "", **headers: str) -> Any:
+    idempotency = {"idempotency-key": key or str(uuid.uuid4())} if key is not None else {}
+    return http.post(path, json=body, headers={**idempotency, **headers})
+
+
+@pytest.fixture
+def owner(server: RunningServer) -> Iterator[httpx2.Client]:
+    with client(server, server.owner_key()) as http:
+        yield http
+
+
+def code(response: Any) -> str:
+    assert response.headers["content-type"] == "application/problem+json"
+    body = response.json()
+    assert body["status"] == response.status_code
+    return body["code"]
+
+
+def test_the_description_is_the_committed_one() -> None:
+    document = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))
+    assert document == json.loads(json.dumps(description())), "write it anew: see docs/http.md"
+
+
+def test_every_reference_of_the_description_leads_somewhere(owner: httpx2.Client) -> None:
+    document = owner.get("/v1/openapi.json").json()
+    assert document["openapi"] == "3.1.0"
+    names = set(document["components"]["schemas"])
+    text = json.dumps(document)
+    assert text.count("#/components/schemas/") > 100
+    for part in text.split("#/components/schemas/")[1:]:
+        assert part.partition('"')[0] in names
+    assert owner.get("/v1/version").json() == {"version": tenure.__version__}
+
+
+def test_reading_by_query_and_by_body(owner: httpx2.Client) -> None:
+    assert post(owner, "/v1/write", FACT).json()["outcome"] in ("accepted", "confirmed")
+    question = {"entity": "Sam Rivera", "slot": "office"}
+    by_query = owner.get("/v1/view/slot", params=question)
+    assert by_query.json()["value"] == "Chicago"
+    assert owner.post("/v1/view/slot", json=question).json()["value"] == "Chicago"
+    assert owner.get("/v1/log", params={"limit": "1"}).json()[0]["actor"] == "olga"
+    hits = owner.get("/v1/view/search", params={"text": "Chicago", "limit": 5}).json()
+    assert hits["hits"]
+
+
+def test_the_same_key_is_done_once(owner: httpx2.Client, server: RunningServer) -> None:
+    fact = {**FACT, "subject": "Retry Person"}
+    first = post(owner, "/v1/write", fact, key="k-1")
+    retry = post(owner, "/v1/write", fact, key="k-1")
+    assert retry.content == first.content
+    assert retry.headers["idempotent-replayed"] == "true"
+    assert code(post(owner, "/v1/write", {**fact, "value": "Rome"}, key="k-1")) == (
+        "idempotency_mismatch"
+    )
+    assert code(post(owner, "/v1/write", fact, key=None)) == "idempotency_key_required"
+    assert len(server.memory.history("Retry Person", "office")) == 1
+
+    # Another caller's key of the same name is its own.
+    with client(server, server.key(user="lee")) as lee:
+        lees = post(lee, "/v1/write", {**fact, "value": "Oslo", "scope": {}}, key="k-1")
+        assert lees.status_code == 200
+        assert lees.json()["object_id"] != first.json()["object_id"]
+
+    # The book may be lost with its process: the store knows the key, too.
+    server.control.rows("DELETE FROM answers")
+    assert post(owner, "/v1/write", fact, key="k-1").json()["replayed"] is True
+
+
+def test_a_first_request_that_runs_is_told(server: RunningServer) -> None:
+    book, caller = AnswerBook(server.control), tenure.Principal(user="zoe")
+    assert book.begin(caller, "k", b"request") is None
+    with pytest.raises(tenure.Conflict) as refusal:
+        book.begin(caller, "k", b"request")
+    assert refusal.value.code == "in_progress"
+    book.give_up(caller, "k")
+    assert book.begin(caller, "k", b"other") is None
+    assert KEEP_SECONDS == 86_400
+
+
+def test_a_batch_is_all_or_nothing(owner: httpx2.Client) -> None:
+    writes = [{**FACT, "subject": "Batch Person"}, {**FACT, "slot": "ofice"}]
+    assert code(post(owner, "/v1/write:batch", {"writes": writes})) == "unknown_vocabulary"
+    question = {"entity": "Batch Person", "slot": "office"}
+    assert owner.get("/v1/view/slot", params=question).json()["status"] == "unknown"
+    assert len(post(owner, "/v1/write:batch", {"writes": writes[:1]}).json()) == 1
+
+
+def test_a_decision_states_the_version(owner: httpx2.Client) -> None:
+    for name in DECISIONS:
+        body = {"review_id": "nothing"}
+        assert code(post(owner, path_of(BY_NAME[name]), body)) == "version_required"
+        assert code(post(owner, path_of(BY_NAME[name]), body, **{"if-match": '"1"'})) == (
+            "unknown_review"
+        )
+    wrong = post(owner, "/v1/reviews/accept", {"review_id": "x"}, **{"if-match": "new"})
+    assert code(wrong) == "bad_request"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/v1/history", b"{", 422),
+        ("/v1/history", b"[1]", 422),
+        ("/v1/history", b"[" * 100_000, 422),
+        ("/v1/history", b'{"entity": "a"}', 422),
+        ("/v1/history", b'{"entity": "a", "slot": "office", "more": 1}', 422),
+        ("/v1/explain", b'{"object_id": "nothing"}', 404),
+        ("/v1/nothing", b"{}", 404),
+    ],
+)
+def test_what_cannot_be_taken_is_a_problem(
+    owner: httpx2.Client, path: str, body: bytes, status: int
+) -> None:
+    response = owner.post(path, content=body)
+    assert response.status_code == status
+    assert code(response)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_every_route_asks_for_a_key_and_its_permit(server: RunningServer, call: Any) -> None:
+    with client(server) as anonymous:
+        refusal = anonymous.post(path_of(call), json={})
+        assert (refusal.status_code, code(refusal)) == (401, "sign_in_needed")
+        cookies = {"cookie": "tenure-8765=anything"}
+        assert anonymous.post(path_of(call), json={}, headers=cookies).status_code == 401
+        if call.writes:
+            assert anonymous.get(path_of(call)).status_code in (401, 405)
+
+    second = next(p for p in ("memory:read", "context:compile") if p != call.permit)
+    with client(server, server.key(second, user="ann")) as http:
+        assert code(post(http, path_of(call), {})) == "permit_required"
+
+
+def test_a_tenant_comes_from_the_key_alone(owner: httpx2.Client) -> None:
+    question = {"entity": "Sam Rivera", "slot": "office"}
+    foreign = owner.post("/v1/history", json=question, headers={"x-tenant-id": "other"})
+    assert (foreign.status_code, code(foreign)) == (403, "tenant_mismatch")
+    assert (
+        code(owner.post("/v1/history", json={**question, "tenant": "other"})) == "tenant_mismatch"
+    )
+    assert owner.post("/v1/history", json={**question, "tenant": "default"}).status_code == 200
+
+
+def test_tokens_are_issued_to_keys_that_may(server: RunningServer, owner: httpx2.Client) -> None:
+    with client(server, server.key(roles={"member"})) as service:
+        token = service.post("/v1/tokens", json={"user": "ann"}).json()["token"]
+        assert code(service.post("/v1/tokens", json={"roles": ["owner"]})) == "beyond_key"
+    with client(server, token) as ann:
+        assert post(ann, "/v1/write", {**FACT, "subject": "Token Person"}).status_code == 200
+        assert ann.get("/v1/log").json()[0]["actor"] == "ann"
+        assert code(ann.post("/v1/tokens", json={})) == "permit_required"
+
+
+CANARY = "zq-canary-93"
+
+
+def test_no_route_shows_what_is_another_s(server: RunningServer) -> None:
+    root = server.memory
+    victims = (
+        root.bind(tenure.Principal(user="ann", tenant="default")),
+        root.bind(tenure.Principal(**{**owner_fields(), "tenant": "other"})),
+    )
+    known_ids: list[str] = []
+    for victim in victims:
+        receipt = victim.write("Sam Rivera", "plan", CANARY, scope={"user": victim.principal.user})
+        envelope = victim.compile("assistant", f"What is the plan {CANARY}?")
+        artifact = victim.artifacts.put(CANARY, scope={"user": victim.principal.user})
+        victim.flush()
+        known_ids += [receipt.object_id, str(receipt.entity)]
+        known_ids += [envelope.envelope_id, artifact.address]
+
+    # Every field of a request is tried with the names and ids that an attacker may have learnt.
+    words = ["Sam Rivera", "plan", *known_ids]
+    with client(server, server.key(user="lee")) as http:
+        for call in CALLS:
+            for word in words:
+                response = post(http, path_of(call), guess(call, word), **{"if-match": "1"})
+                assert response.status_code < 500, (call.name, response.text)
+                assert CANARY not in response.text, call.name
+
+
+def owner_fields() -> dict[str, Any]:
+    return {"user": "boss", "roles": OWNER.roles, "clearance": OWNER.clearance}
+
+
+def guess(call: Any, word: str) -> dict[str, Any]:
+    """A request that states one word in every required field."""
+    from tenure.service.calls.models import request_model
+
+    schema = request_model(call).model_json_schema()
+    body: dict[str, Any] = {}
+    for name in schema.get("required", ()):
+        body[name] = "plan" if name == "slot" else [word] if name == "events" else word
+    if call.name == "compile":
+        body = {"task": "assistant", "query": word, "entities": [word]}
+    if call.name == "diff":
+        body = {"tx1": "-infinity", "tx2": "infinity"}
+    return body
+
+
+# ---- agents over HTTP
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+def test_agents_use_the_tools_on_the_same_port(server: RunningServer, mode: str) -> None:
+    key = server.key(user="ann", roles={"member"})
+    second = server.key(user="lee", roles={"member"})
+
+    async def use(token: str, tool: str, **arguments: Any) -> Any:
+        headers = {"authorization": f"Bearer {token}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=30, verify=False) as http:
+            transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
+            async with Client(transport, mode=mode) as session:
+                return await session.call_tool(tool, arguments)
+
+    async def work() -> None:
+        fact = {"subject": f"Agent {mode}", "slot": "response_style", "value": CANARY}
+        receipt = await use(key, "remember", said_by="user", **fact)
+        assert receipt.structured_content["items"][0]["outcome"] == "accepted"
+        question = {"entity": f"Agent {mode}"}
+        answer, foreign = await asyncio.gather(
+            use(key, "as_of", **question), use(second, "as_of", **question)
+        )
+        assert CANARY in answer.content[0].text
+        assert CANARY not in foreign.model_dump_json()
+
+    asyncio.run(work())
+
+
+def test_agents_need_a_key_with_the_permits(server: RunningServer) -> None:
+    assert build_server(lambda: server.memory)
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    with client(server) as anonymous:
+        refusal = anonymous.post("/mcp", json=request)
+        assert (refusal.status_code, code(refusal)) == (401, "sign_in_needed")
+        assert refusal.headers["www-authenticate"] == "Bearer"
+    with client(server, server.key("memory:read", user="ann")) as reader:
+        assert code(reader.post("/mcp", json=request)) == "permit_required"
+    with client(server, server.owner_key()) as http:
+        foreign = http.post("/mcp", json=request, headers={"host": "evil.example"})
+        assert (foreign.status_code, code(foreign)) == (421, "unknown_host")

@@ -5,7 +5,6 @@ It is committed as `docs/openapi.json`; a test fails where the two differ.
 
 from __future__ import annotations
 
-import inspect
 from functools import cache
 from typing import Any, Final
 
@@ -67,7 +66,8 @@ def description() -> dict[str, Any]:
     models = [(request_model(call), "validation") for call in CALLS]
     _, requests = models_json_schema(models, ref_template=_REF)  # type: ignore[arg-type]
     answers, answer_schemas = _answer_schemas()
-    schemas = {**requests.get("$defs", {}), **answer_schemas, "Problem": _PROBLEM_SCHEMA}
+    request_schemas = _with_references(requests.get("$defs", {}), {})
+    schemas = {**request_schemas, **answer_schemas, "Problem": _PROBLEM_SCHEMA}
 
     paths: dict[str, Any] = {}
     for call in CALLS:
@@ -104,12 +104,17 @@ def _answer_schemas() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _with_references(tree: Any, texts: dict[str, str]) -> Any:
+    """A schema with other references, and without the texts that only describe."""
     if isinstance(tree, dict):
         branches: dict[str, Any] = tree
-        return {
-            name: texts.get(value, value) if name == "$ref" else _with_references(value, texts)
-            for name, value in branches.items()
-        }
+        copy: dict[str, Any] = {}
+        for name, value in branches.items():
+            # A docstring that is worded anew must not make the committed page drift.
+            if name == "description" and isinstance(value, str):
+                continue
+            is_reference = name == "$ref"
+            copy[name] = texts.get(value, value) if is_reference else _with_references(value, texts)
+        return copy
     if isinstance(tree, list):
         entries: list[Any] = tree
         return [_with_references(entry, texts) for entry in entries]
@@ -118,10 +123,9 @@ def _with_references(tree: Any, texts: dict[str, str]) -> Any:
 
 def _operation(call: Call, answer: Any, *, with_body: bool) -> dict[str, Any]:
     model = request_model(call)
-    documentation = inspect.getdoc(call.function) or ""
     operation: dict[str, Any] = {
         "operationId": call.name.replace(".", "_") + ("" if with_body else "_get"),
-        "summary": documentation.partition("\n")[0],
+        "summary": f"memory.{call.name}",
         "description": f"Needs the permit `{call.permit}`.",
         "responses": _responses(answer),
     }

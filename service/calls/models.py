@@ -53,7 +53,7 @@ _NAMES: dict[str, Any] = {
     "Scope": Scope,
     "Sequence": Sequence,
     "SlotFields": SlotFields,
-    "Stated": Sequence[tuple[int, int, EntityLike]],
+    "StatedMentions": Sequence[tuple[int, int, EntityLike]],
     "StoredEnvelope": str,
     "EntityLike": EntityLike,
     "Write": Write,

@@ -64,34 +64,25 @@ def connect(
 ) -> Memory:
     """Open a store and return the memory of its owner, or of `principal`.
 
-    `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, or the address of a
-    Neo4j server. `cells` are servers for some tenants, or a function that returns the target of
-    each; `vector_index` lets the server propose what is near, for tenants whose vectors outgrow
-    memory, and gives up that both stores answer alike. `durability` is of an embedded store:
-    "full" has every acknowledged write on the disk; with "normal", which is faster, a power failure
-    may take the last moments but never breaks the file. `clock` and `ids` replace the
-    machine's time and the random ids. `encoder` is "onnx", "sentence-transformers:/folder" or an
-    object like `Encoder`; without one, search and compile are lexical. `extractor` finds the
-    claims of an observed text: "openai:MODEL", "anthropic:MODEL", either with an address as in
-    "openai:MODEL@http://localhost:8000/v1", or an object like `Extractor`; without one, rules do.
-    `mentions` finds names beyond the known ones and the rules: an object like `MentionExtractor`,
-    or "spacy:MODEL". `reranker` scores the best candidates of a compile once more. `artifacts` is
-    where originals are kept, none for a server by default: a folder or a URL of fsspec; and
-    `artifact_bytes` the most that one may hold.
-
-    With an address of https (or of http on this machine) it is the memory of a server
-    (`tenure serve`), as the bearer of `token` sees it; the store's own options stay with the
-    server.
+    `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, the address of a Neo4j
+    server, or, with the `token` that says who asks, of `tenure serve`, which has its own options.
+    `cells` are servers for some tenants, or a function that returns the target of each;
+    `vector_index` lets the server propose what is near, for tenants whose vectors outgrow memory,
+    and gives up that both stores answer alike. `durability` is of an embedded store: with "normal",
+    which is faster, a power failure may take the last moments but never breaks the file. `encoder`
+    is "onnx", "sentence-transformers:/folder" or an `Encoder`; without one, search is lexical.
+    `extractor` finds the claims of an observed text: "openai:MODEL", "anthropic:MODEL" ("@" and an
+    address may follow) or an `Extractor`; without one, rules do. `mentions` finds names beyond the
+    known ones: "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best candidates of a
+    compile once more. `artifacts` is where originals are kept: a folder or a URL of fsspec.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings`: not an option of the store.
         Unavailable: when the store cannot be opened, with what to do.
     """
     if url.startswith(_HTTP):
-        remote: Memory = import_module("tenure.service.remote.memory").open_remote(url, token)
-        return remote
+        return _served(url, token)
 
-    chosen_encoder, finder = _encoder(encoder), _finder(mentions)
     place = Place(url, auth, database, cells, vector_index, durability)
     store, originals = _with_originals(place, artifacts, artifact_bytes)
     backend = Backend(
@@ -101,14 +92,19 @@ def connect(
         ids=ids,
         scorer=scorer or cast("Scorer", NamesOnDemand()),
         extractor=_extractor(extractor),
-        mentions=finder,
-        encoder=chosen_encoder,
+        mentions=_finder(mentions),
+        encoder=_encoder(encoder),
         reranker=reranker,
         tenant_key=tenant_key,
         artifacts=originals,
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
+
+
+def _served(url: str, token: str | None) -> Memory:
+    memory: Memory = import_module("tenure.service.remote.memory").open_remote(url, token)
+    return memory
 
 
 def _with_originals(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from starlette.requests import HTTPConnection
 
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.principal import Principal
 from ..calls.table import Permit
-from .config import OidcSettings
 from .identity import SIGN_IN
+from .issuer import OidcSettings, SigningKeys
 from .keys import Credential, KeyRing
 
 _ALGORITHMS: Final = ("RS256", "ES256")
@@ -19,14 +19,6 @@ _ALGORITHMS: Final = ("RS256", "ES256")
 
 _LEEWAY_SECONDS: Final = 30
 _COMMON_PERMITS: Final = frozenset({Permit.READ.value, Permit.WRITE.value, Permit.COMPILE.value})
-
-
-class SigningKeys(Protocol):
-    """Where the public key of a token comes from: an issuer's set, capped in how often."""
-
-    def get_signing_key_from_jwt(self, token: str | bytes) -> Any:
-        """Return the key that the token names."""
-        ...
 
 
 class OidcVerifier:

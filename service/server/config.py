@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import InvalidInput
 from ...schema.principal import Principal
+from .issuer import OidcSettings, SigningKeys
 
 if TYPE_CHECKING:
     from ..client.memory import Memory
-    from .bearers import SigningKeys
     from .control import ControlFile
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -19,23 +18,6 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 MAX_BODY_BYTES: Final = 8_000_000
 """Size of a request's body; an import streams line by line within its own limits."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OidcSettings:
-    """Whom an issuer vouches for, and which of its claims say what."""
-
-    issuer: str
-    audience: str
-    jwks_url: str
-    tenant: str | None = None
-    """The tenant of every caller; None: the claim of `tenant_claim` states it."""
-    tenant_claim: str = "tenant"
-    user_claim: str = "sub"
-    roles_claim: str = ""
-    """A claim with a list; empty: nobody has a role."""
-    roles: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Our roles by the issuer's words; a word that is not here gives none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,7 +130,7 @@ def test_several_writes_at_once(memory: Any) -> None:
 
 
 def test_observing(memory: Any) -> None:
-    receipts = memory.observe("I office_history to the Chicago office.", "Sam Rivera")
+    receipts = memory.observe("I moved to the Chicago office.", "Sam Rivera")
     assert len(receipts) == 2
     assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
 

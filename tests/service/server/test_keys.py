@@ -17,8 +17,8 @@ from tenure import Forbidden, InvalidInput, NotFound, Principal
 from tenure.service.calls.table import Permit
 from tenure.service.cli.main import app
 from tenure.service.server.bearers import Bearers, OidcVerifier
-from tenure.service.server.config import OidcSettings
 from tenure.service.server.control import ControlFile
+from tenure.service.server.issuer import OidcSettings
 from tenure.service.server.keys import TOKEN_SECONDS, KeyRing
 
 READ, ISSUE = Permit.READ.value, Permit.ISSUE.value

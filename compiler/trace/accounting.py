@@ -6,7 +6,7 @@ withheld is counted without a name, so anyone may read the account. Checklist C-
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from ...schema.compile_terms import Stage
@@ -29,21 +29,26 @@ class StageAccount(NamedTuple):
 
 def accounting(trace: Trace) -> tuple[StageAccount, ...]:
     """Return the accounts of the ten stages in order."""
-    reasons: dict[str, Counter[str]] = {stage.value: Counter() for stage in Stage}
+    reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
     compiled_ids = {entry.object_id for entry in trace.compiled_objects}
     for entry in trace.left_out:
+        # A source that was cut is told as left out, too, although a part of it stands.
         if entry.object_id not in compiled_ids:
             reasons[entry.stage][entry.reason] += 1
+
     for source, count in trace.withheld.items():
         reasons[Stage.GATE.value][f"withheld ({source})"] += count
-    changed_ids = len({change.object_id for change in trace.conversions})
-    left = len(compiled_ids) + sum(sum(counts.values()) for counts in reasons.values())
+
+    # Backwards: what the last stage let through is what stands, and each stage before it met
+    # that and what the later ones left out.
+    changed_ids = {change.object_id for change in trace.conversions}
+    arrivals = len(compiled_ids)
     accounts: list[StageAccount] = []
-    for stage in Stage:
+    for stage in reversed(Stage):
         counts = reasons[stage.value]
         ranked = tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-        kept_out = sum(counts.values())
-        converted = changed_ids if stage is Stage.CONVERT else 0
-        accounts.append(StageAccount(stage, left, kept_out, ranked, converted))
-        left -= kept_out
-    return tuple(accounts)
+        arrivals += counts.total()
+        converted = len(changed_ids) if stage is Stage.CONVERT else 0
+        accounts.append(StageAccount(stage, arrivals, counts.total(), ranked, converted))
+
+    return tuple(reversed(accounts))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -39,7 +40,15 @@ from ..tokens.window import elastic_tokens
 from .lint import LintFinding, lint
 from .metrics import core_metrics, cost_of, grade
 from .provenance import provenance
-from .trace import CompiledObject, SectionUse, Trace, omitted_object, quarantined
+from .trace import (
+    CompiledObject,
+    OmittedObject,
+    QuarantinedObject,
+    SectionUse,
+    Trace,
+    omitted_object,
+    quarantined,
+)
 
 _CACHEABLE = (Stability.STATIC, Stability.SCOPE, Stability.SESSION, Stability.HISTORY)
 
@@ -62,7 +71,10 @@ class Findings:
 def findings(passes: Passes, context: CompileContext) -> Findings:
     """Return what an envelope and its trace say alike, collected once."""
     compiled_ids = tuple(piece.object_id for piece in passes.pieces if piece.candidate is not None)
-    section_of = {piece.object_id: piece.section.value for piece in passes.contained.pieces}
+    section_of: dict[str, str] = {}
+    for piece in passes.contained.pieces:
+        section_of[piece.object_id] = piece.section.value
+
     return Findings(
         compiled_ids=compiled_ids,
         verdicts=tuple(_first_verdicts(passes.verdicts, frozenset(compiled_ids))),
@@ -158,13 +170,18 @@ def _sections(passes: Passes, context: CompileContext) -> Iterator[SectionUse]:
     spans = section_spans(passes)
     for name in sorted(spans, key=wire_key):
         start, end = spans[name]
-        blocks = [block for block in assembled.blocks if block.section == name]
+        blocks = objects = 0
+        for block in assembled.blocks:
+            if block.section == name:
+                blocks += 1
+                objects += len(block.object_ids)
+
         yield SectionUse(
             name.value,
             SECTIONS[name].stability,
             context.counter.count(assembled.text[start:end]),
-            len(blocks),
-            sum(len(block.object_ids) for block in blocks),
+            blocks,
+            objects,
             allocations.get(name.value),
         )
 
@@ -193,6 +210,14 @@ def trace_of(
     doubts = lint(passes.pieces, extraction="data_extraction" in context.task_types)
     request_id = hashlib.sha256(context.request_json.encode("utf-8", "backslashreplace"))
     refusals = passes.gated.refusals if _may_audit(principal) else ()
+    omissions: list[OmittedObject] = []
+    quarantines: list[QuarantinedObject] = []
+    for verdict in collected.verdicts:
+        if verdict.quarantines:
+            quarantines.append(quarantined(verdict))
+        else:
+            omissions.append(omitted_object(verdict))
+
     return Trace(
         trace_id=envelope_id,
         request_id=request_id.hexdigest(),
@@ -203,8 +228,8 @@ def trace_of(
         active_task=f"{request.task}: {request.step}" if request.step else request.task,
         prompt_tokens=collected.tokens,
         compiled_objects=tuple(_compiled_objects(passes)),
-        omitted_objects=tuple(omitted_object(v) for v in collected.verdicts if not v.quarantines),
-        quarantined_objects=tuple(quarantined(v) for v in collected.verdicts if v.quarantines),
+        omitted_objects=tuple(omissions),
+        quarantined_objects=tuple(quarantines),
         withheld=_withheld_counts(passes, principal),
         withheld_objects=tuple(map(omitted_object, refusals)),
         retrieval_metadata=_retrieval(passes, context, collected, metrics["context_precision"]),
@@ -232,8 +257,8 @@ def _status(
         return ValidationStatus.FAILED
 
     over = any(use.tokens > (use.allocated or use.tokens) for use in collected.sections)
-    quarantines = any(verdict.quarantines for verdict in collected.verdicts)
-    has_warnings = bool(collected.gaps or doubts) or over or quarantines
+    has_quarantines = any(verdict.quarantines for verdict in collected.verdicts)
+    has_warnings = bool(collected.gaps or doubts) or over or has_quarantines
     return ValidationStatus.WARNINGS if has_warnings else ValidationStatus.CLEAN
 
 
@@ -249,15 +274,18 @@ _SECRET: Final = frozenset(
 
 def _withheld_counts(passes: Passes, principal: Principal) -> dict[str, int]:
     """What may be told of withheld rows; of those that the caller may see nowhere, no number."""
-    counts = {f"store_{name}": count for name, count in passes.snapshot.withheld}
-    reported_doubts = [
-        refusal
-        for refusal in passes.gated.refusals
-        if _may_audit(principal) or refusal.detail not in _SECRET
-    ]
-    if reported_doubts:
-        counts[Stage.GATE.value] = len(reported_doubts)
-    return counts
+    counts: Counter[str] = Counter()
+    for name, count in passes.snapshot.withheld:
+        counts[f"store_{name}"] = count
+
+    # A number of rows that somebody may see nowhere is a fact about them: whoever asks twice
+    # with other words learns which words they hold.
+    audits = _may_audit(principal)
+    for refusal in passes.gated.refusals:
+        if audits or refusal.detail not in _SECRET:
+            counts[Stage.GATE.value] += 1
+
+    return dict(counts)
 
 
 def _retrieval(
@@ -339,19 +367,25 @@ def _media(passes: Passes, context: CompileContext) -> list[dict[str, Any]]:
 def _budget(passes: Passes, context: CompileContext, collected: Findings) -> dict[str, Any]:
     ordered, uses = passes.ordered, collected.sections
     # Rules, contract and request are fixed; evidence, memory and history share what they leave.
-    tier_tokens = [use.tokens for use in uses if SECTIONS[SectionName(use.name)].tier <= 1]
+    fixed_tokens: list[int] = []
+    tokens_of: dict[str, int] = {}
+    sections: dict[str, dict[str, int | None]] = {}
+    for use in uses:
+        tokens_of[use.name] = use.tokens
+        sections[use.name] = {"allocated": use.allocated, "used": use.tokens}
+        if SECTIONS[SectionName(use.name)].tier <= 1:
+            fixed_tokens.append(use.tokens)
+
     return {
         "budget_tokens": context.budget,
-        "elastic_tokens": elastic_tokens(context.budget, *tier_tokens),
+        "elastic_tokens": elastic_tokens(context.budget, *fixed_tokens),
         "asked_tokens": context.request.budget_tokens,
         "reserve_tokens": context.reserve,
         "used_tokens": ordered.tokens,
         "shadow_price": ordered.shadow_price,
-        "layers": layer_tokens(
-            {use.name: use.tokens for use in uses}, slack=context.budget - ordered.tokens
-        ),
+        "layers": layer_tokens(tokens_of, slack=context.budget - ordered.tokens),
         "weights": dict(context.weights),
-        "sections": {use.name: {"allocated": use.allocated, "used": use.tokens} for use in uses},
+        "sections": sections,
         "media": _media(passes, context),
         "modalities": {**context.media.split(), "text": _evidence_text(context, collected)},
         "compression": [_compression(short, context) for short in ordered.shortenings],

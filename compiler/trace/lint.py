@@ -126,63 +126,77 @@ def _opposites(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[Lin
     """Yield pairs of directives where one forbids what the other asks for."""
     if not rules:
         return
-    directives = [s for s in _sentences(payload) if len(s.terms) >= _LEAST_SHARED]
-    positions_of: dict[str, list[int]] = {}
-    for place, sentence in enumerate(directives):
-        for term in sentence.terms:
-            positions_of.setdefault(term, []).append(place)
+
+    # An index of the terms, so that a rule meets only what shares a word with it.
+    directives: list[_Sentence] = []
+    postings: dict[str, list[int]] = {}
+    for sentence in _sentences(payload):
+        if len(sentence.terms) >= _LEAST_SHARED:
+            for term in sentence.terms:
+                postings.setdefault(term, []).append(len(directives))
+            directives.append(sentence)
+
     for rule in _sentences(rules):
-        positions = sorted({place for term in rule.terms for place in positions_of.get(term, ())})
-        for place in positions:
-            other_piece = directives[place]
-            common = len(rule.terms & other_piece.terms)
-            fewest = min(len(rule.terms), len(other_piece.terms))
+        positions: set[int] = set()
+        for term in rule.terms:
+            positions.update(postings.get(term, ()))
+
+        for position in sorted(positions):
+            directive = directives[position]
+            common = len(rule.terms & directive.terms)
+            fewest = min(len(rule.terms), len(directive.terms))
             close = common >= _LEAST_SHARED and 1000 * common >= _SHARED_PERMILLE * fewest
-            if close and rule.negative != other_piece.negative:
-                yield _finding(
-                    "opposite_directive", rule.piece, other_piece.piece, other_piece.text
-                )
+            if close and rule.negative != directive.negative:
+                yield _finding("opposite_directive", rule.piece, directive.piece, directive.text)
 
 
 def _exclusive(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[LintFinding]:
     """Yield pairs that choose differently where an answer can only be one of them."""
-    choices = [(piece, group, word) for piece in payload for group, word in _choices(piece.text)]
+    choices = [(piece, _choices(piece.text)) for piece in payload]
     for rule in rules:
-        for group, word in _choices(rule.text):
-            for piece, other_group, other_word in choices:
-                if group == other_group and word != other_word:
-                    detail = f"{group}: {word} or {other_word}"
+        for group, word in _choices(rule.text).items():
+            for piece, piece_choices in choices:
+                if piece_choices.get(group, word) != word:
+                    detail = f"{group}: {word} or {piece_choices[group]}"
                     yield _finding("exclusive_choice", rule, piece, detail)
 
 
-def _choices(text: str) -> set[tuple[str, str]]:
-    """Return (group, choice) for each group in which a text makes exactly one choice."""
-    findings = {(_CHOICES[m.lower()], m.lower()) for m in _CHOICE.findall(text)}
-    findings |= {("length", word) for word, pattern in _LENGTHS if pattern.search(text)}
-    groups = [group for group, _ in findings]
-    return {(group, word) for group, word in findings if groups.count(group) == 1}
+def _choices(text: str) -> dict[str, str]:
+    """The choice of a text in each group in which it makes exactly one."""
+    words_of: dict[str, set[str]] = {}
+    for match in _CHOICE.findall(text):
+        word = match.lower()
+        words_of.setdefault(_CHOICES[word], set()).add(word)
+
+    for word, pattern in _LENGTHS:
+        if pattern.search(text):
+            words_of.setdefault("length", set()).add(word)
+
+    # Whoever names two may compare them, or offer both: that is no choice.
+    return {group: words.pop() for group, words in words_of.items() if len(words) == 1}
 
 
 def _enforcement_clashes(pieces: Sequence[Piece], *, extraction: bool) -> Iterator[LintFinding]:
     """Yield clashes between constraints that code enforces."""
-    enforced_pieces = [
-        (piece, piece.enforcement.kind, fields_of(json.loads(piece.enforcement.spec)))
-        for piece in pieces
-        if piece.enforcement is not None
-    ]
-    for (piece, kind, spec), (other_piece, other_way, other_spec) in combinations(
-        enforced_pieces, 2
-    ):
-        if kind is other_way is Enforcement.PATTERN:
-            clashes = _patterns(spec, "required") & _patterns(other_spec, "forbidden")
-            clashes |= _patterns(spec, "forbidden") & _patterns(other_spec, "required")
+    rules: list[tuple[Piece, Enforcement, Mapping[str, Any]]] = []
+    for piece in pieces:
+        if piece.enforcement is not None:
+            spec = fields_of(json.loads(piece.enforcement.spec))
+            rules.append((piece, piece.enforcement.kind, spec))
+
+    for (left, left_kind, left_spec), (right, right_kind, right_spec) in combinations(rules, 2):
+        if left_kind is right_kind is Enforcement.PATTERN:
+            clashes = _patterns(left_spec, "required") & _patterns(right_spec, "forbidden")
+            clashes |= _patterns(left_spec, "forbidden") & _patterns(right_spec, "required")
             if clashes:
-                yield _finding("pattern_clash", piece, other_piece, " ".join(sorted(clashes)))
-        elif kind in _SCHEMATIC and other_way in _SCHEMATIC:
-            types = _type(spec), _type(other_spec)
+                yield _finding("pattern_clash", left, right, " ".join(sorted(clashes)))
+        elif left_kind in _SCHEMATIC and right_kind in _SCHEMATIC:
+            types = _type(left_spec), _type(right_spec)
             if all(types) and types[0] != types[1]:
-                yield _finding("schema_clash", piece, other_piece, f"{types[0]} or {types[1]}")
-    for piece, kind, spec in enforced_pieces if extraction else ():
+                yield _finding("schema_clash", left, right, f"{types[0]} or {types[1]}")
+
+    # A schema that leaves no way to say "unknown" makes a model invent what a text lacks.
+    for piece, kind, spec in rules if extraction else ():
         closed = forced_fields(_schema(spec)) if kind in _SCHEMATIC else ()
         if closed:
             yield _finding("forced_fabrication", piece, piece, " ".join(closed))
@@ -193,11 +207,7 @@ _SCHEMATIC: Final = frozenset({Enforcement.SCHEMA, Enforcement.GRAMMAR})
 
 def _patterns(spec: Mapping[str, Any], name: str) -> set[str]:
     patterns = spec.get(name)
-    return (
-        {patterns}
-        if isinstance(patterns, str)
-        else {str(pattern) for pattern in items_of(patterns)}
-    )
+    return {patterns} if isinstance(patterns, str) else set(map(str, items_of(patterns)))
 
 
 def _type(spec: Mapping[str, Any]) -> str:

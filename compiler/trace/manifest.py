@@ -155,8 +155,8 @@ def _pins(context: CompileContext) -> dict[str, Any]:
 def pin_manifest(context: CompileContext, **outputs: Any) -> Manifest:
     """Return the manifest of a compile from its pins and what the stages found."""
     pins = _pins(context)
-    fields_to_pin = {**pins, **{name: tuple(pins[name]) for name in ("skip", "without")}}
-    return Manifest(envelope_id=_hash(pins), **fields_to_pin, **outputs)
+    sets = {"skip": tuple(pins["skip"]), "without": tuple(pins["without"])}
+    return Manifest(envelope_id=_hash(pins), **{**pins, **sets}, **outputs)
 
 
 def principal_json(principal: Principal) -> str:

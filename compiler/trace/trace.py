@@ -129,9 +129,11 @@ class Trace:
     def to_dict(self, sidecar: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the trace as plain JSON values, with what the service measured beside it."""
         run_facts = dict(sidecar or {})
-        metrics = {**self.metrics}
+        metrics = dict(self.metrics)
+        # The one metric that hangs on a clock: it is in no hash, so the service measures it.
         if "compilation_latency_ms" in run_facts:
             metrics["compilation_latency_ms"] = run_facts["compilation_latency_ms"]
+
         return {
             "trace_id": self.trace_id,
             "request_id": self.request_id,
@@ -144,19 +146,19 @@ class Trace:
             "cache_hit_status": self.cache_hit_status.value,
             "cached_tokens_read": self.cached_tokens_read,
             "state_compilation_metadata": {
-                "compiled_objects": [_plain(record) for record in self.compiled_objects],
-                "omitted_objects": [_omission(record) for record in self.omitted_objects],
-                "quarantined_objects": [_plain(record) for record in self.quarantined_objects],
+                "compiled_objects": list(map(_plain, self.compiled_objects)),
+                "omitted_objects": list(map(_omission, self.omitted_objects)),
+                "quarantined_objects": list(map(_plain, self.quarantined_objects)),
                 "withheld": dict(self.withheld),
-                "withheld_objects": [_plain(record) for record in self.withheld_objects],
+                "withheld_objects": list(map(_plain, self.withheld_objects)),
                 "retrieval_metadata": dict(self.retrieval_metadata),
                 "cache_metadata": dict(self.cache_metadata),
             },
-            "provenance": [_plain(record) for record in self.provenance],
+            "provenance": list(map(_plain, self.provenance)),
             "budget": dict(self.budget),
-            "conversions": [_plain(record) for record in self.conversions],
-            "gaps": [_plain(record) for record in self.gaps],
-            "lint": [_plain(record) for record in self.lint],
+            "conversions": list(map(_plain, self.conversions)),
+            "gaps": list(map(_plain, self.gaps)),
+            "lint": list(map(_plain, self.lint)),
             "variation": dict(self.variation),
             "validation_status": self.validation_status.value,
             "downstream_retries_triggered": self.downstream_retries_triggered,

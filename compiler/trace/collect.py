@@ -28,6 +28,8 @@ from ...schema.compile_terms import (
 from ...schema.crosswalk import layer_tokens
 from ...schema.principal import AUDIT, Principal
 from ...schema.vocabulary import Authority, Classification
+from ..format.block import CONTAINMENT_SENTENCE
+from ..format.lines import body_of
 from ..ir.candidate import Candidate, item_of
 from ..ir.context import CompileContext
 from ..ir.outputs import Passes
@@ -382,6 +384,7 @@ def _budget(passes: Passes, context: CompileContext, collected: Findings) -> dic
         "asked_tokens": context.request.budget_tokens,
         "reserve_tokens": context.reserve,
         "used_tokens": ordered.tokens,
+        "tokens": _token_kinds(passes, context, collected.tokens),
         "shadow_price": ordered.shadow_price,
         "layers": layer_tokens(tokens_of, slack=context.budget - ordered.tokens),
         "weights": dict(context.weights),
@@ -390,6 +393,39 @@ def _budget(passes: Passes, context: CompileContext, collected: Findings) -> dic
         "modalities": {**context.media.split(), "text": _evidence_text(context, collected)},
         "compression": [_compression(short, context) for short in ordered.shortenings],
     }
+
+
+def _token_kinds(passes: Passes, context: CompileContext, total: int) -> dict[str, int]:
+    """The tokens by what they are for: what is said, what leads to it, and what holds it apart.
+
+    Who said something belongs to what is said; anchors, days and sources lead to it.
+    """
+    texts: list[str] = []
+    references: list[str] = []
+    for block in passes.ordered.assembled.blocks:
+        for piece in block.pieces:
+            texts.append(f"{piece.speaker}: {piece.text}" if piece.speaker else piece.text)
+        if block.pieces:
+            references += _reference_lines(body_of(block.pieces))
+        else:
+            references.append(f"{' '.join(block.object_ids)} {block.origin}")
+            texts += [block.text] if block.text != CONTAINMENT_SENTENCE else []
+
+    count = context.counter.count
+    text = min(total, count("\n".join(texts)))
+    reference = min(total - text, count("\n".join(references)))
+    return {"text": text, "reference": reference, "frame": total - text - reference}
+
+
+def _reference_lines(body: str) -> list[str]:
+    """The anchors, days and sources of a block of lines."""
+    references: list[str] = []
+    for line in body.splitlines():
+        if line.startswith("@"):
+            references.append(line)
+        elif line.startswith("["):
+            references.append(line.partition(" ")[0])
+    return references
 
 
 def _compression(short: Short, context: CompileContext) -> dict[str, Any]:

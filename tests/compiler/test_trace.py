@@ -155,3 +155,20 @@ def test_the_core_metrics_are_worked_out_as_defined() -> None:
     alone = bench.compile(query="alpha gamma", evidence=["alpha gamma"]).trace.metrics
     assert alone["context_precision"] == 1.0
     assert alone["context_recall"] == 1.0
+
+
+def test_the_trace_says_what_the_tokens_are_for() -> None:
+    bench = Bench()
+    said = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}
+    for number in range(30):
+        bench.world.add(f"turn {number}", text=f"the budget of week {number} is fixed", **said)
+    bench.world.add("fact", subject="Sam", slot="office", value="the budget room")
+    envelope = bench.compile(query="budget")
+    tokens = envelope.trace.budget["tokens"]
+    assert sum(tokens.values()) == envelope.tokens
+    assert all(share > 0 for share in tokens.values())
+    assert tokens["text"] > tokens["reference"] > tokens["frame"] / 4
+
+    empty = bench.compile(query="xyzzy").trace.budget["tokens"]
+    assert empty["frame"] > empty["text"]
+    assert sum(empty.values()) <= 90

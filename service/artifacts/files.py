@@ -68,7 +68,10 @@ def _rows(text: str, *, name: str, media_type: str) -> list[object]:
     if len(read.fieldnames or ()) < 2 and "," not in text and "\t" not in text:
         raise ValueError("one column and no separator")
 
-    return [{str(k): _cell(v) for k, v in row.items()} for row in read]
+    rows: list[object] = []
+    for row in read:
+        rows.append({str(k): _cell(v) for k, v in row.items()})
+    return rows
 
 
 def _cell(value: object) -> object:

@@ -65,7 +65,9 @@ class Screen:
         """Print rows under heads, or as blocks of lines where they do not fit side by side."""
         heads = list(columns)
         readers = [_reader(source) for source in columns.values()]
-        lines = [[_cell(read(row)) for read in readers] for row in rows]
+        lines: list[list[str]] = []
+        for row in rows:
+            lines.append([_cell(read(row)) for read in readers])
 
         if not lines:
             self.line(placeholder)

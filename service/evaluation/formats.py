@@ -272,9 +272,9 @@ def _memora_lines(name: str, sessions: list[_Node], asked_by: _Node) -> Iterator
 
 def _memora_question(name: str, kind: str, question: _Node, memory_turns: list[Fields]) -> Fields:
     session_ids = dict.fromkeys(_session_ids(question["memory_evidence"].value))
+    sessions = {turn["session"] for turn in memory_turns}
     turns_by_session = {
-        turns[0].partition(":")[0]: turns
-        for turns in _by_session(memory_turns, {turn["session"] for turn in memory_turns})
+        turns[0].partition(":")[0]: turns for turns in _by_session(memory_turns, sessions)
     }
     evidence = [turns_by_session[i] for i in session_ids if i in turns_by_session]
     needed_ids = set[str]().union(*evidence)

@@ -55,7 +55,8 @@ def walk(
         ends = sorted({end for version in versions for end in _ends(version)})
         ground.explore(ends)
         edges.update(dict.fromkeys(_edges(versions, ground.roots)))
-        frontier = [e for e in dict.fromkeys(ground.roots[e] for e in ends) if e not in visited]
+        roots_ahead = dict.fromkeys(ground.roots[end] for end in ends)
+        frontier = [root for root in roots_ahead if root not in visited]
         visited.update(dict.fromkeys(frontier))
 
     visible_facts = tuple(facts.values())

@@ -44,7 +44,11 @@ def bm25(
         return []
 
     mean = sum(c.total() for c in counts.values()) / len(counts) or 1.0
-    idf = {t: _idf(sum(t in c for c in counts.values()), len(counts)) for t in query}
+    idf: dict[str, float] = {}
+    for term in query:
+        holders = sum(term in frequencies for frequencies in counts.values())
+        idf[term] = _idf(holders, len(counts))
+
     k1, b = policy.bm25_k1, policy.bm25_b
 
     def score(frequencies: Counter[str]) -> float:

@@ -65,14 +65,19 @@ def groups_of(
         }[key]
         members.setdefault(value, []).append(case)
 
-    groups = (
-        CaseGroup(
-            by=key,
-            value=value,
-            cases=len(group),
-            oldest=str(stamp_time(min(case.opened_tx for case in group)).date()),
-            mentions=tuple(dict.fromkeys(case.mention for case in group))[:3],
+    groups: list[CaseGroup] = []
+    for value, group in members.items():
+        oldest = min(case.opened_tx for case in group)
+        mentions = dict.fromkeys(case.mention for case in group)
+        groups.append(
+            CaseGroup(
+                by=key,
+                value=value,
+                cases=len(group),
+                oldest=str(stamp_time(oldest).date()),
+                mentions=tuple(mentions)[:3],
+            )
         )
-        for value, group in members.items()
-    )
-    return tuple(sorted(groups, key=lambda group: (-group.cases, group.value)))
+
+    groups.sort(key=lambda group: (-group.cases, group.value))
+    return tuple(groups)

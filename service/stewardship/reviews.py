@@ -451,11 +451,11 @@ def _answered_elsewhere(reader: Reader, cases: Sequence[Review]) -> set[str]:
     suggestions = [c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state in WAITING]
     answered_ids: set[str] = set()
     for part in _parts(suggestions):
-        ids = {
-            entity_id
-            for case in part
-            for entity_id in (case.entity_id, *(c.entity for c in case.candidates))
-        }
+        ids: set[str] = set()
+        for case in part:
+            ids.add(case.entity_id)
+            ids.update(candidate.entity for candidate in case.candidates)
+
         known = reader.entities(sorted(ids), tx_us=reader.clock().last_us)
         judged_pairs = {frozenset((j.left_id, j.right_id)) for j in known.judgements}
         for case in part:

@@ -447,16 +447,19 @@ def _batch(group: Sequence[Submission], work: _Work) -> Batch:
 
 
 def _events(group: Sequence[Submission], work: _Work) -> tuple[TxEvent, ...]:
-    return tuple(
-        TxEvent(
-            seq=work.clock.seq + number,
+    events: list[TxEvent] = []
+    for seq, (place, stamp, claims) in enumerate(work.admissions, work.clock.seq + 1):
+        submission = group[place]
+        event = TxEvent(
+            seq=seq,
             tx=stamp,
-            actor=group[place].actor,
-            op="replay" if group[place].stated_tx is not None else "write",
+            actor=submission.actor,
+            op="replay" if submission.stated_tx is not None else "write",
             object_ids=tuple(claim.draft.object_id for claim in claims),
         )
-        for number, (place, stamp, claims) in enumerate(work.admissions, 1)
-    )
+        events.append(event)
+
+    return tuple(events)
 
 
 def _stored_receipts(work: _Work) -> tuple[StoredReceipt, ...]:

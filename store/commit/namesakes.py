@@ -65,13 +65,14 @@ def groups(lines: Sequence[ClaimLine]) -> tuple[tuple[ClaimLine, ...], ...]:
     """
     parts: list[list[ClaimLine]] = []
     for line in lines:
-        fit = next((g for g in reversed(parts) if not any(contradict(line, o) for o in g)), None)
-        if fit is None:
-            parts.append([line])
+        for part in reversed(parts):
+            if not any(contradict(line, other_line) for other_line in part):
+                part.append(line)
+                break
         else:
-            fit.append(line)
+            parts.append([line])
 
-    return tuple(tuple(group) for group in parts)
+    return tuple(map(tuple, parts))
 
 
 def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tuple[ClaimLine, ...]]:
@@ -144,10 +145,11 @@ def namesake_review(
     ref: EntityRef, lines: Sequence[ClaimLine], register: Register, scopes: frozenset[str]
 ) -> Resolution:
     """Return the decision on a name that seems to be several people: ask, with both stories."""
-    stories = tuple(
-        Feature(f"group {number}", 1.0, 0.0, "; ".join(dict.fromkeys(line.text for line in group)))
-        for number, group in enumerate(groups(lines), 1)
-    )
+    stories: list[Feature] = []
+    for number, group in enumerate(groups(lines), 1):
+        texts = dict.fromkeys(line.text for line in group)
+        stories.append(Feature(f"group {number}", 1.0, 0.0, "; ".join(texts)))
+
     hits = [a for a in register.named(alias_key(ref.name)) if a.scope_id in scopes]
     roots = sorted({register.root(a.entity_id) for a in hits})
     entities = (register.entity(root) for root in roots)
@@ -164,7 +166,7 @@ def namesake_review(
                 score=0.94,
                 log_odds=2.752,
                 source=CandidateSource.EXACT,
-                features=stories,
+                features=tuple(stories),
                 vetoes=("single_valued_conflict",),
             )
             for entity in entities

@@ -159,15 +159,11 @@ def identify(driver: neo4j.Driver, target: Target) -> ServerFacts:
         records = list(result)
         summary = result.consume()
 
-    components = tuple(
-        Component(
-            name=str(row["name"]),
-            versions=tuple(str(version) for version in row["versions"]),
-            edition=str(row["edition"]),
-        )
-        for row in records
-    )
-    return server_facts(str(summary.server.agent), components, target)
+    components: list[Component] = []
+    for row in records:
+        versions = tuple(map(str, row["versions"]))
+        components.append(Component(str(row["name"]), versions, str(row["edition"])))
+    return server_facts(str(summary.server.agent), tuple(components), target)
 
 
 def server_facts(agent: str, components: tuple[Component, ...], target: Target) -> ServerFacts:

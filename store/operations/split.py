@@ -54,7 +54,11 @@ def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
         claim = assertion.claim
         if not claim.op.withdraws and claim.object_id not in moved_ids:
             lines.append(line_of(assertion, many=many_of.get(claim.slot_key, False)))
-    return tuple(tuple(line.object_id for line in group) for group in groups(lines))
+
+    parts: list[tuple[str, ...]] = []
+    for group in groups(lines):
+        parts.append(tuple(line.object_id for line in group))
+    return tuple(parts)
 
 
 def line_of(assertion: Assertion, *, many: bool) -> ClaimLine:

@@ -109,14 +109,16 @@ def _texts(db: sqlite3.Connection) -> Iterator[str]:
         checksum_held = _checksum(
             db.execute(f"SELECT doc, CAST(term AS BLOB) FROM temp.{vocabulary}")
         )
-        checksum_meant = _checksum(
-            (number, term)
-            for number, terms in db.execute(statement)
-            for term in {word.encode()[:_LONGEST] for word in terms.split()}
-        )
+        checksum_meant = _checksum(_terms(db.execute(statement)))
         db.execute(f"DROP TABLE temp.{vocabulary}")
         if checksum_held != checksum_meant:
             yield f"the index {index} does not hold the terms of its claims"
+
+
+def _terms(rows: Iterable[tuple[int, str]]) -> Iterator[tuple[int, bytes]]:
+    for number, words in rows:
+        for term in {word.encode()[:_LONGEST] for word in words.split()}:
+            yield number, term
 
 
 def _checksum(pairs: Iterable[tuple[int, bytes]]) -> tuple[int, int]:

@@ -117,10 +117,12 @@ class Timelines:
     def _selective_terms(self, terms: Sequence[str], limit: int, *, now: bool) -> dict[str, int]:
         """Return the terms that propose with their weights; the first where all are common."""
         count, limit_of_common = sql.COUNT_LIVE if now else sql.COUNT_ALL, common(limit)
-        spread = {
-            term: self._db.execute(count, (term, limit_of_common + 1)).fetchone()[0]
-            for term in (f'"{t}"' for t in dict.fromkeys(terms) if _searchable(t))
-        }
+        spread: dict[str, int] = {}
+        for word in filter(_searchable, dict.fromkeys(terms)):
+            term = f'"{word}"'
+            # Counting ends one above what is common: a word that is everywhere costs no more.
+            spread[term] = self._db.execute(count, (term, limit_of_common + 1)).fetchone()[0]
+
         telling = {
             term: weight(count_held, limit_of_common)
             for term, count_held in spread.items()

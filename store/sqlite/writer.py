@@ -168,7 +168,10 @@ class SqliteWriteTx:
         lines_by_read = [self._open_lines(db, read) for read in reads]
         bodies = export.bodies_of(db, [line for lines in lines_by_read for line in lines])
 
-        return tuple(tuple(export.row(line, bodies) for line in lines) for lines in lines_by_read)
+        rows_by_read: list[tuple[Row, ...]] = []
+        for lines in lines_by_read:
+            rows_by_read.append(tuple(export.row(line, bodies) for line in lines))
+        return tuple(rows_by_read)
 
     def _open_lines(self, db: sqlite3.Connection, read: SlotRead) -> list[Line]:
         bound = {

@@ -216,7 +216,8 @@ BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
 def _unless(table: str, allowed: str, columns: str) -> str:
     """Return the triggers of a table whose rows see one kind of change and no removal."""
     names = columns.split()
-    new, old = (", ".join(f"{row}.{name}" for name in names) for row in ("NEW", "OLD"))
+    new = ", ".join(f"NEW.{name}" for name in names)
+    old = ", ".join(f"OLD.{name}" for name in names)
     return f"""
 CREATE TRIGGER {table}_keep BEFORE DELETE ON {table}
 BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;

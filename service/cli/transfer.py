@@ -1,12 +1,19 @@
-"""`tenure export` and `tenure import`: a tenant as a file, lossless on both axes."""
+"""A tenant as a file: `export` and `import`, `backup` and `restore`; and `tenants`."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .frame import answer, examples, note, open_memory
+from ...schema.errors import InvalidInput
+from ..visual.text import when
+from .frame import answer, examples, frame_of, note, open_memory, require_store
+from .show import Columns
+
+if TYPE_CHECKING:
+    from ...store.sqlite.store import SqliteStore
 
 app = typer.Typer()
 
@@ -43,3 +50,81 @@ def import_file(
     with open_memory(context, create=True) as memory:
         report = memory.restore(file)
     answer(context, report, f"{report.records:,} records restored into tenant {report.tenant}")
+
+
+@app.command(epilog=examples("tenure --store team.db backup team-backup.db"))
+def backup(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Where to.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a file of this name.")
+    ] = False,
+) -> None:
+    """Copy an embedded store while it is used; the copy is checked, and a store of its own.
+
+    It holds the tenant's keys: keep it safe. Originals beside the store are files of their own.
+    """
+    from ...store.sqlite.backup import copy_store
+
+    store, tenant = _embedded(context)
+    copied_file = copy_store(store.path_of(tenant), file, replace=replace)
+    answer(context, copied_file, f"{file}: {copied_file.bytes:,} bytes of {copied_file.tenant}")
+
+
+@app.command(epilog=examples("tenure --store team.db restore team-backup.db"))
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A copy that `tenure backup` made.")],
+) -> None:
+    """Put a copy where the store was; a store that is still there is never overwritten."""
+    from ...store.sqlite.backup import copy_store, tenant_file
+
+    store, tenant = _embedded(context, create=True)
+    if file.is_file() and tenant_file(file).tenant != tenant:
+        raise InvalidInput(
+            f"{file} holds tenant {tenant_file(file).tenant!r}; name it with --tenant",
+            code="tenant_mismatch",
+        )
+    target = store.path_of(tenant)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    copied_file = copy_store(file, target)
+    answer(context, copied_file, f"{copied_file.path}: {copied_file.bytes:,} bytes restored")
+
+
+@app.command(epilog=examples("tenure --store stores/ tenants"))
+def tenants(context: typer.Context) -> None:
+    """List the tenants of an embedded store with their size and their last write."""
+    from ...schema.values import moment
+    from ...store.sqlite.backup import tenant_files
+
+    store, _ = _embedded(context)
+    files = list(tenant_files(Path(store.url).expanduser()))
+    columns: Columns = {
+        "tenant": "tenant",
+        "bytes": "bytes",
+        "last write": lambda entry: when(moment(entry.last_us)) if entry.last_us > 0 else "none",
+        "file": "path",
+    }
+    answer(context, files, columns)
+
+
+def _embedded(context: typer.Context, *, create: bool = False) -> tuple[SqliteStore, str]:
+    """The embedded store of the settings, closed, and the tenant that is meant.
+
+    Raises:
+        InvalidInput: `bad_settings`, for a server.
+        NotFound: `unknown_store`, unless `create`.
+    """
+    settings = frame_of(context).settings().settings
+    if "://" in settings.store or settings.store == ":memory:":
+        raise InvalidInput(
+            f"{settings.store} is no file; a server is copied by its own tools, and a tenant of it "
+            "by tenure export",
+            code="bad_settings",
+        )
+    if not create and not Path(settings.store).is_dir():
+        require_store(settings.store, settings.tenant)
+
+    from ...store.sqlite.store import SqliteStore
+
+    return SqliteStore(settings.store), settings.tenant

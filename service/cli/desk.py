@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from ...schema.errors import TenureError
 from ...schema.vocabulary import ReviewState
-from ..visual.text import when
+from ..visual.text import span, when
 from .show import Screen
 
 if TYPE_CHECKING:
     from ...schema.entity import Review
     from ..client.memory import Memory
-    from ..stewardship.review_page import Impact, QueueState, ReviewPage
+    from ..stewardship.review_page import Belief, Impact, QueueState, ReviewPage
 
 KEYS = {
     "y": "same: it is the first candidate (the name is not kept as an alias)",
@@ -67,11 +67,23 @@ def _show_lines(screen: Screen, head: str, lines: tuple[str, ...]) -> None:
         screen.line(f"  {head}{line}")
 
 
+def _beliefs(beliefs: tuple[Belief, ...]) -> str:
+    """What a slot says over time, in a line."""
+    parts: list[str] = []
+    for belief in beliefs:
+        mark = " (disputed)" if belief.disputed else ""
+        parts.append(f"{belief.value} {span(belief.valid_from, belief.valid_until)}{mark}")
+    return "; ".join(parts) or "nothing"
+
+
 def _show_impact(screen: Screen, impact: Impact) -> None:
     screen.line(
         f"accepting moves {impact.moves} objects, plans {len(impact.slots)} slots anew, raises "
         f"{len(impact.conflicts)} conflicts; {impact.surviving} survives"
     )
+    for change in impact.changes:
+        screen.line(f"  {change.slot}: {_beliefs(change.before)}")
+        screen.line(f"  {' ' * len(change.slot)}  will be {_beliefs(change.after)}")
     _show_lines(screen, "conflict: ", impact.conflicts)
     _show_lines(screen, "in the way: ", impact.standing)
     if impact.common:

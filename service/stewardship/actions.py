@@ -30,8 +30,12 @@ _STATUSES = ("open", "closed", "all")
 class Actions(Caller):
     """The queue of one tenant, as one caller sees it."""
 
-    def __call__(self, status: str = "open") -> list[Action]:
-        """List the actions, oldest first; `status` is `open`, `closed` or `all`.
+    def __call__(self, status: str = "open") -> tuple[Action, ...]:
+        """The same as `list`, for `memory.actions()`."""
+        return self.list(status)
+
+    def list(self, status: str = "open") -> tuple[Action, ...]:
+        """Return the actions, oldest first; `status` is `open`, `closed` or `all`.
 
         Raises:
             InvalidInput: `unknown_vocabulary` for another status.
@@ -50,9 +54,9 @@ class Actions(Caller):
         visible = {row.row.claim.object_id for row in rows if row.visible}
         actions = [_action(record) for record in records if record.object_id in visible]
         if status == "closed":
-            return [action for action in actions if action.closed is not None]
+            actions = [action for action in actions if action.closed is not None]
 
-        return actions
+        return tuple(actions)
 
     def resolve(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from ...resolution.model import default_model
 from ...schema.answers import EntityView
@@ -32,16 +33,50 @@ _LIFTS = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief:
+    """What a slot would answer in a stretch of valid time."""
+
+    value: str
+    """As one reads it: an entity by its name."""
+    valid_from: datetime | None
+    valid_until: datetime | None
+    disputed: bool
+    object_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotChange:
+    """A slot that answers otherwise after a decision, over the whole of valid time."""
+
+    slot: str
+    scope: str
+    before: tuple[Belief, ...]
+    """Of both entities."""
+    after: tuple[Belief, ...]
+
+    @property
+    def conflict(self) -> str:
+        """The values that would dispute each other from then on, `slot: one / other`; or empty."""
+        disputed_before = {belief.object_id for belief in self.before if belief.disputed}
+        values = [
+            belief.value
+            for belief in self.after
+            if belief.disputed and belief.object_id not in disputed_before
+        ]
+        return f"{self.slot}: {' / '.join(dict.fromkeys(values))}" if values else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What accepting would do."""
+    """What accepting would do, as a rehearsal of the decision told it."""
 
     moves: int
     """Objects that would be about the candidate's entity."""
     slots: tuple[str, ...]
-    """Slots that both have and that would be planned anew."""
+    """Slots that would answer otherwise, now or at another time."""
     conflicts: tuple[str, ...]
-    """`slot: mine / theirs` where clean values differ."""
+    """`slot: one / other` where values would dispute each other that do not today."""
     surviving: str
     """The id that would survive."""
     members: int
@@ -50,6 +85,8 @@ class Impact:
     """Judgements across the two sides that say they differ, with who said so."""
     common: tuple[str, ...] = ()
     """Names of the neighbours that both have, sorted."""
+    changes: tuple[SlotChange, ...] = ()
+    """The slots that would answer otherwise, with what they say before and after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ...resolution.clusters import WAITING, canonical_id, non_matches_between
+from ...resolution.clusters import WAITING
 from ...resolution.register import Register
 from ...resolution.vetoes import sentence_of
-from ...schema.answers import EntityView
 from ...schema.claim import Version
-from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, EntityCandidate, Review
+from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.operation import ReviewReceipt
 from ...schema.principal import STEWARD
@@ -32,10 +31,10 @@ from ..backend.caller import Caller
 from ..reading.masking import Mask
 from ..reading.view import View, described_entity, sight_of
 from .entities import facts_of
+from .rehearsal import Rehearsals
 from .rescoring import RescoredCase, rescore_cases
 from .review_groups import GROUPINGS, CaseGroup, groups_of, sources_of
 from .review_page import (
-    Impact,
     QueueState,
     ReviewPage,
     best_of,
@@ -107,7 +106,8 @@ class Reviews(Caller):
             best = best_of(case)
             priority = self._priorities(reader, [case])[review_id]
             snippets = self._snippets(reader, case, subject.members)
-            impact = self._impact(reader, case, subject, best) if best else None
+            rehearsals = Rehearsals(self.backend, self.principal, self.view)
+            impact = rehearsals.impact(reader, case, subject, best) if best else None
 
         parts: tuple[tuple[str, ...], ...] = ()
         if case.reason == NAMESAKES and case.state in WAITING:
@@ -401,44 +401,6 @@ class Reviews(Caller):
         ]
 
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
-
-    def _impact(
-        self, reader: Reader, case: Review, subject: EntityView, best: EntityCandidate
-    ) -> Impact:
-        sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
-        candidate = described_entity(reader, best.entity, sight, tx_us)
-        known = reader.entities((*subject.members, *candidate.members), tx_us=tx_us)
-        left, right = self.view.facts(subject.entity_id), self.view.facts(candidate.entity_id)
-        slots = tuple(sorted(left.keys() & right.keys()))
-        differing = tuple(
-            f"{slot}: {left[slot].values} / {right[slot].values}"
-            for slot in slots
-            if left[slot].values != right[slot].values
-        )
-        members = sorted({*subject.members, *candidate.members})
-
-        return Impact(
-            moves=sum(len(state.candidates) for state in left.values()),
-            slots=slots,
-            conflicts=differing,
-            surviving=canonical_id([known.entities[m] for m in members if m in known.entities]),
-            members=len(members),
-            standing=tuple(
-                f"{row.actor} ({row.judged_by.value}): {row.left_id} and {row.right_id} differ"
-                for row in non_matches_between(known.judgements, subject.members, candidate.members)
-                if row.merge_id is None or row.merge_id != case.merge_id  # its own may be lifted
-            ),
-            common=tuple(sorted(self._neighbour_names(subject) & self._neighbour_names(candidate))),
-        )
-
-    def _neighbour_names(self, entity: EntityView) -> set[str]:
-        """Return the names of what stands one step from an entity."""
-        neighbourhood = self.view.neighbourhood(entity.entity_id, hops=1)
-        return {
-            neighbour.name
-            for neighbour in neighbourhood.entities
-            if neighbour.entity_id != entity.entity_id
-        }
 
 
 def _parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:

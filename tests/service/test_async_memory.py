@@ -23,7 +23,7 @@ def test_the_main_job_runs_awaited(tmp_path: Path) -> None:
             view = await memory.as_of()
             assert isinstance(view, AsyncPart)
             assert await view.value("Sam", "office") == "NYC"
-            assert await memory.actions() == []
+            assert await memory.actions() == ()
             assert "office" in await memory.vocabulary.slots()
             envelope = await memory.compile("analytical_reporting", "where does Sam work")
             assert (await memory.replay(envelope)).digest == envelope.digest

@@ -357,7 +357,7 @@ def test_a_page_shows_what_a_decision_would_do(memory: Memory) -> None:
     assert page.impact.moves == 1
     assert page.impact.slots == ("noted",)
     assert page.impact.surviving == case.candidates[0].entity
-    assert page.impact.conflicts
+    assert page.impact.conflicts == ()  # the later word succeeds the earlier one
     assert page.vetoes
     assert page.waterfall
     assert any(line.startswith("+") for line in page.waterfall)

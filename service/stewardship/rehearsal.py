@@ -19,7 +19,7 @@ from ...schema.answers import EntityView
 from ...schema.claim import Version
 from ...schema.entity import EntityCandidate, Review
 from ...schema.errors import TenureError
-from ...schema.interval import ALWAYS, Interval
+from ...schema.interval import ALL_TIME, Interval
 from ...schema.operation import ReviewReceipt
 from ...schema.values import moment
 from ...schema.vocabulary import Status
@@ -197,7 +197,7 @@ class Rehearsals(Caller):
 
 def _beliefs(tx: WriteTx, records: Sequence[SlotRecord]) -> Beliefs:
     """The open rows that decide or dispute the slots, those of several members together."""
-    reads = [SlotRead((record.slot_key,), ALWAYS, full=False) for record in records]
+    reads = [SlotRead((record.slot_key,), ALL_TIME, full=False) for record in records]
     pieces: dict[SlotName, set[_Piece]] = {}
     for record, rows in zip(records, tx.open_rows(reads), strict=True):
         for row in rows:

@@ -48,8 +48,8 @@ def test_strength_never_rises_with_age(days: float, a: int, b: int) -> None:
 def test_every_layer_has_its_profile() -> None:
     assert set(LAYERS) == set(StateLayer)
     assert {layer.value: (p.retirement.value, p.needs, p.takes) for layer, p in LAYERS.items()} == {
-        "session": ("archive", "session", ("session",)),
-        "task": ("archive", "session", ("session",)),
+        "session": ("archive", "session", ("user", "session")),
+        "task": ("archive", "session", ("user", "session")),
         "project": ("archive", "project", ("project",)),
         "user": ("trigger_user_confirmation", None, ("user",)),
         "tenant": ("archive", None, ()),

@@ -102,10 +102,12 @@ def test_operations_are_told_by_the_names_of_their_entities(open_memory: Open) -
     assert entry.op == "merge"
     assert set(entry.sentences) & {SAM, "Sammy R"}
 
-    object_id = memory.write("Kim Lee", "office", "Oslo").object_id
+    receipt = memory.write("Kim Lee", "office", "Oslo")
+    object_id = receipt.object_id
     memory.erase(object_id, reason="asked to")
     assert memory.log()[0].op == "erase"
-    assert memory.log()[0].sentences == ("Kim Lee: (erased)",)
+    # The only claim that taught the name is gone, and the name with it.
+    assert memory.log()[0].sentences == (f"{str(receipt.entity)[:8]}: (erased)",)
 
 
 def test_a_retraction_is_told_by_what_it_took_back(open_memory: Open) -> None:

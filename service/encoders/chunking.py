@@ -27,7 +27,7 @@ _BREAKS: Final = (
 def chunks_of(text: str, *, limit: int, count: CountTokens) -> tuple[str, ...]:
     """The pieces of a text, in order, each of at most `limit` tokens; none when empty.
 
-    >>> chunked("one two three. four five", limit=3, count=lambda text: len(text.split()))
+    >>> chunks_of("one two three. four five", limit=3, count=lambda text: len(text.split()))
     ('one two three.', 'four five')
     """
     bare = text.strip()

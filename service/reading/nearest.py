@@ -175,7 +175,7 @@ def fused_score(text: float, cosine: int | None, policy: CompilePolicy) -> float
 
     A claim without a vector keeps its text score, as in a compile.
 
-    >>> fused(1.0, 8_000_000, CompilePolicy())
+    >>> fused_score(1.0, 8_000_000, CompilePolicy())
     0.75
     """
     if cosine is None:

@@ -24,7 +24,7 @@ def chain_digest(previous: bytes, event: TxEvent) -> bytes:
     """Return the SHA-256 digest of an event after the one before it.
 
     >>> first = TxEvent(seq=1, tx=5, actor="ann", op="assert", object_ids=("a",))
-    >>> chained(GENESIS, first).hex()[:8]
+    >>> chain_digest(GENESIS, first).hex()[:8]
     '67668089'
     """
     body = [previous.hex(), event.seq, event.tx, event.actor, event.op, list(event.object_ids)]
@@ -34,7 +34,7 @@ def chain_digest(previous: bytes, event: TxEvent) -> bytes:
 def unattributed_problems(count: int) -> Iterator[str]:
     """The doctor's sentence for rules and preferences whose writer no older version recorded.
 
-    >>> list(unattributed(0))
+    >>> list(unattributed_problems(0))
     []
     """
     if count:

@@ -111,7 +111,7 @@ def pack_vector(numbers: Sequence[int]) -> bytes:
 def unpack_vector(vec16: bytes) -> tuple[int, ...]:
     """Return the whole numbers of a stored vector.
 
-    >>> unpacked(bytes.fromhex("0000a00f"))
+    >>> unpack_vector(bytes.fromhex("0000a00f"))
     (0, 4000)
     """
     return struct.unpack(f"<{len(vec16) // 2}h", vec16)

@@ -175,7 +175,8 @@ def test_a_stated_scope_wins_over_the_layer(layer: StateLayer) -> None:
 @pytest.mark.parametrize(
     ("layer", "scope_id"),
     [
-        ("session", "user=ann,session=s1"), ("task", "user=ann,session=s1"), ("project", "project=nova"),
+        ("session", "user=ann,session=s1"), ("task", "user=ann,session=s1"),
+        ("project", "project=nova"),
         ("user", "user=ann"), ("tenant", "tenant"), ("corpus", "tenant"), ("tool", "tenant"),
         ("policy", "tenant"), ("belief", "tenant"),
     ],

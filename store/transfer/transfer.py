@@ -21,6 +21,7 @@ from typing import IO, Any, Final, cast
 from ...schema.claim import Assertion, Edge, MentionLink, Row
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.errors import Conflict, InvalidInput, TenureError
+from ...schema.limits import check_json
 from ...schema.record_json import from_plain, to_plain
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import canonical_json, fields_of
@@ -238,11 +239,19 @@ def _bad(number: int, reason: str) -> InvalidInput:
 def _parse_line(line: str, number: int) -> dict[str, Any]:
     try:
         plain = json.loads(line)
-    except json.JSONDecodeError as error:
+    except RecursionError as error:
+        raise _bad(number, "its JSON is nested too deeply") from error
+    except ValueError as error:
+        # Also a number of more digits than Python reads.
         raise _bad(number, f"it is no JSON ({error})") from error
 
     if not isinstance(plain, dict):
         raise _bad(number, "it is no JSON object")
+    try:
+        # The digest of the footer has no key: whoever edits a line can make it fit.
+        check_json(cast("object", plain), "the line")
+    except InvalidInput as refusal:
+        raise _bad(number, str(refusal)) from refusal
     return cast(dict[str, Any], plain)
 
 

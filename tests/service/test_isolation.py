@@ -32,8 +32,11 @@ CANARIES = {
 }
 """By owner: the word that stands in each of its texts and in nobody else's."""
 
-PARTS = ("view", "vocabulary", "actions", "entities", "reviews", "envelopes", "artifacts")
-"""The parts of a memory, beside the memory itself."""
+PARTS = (
+    "view", "vocabulary", "actions", "entities", "reviews", "envelopes", "artifacts", "talk"
+)  # fmt: skip
+"""The parts of a memory, beside the memory itself; `talk` is a session of Ann's name."""
+TALK = "s-ann"
 
 NOT_CALLED = {
     ("memory", "bind"),  # it is how a caller is made: the authenticated channel does it
@@ -118,6 +121,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     artifact = ann.artifacts.put(
         f"{CANARIES['ann']} file", name=f"{CANARIES['ann']}.txt", scope=tenure.Scope(user="ann")
     )
+    for memory, owner_name in ((ann, "ann"), (bob, "bob"), (globex, "globex")):
+        talk = memory.session(TALK, window=20_000, task=f"{CANARIES[owner_name]} task")
+        talk.on_turn_start(f"{CANARIES[owner_name]} asks for the street and the town")
+        talk.on_turn_end(f"{CANARIES[owner_name]} is told")
     envelopes = [
         memory.compile("analytical_reporting", "where is the office and the town?")
         for memory in (ann, session, project, bob, globex)
@@ -176,9 +183,13 @@ def choices(world: World, owner: str, name: str) -> tuple[Any, ...]:
         "action_id": ids["action"] or ("a",), "envelope_id": ids["envelope"],
         "address": ids["artifact"], "merge_id": ("m",), "alias": ("Nadia",),
         "manifest": (*ids["envelope"], *ids["manifest"]), "envelope": ids["whole envelope"],
-        "scope": SCOPES, "session": ("s-ann", "s-other"),
+        "scope": SCOPES, "session": ("s-ann", "s-other"), "item": (1, "window://1"),
+        "request": (1, "window://1", "turn:1", *WORDS), "edit": (1,), "message": ("hello",),
+        "call_id": ("c",), "category": ("decision",), "model": ("claude-opus-4-1",),
+        "window": (20_000,), "parts": ("a plain answer",), "output": ("a plain answer",),
         "kind": ("session", "task", "object_type"),
-        "text": WORDS, "query": WORDS, "goal": WORDS[:1], "name": ("Nadia",), "slot": ("office",),
+        "text": WORDS, "query": WORDS, "goal": WORDS[:1],
+        "name": ("Nadia", TALK), "slot": ("office",),
         "value": ("Nowhere",), "task": ("analytical_reporting",), "content": ("a plain remark",),
         "valid": (None,), "tx": (None, "2100-01-01T00:00:00Z"), "tx1": ("2000-01-01T00:00:00Z",),
         "tx2": (None, "2100-01-01T00:00:00Z"), "limit": (50,), "hops": (2,),
@@ -233,6 +244,8 @@ def _keywords(parameter: inspect.Parameter) -> Iterator[str]:
         yield from ("scope", "object_id", "derived_from", "idempotency_key", "content")
     elif "RequestFields" in str(parameter.annotation):
         yield from ("entities", "session", "project", "pinned", "evidence", "user", "scope")
+    elif "SessionTerms" in str(parameter.annotation):
+        yield "window"
 
 
 def told(answer: Any, depth: int = 0) -> str:
@@ -258,6 +271,15 @@ def told(answer: Any, depth: int = 0) -> str:
     return repr(answer) + str(answer)
 
 
+def part_of(memory: tenure.Memory, part: str) -> Any:
+    """A part of a memory by its name."""
+    if part == "talk":
+        return memory.session(TALK, window=20_000)
+    if part == "view":
+        return memory.as_of()
+    return memory if part == "memory" else getattr(memory, part)
+
+
 @pytest.mark.parametrize("part", ["memory", *PARTS])
 @pytest.mark.parametrize("attacker", ATTACKERS)
 def test_no_word_of_another_comes_out_of_any_call(
@@ -268,9 +290,7 @@ def test_no_word_of_another_comes_out_of_any_call(
     log = io.StringIO()
     handler = logging.StreamHandler(log)
     logging.getLogger().addHandler(handler)
-    target = (
-        memory if part == "memory" else memory.as_of() if part == "view" else getattr(memory, part)
-    )
+    target = part_of(memory, part)
 
     leaks: set[str] = set()
     tried = 0
@@ -299,3 +319,4 @@ def test_a_leak_is_seen(world: World) -> None:
     ann = world.owner.bind(tenure.Principal(tenant="acme", user="ann"))
     assert CANARIES["ann"] in told(ann.as_of().search("office town"))
     assert CANARIES["ann"] in told(ann.compile("analytical_reporting", "the office and the town"))
+    assert CANARIES["ann"] in told(part_of(ann, "talk").events())

@@ -17,7 +17,7 @@ class StageAccount(NamedTuple):
     """What one stage did."""
 
     stage: Stage
-    arrivals: int
+    entered: int
     """Objects that reached it."""
     left_out: int
     """Objects that stay out from here on, set apart or withheld ones among them."""

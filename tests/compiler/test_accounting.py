@@ -15,9 +15,9 @@ def test_what_enters_a_stage_is_what_the_one_before_let_through() -> None:
     accounts = envelope.stages
     assert [each.stage for each in accounts] == list(Stage)
     for before, after in pairwise(accounts):
-        assert after.arrivals == before.arrivals - before.left_out
+        assert after.entered == before.entered - before.left_out
     trace = envelope.trace
-    assert accounts[-1].arrivals == len(trace.compiled_objects)
+    assert accounts[-1].entered == len(trace.compiled_objects)
     out = sum(each.left_out for each in accounts)
     assert out == len({o.object_id for o in trace.omitted_objects})
     order = accounts[list(Stage).index(Stage.ORDER)]
@@ -51,4 +51,4 @@ def test_what_went_in_by_a_part_counts_as_compiled() -> None:
     envelope = bench.compile(query="alpha office")
     assert [o.reason for o in envelope.trace.omitted_objects] == ["parent_remainder"]
     assert [each.left_out for each in envelope.stages] == [0] * len(Stage)
-    assert envelope.stages[0].arrivals == len(envelope.trace.compiled_objects)
+    assert envelope.stages[0].entered == len(envelope.trace.compiled_objects)

@@ -17,7 +17,7 @@ from ...schema.answers import HistoryRow
 from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
 from ...window.checkpoint import TaskCheckpoint, task_checkpoint
-from ...window.editing import EditPlan, everything_that_can_go, planned_edit
+from ...window.editing import EditPlan, everything_that_can_go, planned_edit, read_pressure
 from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEvent
 from ...window.intake import Message, message_parts
 from ...window.state import WindowState, part_body, part_tokens
@@ -43,6 +43,10 @@ from .reading import SessionReport, memory_context, rehydrate_tool, session_repo
 from .results import result_part
 from .undoing import undo_draft
 
+_HIGH_WATER: Final = 850
+"""Permille of the limit from which the end of a turn saves a checkpoint."""
+_BEFORE_AN_EDIT: Final = "nearly full"
+"""The milestone under which such a checkpoint is saved."""
 _TRIES: Final = 5
 """Appends of a parallel result until it gives up: each loser has read what the winner wrote."""
 
@@ -145,6 +149,8 @@ class Session(Caller):
     ) -> WindowDecision:
         """Close the turn, with the model's last answer; a milestone saves a checkpoint.
 
+        So does a window that is nearly full: a deep edit comes next.
+
         The provider's count wins over ours: when it is larger, the bounds of this session are
         raised by the ratio.
 
@@ -161,6 +167,9 @@ class Session(Caller):
                 drafts.append(message_draft(core.state, EventKind.STEP_MADE, parts, {}))
             drafts.append(EventDraft(EventKind.TURN_ENDED, usage_body(core.state, usage)))
             notices: list[str] = []
+            reading = read_pressure(core.state, core.policy)
+            if not milestone and (reading.rollover or reading.utilisation >= _HIGH_WATER):
+                milestone = _BEFORE_AN_EDIT
             if milestone:
                 drafts.append(self._milestone(milestone, len(drafts), notices))
 

@@ -96,13 +96,12 @@ class Steward(Caller):
     def _erase_checkpoints(self, claims: Sequence[str], reason: str) -> None:
         """Erase checkpoints whose text in the log of their session was emptied."""
         for claim in claims:
+
+            def erase_claim(tx: WriteTx, mandate: Mandate, claim: str = claim) -> ErasureReceipt:
+                return erase(tx, object_id=claim, entity=None, mandate=mandate)
+
             with suppress(NotFound):  # two sessions may tell of one claim
-                self._operate(
-                    lambda tx, mandate, claim=claim: erase(
-                        tx, object_id=claim, entity=None, mandate=mandate
-                    ),
-                    reason,
-                )
+                self._operate(erase_claim, reason)
 
     def erase_session(self, session: str, reason: str) -> None:
         """Empty every text of a session and close it; its chain of events stays.

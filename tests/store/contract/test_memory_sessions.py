@@ -21,6 +21,7 @@ from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
 from tenure.window.checkers import FAULTS
 from tenure.window.checkpoint import task_checkpoint
+from tenure.window.editing import read_pressure
 from tenure.window.events import EventKind
 from tenure.window.policy import WindowPolicy, Zones
 from tenure.window.state import EMPTY_STATE
@@ -356,6 +357,19 @@ def test_checkpoints_are_versions_of_the_task_and_forks_compete_for_it(memory: M
 
     # Another session of the same goal is another task.
     assert memory.session("s3", **TERMS).checkpoints() == ()
+
+
+def test_a_nearly_full_window_saves_a_checkpoint_at_the_end_of_a_turn(memory: Memory) -> None:
+    late = WindowPolicy(zones=Zones(yellow=960, orange=970, red=980, rollover=990))
+    session = memory.session("s1", **{**TERMS, "window": 9_000}, policy=late)
+    session.on_turn_start("go")
+    session.on_turn_end("short")
+    assert session.state.checkpoint == 0
+    session.on_turn_start("word " * 6_900)
+    assert read_pressure(session.state, late).utilisation >= 850
+    session.on_turn_end("long")
+    assert session.state.checkpoint > 0
+    assert session.checkpoints()[-1].value["milestone"] == "nearly full"
 
 
 def test_a_checkpoint_whose_event_was_lost_is_followed_by_the_next(memory: Memory) -> None:

@@ -91,7 +91,7 @@ class TourQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Omission:
+class TourOmission:
     """Something that is not in the envelope as truth."""
 
     text: str
@@ -112,7 +112,7 @@ class Tour:
     titles: Mapping[str, str]
     """What is known of each candidate of a review, by entity id."""
     envelope: Envelope
-    omissions: tuple[Omission, ...]
+    omissions: tuple[TourOmission, ...]
     after_correction: Envelope
     """The same request after a correction."""
     replay: Envelope
@@ -211,14 +211,14 @@ def _questions(memory: Memory) -> tuple[TourQuestion, ...]:
     return tuple(questions)
 
 
-def _omissions(memory: Memory, envelope: Envelope) -> tuple[Omission, ...]:
+def _omissions(memory: Memory, envelope: Envelope) -> tuple[TourOmission, ...]:
     words = opening_words(memory, envelope)
-    omissions: list[Omission] = []
+    omissions: list[TourOmission] = []
 
     for quarantine in envelope.trace.quarantined_objects:
         text = words[quarantine.object_id] or quarantine.object_id
-        omissions.append(Omission(text, quarantine.reason, set_apart=True))
+        omissions.append(TourOmission(text, quarantine.reason, set_apart=True))
     for entry in envelope.trace.omitted_objects:
         text = words[entry.object_id] or entry.object_id
-        omissions.append(Omission(text, entry.reason, set_apart=False))
+        omissions.append(TourOmission(text, entry.reason, set_apart=False))
     return tuple(omissions)

@@ -27,7 +27,7 @@ _MOST_TOKENS: Final = 4_000
 _TOOL: Final = "record_claims"
 
 
-class Proposal(NamedTuple):
+class ClaimProposal(NamedTuple):
     """What a model proposed, unchecked."""
 
     claims: list[Any]
@@ -43,7 +43,7 @@ class Provider(Protocol):
         """The provider, the model and the address: equal for equal answers."""
         ...
 
-    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> Proposal:
+    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> ClaimProposal:
         """Ask for the claims of a text.
 
         Raises:
@@ -80,7 +80,7 @@ class OpenAIProvider:
         except self._library.OpenAIError as error:
             raise _unavailable(self.id, str(error)) from error
 
-    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> Proposal:
+    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> ClaimProposal:
         """Ask for the claims of a text; see `Provider`."""
         response_format = {
             "type": "json_schema",
@@ -139,7 +139,7 @@ class AnthropicProvider:
             api_key=key, base_url=base_url, timeout=timeout_s, max_retries=retries
         )
 
-    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> Proposal:
+    def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> ClaimProposal:
         """Ask for the claims of a text; see `Provider`."""
         tool = {
             "name": _TOOL,
@@ -172,7 +172,7 @@ class AnthropicProvider:
         raise _unavailable(self.id, "the answer calls no tool")
 
 
-def _proposal(provider: str, answer: object, usage: Any, before: str, after: str) -> Proposal:
+def _proposal(provider: str, answer: object, usage: Any, before: str, after: str) -> ClaimProposal:
     """Take an answer apart; `before` and `after` begin the names of the two token counts."""
     if isinstance(answer, str):
         try:
@@ -184,7 +184,7 @@ def _proposal(provider: str, answer: object, usage: Any, before: str, after: str
     if not isinstance(claims, list):
         raise _unavailable(provider, "the answer holds no claims")
 
-    return Proposal(
+    return ClaimProposal(
         claims=cast("list[object]", claims),
         tokens_in=getattr(usage, f"{before}_tokens", None) or 0,
         tokens_out=getattr(usage, f"{after}_tokens", None) or 0,

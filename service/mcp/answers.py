@@ -36,7 +36,7 @@ _COUNTER: Final = ExactCounter()
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ToolItem:
     """One line of an answer, and the same as data."""
 
     text: str
@@ -50,7 +50,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ToolQuestion:
     """A call of a tool: who asks what, and the page that is asked for."""
 
     memory: Memory
@@ -98,8 +98,8 @@ class Question:
 
 
 def page(
-    question: Question,
-    items: Sequence[Item],
+    question: ToolQuestion,
+    items: Sequence[ToolItem],
     *,
     head: Mapping[str, Any] | None = None,
     tx: str | None = None,

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 from ...schema.context_object import ContextObject
 from ...schema.errors import NotFound
 from ..client.memory import Memory
-from .answers import Item, Question, page
+from .answers import ToolItem, ToolQuestion, page
 from .tools import refusal_as_result
 
 ORIGIN: Final = "chat://mcp"
@@ -64,16 +64,16 @@ class CompatTools:
     def create_entities(self, entities: list[EntityInput]) -> CallToolResult:
         """Create entities with observations."""
         memory = self.memory_of()
-        items: list[Item] = []
+        items: list[ToolItem] = []
         for entity in entities:
             # An entity exists here by what is said of it, so that one without observations is
             # known by its kind.
             statements = entity["observations"] or [f"{entity['name']} is a {entity['entityType']}"]
             for statement in statements:
                 _state(memory, entity["name"], statement)
-            items.append(Item(f"created {entity['name']}", dict(entity)))
+            items.append(ToolItem(f"created {entity['name']}", dict(entity)))
 
-        return page(Question(memory, "create_entities", {}), items)
+        return page(ToolQuestion(memory, "create_entities", {}), items)
 
     @refusal_as_result
     def create_relations(self, relations: list[Relation]) -> CallToolResult:
@@ -82,45 +82,45 @@ class CompatTools:
         for relation in relations:
             _state(memory, relation["from"], _relation_text(relation))
 
-        items = [Item(f"related {_relation_text(item)}", dict(item)) for item in relations]
-        return page(Question(memory, "create_relations", {}), items)
+        items = [ToolItem(f"related {_relation_text(item)}", dict(item)) for item in relations]
+        return page(ToolQuestion(memory, "create_relations", {}), items)
 
     @refusal_as_result
     def add_observations(self, observations: list[ObservationInput]) -> CallToolResult:
         """Add observations to entities."""
         memory = self.memory_of()
-        items: list[Item] = []
+        items: list[ToolItem] = []
         for observation in observations:
             for statement in observation["contents"]:
                 _state(memory, observation["entityName"], statement)
-            items.append(Item(f"added to {observation['entityName']}", dict(observation)))
+            items.append(ToolItem(f"added to {observation['entityName']}", dict(observation)))
 
-        return page(Question(memory, "add_observations", {}), items)
+        return page(ToolQuestion(memory, "add_observations", {}), items)
 
     @refusal_as_result
     def delete_entities(self, entityNames: list[str]) -> CallToolResult:
         """Hide entities; history stays."""
         memory = self.memory_of()
-        items: list[Item] = []
+        items: list[ToolItem] = []
         for name in entityNames:
             statements = _statements(memory, name)
             _retract(memory, statements)
-            items.append(Item(f"hidden {name} ({len(statements)} statements)", {"name": name}))
+            items.append(ToolItem(f"hidden {name} ({len(statements)} statements)", {"name": name}))
 
-        return page(Question(memory, "delete_entities", {}), items)
+        return page(ToolQuestion(memory, "delete_entities", {}), items)
 
     @refusal_as_result
     def delete_observations(self, deletions: list[DeletionInput]) -> CallToolResult:
         """Hide observations; history stays."""
         memory = self.memory_of()
-        items: list[Item] = []
+        items: list[ToolItem] = []
         for deletion in deletions:
             targets = set(deletion["observations"])
             statements = _statements(memory, deletion["entityName"])
             _retract(memory, [entry for entry in statements if entry.content in targets])
-            items.append(Item(f"hidden from {deletion['entityName']}", dict(deletion)))
+            items.append(ToolItem(f"hidden from {deletion['entityName']}", dict(deletion)))
 
-        return page(Question(memory, "delete_observations", {}), items)
+        return page(ToolQuestion(memory, "delete_observations", {}), items)
 
     @refusal_as_result
     def delete_relations(self, relations: list[Relation]) -> CallToolResult:
@@ -131,15 +131,15 @@ class CompatTools:
             statements = _statements(memory, relation["from"])
             _retract(memory, [entry for entry in statements if entry.content == text])
 
-        items = [Item(f"hidden {_relation_text(item)}", dict(item)) for item in relations]
-        return page(Question(memory, "delete_relations", {}), items)
+        items = [ToolItem(f"hidden {_relation_text(item)}", dict(item)) for item in relations]
+        return page(ToolQuestion(memory, "delete_relations", {}), items)
 
     @refusal_as_result
     def read_graph(self, cursor: str | None = None) -> CallToolResult:
         """Read the graph."""
         memory = self.memory_of()
         names = [view.name for view in memory.entities.list(limit=_NODE_LIMIT)]
-        return page(Question(memory, "read_graph", {}, cursor), _nodes(memory, names))
+        return page(ToolQuestion(memory, "read_graph", {}, cursor), _nodes(memory, names))
 
     @refusal_as_result
     def search_nodes(self, query: str, cursor: str | None = None) -> CallToolResult:
@@ -150,14 +150,14 @@ class CompatTools:
             for entity_id in hit.object.canonical_entity_ids:
                 names[memory.as_of().entity(entity_id).name] = None
 
-        question = Question(memory, "search_nodes", {"query": query}, cursor)
+        question = ToolQuestion(memory, "search_nodes", {"query": query}, cursor)
         return page(question, _nodes(memory, names))
 
     @refusal_as_result
     def open_nodes(self, names: list[str], cursor: str | None = None) -> CallToolResult:
         """Open entities by name."""
         memory = self.memory_of()
-        question = Question(memory, "open_nodes", {"names": names}, cursor)
+        question = ToolQuestion(memory, "open_nodes", {"names": names}, cursor)
         return page(question, _nodes(memory, names))
 
 
@@ -183,9 +183,9 @@ def _retract(memory: Memory, statements: Iterable[ContextObject]) -> None:
         memory.write(op="retract", object_id=statement.object_id, source_origin=ORIGIN)
 
 
-def _nodes(memory: Memory, names: Iterable[str]) -> list[Item]:
+def _nodes(memory: Memory, names: Iterable[str]) -> list[ToolItem]:
     """A line for each entity that something is said of, with its relations."""
-    items: list[Item] = []
+    items: list[ToolItem] = []
     for name in names:
         observations: list[str] = []
         relations: list[dict[str, Any]] = []
@@ -199,5 +199,5 @@ def _nodes(memory: Memory, names: Iterable[str]) -> list[Item]:
         if observations or relations:
             data = {"name": name, "observations": observations, "relations": relations}
             lines = observations + [_RELATION.join(item.values()) for item in relations]
-            items.append(Item(f"{name}: " + "; ".join(lines), data))
+            items.append(ToolItem(f"{name}: " + "; ".join(lines), data))
     return items

@@ -27,7 +27,7 @@ from ...schema.vocabulary import Authority
 from ...schema.write import Receipt
 from ..client.memory import Memory
 from ..reading.view import View
-from .answers import Item, Question, page, refusal
+from .answers import ToolItem, ToolQuestion, page, refusal
 
 Arguments = ParamSpec("Arguments")
 Cursor = Annotated[str | None, Field(description="From the last page.")]
@@ -96,7 +96,7 @@ class Toolbox:
             )
 
         items = [_receipt_item(receipt) for receipt in receipts]
-        return page(Question(memory, "remember", {}), items)
+        return page(ToolQuestion(memory, "remember", {}), items)
 
     @refusal_as_result
     def recall(
@@ -109,7 +109,7 @@ class Toolbox:
         """Search the memory for what is true now."""
         memory = self.memory_of()
         arguments = {"query": query, "entity": entity, "limit": limit}
-        question = Question(memory, "recall", arguments, cursor)
+        question = ToolQuestion(memory, "recall", arguments, cursor)
         view = memory.as_of(tx=question.place()[1])
 
         result = view.search(query, limit, entity)
@@ -128,7 +128,7 @@ class Toolbox:
         """Tell what was true of an entity at a time, as known at a time."""
         memory = self.memory_of()
         arguments = {"entity": entity, "slot": slot, "valid": valid, "tx": tx}
-        question = Question(memory, "as_of", arguments, cursor)
+        question = ToolQuestion(memory, "as_of", arguments, cursor)
         # Without a stated tx every page answers as of the first, whatever is written meanwhile.
         view = memory.as_of(valid, tx or question.place()[1])
 
@@ -155,7 +155,7 @@ class Toolbox:
         """Compile the context for a task before you answer: current, permitted, within budget."""
         memory = self.memory_of()
         arguments = {"query": query, "task": task, "budget_tokens": budget_tokens}
-        question = Question(memory, "compile_context", arguments, cursor)
+        question = ToolQuestion(memory, "compile_context", arguments, cursor)
 
         # A later page reads the stored envelope again: a second compile could differ from it.
         _, envelope_id = question.place()
@@ -164,7 +164,7 @@ class Toolbox:
         else:
             envelope = memory.replay(envelope_id)
 
-        items = [Item(part) for part in _parts(envelope.text)]
+        items = [ToolItem(part) for part in _parts(envelope.text)]
         head = {
             "envelope_id": envelope.envelope_id,
             "digest": envelope.digest,
@@ -177,14 +177,14 @@ class Toolbox:
     def explain(self, object_id: str, cursor: Cursor = None) -> CallToolResult:
         """Tell where an object comes from, who said it, and what replaced it."""
         memory = self.memory_of()
-        question = Question(memory, "explain", {"object_id": object_id}, cursor)
+        question = ToolQuestion(memory, "explain", {"object_id": object_id}, cursor)
         explanation = memory.explain(object_id)
 
         # A content of any length comes in pieces, so that its first page is no longer than others.
         source = explanation.object
-        items = [Item(json_line(part), {"text": part}) for part in _parts(source.content)]
+        items = [ToolItem(json_line(part), {"text": part}) for part in _parts(source.content)]
         items.append(
-            Item(
+            ToolItem(
                 f"from {source.source_origin}, level {int(source.authority_level)}, "
                 f"confidence {source.confidence_score:.2f}",
                 {"source_origin": source.source_origin, "level": int(source.authority_level)},
@@ -194,10 +194,12 @@ class Toolbox:
             span = _span(row.valid_from, row.valid_until)
             known = f"known {_span(row.tx_start, row.tx_end)}"
             data = {"status": row.status, "valid": span, "by": row.actor, "known": known}
-            items.append(Item(f"{row.status}: true {span}, {known}, by {row.actor or '?'}", data))
+            items.append(
+                ToolItem(f"{row.status}: true {span}, {known}, by {row.actor or '?'}", data)
+            )
         for link in (*explanation.superseded, *explanation.superseded_by, *explanation.conflicts):
             data = {"kind": link.kind, "object_id": link.object_id, "reason": link.reason}
-            items.append(Item(f"{link.kind} {link.object_id} ({link.reason})", data))
+            items.append(ToolItem(f"{link.kind} {link.object_id} ({link.reason})", data))
 
         return page(question, items)
 
@@ -207,7 +209,7 @@ class Toolbox:
     ) -> CallToolResult:
         """List names whose identity waits for a person to decide."""
         memory = self.memory_of()
-        question = Question(memory, "list_reviews", {"status": status}, cursor)
+        question = ToolQuestion(memory, "list_reviews", {"status": status}, cursor)
         items = [_review_item(review) for review in memory.reviews.list(status)]
         return page(question, items, placeholder="nothing waits")
 
@@ -222,7 +224,7 @@ class Toolbox:
         # All are looked at before the first is retracted: a foreign one among them stops it all.
         objects = [_own_object(memory, object_id) for object_id in object_ids]
 
-        items: list[Item] = []
+        items: list[ToolItem] = []
         for item in objects:
             receipt = memory.write(
                 op="retract",
@@ -232,7 +234,7 @@ class Toolbox:
             )
             items.append(_retraction_item(memory, item, receipt))
 
-        return page(Question(memory, "forget", {}), items)
+        return page(ToolQuestion(memory, "forget", {}), items)
 
 
 def _own_object(memory: Memory, object_id: str) -> ContextObject:
@@ -258,20 +260,20 @@ def _own_object(memory: Memory, object_id: str) -> ContextObject:
     return target
 
 
-def _retraction_item(memory: Memory, target: ContextObject, receipt: Receipt) -> Item:
+def _retraction_item(memory: Memory, target: ContextObject, receipt: Receipt) -> ToolItem:
     outcome = receipt.outcome.value
     entity = next(iter(target.canonical_entity_ids), None)
     data: dict[str, Any] = {"object_id": target.object_id, "outcome": outcome, "slot": target.slot}
     if target.slot is None or entity is None:
-        return Item(f"{target.object_id}: {outcome}, hidden from answers", data)
+        return ToolItem(f"{target.object_id}: {outcome}, hidden from answers", data)
 
     state = memory.as_of().slot(entity, target.slot)
     data |= {"now": _plain(state), "status": state.status.value}
     shows = f"shows {json_line(_plain(state))} again" if state.values else "shows nothing"
-    return Item(f"{target.object_id}: {outcome}; {target.slot} now {shows}", data)
+    return ToolItem(f"{target.object_id}: {outcome}; {target.slot} now {shows}", data)
 
 
-def _receipt_item(receipt: Receipt) -> Item:
+def _receipt_item(receipt: Receipt) -> ToolItem:
     data = {
         "object_id": receipt.object_id,
         "outcome": receipt.outcome.value,
@@ -281,10 +283,10 @@ def _receipt_item(receipt: Receipt) -> Item:
     }
     waiting = ", a person will decide who is meant" if receipt.reviews else ""
     detail = f": {receipt.detail}" if receipt.detail else ""
-    return Item(f"{receipt.outcome.value}{waiting}{detail} [{receipt.object_id}]", data)
+    return ToolItem(f"{receipt.outcome.value}{waiting}{detail} [{receipt.object_id}]", data)
 
 
-def _object_item(item: ContextObject) -> Item:
+def _object_item(item: ContextObject) -> ToolItem:
     text = item.content if len(item.content) <= _TEXT_LIMIT else item.content[:_TEXT_LIMIT] + "…"
     data = {
         "object_id": item.object_id,
@@ -298,10 +300,10 @@ def _object_item(item: ContextObject) -> Item:
     doubt = "untrusted " if item.authority_level >= Authority.RETRIEVED else ""
     since = f", since {_text(item.valid_from)}" if item.valid_from else ""
     source = f"{doubt}from {item.source_origin}{since}"
-    return Item(f"{json_line(text)} ({source}) [{item.object_id}]", data)
+    return ToolItem(f"{json_line(text)} ({source}) [{item.object_id}]", data)
 
 
-def _state_item(slot: str, state: SlotState) -> Item:
+def _state_item(slot: str, state: SlotState) -> ToolItem:
     data = {
         "slot": slot,
         "status": state.status.value,
@@ -313,12 +315,12 @@ def _state_item(slot: str, state: SlotState) -> Item:
     }
     value = json_line(_plain(state)) if state.values else state.reason
     span = _span(state.valid_from, state.valid_until)
-    return Item(f"{slot}: {value} ({state.status.value}, {span})", data)
+    return ToolItem(f"{slot}: {value} ({state.status.value}, {span})", data)
 
 
-def _review_item(review: Review) -> Item:
+def _review_item(review: Review) -> ToolItem:
     data = {"review_id": review.review_id, "mention": review.mention, "reason": review.reason}
-    return Item(f"{json_line(review.mention)}: {review.reason} [{review.review_id}]", data)
+    return ToolItem(f"{json_line(review.mention)}: {review.reason} [{review.review_id}]", data)
 
 
 def _plain(state: SlotState) -> Any:

@@ -63,7 +63,7 @@ _BY_STATUS: Final[dict[int, type[TenureError]]] = {404: errors.NotFound, 500: er
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class RemoteLink:
     """The way to a server: an HTTP client and the token that it sends."""
 
     http: httpx2.Client
@@ -187,7 +187,7 @@ def _methods(part: str) -> dict[str, Any]:
 class RemotePart(ClientPart):
     """A part of the memory: how it is reached, and where in time it stands."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: RemoteLink) -> None:
         self._link = link
 
     def _point(self) -> dict[str, Any]:
@@ -208,7 +208,7 @@ _CLASSES: Final = {part: _part_class(part) for part in PARTS}
 class RemoteView(_CLASSES["view"]):  # type: ignore[misc]
     """A view whose point the server resolved once, so that all of its answers are of one moment."""
 
-    def __init__(self, link: Link, point: PointInTime) -> None:
+    def __init__(self, link: RemoteLink, point: PointInTime) -> None:
         super().__init__(link)
         self.valid, self.tx = point
 
@@ -285,4 +285,4 @@ def open_remote(url: str, token: str) -> Memory:
 
     # The trust store is read for https alone; it takes longer than a request.
     http = httpx2.Client(base_url=url, timeout=TIMEOUT_S, verify=url.startswith("https:"))
-    return cast("Memory", RemoteMemory(Link(http, token)))
+    return cast("Memory", RemoteMemory(RemoteLink(http, token)))

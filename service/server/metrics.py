@@ -20,7 +20,7 @@ _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0
 _NO_ROUTE: Final = "none"
 
 
-class Figures:
+class RequestFigures:
     """What one server counts."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Figures:
 class Meter:
     """Counts every request that passes."""
 
-    def __init__(self, app: ASGIApp, figures: Figures) -> None:
+    def __init__(self, app: ASGIApp, figures: RequestFigures) -> None:
         self._app = app
         self._figures = figures
 
@@ -71,7 +71,9 @@ class Meter:
 
 
 @contextmanager
-def told_on(port: int | None, figures: Figures, *, host: str = "127.0.0.1") -> Generator[int]:
+def told_on(
+    port: int | None, figures: RequestFigures, *, host: str = "127.0.0.1"
+) -> Generator[int]:
     """Answer Prometheus on a port of loopback for as long as this lasts; None tells nothing.
 
     Raises:

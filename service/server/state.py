@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 
 from .config import ServerSettings
 from .memories import Memories
-from .metrics import Figures
+from .metrics import RequestFigures
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
@@ -24,7 +24,7 @@ class ServerState:
     memories: Memories
     bearer: Callable[[str], Principal | None] | None = None
     """Who a bearer token stands for; None for a server that knows none."""
-    figures: Figures = field(default_factory=Figures)
+    figures: RequestFigures = field(default_factory=RequestFigures)
     """What is counted for Prometheus."""
     announce: Callable[[str], None] = print
     """Tells the person at the terminal a sentence."""

@@ -21,7 +21,7 @@ _BOUND: Final = 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WaterfallStep:
     """One line of evidence."""
 
     words: str
@@ -44,7 +44,7 @@ class Mark:
 class Waterfall:
     """The picture of a case's best candidate."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[WaterfallStep, ...]
     marks: tuple[Mark, ...]
     total: Mark
     height: int
@@ -71,11 +71,11 @@ def waterfall_of(record: ReviewPage) -> Waterfall | None:
         share = (min(max(log_odds, lowest), highest) - lowest) / (highest - lowest)
         return _LABELS + round(share * (WIDTH - _LABELS - 20))
 
-    steps = [Step("before any evidence", "", x_of(prior) - 2, 4, 0, speaks_for=True)]
+    steps = [WaterfallStep("before any evidence", "", x_of(prior) - 2, 4, 0, speaks_for=True)]
     for number, feature in enumerate(features, start=1):
         left, right = sorted((x_of(ends[number - 1]), x_of(ends[number])))
         steps.append(
-            Step(
+            WaterfallStep(
                 feature.detail or feature.name.replace("_", " "),
                 f"{feature.weight:+.1f}",
                 left,

@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from tenure import Memory, Principal, connect
 from tenure.compiler.tokens.counting import ExactCounter
-from tenure.service.mcp.answers import PAGE_TOKENS, Question
+from tenure.service.mcp.answers import PAGE_TOKENS, ToolQuestion
 from tenure.service.mcp.server import build_server
 
 MODES = ("2026-07-28", "legacy")
@@ -247,8 +247,8 @@ def test_standard_input_and_output(tmp_path: Path) -> None:
 
 
 def test_a_cursor_is_bound_to_its_tool(memory: Memory) -> None:
-    cursor = Question(memory, "recall", {}).cursor_to(3, None)
-    assert Question(memory, "recall", {}, cursor).place() == (3, None)
+    cursor = ToolQuestion(memory, "recall", {}).cursor_to(3, None)
+    assert ToolQuestion(memory, "recall", {}, cursor).place() == (3, None)
     assert use(memory, "list_reviews", cursor=cursor).is_error
 
 

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 import tenure
-from tenure.service.server.metrics import Figures, told_on
+from tenure.service.server.metrics import RequestFigures, told_on
 from tenure.tests.service.server.site import Site
 
 
@@ -30,7 +30,7 @@ def test_requests_are_counted_by_the_pattern_of_their_route(site: Site) -> None:
 
 
 def test_without_a_port_nothing_is_told() -> None:
-    with told_on(None, Figures()) as port:
+    with told_on(None, RequestFigures()) as port:
         assert port == 0
 
 
@@ -39,6 +39,6 @@ def test_a_port_that_is_taken_says_so() -> None:
         port = other.getsockname()[1]
         with (
             pytest.raises(tenure.Unavailable, match="--metrics-port"),
-            told_on(port, Figures()),
+            told_on(port, RequestFigures()),
         ):
             pass

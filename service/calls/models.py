@@ -13,7 +13,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic_core import PydanticSerializationError, to_json
@@ -130,7 +130,10 @@ def arguments_of(call: Call, request: BaseModel) -> dict[str, Any]:
 
 def _argument(value: Any) -> Any:
     """The bytes of a binary content; a text as it is."""
-    return b64decode(value["base64"], validate=True) if isinstance(value, dict) else value
+    if isinstance(value, str):
+        return value
+    content = cast("BinaryContent", value)
+    return b64decode(content["base64"], validate=True)
 
 
 def request_json(call: Call, arguments: Mapping[str, Any]) -> bytes:
@@ -153,7 +156,6 @@ def _sendable(value: Any) -> Any:
         return value.to_json()
     if isinstance(value, bytes):
         return BinaryContent(base64=b64encode(value).decode())
-    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
-        items: Iterable[Any] = value
-        return [_sendable(item) for item in items]
-    return value
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        return cast("object", value)
+    return [_sendable(item) for item in cast("Iterable[object]", value)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -42,7 +42,7 @@ def answer_json(call: Call, answer: object) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else str(value)
+    return dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else str(value)
 
 
 def _result(memory: Memory, call: Call, arguments: dict[str, Any]) -> Any:

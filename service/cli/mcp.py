@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -93,10 +93,10 @@ def _stated_options(context: typer.Context) -> list[str]:
     for key, value in flags.items():
         if value is None or key not in names:
             continue
-        values = value if isinstance(value, list | tuple) else [value]
-        for entry in values:
-            is_path = key == "store" and "://" not in str(entry) and entry != ":memory:"
-            words += [f"--{names[key]}", str(Path(str(entry)).absolute() if is_path else entry)]
+        values = cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
+        for text in map(str, values):
+            is_path = key == "store" and "://" not in text and text != ":memory:"
+            words += [f"--{names[key]}", str(Path(text).absolute()) if is_path else text]
     return words
 
 

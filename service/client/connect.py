@@ -82,7 +82,7 @@ def connect(
     """
     if url.startswith(_HTTP):
         return _served(url, token)
-
+    chosen_encoder, finder = _encoder(encoder), _finder(mentions)
     place = Place(url, auth, database, cells, vector_index, durability)
     store, originals = _with_originals(place, artifacts, artifact_bytes)
     backend = Backend(
@@ -92,8 +92,8 @@ def connect(
         ids=ids,
         scorer=scorer or cast("Scorer", NamesOnDemand()),
         extractor=_extractor(extractor),
-        mentions=_finder(mentions),
-        encoder=_encoder(encoder),
+        mentions=finder,
+        encoder=chosen_encoder,
         reranker=reranker,
         tenant_key=tenant_key,
         artifacts=originals,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, unknown
 
@@ -114,7 +114,8 @@ def _union(tree: Any, addition: Any) -> Any:
     # Lists are hooks: other tools may have theirs there, and a second run must not double ours.
     if isinstance(tree, list) and isinstance(addition, list):
         entries: list[Any] = [*tree]
-        return entries + [entry for entry in addition if entry not in entries]
+        additions = cast("list[Any]", addition)
+        return entries + [entry for entry in additions if entry not in entries]
     return addition
 
 

@@ -73,4 +73,4 @@ def build_server(memory_of: Callable[[], Memory], *, compat: bool = False) -> MC
 
 def memory_prompt() -> str:
     """The text that tells a model when to call which tool."""
-    return files(__package__).joinpath("prompts/memory.md").read_text(encoding="utf-8")
+    return files("tenure.service.mcp").joinpath("prompts/memory.md").read_text(encoding="utf-8")

@@ -8,10 +8,12 @@ nothing here, so that no page of another site can call it.
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,8 +22,9 @@ from starlette.routing import Route
 from ...schema.errors import Forbidden, InvalidInput
 from ..calls.models import request_model
 from ..calls.run import run_json
-from ..calls.table import CALLS, DECISIONS, Call, path_of
+from ..calls.table import CALLS, DECISIONS, Call, Permit, path_of
 from ..client.memory import Memory
+from ..writing.ingest import IngestReport
 from .bearers import Bearers
 from .control import ControlFile
 from .idempotency import AnswerBook, StoredAnswer
@@ -52,6 +55,7 @@ class Api:
             Route("/v1/openapi.json", _description, methods=["GET"]),
             Route("/v1/version", _version, methods=["GET"]),
             Route("/v1/tokens", self._issue, methods=["POST"]),
+            Route("/v1/import", self._import, methods=["POST"]),
         ]
         for call in CALLS:
             methods = ["POST"] if call.writes else ["GET", "POST"]
@@ -119,6 +123,25 @@ class Api:
         fields = _json_object(await request.body())
         token, ends_s = await run_in_threadpool(self.bearers.ring.issue, credential, fields)
         return JSONResponse({"token": token, "expires_at": ends_s})
+
+    async def _import(self, request: Request) -> Response:
+        credential = self.bearers.of_request(request)
+        credential.require(Permit.ADMIN)
+        check_tenant(request, {}, credential)
+        replay = request.query_params.get("replay", "false") == "true"
+
+        # The importer reads its lines twice, to check all of them before it writes the first.
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+            async for chunk in request.stream():
+                await run_in_threadpool(file.write, chunk)
+            file.flush()
+
+            memory = self.memories.bound(credential.principal)
+            report = await run_in_threadpool(memory.ingest, file.name, replay=replay)
+        return Response(_REPORT.dump_json(report), media_type=JSON)
+
+
+_REPORT: Final = TypeAdapter(IngestReport)
 
 
 def check_tenant(request: Request, arguments: dict[str, Any], credential: Credential) -> None:

@@ -6,7 +6,7 @@ It is committed as `docs/openapi.json`; a test fails where the two differ.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
@@ -106,7 +106,7 @@ def _answer_schemas() -> tuple[dict[str, Any], dict[str, Any]]:
 def _with_references(tree: Any, texts: dict[str, str]) -> Any:
     """A schema with other references, and without the texts that only describe."""
     if isinstance(tree, dict):
-        branches: dict[str, Any] = tree
+        branches = cast("dict[str, Any]", tree)
         copy: dict[str, Any] = {}
         for name, value in branches.items():
             # A docstring that is worded anew must not make the committed page drift.
@@ -116,7 +116,7 @@ def _with_references(tree: Any, texts: dict[str, str]) -> Any:
             copy[name] = texts.get(value, value) if is_reference else _with_references(value, texts)
         return copy
     if isinstance(tree, list):
-        entries: list[Any] = tree
+        entries = cast("list[Any]", tree)
         return [_with_references(entry, texts) for entry in entries]
     return tree
 

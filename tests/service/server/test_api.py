@@ -191,6 +191,21 @@ def test_tokens_are_issued_to_keys_that_may(server: RunningServer, owner: httpx2
         assert code(ann.post("/v1/tokens", json={})) == "permit_required"
 
 
+def test_lines_of_events_are_imported_whole_or_not_at_all(server: RunningServer) -> None:
+    lines = [json.dumps({"op": "assert", **FACT, "subject": {"name": f"Line {n}"}}) for n in "ab"]
+    text = "\n".join(lines)
+    with client(server, server.owner_key()) as http:
+        report = http.post("/v1/import", content=text.encode())
+        assert (report.status_code, report.json()["events"]) == (200, 2)
+        assert server.memory.as_of().value("Line a", "office") == "Chicago"
+
+        broken = text.replace("Line", "Row") + '\n{"slot": "ofice"}'
+        assert http.post("/v1/import", content=broken.encode()).status_code == 422
+        assert server.memory.as_of().value("Row a", "office") is None
+    with client(server, server.key("memory:write", user="ann")) as ann:
+        assert code(ann.post("/v1/import", content=text.encode())) == "permit_required"
+
+
 CANARY = "zq-canary-93"
 
 
@@ -201,19 +216,22 @@ def test_no_route_shows_what_is_another_s(server: RunningServer) -> None:
         root.bind(tenure.Principal(**{**owner_fields(), "tenant": "other"})),
     )
     known_ids: list[str] = []
+    kept_ids: list[str] = []
     for victim in victims:
         receipt = victim.write("Sam Rivera", "plan", CANARY, scope={"user": victim.principal.user})
         envelope = victim.compile("assistant", f"What is the plan {CANARY}?")
         artifact = victim.artifacts.put(CANARY, scope={"user": victim.principal.user})
         victim.flush()
-        known_ids += [receipt.object_id, str(receipt.entity)]
-        known_ids += [envelope.envelope_id, artifact.address]
+        known_ids += [receipt.object_id]
+        kept_ids += [envelope.envelope_id, artifact.address]
 
     # Every field of a request is tried with the names and ids that an attacker may have learnt.
-    words = ["Sam Rivera", "plan", *known_ids]
+    words = ["Sam Rivera", *known_ids]
+    takes_kept_ids = ("replay", "rehydrate", "envelopes.", "artifacts.")
     with client(server, server.key(user="lee")) as http:
         for call in CALLS:
-            for word in words:
+            more_words = kept_ids if call.name.startswith(takes_kept_ids) else []
+            for word in (*words, *more_words):
                 response = post(http, path_of(call), guess(call, word), **{"if-match": "1"})
                 assert response.status_code < 500, (call.name, response.text)
                 assert CANARY not in response.text, call.name

@@ -161,7 +161,11 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
             continue
         stable_slack, turn_slack = (slack, 0) if tight else (0, slack)
         rung.ledger.room -= stable_slack if last else 0
-        turn = {name: list(loose[name]) for name in TURN if name in loose}
+        turn: dict[SectionName, list[Piece]] = {}
+        for name in TURN:
+            if name in loose:
+                turn[name] = list(loose[name])
+
         for section in STABLE:
             for piece in _fit_stable(rung, section, loose.get(section, []), stable_base):
                 turn.setdefault(piece.section, []).append(piece)

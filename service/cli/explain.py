@@ -124,7 +124,7 @@ def _reasons(stage: StageAccount) -> str:
 
 _STAGES: Columns = {
     "stage": "stage",
-    "objects in": "arrivals",
+    "objects in": "entered",
     "left out": "left_out",
     "because": _reasons,
 }

@@ -64,7 +64,7 @@ memory.close()
 """
 
 
-def compared(trees: list[Path], facts: int, writes: int, rounds: int) -> None:
+def print_comparison(trees: list[Path], facts: int, writes: int, rounds: int) -> None:
     """Let the trees take turns, and print the medians."""
     processes = [start(tree, WRITER, str(facts), str(writes), "False") for tree in trees]
     for process in processes:
@@ -107,7 +107,7 @@ def main() -> None:
         )
         return
     trees = [options.before.resolve(), options.after.resolve()]
-    compared(trees, options.facts, options.writes, options.rounds)
+    print_comparison(trees, options.facts, options.writes, options.rounds)
 
 
 if __name__ == "__main__":

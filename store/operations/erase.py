@@ -95,7 +95,9 @@ def erase_objects(
 
     change.close_actions(tx.open_actions(object_ids=doomed_ids), "erased")
     _erase_entities(tx, change, entities or {})
-    nameless_ids = refold_names(tx, change, closure.assertions, erased=frozenset(entities or ()))
+    nameless_ids = refold_names(
+        tx, change, closure.assertions, erased_ids=frozenset(entities or ())
+    )
     change.objects += doomed_ids
 
     receipt = ErasureReceipt(

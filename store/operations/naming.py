@@ -93,32 +93,32 @@ def next_ordinal(tx: WriteTx, change: OperationChange, norm: str, scope_id: str)
 def refold_names(
     tx: WriteTx,
     change: OperationChange,
-    doomed: Mapping[str, Assertion],
+    erased_claims: Mapping[str, Assertion],
     *,
-    erased: Collection[str],
+    erased_ids: Collection[str],
 ) -> tuple[str, ...]:
-    """Close the names that doomed claims taught, or pass them on to claims that use them.
+    """Close the names that erased claims taught, or pass them on to claims that use them.
 
     Entities that are erased themselves are left out. The ids of those that lost a name.
     """
-    ids: set[str] = set()
-    for assertion in doomed.values():
-        ids |= {i for i in (assertion.details.subject_id, assertion.details.value_entity_id) if i}
-    known = tx.entities(sorted(ids), tx_us=change.clock.last_us)
-    taught = [
-        alias
-        for alias in known.aliases
-        if alias.object_id in doomed and alias.entity_id not in erased
-    ]
-    if not taught:
+    ids: set[str | None] = set()
+    for assertion in erased_claims.values():
+        ids |= {assertion.details.subject_id, assertion.details.value_entity_id}
+    known = tx.entities(sorted(filter(None, ids)), tx_us=change.clock.last_us)
+
+    lost_aliases: list[Alias] = []
+    for alias in known.aliases:
+        if alias.object_id in erased_claims and alias.entity_id not in erased_ids:
+            lost_aliases.append(alias)
+    if not lost_aliases:
         return ()
 
-    members = sorted({alias.entity_id for alias in taught})
+    members = sorted({alias.entity_id for alias in lost_aliases})
     assertions = tx.assertions(tx.objects_of(members))
-    users = [a for object_id, a in sorted(assertions.items()) if object_id not in doomed]
+    users = [a for object_id, a in sorted(assertions.items()) if object_id not in erased_claims]
 
     nameless: set[str] = set()
-    for alias in taught:
+    for alias in lost_aliases:
         change.closed_aliases.append(alias)
         heir = _heir(alias, known.entities[alias.entity_id].name, users)
         if heir is None:
@@ -169,12 +169,13 @@ def _trust(assertion: Assertion) -> tuple[int, int, int, str]:
 def _rename_nameless(change: OperationChange, known: Known, raw: str) -> None:
     """Call an entity by a name that it keeps, or by the head of its id."""
     entity = known.entities[raw]
-    closed = [alias for alias in change.closed_aliases if alias.entity_id == raw]
-    if alias_key(entity.name) not in {alias.norm for alias in closed}:
+    aliases = [alias for alias in (*known.aliases, *change.aliases) if alias.entity_id == raw]
+
+    # A name that was passed on stands in the change anew; what is closed is no name any more.
+    names = [alias for alias in aliases if alias not in change.closed_aliases]
+    if any(alias.norm == alias_key(entity.name) for alias in names):
         return
 
-    names = [alias for alias in (*known.aliases, *change.aliases) if alias.entity_id == raw]
-    kept = [alias for alias in names if alias not in closed]
-    first = min(kept, key=lambda alias: (alias.tx_start, alias.surface), default=None)
+    first = min(names, key=lambda alias: (alias.tx_start, alias.surface), default=None)
     name = short_id(raw) if first is None else first.surface
     change.entities.append(replace(entity, name=name))

@@ -98,23 +98,24 @@ def with_names(receipt: Receipt, names: Mapping[str, Collection[str]]) -> Receip
 
 def without_candidates(body: str, entity_ids: Collection[str]) -> str:
     """The stored text of any receipt without those candidates: their names go, the answer stays."""
-    return canonical_json(_without(json.loads(body), frozenset(entity_ids)))
+    return canonical_json(_pruned(json.loads(body), frozenset(entity_ids)))
 
 
-def _without(value: Any, entity_ids: frozenset[str]) -> Any:
+def _pruned(value: Any, entity_ids: frozenset[str]) -> Any:
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
-        return {key: _without(member, entity_ids) for key, member in members.items()}
+        return {key: _pruned(member, entity_ids) for key, member in members.items()}
     if not isinstance(value, list):
         return value
 
-    kept: list[Any] = []
-    for item in cast("list[Any]", value):
+    members_before: list[Any] = value
+    items: list[Any] = []
+    for item in members_before:
         # A candidate is told by its features: what else names an entity by id says no name.
         is_candidate = isinstance(item, dict) and "features" in item
         if not (is_candidate and item["entity"] in entity_ids):
-            kept.append(_without(item, entity_ids))
-    return kept
+            items.append(_pruned(item, entity_ids))
+    return items
 
 
 def _relation_array(relation: dict[str, Plain]) -> list[Plain]:

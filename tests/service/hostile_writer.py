@@ -74,9 +74,9 @@ def run(memory: Memory, name: str, threads: int, writes: int) -> tuple[int, set[
     """Acknowledged writes and codes of refusals of honest threads beside a hostile one."""
     eve = memory.bind(Principal(tenant=memory.principal.tenant, user="eve"))
     with ThreadPoolExecutor(threads + 1) as pool:
-        refused = pool.submit(hostile, eve, max(1, writes // 4))
+        refusals = pool.submit(hostile, eve, max(1, writes // 4))
         counts = [pool.submit(honest, memory, f"{name}-{n}", writes) for n in range(threads)]
-        return sum(count.result() for count in counts), refused.result()
+        return sum(count.result() for count in counts), refusals.result()
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def test_an_entity_without_a_name_is_shown_by_its_id(
     memory.erase(first.object_id, reason="asked to")
 
     assert b"zanzibar" not in stored_bytes(memory)
-    assert memory.as_of().entity(first.entity).name == first.entity[:8]
+    assert memory.as_of().entity(first.entity).name == (first.entity or "")[:8]
     with pytest.raises(NotFound):
         memory.as_of().entity("Zanzibar Sam")
     # Whoever uses that name from now on means somebody new.
@@ -117,7 +117,7 @@ def test_a_name_goes_on_as_the_word_of_who_uses_it_too(open_memory: Open) -> Non
 
     memory.erase(first.object_id, reason="asked to")
     assert ann.as_of().entity(first.entity).name == "Sam Rivera"
-    assert bob.as_of().entity(first.entity).name == first.entity[:8]
+    assert bob.as_of().entity(first.entity).name == (first.entity or "")[:8]
 
 
 def test_a_name_that_was_taken_back_gives_way(open_memory: Open) -> None:

@@ -44,7 +44,7 @@ def _check(
 
     # The group is written as one batch, so who stands before in it is in no row yet.
     overtaken = any(predecessor.planning == claim.planning for predecessor in predecessors)
-    precondition = set() if claim.draft.expected == ABSENT else {claim.draft.expected}
+    precondition: set[str | None] = {claim.draft.expected} - {ABSENT}
     if overtaken or _deciding_objects(tx, claim, stamp) != precondition:
         raise Conflict(
             "the value changed since it was read; read it again and decide anew",

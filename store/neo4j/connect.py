@@ -161,8 +161,12 @@ def identify(driver: neo4j.Driver, target: Target) -> ServerFacts:
 
     components: list[Component] = []
     for row in records:
-        versions = tuple(map(str, row["versions"]))
-        components.append(Component(str(row["name"]), versions, str(row["edition"])))
+        component = Component(
+            name=str(row["name"]),
+            versions=tuple(map(str, row["versions"])),
+            edition=str(row["edition"]),
+        )
+        components.append(component)
     return server_facts(str(summary.server.agent), tuple(components), target)
 
 

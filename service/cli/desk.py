@@ -18,7 +18,7 @@ from .show import Screen
 if TYPE_CHECKING:
     from ...schema.entity import Review
     from ..client.memory import Memory
-    from ..stewardship.review_page import Belief, Impact, QueueState, ReviewPage
+    from ..stewardship.review_page import Impact, QueueState, ReviewBelief, ReviewPage
 
 KEYS = {
     "y": "same: it is the first candidate (the name is not kept as an alias)",
@@ -67,7 +67,7 @@ def _show_lines(screen: Screen, head: str, lines: tuple[str, ...]) -> None:
         screen.line(f"  {head}{line}")
 
 
-def _beliefs(beliefs: tuple[Belief, ...]) -> str:
+def _beliefs(beliefs: tuple[ReviewBelief, ...]) -> str:
     """What a slot says over time, in a line."""
     parts: list[str] = []
     for belief in beliefs:

@@ -29,7 +29,7 @@ from ...store.port.store import Reader, SlotRead, SlotRecord, Store, WriteTx
 from ..backend.caller import Caller
 from ..reading.masking import Mask
 from ..reading.view import View, described_entity, sight_of
-from .review_page import Belief, Impact, SlotChange
+from .review_page import Impact, ReviewBelief, SlotChange
 
 Outcome = TypeVar("Outcome")
 
@@ -213,12 +213,12 @@ def _objects(beliefs: Beliefs) -> frozenset[str]:
     return frozenset(piece.object_id for pieces in beliefs.values() for piece in pieces)
 
 
-def _shown(pieces: Iterable[_Piece], texts: Mapping[str, str]) -> tuple[Belief, ...]:
+def _shown(pieces: Iterable[_Piece], texts: Mapping[str, str]) -> tuple[ReviewBelief, ...]:
     """The pieces that the caller may see, in order of time."""
-    beliefs: list[Belief] = []
+    beliefs: list[ReviewBelief] = []
     for piece in sorted(pieces, key=lambda piece: (piece.interval.start_us, piece.object_id)):
         if piece.object_id in texts:
-            belief = Belief(
+            belief = ReviewBelief(
                 value=texts[piece.object_id],
                 valid_from=moment(piece.interval.start_us),
                 valid_until=moment(piece.interval.end_us),

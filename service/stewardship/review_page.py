@@ -34,7 +34,7 @@ _LIFTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belief:
+class ReviewBelief:
     """What a slot would answer in a stretch of valid time."""
 
     value: str
@@ -51,9 +51,9 @@ class SlotChange:
 
     slot: str
     scope: str
-    before: tuple[Belief, ...]
+    before: tuple[ReviewBelief, ...]
     """Of both entities."""
-    after: tuple[Belief, ...]
+    after: tuple[ReviewBelief, ...]
 
     @property
     def conflict(self) -> str:

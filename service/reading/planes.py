@@ -20,7 +20,7 @@ from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import SlotStatus
 from ...store.port.store import Reader
 from ...store.timeline.state import plain_value, segments
-from ..visual.beliefs import Band, Belief, BeliefState, Rectangle, without_repeats
+from ..visual.beliefs import Band, BeliefState, Rectangle, SlotBelief, without_repeats
 
 BAND_LIMIT: Final = 60
 """Stretches of known time in one picture; the oldest beyond it are left out."""
@@ -67,7 +67,7 @@ def with_actors(bands: Iterable[Band], actors: Mapping[int, str]) -> tuple[Band,
     """The bands with who entered each belief, by the stamp of its entry."""
     signed_bands: list[Band] = []
     for band in bands:
-        beliefs: list[Belief] = []
+        beliefs: list[SlotBelief] = []
         for belief in band.beliefs:
             stamp = micros(belief.entry_time) if belief.entry_time else 0
             beliefs.append(replace(belief, actor=actors.get(stamp, "")))
@@ -90,7 +90,7 @@ def lost_claims(versions: Iterable[Version], naming: Naming) -> tuple[Rectangle,
         row = version.row
         if row.look.head or not version.visible or version.erased:
             continue
-        belief = Belief(
+        belief = SlotBelief(
             state=BeliefState.LOST,
             value=naming(plain_value(version)),
             valid_from=moment(row.interval.start_us),
@@ -123,13 +123,13 @@ def _is_believed(version: Version, tx_us: int, members: frozenset[str]) -> bool:
     return row.tx_start <= tx_us < row.tx_end and version.details.subject_id in members
 
 
-def _beliefs(stretches: Iterable[Segment], now_us: int, naming: Naming) -> Iterator[Belief]:
+def _beliefs(stretches: Iterable[Segment], now_us: int, naming: Naming) -> Iterator[SlotBelief]:
     for stretch in stretches:
         state = stretch.state
         # The claim that was entered last is the one that made it so.
         candidates = sorted(state.candidates, key=lambda c: (c.tx, c.object_id))
         decider = candidates[-1] if candidates else None
-        yield Belief(
+        yield SlotBelief(
             state=_state_of(stretch, now_us),
             value=_value_words(state, naming),
             valid_from=stretch.valid_from,

@@ -27,7 +27,7 @@ _LIST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Omission:
+class ShownOmission:
     """Something that the model did not get as truth."""
 
     object_id: str
@@ -98,10 +98,10 @@ def compare(
     )
 
 
-def _omissions(replica: Envelope, words: object, stored_ids: set[str]) -> Iterator[Omission]:
+def _omissions(replica: Envelope, words: object, stored_ids: set[str]) -> Iterator[ShownOmission]:
     texts: dict[str, str] = dict(words)  # type: ignore[call-overload]
     for left_out in replica.trace.omitted_objects:
-        yield Omission(
+        yield ShownOmission(
             left_out.object_id,
             texts.get(left_out.object_id, ""),
             left_out.reason,
@@ -110,7 +110,7 @@ def _omissions(replica: Envelope, words: object, stored_ids: set[str]) -> Iterat
             is_stored=left_out.object_id in stored_ids,
         )
     for entry in replica.trace.quarantined_objects:
-        yield Omission(
+        yield ShownOmission(
             entry.object_id,
             texts.get(entry.object_id, ""),
             entry.reason,

@@ -29,7 +29,7 @@ class BeliefState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belief:
+class SlotBelief:
     """What was held to be true over a stretch of true time."""
 
     state: BeliefState
@@ -64,14 +64,14 @@ class Band:
     known_from: datetime
     known_until: datetime | None
     """None: still."""
-    beliefs: tuple[Belief, ...]
+    beliefs: tuple[SlotBelief, ...]
     """By true time, without overlap."""
 
     def holds_at(self, known: datetime) -> bool:
         """Whether it is what was believed at an instant of known time."""
         return self.known_from <= known and (self.known_until is None or known < self.known_until)
 
-    def belief_at(self, valid: datetime) -> Belief | None:
+    def belief_at(self, valid: datetime) -> SlotBelief | None:
         """What it says about an instant of true time."""
         return next((belief for belief in self.beliefs if belief.holds_at(valid)), None)
 
@@ -80,7 +80,7 @@ class Band:
 class Rectangle:
     """One belief over the bands in which nothing of it changed."""
 
-    belief: Belief
+    belief: SlotBelief
     known_from: datetime
     known_until: datetime | None
 
@@ -102,12 +102,12 @@ class BeliefPlane:
     """The asked instant of known time."""
 
     @property
-    def answer(self) -> Belief | None:
+    def answer(self) -> SlotBelief | None:
         """What was believed at the asked point."""
         return self._belief_known_at(self.known)
 
     @property
-    def latest(self) -> Belief | None:
+    def latest(self) -> SlotBelief | None:
         """What is known today about the asked instant."""
         return self.bands[-1].belief_at(self.valid) if self.bands else None
 
@@ -141,9 +141,9 @@ class BeliefPlane:
     def rectangles(self) -> tuple[Rectangle, ...]:
         """The beliefs, each once over all neighbouring bands that hold it unchanged."""
         rectangles: list[Rectangle] = []
-        standing: dict[Belief, int] = {}
+        standing: dict[SlotBelief, int] = {}
         for band in self.bands:
-            positions: dict[Belief, int] = {}
+            positions: dict[SlotBelief, int] = {}
             for belief in band.beliefs:
                 position = standing.get(belief)
                 if position is None:
@@ -163,17 +163,17 @@ class BeliefPlane:
             standing = positions
         return tuple(rectangles)
 
-    def _belief_known_at(self, known: datetime) -> Belief | None:
+    def _belief_known_at(self, known: datetime) -> SlotBelief | None:
         band = next((band for band in self.bands if band.holds_at(known)), None)
         return band.belief_at(self.valid) if band else None
 
 
-def _belief_words(belief: Belief | None) -> str:
+def _belief_words(belief: SlotBelief | None) -> str:
     """A belief in the middle of a sentence."""
     return belief.words if belief else "not known"
 
 
-def _entry(belief: Belief | None) -> str:
+def _entry(belief: SlotBelief | None) -> str:
     """Who entered a belief and when, and whether that was after it began to be true."""
     if belief is None or belief.entry_time is None:
         return ""

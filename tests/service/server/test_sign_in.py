@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,8 @@ def test_a_code_ends_after_ten_minutes_and_after_five_tries(tmp_path: Path) -> N
 def test_after_the_last_wrong_try_the_terminal_shows_a_new_code(own_site: Site) -> None:
     lines: list[str] = []
     browser = own_site.stranger()
-    browser.app.state.tenure.announce = lines.append
+    served_app: Any = browser.app
+    served_app.state.tenure.announce = lines.append
     own_site.control.new_code("demo")
     for _ in range(6):
         answer = browser.post("/sign-in", data={"code": "wrong"}, headers=OWN)

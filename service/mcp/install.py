@@ -114,7 +114,7 @@ def _union(tree: Any, addition: Any) -> Any:
     # Lists are hooks: other tools may have theirs there, and a second run must not double ours.
     if isinstance(tree, list) and isinstance(addition, list):
         entries: list[Any] = [*tree]
-        additions = cast("list[Any]", addition)
+        additions = cast("list[Any]", addition)  # type: ignore[redundant-cast]  # for pyright
         return entries + [entry for entry in additions if entry not in entries]
     return addition
 

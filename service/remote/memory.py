@@ -205,7 +205,11 @@ def _part_class(part: str) -> type[RemotePart]:
 _CLASSES: Final = {part: _part_class(part) for part in PARTS}
 
 
-class RemoteView(_CLASSES["view"]):  # type: ignore[misc]
+_ViewMethods: Any = _CLASSES["view"]
+_MemoryMethods: Any = _CLASSES[""]
+
+
+class RemoteView(_ViewMethods):  # type: ignore[misc]
     """A view whose point the server resolved once, so that all of its answers are of one moment."""
 
     def __init__(self, link: RemoteLink, point: PointInTime) -> None:
@@ -216,7 +220,7 @@ class RemoteView(_CLASSES["view"]):  # type: ignore[misc]
         return {"valid": self.valid or "infinity", "tx": self.tx or "-infinity"}
 
 
-class RemoteMemory(_CLASSES[""]):  # type: ignore[misc]
+class RemoteMemory(_MemoryMethods):  # type: ignore[misc]
     """A memory on a server, as the bearer of a token sees it."""
 
     def __enter__(self) -> Self:

@@ -116,7 +116,7 @@ def _with_references(tree: Any, texts: dict[str, str]) -> Any:
             copy[name] = texts.get(value, value) if is_reference else _with_references(value, texts)
         return copy
     if isinstance(tree, list):
-        entries = cast("list[Any]", tree)
+        entries = cast("list[Any]", tree)  # type: ignore[redundant-cast]  # for pyright
         return [_with_references(entry, texts) for entry in entries]
     return tree
 

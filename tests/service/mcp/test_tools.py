@@ -46,7 +46,7 @@ def use(memory: Memory, tool: str, *, compat: bool = False, **arguments: Any) ->
 
 def text(result: Any) -> str:
     (content,) = result.content
-    return content.text
+    return str(content.text)
 
 
 async def listing(client: Client) -> str:

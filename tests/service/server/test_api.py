@@ -53,7 +53,7 @@ def code(response: Any) -> str:
     assert response.headers["content-type"] == "application/problem+json"
     body = response.json()
     assert body["status"] == response.status_code
-    return body["code"]
+    return str(body["code"])
 
 
 def test_the_description_is_the_committed_one() -> None:
@@ -218,9 +218,11 @@ def test_no_route_shows_what_is_another_s(server: RunningServer) -> None:
     known_ids: list[str] = []
     kept_ids: list[str] = []
     for victim in victims:
-        receipt = victim.write("Sam Rivera", "plan", CANARY, scope={"user": victim.principal.user})
+        receipt = victim.write(
+            "Sam Rivera", "plan", CANARY, scope={"user": str(victim.principal.user)}
+        )
         envelope = victim.compile("assistant", f"What is the plan {CANARY}?")
-        artifact = victim.artifacts.put(CANARY, scope={"user": victim.principal.user})
+        artifact = victim.artifacts.put(CANARY, scope={"user": str(victim.principal.user)})
         victim.flush()
         known_ids += [receipt.object_id]
         kept_ids += [envelope.envelope_id, artifact.address]

@@ -49,7 +49,7 @@ _STANDING_TYPES = frozenset(
 # Looked up once: on Python 3.11 a member of an enumeration takes as long as a call.
 _VIA_PIN, _VIA_STANDING = int(Via.PINNED), int(Via.STANDING)
 _SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
-_TALK, _SIBLING = int(Via.TALK), int(Via.SIBLING)
+_TALK, _SIBLING, _VECTOR = int(Via.TALK), int(Via.SIBLING), int(Via.VECTOR)
 _TOOL = ObjectType.TOOL_SCHEMA
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
 
@@ -137,12 +137,18 @@ class _Activation:
             return ("tool_unsigned" if named else "activation"), False
         if via & _TALK or self._stands_alone(version):
             return "", stands
-        if via & _SIBLING and not self.strict:
+        if not self.strict and (via & _SIBLING or self._is_open_passage(candidate)):
             return "", False
 
         rivals = (rival.version for rival in candidate.rivals if rival.version is not None)
         active = any(map(self._matches, (version, *rivals)))
         return ("" if active else "activation"), False
+
+    def _is_open_passage(self, candidate: Candidate) -> bool:
+        """Whether it is quoted text that meaning led to, which no gate asks for words."""
+        version = candidate.version
+        is_near = bool(candidate.via & _VECTOR) and candidate.is_passage
+        return is_near and version is not None and not masks(version.details, self.context)
 
     def _stands_alone(self, version: Version) -> bool:
         details = version.details
@@ -179,6 +185,8 @@ class _Activation:
             return True
         if self.strict:
             return False
+        if vector is not None and vector.content >= self.near:
+            return True
 
         slot = version.details.slot
         definition = self.context.vocabulary.slots.get(slot) if slot else None

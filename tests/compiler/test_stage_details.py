@@ -262,6 +262,35 @@ def test_a_near_condition_activates_without_a_shared_word() -> None:
     assert fuse(0, -5, lexical_weight=0.5) == 0
 
 
+@pytest.mark.parametrize(
+    ("row", "content", "is_shown"),
+    [
+        ({"claim": "beta"}, 4_000_000, True),
+        ({"claim": "beta"}, 3_999_999, False),
+        ({"text": "beta", "object_type": "retrieved_passage"}, 2_000_000, True),
+    ],
+)
+def test_near_content_activates_and_a_passage_needs_no_gate(
+    row: dict[str, Any], content: int, is_shown: bool
+) -> None:
+    class Near:
+        def prefetch(self, query: Any, *, limit: int) -> None:
+            return None
+
+        def nearest(self, query: Any, *, limit: int) -> Hits:
+            return Hits([VectorScore(uid("far word"), content, 0)], bench.world.rows)
+
+        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
+            return []
+
+    bench = Bench(index=Near(), encoder_id="toy")
+    bench.world.add("far word", **row)
+    shown = bench.compiled(bench.compile(query="alpha", query_vector=[1.0]))
+    assert ("far word" in shown) is is_shown
+    strict = bench.rules(activation="strict")
+    assert "far word" not in strict.compiled(strict.compile(query="alpha", query_vector=[1.0]))
+
+
 def test_raw_words_of_an_observation_alone_activate_nothing() -> None:
     bench = Bench()
     bench.world.add(

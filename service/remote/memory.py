@@ -213,7 +213,8 @@ class RemoteView(_ViewMethods):  # type: ignore[misc]
     """A view whose point the server resolved once, so that all of its answers are of one moment."""
 
     def __init__(self, link: RemoteLink, point: PointInTime) -> None:
-        super().__init__(link)
+        # The methods come from a class that no checker sees, so `super` has no type.
+        RemotePart.__init__(self, link)
         self.valid, self.tx = point
 
     def _point(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ hand-set alpha and beta.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from types import MappingProxyType
@@ -52,6 +52,19 @@ def concave_envelope(trace: Iterable[tuple[int, int]]) -> tuple[tuple[int, int],
         curve.append((tokens, value))
 
     return tuple(curve)
+
+
+def slope_at(curve: Sequence[tuple[int, int]], tokens: int) -> float:
+    """What one token more than so many adds on a curve; 0 past its end.
+
+    >>> slope_at([(0, 0), (10, 50), (40, 90)], 10)
+    1.3333333333333333
+    """
+    for (left, low), (right, high) in pairwise(curve):
+        if right > tokens:
+            return (high - low) / (right - left)
+
+    return 0.0
 
 
 def _dips(left: tuple[int, int], middle: tuple[int, int], right: tuple[int, int]) -> bool:

@@ -26,7 +26,7 @@ from ...schema.compile_terms import OverflowPolicy, Reason, SectionName
 from ..budget.allocate import allocate
 from ..budget.diversity import mmr
 from ..budget.items import Item
-from ..budget.section import Section, concave_envelope
+from ..budget.section import Section, concave_envelope, significant, slope_at
 from ..ir.context import CompileContext, SectionShare
 from ..ir.piece import Piece, Short
 from ..request.request import Evidence
@@ -161,11 +161,7 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
             continue
         stable_slack, turn_slack = (slack, 0) if tight else (0, slack)
         rung.ledger.room -= stable_slack if last else 0
-        turn: dict[SectionName, list[Piece]] = {}
-        for name in TURN:
-            if name in loose:
-                turn[name] = list(loose[name])
-
+        turn: dict[SectionName, list[Piece]] = {n: list(loose[n]) for n in TURN if n in loose}
         for section in STABLE:
             for piece in _fit_stable(rung, section, loose.get(section, []), stable_base):
                 turn.setdefault(piece.section, []).append(piece)
@@ -367,6 +363,9 @@ def _rations(
     names = [name for name, pieces in sections.items() if pieces]
     if len(names) == 1 and _S.HISTORY not in names and not context.rules.cost_weight:
         # Nothing competes: the section has all there is, whatever its share.
+        curve = concave_envelope(_utility(rung, names[0], sections[names[0]]))
+        weight = context.weights.get(names[0].value, 0.5) / FULL
+        rung.shadow_price = significant(weight * slope_at(curve, ledger.room))
         rung.allocation[names[0].value] = ledger.room
         return {names[0]: ledger.room}
 

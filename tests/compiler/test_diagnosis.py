@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.explain.diagnosis import Cause, Part, Suspicion, diagnosis
 from tenure.compiler.trace.metrics import TARGETS
@@ -26,11 +28,14 @@ def test_what_did_not_fit_and_what_nobody_knows_is_missing() -> None:
     assert uid("office") in compilation.subjects
 
 
-def test_what_the_caller_may_not_see_is_counted_and_not_named() -> None:
-    bench = Bench(principal=Principal(user="ann", roles=frozenset({"agent"})))
+@pytest.mark.parametrize(("roles", "told"), [({"agent", "auditor"}, True), ({"agent"}, False)])
+def test_what_the_caller_may_not_see_is_counted_for_auditors_and_named_for_nobody(
+    roles: set[str], told: bool
+) -> None:
+    bench = Bench(principal=Principal(user="ann", roles=frozenset(roles)))
     bench.world.add("hidden", text="alpha secret", deny=("agent",))
     found = about(bench.compile(query="alpha"), Cause.MISSING)
-    assert any("may not be seen" in each.why for each in found)
+    assert any("may not be seen" in each.why for each in found) is told
     assert not any(uid("hidden") in each.subjects for each in found)
 
 

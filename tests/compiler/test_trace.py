@@ -161,7 +161,7 @@ def test_the_trace_says_what_the_tokens_are_for() -> None:
     bench = Bench()
     said = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}
     for number in range(30):
-        bench.world.add(f"turn {number}", text=f"the budget of week {number} is fixed", **said)
+        bench.world.add(f"turn {number}", text=f"the budget of week {number}\nis fixed", **said)
     bench.world.add("fact", subject="Sam", slot="office", value="the budget room")
     envelope = bench.compile(query="budget")
     tokens = envelope.trace.budget["tokens"]

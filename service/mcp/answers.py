@@ -29,7 +29,7 @@ PAGE_TOKENS: Final = 2_000
 _PURPOSE: Final = "tenure cursor v1"
 """Keeps the other uses of the tenant's key apart from this one."""
 
-_ROOM: Final = 60
+_ROOM: Final = 240
 """Tokens kept for the line that names the cursor, and for the frame of the data."""
 
 _COUNTER: Final = ExactCounter()

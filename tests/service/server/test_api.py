@@ -199,8 +199,8 @@ def test_lines_of_events_are_imported_whole_or_not_at_all(server: RunningServer)
         assert (report.status_code, report.json()["events"]) == (200, 2)
         assert server.memory.as_of().value("Line a", "office") == "Chicago"
 
-        broken = text.replace("Line", "Row") + '\n{"slot": "ofice"}'
-        assert http.post("/v1/import", content=broken.encode()).status_code == 422
+        refused_text = text.replace("Line", "Row") + '\n{"slot": "ofice"}'
+        assert http.post("/v1/import", content=refused_text.encode()).status_code == 422
         assert server.memory.as_of().value("Row a", "office") is None
     with client(server, server.key("memory:write", user="ann")) as ann:
         assert code(ann.post("/v1/import", content=text.encode())) == "permit_required"

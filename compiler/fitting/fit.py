@@ -363,9 +363,9 @@ def _rations(
     names = [name for name, pieces in sections.items() if pieces]
     if len(names) == 1 and _S.HISTORY not in names and not context.rules.cost_weight:
         # Nothing competes: the section has all there is, whatever its share.
-        curve = concave_envelope(_utility(rung, names[0], sections[names[0]]))
+        points = concave_envelope(_utility(rung, names[0], sections[names[0]]))
         weight = context.weights.get(names[0].value, 0.5) / FULL
-        rung.shadow_price = significant(weight * slope_at(curve, ledger.room))
+        rung.shadow_price = significant(weight * slope_at(points, ledger.room))
         rung.allocation[names[0].value] = ledger.room
         return {names[0]: ledger.room}
 

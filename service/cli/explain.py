@@ -167,9 +167,6 @@ def _show_budget(screen: Screen, envelope: Envelope) -> None:
     price = float(budget["shadow_price"])
     if price:
         screen.line(f"one token more would be worth {price:g} (shadow price)")
-    elif budget["compression"]:
-        # The turn is filled in order, so that no price tells what it had no room for.
-        screen.line("the turn was filled in order, and cut where it had no room (shadow price 0)")
     else:
         screen.line("nothing was scarce (shadow price 0)")
 

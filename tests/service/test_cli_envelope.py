@@ -89,7 +89,7 @@ def test_what_was_scarce_folded_and_withheld_is_explained(run: Run, tmp_path: Pa
         f"Item {i} costs {i}1 dollars." for i in range(80)), encoding="utf-8")  # fmt: skip
     words = ("--role", "agent", *ASK, "--budget", "240", "--evidence", str(page))
     shown = run(*words, "--explain").stdout
-    assert "the turn was filled in order, and cut where it had no room" in shown
+    assert "one token more would be worth" in shown
     assert "tokens became" in shown
     assert "may not be seen by this caller" in shown
     assert "acceptance_missing" in run(*ASK, "--step", "look", "--explain").stdout

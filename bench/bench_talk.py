@@ -194,7 +194,7 @@ def content_tokens(envelope: tenure.Envelope) -> int:
     lines: list[str] = []
     for block in tenure.parse_envelope(envelope.text):
         for piece in block.pieces:
-            lines.append(f"{piece.speaker}: {piece.text}" if piece.speaker else piece.text)
+            lines.append(f"{piece.who}: {piece.text}" if piece.who else piece.text)
         if not block.pieces and block.section != "system_policy":
             lines.append(block.text)
     return counter_for("generic").count("\n".join(lines))

@@ -337,7 +337,7 @@ def _define(memory: Memory) -> None:
 
 
 def _whole(block: Block) -> str:
-    pieces = (f"{piece.speaker} {piece.origin} {piece.text}" for piece in block.pieces)
+    pieces = (f"{piece.who} {piece.origin} {piece.text}" for piece in block.pieces)
     return "\n".join((block.origin, block.text, *pieces))
 
 
@@ -346,7 +346,7 @@ def _frame(block: Block) -> str:
     if not block.pieces:
         return f"{block.origin}\n{block.text}"
     # The source of neighbours is said once, and once for the block where all share it.
-    pieces = [f"{piece.speaker}\n{piece.text}" for piece in block.pieces]
+    pieces = [f"{piece.who}\n{piece.text}" for piece in block.pieces]
     origins: list[str] = []
     for piece in block.pieces:
         if not origins or origins[-1] != piece.origin:

@@ -139,8 +139,8 @@ def _line(piece: Piece, anchors: Mapping[str, str]) -> BlockPiece:
     return BlockPiece(
         anchor=anchors[piece.object_id],
         text=piece.text,
-        speaker=piece.speaker,
-        date=piece.date,
+        who=piece.speaker,
+        when=piece.date,
         origin=short_origin(piece.origin) or _UNKNOWN_ORIGIN,
     )
 
@@ -181,7 +181,7 @@ def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
     if piece.cell:
         return _tokens(f" | {piece.cell} [100]", counter)
     if piece.shared:
-        line = BlockPiece(anchor="100", text=piece.text, speaker=piece.speaker)
+        line = BlockPiece(anchor="100", text=piece.text, who=piece.speaker)
         return _tokens(f"{body_of([line])}\n", counter)
     if not piece.alone:
         return _tokens(f"[100] {piece.text}\n", counter)

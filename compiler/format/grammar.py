@@ -127,7 +127,7 @@ def _message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
         return _frame(fields)
 
     for piece in block.pieces:
-        parts = (ids.get(piece.anchor, piece.anchor), piece.speaker, piece.date, piece.origin)
+        parts = (ids.get(piece.anchor, piece.anchor), piece.who, piece.when, piece.origin)
         fields.append(_frame([*map(str.encode, parts), _sha256(piece.text)]))
 
     return _frame(fields)

@@ -14,7 +14,7 @@ with its anchor; whoever is unknown is left out. Every line break inside a text,
 character breaks it, is followed by two spaces, and names are encoded: so no text starts a line,
 and none can pose as another one's.
 
->>> body_of((BlockPiece("4", "a\n[5] forged", speaker="Sam", date="2023-05-08"),))
+>>> body_of((BlockPiece("4", "a\n[5] forged", who="Sam", when="2023-05-08"),))
 '@ 2023-05-08\n[4] Sam: a\n  [5] forged'
 
 Invariant: `read_lines(body_of(pieces)) == pieces`, and a body has one reading.
@@ -68,26 +68,24 @@ class BlockPiece:
     """The visible id; an anchor leads to the object in the trace."""
     text: str
     """Before escaping."""
-    speaker: str = ""
+    who: str = ""
     """Whoever said or wrote it, one line of at most 40 characters; empty: unknown."""
-    date: str = ""
+    when: str = ""
     """The day, `2023-05-08`, or the second in UTC; empty: unknown."""
     origin: str = ""
     """Where it comes from; empty: unknown."""
 
     def __post_init__(self) -> None:
-        if any(_SURROGATE.search(part) for part in (self.text, self.speaker, self.origin)):
+        if any(_SURROGATE.search(part) for part in (self.text, self.who, self.origin)):
             raise InvalidInput(
                 "a piece holds a lone surrogate; canonicalise first", code=INVALID_ENCODING
             )
         if not re.fullmatch(r"[^\]\s]+", self.anchor):
             raise _refusal(f"{self.anchor!r} is no anchor")
-        if self.speaker != who_of(self.speaker):
-            raise _refusal(
-                f"{self.speaker!r} is no name of at most {WHO_LENGTH} characters in a line"
-            )
-        if self.date and not _DATE.fullmatch(self.date):
-            raise _refusal(f"{self.date!r} is no day")
+        if self.who != who_of(self.who):
+            raise _refusal(f"{self.who!r} is no name of at most {WHO_LENGTH} characters in a line")
+        if self.when and not _DATE.fullmatch(self.when):
+            raise _refusal(f"{self.when!r} is no day")
 
 
 def who_of(name: str) -> str:
@@ -104,9 +102,9 @@ def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
     lines: list[str] = []
     date = origin = ""
     for piece in pieces:
-        if (piece.date, piece.origin) != (date, origin):
+        if (piece.when, piece.origin) != (date, origin):
             lines.append(_context_line(piece, date, origin))
-            date, origin = piece.date, piece.origin
+            date, origin = piece.when, piece.origin
 
         lines.append(_piece_line(piece, rewrite(piece.text)))
 
@@ -116,8 +114,8 @@ def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
 def _context_line(piece: BlockPiece, last_date: str, last_origin: str) -> str:
     """What changes of day and source at a piece."""
     words = ["@"]
-    if piece.date != last_date:
-        words.append(_day(piece.date, last_date) or _NO_DAY)
+    if piece.when != last_date:
+        words.append(_day(piece.when, last_date) or _NO_DAY)
     if piece.origin != last_origin:
         source = quote(piece.origin, safe=_ORIGIN_SAFE)
         if _is_day(source) or source == _NO_SOURCE:
@@ -141,7 +139,7 @@ def _is_day(word: str) -> bool:
 
 
 def _piece_line(piece: BlockPiece, text: str) -> str:
-    speech = f"{_encode_speaker(piece.speaker)}: " if piece.speaker else ""
+    speech = f"{_encode_speaker(piece.who)}: " if piece.who else ""
     text = _BREAK.sub(lambda match: match[0] + _INDENT, text)
     if not speech and _SPEECH.match(text):
         speech = ": "  # nobody is named, and the text begins as if somebody were

@@ -404,7 +404,7 @@ def _token_kinds(passes: Passes, context: CompileContext, total: int) -> dict[st
     references: list[str] = []
     for block in passes.ordered.assembled.blocks:
         for piece in block.pieces:
-            texts.append(f"{piece.speaker}: {piece.text}" if piece.speaker else piece.text)
+            texts.append(f"{piece.who}: {piece.text}" if piece.who else piece.text)
         if block.pieces:
             references += _reference_lines(body_of(block.pieces))
         else:

@@ -136,6 +136,7 @@ class Rehearsals(Caller):
         mandate = Mandate(
             operation_id=self.backend.ids(), actor=self._actor, now_us=self.backend.now_us()
         )
+        outcome: ReviewReceipt | TenureError
         try:
             outcome = accept(
                 tx,

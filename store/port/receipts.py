@@ -108,7 +108,7 @@ def _pruned(value: Any, entity_ids: frozenset[str]) -> Any:
     if not isinstance(value, list):
         return value
 
-    members_before: list[Any] = value
+    members_before: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
     items: list[Any] = []
     for item in members_before:
         # A candidate is told by its features: what else names an entity by id says no name.

@@ -81,8 +81,8 @@ def blocks(draw: st.DrawFn, text: st.SearchStrategy[str] = TEXT) -> Block:
             BlockPiece,
             ANCHORS,
             text,
-            speaker=TEXT.map(who_of),
-            date=DAYS,
+            who=TEXT.map(who_of),
+            when=DAYS,
             origin=st.one_of(TEXT, DAYS),
         )
         return Block.shared_fields(
@@ -102,7 +102,7 @@ def evidence(
 
 def lines(*texts: str) -> Block:
     pieces = [
-        BlockPiece(str(number), text, speaker="Sam", date="2023-05-08", origin="chat://s1")
+        BlockPiece(str(number), text, who="Sam", when="2023-05-08", origin="chat://s1")
         for number, text in enumerate(texts, start=3)
     ]
     return Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
@@ -267,7 +267,7 @@ def test_a_boundary_is_the_hmac_of_the_length_prefixed_fields() -> None:
     assert boundary(SEAL, evidence("text"), ids={"1": "object"}) == expected
 
 
-@pytest.mark.parametrize("change", ["speaker", "date", "origin", "text"])
+@pytest.mark.parametrize("change", ["who", "when", "origin", "text"])
 def test_a_boundary_depends_on_every_part_of_every_piece(change: str) -> None:
     block = lines("a", "b")
     piece = replace(block.pieces[1], **{change: "2023-05-09"})
@@ -418,9 +418,9 @@ def test_level_4_text_has_no_constructor_but_data() -> None:
         (lambda: evidence("", origin="\udfff"), "invalid_encoding"),
         (lambda: evidence("", ids=("\udfff",)), "invalid_encoding"),
         (lambda: lines("\ud800"), "invalid_encoding"),
-        (lambda: BlockPiece("1", "a", speaker=" x"), "bad_envelope"),
-        (lambda: BlockPiece("1", "a", speaker="x" * 41), "bad_envelope"),
-        (lambda: BlockPiece("1", "a", date="May"), "bad_envelope"),
+        (lambda: BlockPiece("1", "a", who=" x"), "bad_envelope"),
+        (lambda: BlockPiece("1", "a", who="x" * 41), "bad_envelope"),
+        (lambda: BlockPiece("1", "a", when="May"), "bad_envelope"),
         (lambda: BlockPiece("a b", "a"), "bad_envelope"),
         (lambda: evidence("", ids=("x",) * (MAX_IDS + 1)), "too_large"),
     ],
@@ -454,7 +454,7 @@ def test_a_line_says_only_what_changes_of_day_and_source() -> None:
         ("2024-05-11", "05-12"), ("2024-05-11", "-"), ("2024-05-11", "~"),
     ]  # fmt: skip
     pieces = tuple(
-        BlockPiece(str(number), "x", date=date, origin=origin)
+        BlockPiece(str(number), "x", when=date, origin=origin)
         for number, (date, origin) in enumerate(contexts, start=1)
     )
     body = body_of(pieces)

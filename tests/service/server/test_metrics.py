@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 import httpx2
 import pytest
@@ -18,7 +19,8 @@ def test_requests_are_counted_by_the_pattern_of_their_route(site: Site) -> None:
     site.browser.get("/", params={"q": "canary"})
     site.browser.get("/canary")
     site.browser.get("/healthz", headers={"host": "canary.example"})
-    figures = site.browser.app.state.tenure.figures
+    served_app: Any = site.browser.app
+    figures = served_app.state.tenure.figures
 
     with told_on(0, figures) as port:
         text = httpx2.get(f"http://127.0.0.1:{port}/metrics").text

@@ -59,6 +59,8 @@ def slope_at(curve: Sequence[tuple[int, int]], tokens: int) -> float:
 
     >>> slope_at([(0, 0), (10, 50), (40, 90)], 10)
     1.3333333333333333
+    >>> slope_at([(0, 0), (10, 50), (40, 90)], 40)
+    0.0
     """
     for (left, low), (right, high) in pairwise(curve):
         if right > tokens:

@@ -197,10 +197,7 @@ def _opening(block: Block, token: str) -> str:
     if block.pieces:
         return shared_opening(mark, len(block.pieces), authority=block.authority)
 
-    implied_fields = NOT_IMPLIED
-    if len(token) == SHORT:
-        implied_fields = IMPLIED_FIELDS.get(block.section, NOT_IMPLIED)
-
+    implied_fields = IMPLIED_FIELDS.get(block.section, NOT_IMPLIED)
     return opening_line(
         mark,
         block.object_ids,

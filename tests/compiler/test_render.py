@@ -314,6 +314,18 @@ def test_a_conversation_that_begins_with_the_assistant_gets_a_user_first() -> No
     assert one.render("anthropic")["messages"][0]["role"] == "user"
 
 
+def test_a_tool_of_an_older_envelope_that_is_no_json_stays_text() -> None:
+    bench = Bench()
+    text = '{"name":"mail"}'
+    bench.world.add("odd", text=text, object_type="tool_schema", level=1, tasks=["code_generation"])
+    plan = bench.compile(query="x").plan
+    (segment,) = [segment for segment in plan.segments if segment.block.section == "tools"]
+    older_block = replace(segment.block, authority=4, text="call us by telephone")
+    older_plan = replace(plan, segments=(replace(segment, block=older_block),))
+    assert tools_of(plan) is not None
+    assert tools_of(older_plan) is None
+
+
 def test_tools_that_are_no_plain_tools_stay_text() -> None:
     bench = Bench()
     text = '{"description":"call us"}'

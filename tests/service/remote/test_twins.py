@@ -157,7 +157,7 @@ def test_identity_and_review(memory: Any) -> None:
     memory.entities.unmerge(merge.merge_id, reason="not so")
     assert memory.entities.add_alias(first, "Bell, A.").surface == "Bell, A."
     assert memory.reviews.list() == ()
-    assert memory.actions() == []
+    assert memory.actions() == ()
     assert "office" in memory.vocabulary.slots()
     assert memory.vocabulary.define_slot("badge", description="a number").name == "badge"
 

@@ -131,7 +131,7 @@ def test_a_tie_is_settled_by_a_person(open_memory: Open) -> None:
     (action,) = memory.actions()
     memory.actions.resolve(action.action_id, winner=b.object_id)
     assert memory.as_of().value("Sam", "office") == "LA"
-    assert memory.actions() == []
+    assert memory.actions() == ()
 
 
 def test_tenants_share_nothing(open_memory: Open) -> None:

@@ -320,7 +320,7 @@ def test_a_tool_of_an_older_envelope_that_is_no_json_stays_text() -> None:
     bench.world.add("odd", text=text, object_type="tool_schema", level=1, tasks=["code_generation"])
     plan = bench.compile(query="x").plan
     (segment,) = [segment for segment in plan.segments if segment.block.section == "tools"]
-    older_block = replace(segment.block, authority=4, text="call us by telephone")
+    older_block = replace(segment.block, text="[1] call us by telephone")
     older_plan = replace(plan, segments=(replace(segment, block=older_block),))
     assert tools_of(plan) is not None
     assert tools_of(older_plan) is None

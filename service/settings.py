@@ -96,6 +96,23 @@ class LogSettings(_Group):
     """`auto`: JSON in a service, lines for people in the command line."""
 
 
+class OidcIssuer(_Group):
+    """An OIDC issuer whose tokens `tenure serve` takes beside its own keys."""
+
+    issuer: str
+    audience: str
+    jwks_url: str
+    """Where its public keys are."""
+    tenant: str | None = None
+    """The tenant of every caller; None: the claim named by `tenant_claim` states it."""
+    tenant_claim: str = "tenant"
+    user_claim: str = "sub"
+    roles_claim: str = ""
+    """A claim with a list of the issuer's words; empty: nobody has a role."""
+    roles: dict[str, str] = {}
+    """Our roles by the issuer's words; a word that is not here gives none."""
+
+
 class ServeSettings(_Group):
     """How `tenure serve` listens."""
 
@@ -113,6 +130,8 @@ class ServeSettings(_Group):
     """The file of its keys and sessions; by default beside an embedded store."""
     metrics_port: int | None = Field(default=None, ge=0, le=65535)
     """Where figures for Prometheus are told; None: nowhere."""
+    oidc: OidcIssuer | None = None
+    """Whose tokens are taken beside keys."""
 
 
 class Settings(_Group):

@@ -56,9 +56,14 @@ class ServerSettings:
 
 
 def require_protection(
-    host: str, control: ControlFile, *, https: bool, published_on_loopback: bool
+    host: str,
+    control: ControlFile,
+    *,
+    https: bool,
+    published_on_loopback: bool,
+    has_issuer: bool = False,
 ) -> None:
-    """Refuse to listen beyond loopback without keys and https.
+    """Refuse to listen beyond loopback without https, and keys or an OIDC issuer.
 
     `published_on_loopback` is the word of whoever starts a container whose port is published on
     the loopback of its machine alone.
@@ -68,11 +73,12 @@ def require_protection(
     """
     if host in LOOPBACK or published_on_loopback:
         return
-    if control.has_keys() and https:
+    if https and (has_issuer or control.has_keys()):
         return
 
     raise InvalidInput(
-        f"{host} is reached from other machines: create a key first (tenure keys create), put a "
-        "proxy that speaks https before it and state --https; or listen on 127.0.0.1",
+        f"{host} is reached from other machines: create a key first (tenure keys create) or name "
+        "an OIDC issuer under [server.oidc], put a proxy that speaks https before it and state "
+        "--https; or listen on 127.0.0.1",
         code="open_port",
     )

@@ -250,6 +250,7 @@ def test_beyond_loopback_it_needs_keys_and_https(tmp_path: Path) -> None:
     for host in ("127.0.0.1", "::1", "localhost"):
         require_protection(host, control, https=False, published_on_loopback=False)
     require_protection("0.0.0.0", control, https=False, published_on_loopback=True)
+    require_protection("0.0.0.0", control, https=True, published_on_loopback=False, has_issuer=True)
     with pytest.raises(InvalidInput, match="create a key first"):
         require_protection("0.0.0.0", control, https=True, published_on_loopback=False)
 

@@ -174,14 +174,9 @@ class View(Caller):
         if not slot.relates:
             return value_text
 
-        ids = sorted({str(plain_value(version)) for version in versions if version.visible})
-        known = reader.entities(ids, tx_us=reader.clock().last_us)
-        roots = {entity_id: known.canonical.get(entity_id, entity_id) for entity_id in ids}
-        present_roots = sorted(set(roots.values()) & known.entities.keys())
-        views = entity_views(reader, known, present_roots, access, self.point.tx_us)
-        names = {view.entity_id: view.name for view in views}
-
-        return lambda value: names.get(roots.get(str(value), ""), value_text(value))
+        ids = {str(plain_value(version)) for version in versions if version.visible}
+        names = names_by_id(reader, ids, access, self.point.tx_us)
+        return lambda value: names.get(str(value), value_text(value))
 
     def entity(self, mention: EntityLike) -> EntityView:
         """Return an entity as known at the view's tx; a merged-away id redirects.
@@ -465,6 +460,23 @@ def entity_views(
             )
         )
     return tuple(views)
+
+
+def names_by_id(
+    reader: Reader, entity_ids: Iterable[str], sight: Sight, tx_us: int
+) -> Mapping[str, str]:
+    """The names of entities, as today's clusters have them, by the ids that were asked for.
+
+    `tx_us` is when the names were known. An id that stands for no entity is left out.
+    """
+    ids = sorted(set(entity_ids))
+    known = reader.entities(ids, tx_us=reader.clock().last_us)
+    roots = {entity_id: known.canonical.get(entity_id, entity_id) for entity_id in ids}
+    present_roots = sorted(set(roots.values()) & known.entities.keys())
+    views = entity_views(reader, known, present_roots, sight, tx_us)
+    names = {view.entity_id: view.name for view in views}
+
+    return {entity_id: names[root] for entity_id, root in roots.items() if root in names}
 
 
 def _no_answer(roots: tuple[str, ...]) -> SlotState:

@@ -8,15 +8,13 @@ that the caller may see.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from ...resolution.clusters import WAITING, non_matches_between
 from ...schema.answers import EntityView
-from ...schema.claim import Version
 from ...schema.entity import EntityCandidate, Review
 from ...schema.errors import TenureError
 from ...schema.interval import ALL_TIME, Interval
@@ -26,9 +24,11 @@ from ...schema.vocabulary import Status
 from ...store.operations.change import Mandate
 from ...store.operations.review import accept
 from ...store.port.store import Reader, SlotRead, SlotRecord, Store, WriteTx
+from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
 from ..reading.masking import Mask
-from ..reading.view import View, described_entity, sight_of
+from ..reading.view import View, described_entity, names_by_id, sight_of
+from ..visual.text import value_text
 from .review_page import Impact, ReviewBelief, SlotChange
 
 Outcome = TypeVar("Outcome")
@@ -59,17 +59,16 @@ class _Piece(NamedTuple):
     status: Status
 
 
-Beliefs = Mapping[SlotName, frozenset[_Piece]]
+PiecesOfRecords = Sequence[tuple[SlotRecord, frozenset[_Piece]]]
+"""The open rows of each stored slot; the slots of several members are read together."""
 
 
 class _Rehearsal(NamedTuple):
     """What a decision did before it was taken back."""
 
-    outcome: ReviewReceipt | TenureError
-    before: Beliefs
-    after: Beliefs
-    moved: frozenset[str]
-    """Objects of the mention's own side."""
+    receipt: ReviewReceipt
+    before: PiecesOfRecords
+    after: PiecesOfRecords
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +81,9 @@ class Rehearsals(Caller):
         self, reader: Reader, case: Review, subject: EntityView, best: EntityCandidate
     ) -> Impact:
         """What accepting a case would do; nothing, and why, where the store would refuse it."""
-        candidate = described_entity(
-            reader, best.entity, sight_of(self.principal, None), reader.clock().last_us
-        )
-        rehearsal = rehearsed(
-            self.backend.store, self._tenant, lambda tx: self._accept(tx, case, subject, candidate)
-        )
-        known = reader.entities(
-            (*subject.members, *candidate.members), tx_us=reader.clock().last_us
-        )
+        last_us = reader.clock().last_us
+        candidate = described_entity(reader, best.entity, sight_of(self.principal, None), last_us)
+        known = reader.entities((*subject.members, *candidate.members), tx_us=last_us)
         judgements = non_matches_between(known.judgements, subject.members, candidate.members)
         standing = tuple(
             f"{row.actor} ({row.judged_by.value}): {row.left_id} and {row.right_id} differ"
@@ -98,95 +91,108 @@ class Rehearsals(Caller):
             if row.merge_id is None or row.merge_id != case.merge_id  # its own may be lifted
         )
         common = self._neighbour_names(subject) & self._neighbour_names(candidate)
-
-        receipt = rehearsal.outcome
-        if isinstance(receipt, TenureError):
-            return Impact(
-                moves=0,
-                slots=(),
-                conflicts=(),
-                surviving=candidate.entity_id,
-                members=len(candidate.members),
-                standing=standing or ((str(receipt),) if case.state in WAITING else ()),
-                common=tuple(sorted(common)),
-            )
-
-        changes = self._changes(reader, rehearsal)
-        return Impact(
-            moves=len(rehearsal.moved & _objects(rehearsal.before)),
-            slots=tuple(change.slot for change in changes),
-            conflicts=tuple(change.conflict for change in changes if change.conflict),
-            surviving=receipt.canonical_id,
-            members=len({*subject.members, *candidate.members}),
+        untouched = Impact(
+            moves=0,
+            slots=(),
+            conflicts=(),
+            surviving=candidate.entity_id,
+            members=len(candidate.members),
             standing=standing,
             common=tuple(sorted(common)),
+        )
+        # A decided case would be refused: no writer has to wait for that to be found out.
+        if case.state not in WAITING:
+            return untouched
+
+        try:
+            rehearsal = rehearsed(
+                self.backend.store,
+                self._tenant,
+                lambda tx: self._accept(tx, case, subject, candidate),
+            )
+        except TenureError as refusal:
+            return replace(untouched, standing=standing or (str(refusal),))
+
+        changes = self._changes(reader, rehearsal)
+        own_records = [
+            (record, pieces)
+            for record, pieces in rehearsal.before
+            if record.subject_id in subject.members
+        ]
+        return replace(
+            untouched,
+            moves=len(_object_ids(own_records)),
+            slots=tuple(change.slot for change in changes),
+            conflicts=tuple(change.conflict for change in changes if change.conflict),
+            surviving=rehearsal.receipt.canonical_id,
+            members=len({*subject.members, *candidate.members}),
             changes=changes,
         )
 
     def _accept(
         self, tx: WriteTx, case: Review, subject: EntityView, candidate: EntityView
     ) -> _Rehearsal:
-        tx.lock()
-        records = tx.slots_of((*subject.members, *candidate.members))
-        records = tuple(record for record in records if record.slot is not None)
-        before = _beliefs(tx, records)
-        own = [record for record in records if record.subject_id in subject.members]
-        moved = _objects(_beliefs(tx, own))
+        """Accept a case, with the rows of its slots before and after.
 
+        Raises:
+            TenureError: what the decision would be refused with.
+        """
+        tx.lock()
+        records = [
+            record
+            for record in tx.slots_of((*subject.members, *candidate.members))
+            if record.slot is not None
+        ]
+        before = _pieces(tx, records)
         mandate = Mandate(
             operation_id=self.backend.ids(), actor=self._actor, now_us=self.backend.now_us()
         )
-        outcome: ReviewReceipt | TenureError
-        try:
-            outcome = accept(
-                tx,
-                case.review_id,
-                mandate=mandate,
-                policy=self.backend.policy.resolution,
-                entity=candidate.entity_id,
-            )
-        except TenureError as refusal:
-            outcome = refusal
-
-        return _Rehearsal(outcome, before, _beliefs(tx, records), moved)
+        receipt = accept(
+            tx,
+            case.review_id,
+            mandate=mandate,
+            policy=self.backend.policy.resolution,
+            entity=candidate.entity_id,
+        )
+        if isinstance(receipt, TenureError):
+            raise receipt
+        return _Rehearsal(receipt, before, _pieces(tx, records))
 
     def _changes(self, reader: Reader, rehearsal: _Rehearsal) -> tuple[SlotChange, ...]:
         """The slots whose answer would change, with what the caller may see of it."""
-        ids = sorted(_objects(rehearsal.before) | _objects(rehearsal.after))
-        mask = Mask(self.principal, self.backend.policy)
-        versions = mask.over(reader, self._rows_of(reader, ids))
-        texts = {
-            version.row.claim.object_id: self._text(version)
-            for version in versions
-            if version.visible
-        }
+        ids = sorted(_object_ids(rehearsal.before) | _object_ids(rehearsal.after))
+        texts = self._texts(reader, ids)
+        before, after = _by_slot(rehearsal.before), _by_slot(rehearsal.after)
 
         changes: list[SlotChange] = []
-        for name in sorted(rehearsal.before.keys() | rehearsal.after.keys()):
-            before, after = (
-                rehearsal.before.get(name, frozenset()),
-                rehearsal.after.get(name, frozenset()),
+        for name in sorted(before.keys() | after.keys()):
+            earlier, later = before.get(name, frozenset()), after.get(name, frozenset())
+            if earlier == later:
+                continue
+
+            slot, scope_id = name
+            change = SlotChange(
+                slot=slot,
+                scope=scope_id,
+                before=_shown(earlier, texts),
+                after=_shown(later, texts),
             )
-            if before != after:
-                slot, scope_id = name
-                change = SlotChange(
-                    slot=slot,
-                    scope=scope_id,
-                    before=_shown(before, texts),
-                    after=_shown(after, texts),
-                )
-                changes.append(change)
+            changes.append(change)
         return tuple(changes)
 
-    def _text(self, version: Version) -> str:
-        """The value of a version as one reads it: an entity by its name."""
-        named = version.details.value_entity_id
-        if named is not None:
-            return self.view.entity(named).name
-        if version.content is None:
-            return "-"
-        value = json.loads(version.content.value_json)
-        return value if isinstance(value, str) else version.content.value_json
+    def _texts(self, reader: Reader, object_ids: Sequence[str]) -> Mapping[str, str]:
+        """The values of visible objects as one reads them: entities by name."""
+        mask = Mask(self.principal, self.backend.policy)
+        versions = [v for v in mask.over(reader, self._rows_of(reader, object_ids)) if v.visible]
+        entity_ids = [v.details.value_entity_id for v in versions if v.details.value_entity_id]
+        last_us = reader.clock().last_us
+        names = names_by_id(reader, entity_ids, sight_of(self.principal, None), last_us)
+
+        texts: dict[str, str] = {}
+        for version in versions:
+            value = plain_value(version)
+            texts[version.row.claim.object_id] = names.get(str(value), value_text(value))
+        return texts
 
     def _neighbour_names(self, entity: EntityView) -> set[str]:
         """The names of what stands one step from an entity."""
@@ -196,22 +202,29 @@ class Rehearsals(Caller):
         return set(names.values())
 
 
-def _beliefs(tx: WriteTx, records: Sequence[SlotRecord]) -> Beliefs:
-    """The open rows that decide or dispute the slots, those of several members together."""
+def _pieces(tx: WriteTx, records: Sequence[SlotRecord]) -> PiecesOfRecords:
+    """The open rows of each slot that decide or dispute it."""
     reads = [SlotRead((record.slot_key,), ALL_TIME, full=False) for record in records]
-    pieces: dict[SlotName, set[_Piece]] = {}
+    pieces: list[tuple[SlotRecord, frozenset[_Piece]]] = []
     for record, rows in zip(records, tx.open_rows(reads), strict=True):
-        for row in rows:
-            if row.look.head:
-                name = record.slot or "", record.scope_id
-                piece = _Piece(row.claim.object_id, row.interval, row.look.status)
-                pieces.setdefault(name, set()).add(piece)
-
-    return {name: frozenset(members) for name, members in pieces.items()}
+        heads = [row for row in rows if row.look.head]
+        members = [_Piece(row.claim.object_id, row.interval, row.look.status) for row in heads]
+        pieces.append((record, frozenset(members)))
+    return pieces
 
 
-def _objects(beliefs: Beliefs) -> frozenset[str]:
-    return frozenset(piece.object_id for pieces in beliefs.values() for piece in pieces)
+def _by_slot(pieces: PiecesOfRecords) -> Mapping[SlotName, frozenset[_Piece]]:
+    """The rows by slot and scope, those of several members together; none without a row."""
+    by_slot: dict[SlotName, frozenset[_Piece]] = {}
+    for record, members in pieces:
+        if members:
+            name = record.slot or "", record.scope_id
+            by_slot[name] = by_slot.get(name, frozenset()) | members
+    return by_slot
+
+
+def _object_ids(pieces: PiecesOfRecords) -> frozenset[str]:
+    return frozenset(piece.object_id for _, members in pieces for piece in members)
 
 
 def _shown(pieces: Iterable[_Piece], texts: Mapping[str, str]) -> tuple[ReviewBelief, ...]:

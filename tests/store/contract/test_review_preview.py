@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Memory, Principal
+from tenure import Memory, Principal, Unavailable
 from tenure.schema.entity import EntityRef
 from tenure.service.stewardship.review_page import ReviewPage
 
@@ -125,3 +125,51 @@ def test_a_preview_tells_no_value_that_the_steward_may_not_see(open_memory: Open
     page = steward.reviews.get(case_of(memory))
     assert "Zanzibar" not in repr(page.impact)
     assert "Zanzibar" in repr(memory.reviews.get(case_of(memory)).impact)
+
+
+def test_a_decided_case_is_shown_without_a_writer(
+    open_memory: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    for name, fields in zip(("Jonathan Smythe", "Jon Smythe"), SCENARIOS["a tie"], strict=True):
+        written(memory, name, fields)
+    review_id = case_of(memory)
+    memory.reviews.reject(review_id)
+    monkeypatch.setattr(memory.backend.store, "writing", None)
+    impact = memory.reviews.get(review_id).impact
+    assert impact is not None
+    assert impact.changes == ()
+
+
+def test_a_store_that_takes_no_write_shows_a_case_and_why_nothing_is_foretold(
+    open_memory: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    for name, fields in zip(("Jonathan Smythe", "Jon Smythe"), SCENARIOS["a tie"], strict=True):
+        written(memory, name, fields)
+    review_id = case_of(memory)
+
+    def refuse(_: str) -> None:
+        raise Unavailable("the store is read-only", code="store_read_only")
+
+    monkeypatch.setattr(memory.backend.store, "writing", refuse)
+    impact = memory.reviews.get(review_id).impact
+    assert impact is not None
+    assert impact.standing == ("the store is read-only",)
+    assert impact.moves == 0
+
+
+def test_a_value_that_is_an_entity_reads_by_its_name(open_memory: Open) -> None:
+    memory = open_memory()
+    for name, manager in (("Jonathan Smythe", "Eve Park"), ("Jon Smythe", "Ida Wells")):
+        memory.write(
+            subject=EntityRef(name=name, type="person"),
+            slot="manager",
+            value=manager,
+            valid_from=JANUARY,
+        )
+    cases = [case for case in memory.reviews.list() if case.mention == "Jon Smythe"]
+    page = memory.reviews.get(cases[0].review_id)
+    assert page.impact is not None
+    (change,) = page.impact.changes
+    assert {belief.value for belief in change.before} == {"Eve Park", "Ida Wells"}

@@ -138,7 +138,6 @@ def _demo_settings(settings: Settings) -> Generator[Settings]:
 
 def _run(settings: Settings, server: ServeSettings, *, is_demo: bool) -> None:
     from ..server.config import LOOPBACK, ServerSettings, require_protection
-    from ..server.issuer import OidcSettings
 
     if is_demo and server.host not in LOOPBACK:
         raise InvalidInput("--demo listens on loopback alone", code="open_port")
@@ -151,7 +150,6 @@ def _run(settings: Settings, server: ServeSettings, *, is_demo: bool) -> None:
             published_on_loopback=server.published_on_loopback,
             has_issuer=server.oidc is not None,
         )
-        oidc = OidcSettings(**server.oidc.model_dump()) if server.oidc else None
         with closing(_listener(server.host, server.port)) as listener:
             port: int = listener.getsockname()[1]
             with closing(connect_by(settings)) as memory:
@@ -165,7 +163,7 @@ def _run(settings: Settings, server: ServeSettings, *, is_demo: bool) -> None:
                         hosts=frozenset(server.hosts),
                         https=server.https,
                         is_demo=is_demo,
-                        oidc=oidc,
+                        oidc=server.oidc,
                     ),
                     listener,
                     server.metrics_port,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.requests import HTTPConnection
 
@@ -11,8 +11,11 @@ from ...schema.errors import Forbidden, InvalidInput
 from ...schema.principal import Principal
 from ..calls.table import Permit
 from .identity import SIGN_IN
-from .issuer import OidcSettings, SigningKeys
+from .issuer import SigningKeys
 from .keys import Credential, KeyRing
+
+if TYPE_CHECKING:
+    from ..settings import OidcIssuer
 
 _ALGORITHMS: Final = ("RS256", "ES256")
 """A fixed list: the token never says how it is to be checked."""
@@ -24,7 +27,7 @@ _COMMON_PERMITS: Final = frozenset({Permit.READ.value, Permit.WRITE.value, Permi
 class OidcVerifier:
     """Checks the tokens of one issuer."""
 
-    def __init__(self, settings: OidcSettings, keys: SigningKeys | None = None) -> None:
+    def __init__(self, settings: OidcIssuer, keys: SigningKeys | None = None) -> None:
         self._settings = settings
         self._keys = keys or _fetched_keys(settings.jwks_url)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import InvalidInput
 from ...schema.principal import Principal
-from .issuer import OidcSettings, SigningKeys
+from .issuer import SigningKeys
 
 if TYPE_CHECKING:
     from ..client.memory import Memory
+    from ..settings import OidcIssuer
     from .control import ControlFile
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -36,7 +37,7 @@ class ServerSettings:
     https: bool = False
     """Whether clients reach it by https, through a proxy: cookies are then sent by https alone."""
     is_demo: bool = False
-    oidc: OidcSettings | None = None
+    oidc: OidcIssuer | None = None
     """An issuer whose tokens are taken beside keys."""
     oidc_keys: SigningKeys | None = None
     """Where the issuer's keys come from; by default its own address."""

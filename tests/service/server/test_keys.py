@@ -18,8 +18,8 @@ from tenure.service.calls.table import Permit
 from tenure.service.cli.main import app
 from tenure.service.server.bearers import Bearers, OidcVerifier
 from tenure.service.server.control import ControlFile
-from tenure.service.server.issuer import OidcSettings
 from tenure.service.server.keys import TOKEN_SECONDS, KeyRing
+from tenure.service.settings import OidcIssuer
 
 READ, ISSUE = Permit.READ.value, Permit.ISSUE.value
 ANN = Principal(tenant="acme", user="ann", roles={"member"}, projects={"nova"})
@@ -217,7 +217,7 @@ class Issuer:
         return jwt.encode(present_claims, self.private, algorithm=self.algorithm)
 
 
-OIDC = OidcSettings(
+OIDC = OidcIssuer(
     issuer="https://id.acme",
     audience="tenure",
     jwks_url="https://id.acme/keys",

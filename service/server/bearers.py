@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.principal import Principal
 from ..calls.table import Permit
-from .identity import SIGN_IN
+from .identity import SIGN_IN, bearer_token
 from .issuer import SigningKeys
 from .keys import Credential, KeyRing
 
@@ -105,8 +105,8 @@ class Bearers:
         Raises:
             Forbidden: `sign_in_needed`.
         """
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        credential = self.credential(token.strip()) if scheme.lower() == "bearer" else None
+        token = bearer_token(request)
+        credential = None if token is None else self.credential(token)
         if credential is None:
             raise Forbidden(
                 "send a key that is known and has not ended: Authorization: Bearer tnr_…",

@@ -31,9 +31,9 @@ def principal_of(request: HTTPConnection) -> Principal:
         Forbidden: `sign_in_needed`.
     """
     state = state_of(request)
-    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
-        principal = state.bearer(bearer.strip()) if state.bearer else None
+    bearer = bearer_token(request)
+    if bearer is not None:
+        principal = state.bearer(bearer) if state.bearer else None
     else:
         token = session_token(request)
         body = state.settings.control.session(token) if token else None
@@ -45,6 +45,12 @@ def principal_of(request: HTTPConnection) -> Principal:
             code=SIGN_IN,
         )
     return principal
+
+
+def bearer_token(request: HTTPConnection) -> str | None:
+    """The token of a request's header; None where it states no bearer."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def memory_of(request: HTTPConnection) -> Memory:

@@ -54,7 +54,7 @@ def sibling_ask(
 def add_siblings(candidates: Candidates, ask: Ask, capped_ids: Sequence[str]) -> None:
     """Add the visible facts of an ask, but for those that a cap left out already.
 
-    How many are hidden is not term_counts: words of the question led here, and a count would let
+    How many are hidden is not counted: words of the question led here, and a count would let
     them guess.
     """
     candidates.reads += 1

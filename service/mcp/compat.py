@@ -22,7 +22,7 @@ from .tools import refusal_as_result
 
 ORIGIN: Final = "chat://mcp"
 _RELATION: Final = " -- "
-"""Stands neighbourhood the type of a relation in its text, so that it can be read back."""
+"""Stands around the type of a relation in its text, so that it can be read back."""
 
 _NODE_LIMIT: Final = 500
 """Entities of one answer; the pages cut it further."""
@@ -145,10 +145,11 @@ class CompatTools:
     def search_nodes(self, query: str, cursor: str | None = None) -> CallToolResult:
         """Search entities by what is said about them."""
         memory = self.memory_of()
+        view = memory.as_of()
         names: dict[str, None] = {}
-        for hit in memory.as_of().search(query, 50).hits:
+        for hit in view.search(query, 50).hits:
             for entity_id in hit.object.canonical_entity_ids:
-                names[memory.as_of().entity(entity_id).name] = None
+                names[view.entity(entity_id).name] = None
 
         question = ToolQuestion(memory, "search_nodes", {"query": query}, cursor)
         return page(question, _nodes(memory, names))

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import TenureError
 from ..reading.envelopes import request_items
+from ..visual.text import value_text
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
+    from ...schema.answers import SlotState
     from .memory import Memory
 
 _TEXT_LIMIT: Final = 60
@@ -61,6 +63,22 @@ def _of_stored(memory: Memory, object_id: str) -> str:
         return opening(memory.rehydrate(object_id).text)
     except TenureError:  # masked, erased, or no longer to be read
         return ""
+
+
+def value_names(memory: Memory, *facts: Mapping[str, SlotState]) -> Mapping[str, str]:
+    """The names of the entities that facts, by slot, have as values; by id."""
+    words_in_use = memory.as_of().words
+    ids: list[str] = []
+    for states in facts:
+        for slot, state in states.items():
+            if words_in_use.slot(slot).relates:
+                ids += map(str, state.values)
+    return entity_names(memory, ids)
+
+
+def value_words(state: SlotState, names: Mapping[str, str]) -> str:
+    """The values of a slot in a line; entities by name."""
+    return ", ".join([names.get(str(value), value_text(value)) for value in state.values])
 
 
 def entity_names(memory: Memory, ids: Iterable[str | None]) -> Mapping[str, str]:

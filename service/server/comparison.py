@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...schema.answers import SlotState
 from ..client.memory import Memory
-from ..client.summaries import entity_names
+from ..client.summaries import value_names, value_words
 from ..stewardship.review_page import ReviewPage
-from ..visual.text import value_text, when
+from ..visual.text import when
 
 COLUMNS = 3
 """Candidates that stand beside a mention."""
@@ -42,12 +42,7 @@ def compared_slots(memory: Memory, record: ReviewPage) -> tuple[ComparedRow, ...
     candidate_facts = [view.facts(candidate.entity_id) for candidate in record.candidates[:COLUMNS]]
     slots = sorted({*own_facts, *(name for facts in candidate_facts for name in facts)})
 
-    ids: list[str] = []
-    for facts in (own_facts, *candidate_facts):
-        for name, state in facts.items():
-            if view.words.slot(name).relates:
-                ids += map(str, state.values)
-    names = entity_names(memory, ids)
+    names = value_names(memory, own_facts, *candidate_facts)
 
     rows: list[ComparedRow] = []
     for slot in slots:
@@ -69,11 +64,7 @@ def _cell(
         return ComparedCell("", "", "", "")
 
     sign = "+" if mention is None else "=" if mention.values == state.values else "!"
-    words = _words(state.values, names) or state.status.value
+    words = value_words(state, names) or state.status.value
     source = state.candidates[0].source_origin if state.candidates else ""
     since = when(state.valid_from, missing="always") if state.candidates else ""
     return ComparedCell(sign, words, source, since)
-
-
-def _words(values: Sequence[object], names: Mapping[str, str]) -> str:
-    return ", ".join(names.get(str(value), value_text(value)) for value in values)

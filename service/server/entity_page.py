@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from uuid import UUID
@@ -12,8 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...schema.answers import SlotState
 from ..client.memory import Memory
-from ..client.summaries import entity_names
-from ..visual.text import value_text
+from ..client.summaries import entity_names, value_names, value_words
 from .identity import check_form, memory_of
 from .pages import address, page
 
@@ -109,21 +109,12 @@ def instant_text(text: str) -> str | None:
     return text
 
 
-def _facts(memory: Memory, facts: object) -> list[tuple[str, SlotState, str]]:
+def _facts(
+    memory: Memory, facts: Mapping[str, SlotState]
+) -> tuple[tuple[str, SlotState, str], ...]:
     """The facts by slot with their values in words, entities by name."""
-    states: dict[str, SlotState] = dict(facts)  # type: ignore[call-overload]
-    words_in_use = memory.as_of().words
-    ids: list[str] = []
-    for name, state in states.items():
-        if words_in_use.slot(name).relates:
-            ids += map(str, state.values)
-
-    names = entity_names(memory, ids)
-    rows: list[tuple[str, SlotState, str]] = []
-    for name, state in states.items():
-        words = [names.get(str(value), value_text(value)) for value in state.values]
-        rows.append((name, state, ", ".join(words)))
-    return rows
+    names = value_names(memory, facts)
+    return tuple([(slot, state, value_words(state, names)) for slot, state in facts.items()])
 
 
 def _before(edges: tuple[datetime, ...], moment: datetime) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -55,6 +55,7 @@ def envelope(request: Request, envelope_id: EnvelopeId) -> HTMLResponse:
     replica = memory.replay(envelope_id)
     words = opening_words(memory, replica)
     stored_ids = {entry.object_id for entry in replica.manifest.candidates if entry.vid}
+    listing = memory.envelopes.list(_LIST)
 
     return page(
         request,
@@ -62,9 +63,7 @@ def envelope(request: Request, envelope_id: EnvelopeId) -> HTMLResponse:
         envelope=replica,
         trace=replica.trace,
         caller=principal_of(replica.manifest),
-        stored=next(
-            (e for e in memory.envelopes.list(_LIST) if e.envelope_id == envelope_id), None
-        ),
+        stored=next((record for record in listing if record.envelope_id == envelope_id), None),
         entries=entries(replica),
         words=words,
         stored_ids=stored_ids,
@@ -73,7 +72,7 @@ def envelope(request: Request, envelope_id: EnvelopeId) -> HTMLResponse:
         gap_names=entity_names(memory, [gap.subject for gap in replica.gaps]),
         width=WIDTH,
         ink=INK,
-        others=[e for e in memory.envelopes.list(_LIST) if e.envelope_id != envelope_id],
+        others=[record for record in listing if record.envelope_id != envelope_id],
     )
 
 
@@ -98,8 +97,9 @@ def compare(
     )
 
 
-def _omissions(replica: Envelope, words: object, stored_ids: set[str]) -> Iterator[ShownOmission]:
-    texts: dict[str, str] = dict(words)  # type: ignore[call-overload]
+def _omissions(
+    replica: Envelope, texts: Mapping[str, str], stored_ids: set[str]
+) -> Iterator[ShownOmission]:
     for left_out in replica.trace.omitted_objects:
         yield ShownOmission(
             left_out.object_id,

@@ -117,7 +117,7 @@ class ServeSettings(_Group):
     """How `tenure serve` listens."""
 
     host: str = "127.0.0.1"
-    """The address that it listens on; beyond loopback it needs keys and https."""
+    """The address that it listens on; beyond loopback it needs https, and keys or an issuer."""
     port: int = Field(default=8765, ge=0, le=65535)
     """0: any that is free."""
     hosts: tuple[str, ...] = ()

@@ -57,7 +57,7 @@ def options(
     """Serve the pages on one port of this machine. Ctrl-C ends it.
 
     It prints a code that signs the browser in as the tenant's steward, or with the roles that
-    --role names. Beyond loopback it listens only with keys and https.
+    --role names. Beyond loopback it listens only with https, and keys or an OIDC issuer.
     """
     if context.invoked_subcommand is not None:
         return

@@ -134,8 +134,30 @@ def due_edit(state: WindowState, policy: WindowPolicy, focus: str = "") -> EditP
     between_turns = bool(state.units) and state.units[-1].is_user
     if reading.zone is Zone.GREEN or cooling or not between_turns:
         return None
+    # A plan is the dearest part of a hook, so the price is asked first: of the edit that frees no
+    # more than it must and rebuilds all that it can reach. Where that pays, the plan pays, too.
+    oldest = next(_reachable(state), state.units[-1])
+    least = _tokens_to_free(state, policy)
+    if not _pays(state, least, _suffix(state, oldest.number), reading, policy):
+        return None
+
     plan = planned_edit(state, policy, EditReason.PRICE, focus=focus)
-    return plan if plan and _pays(state, plan, reading, policy) else None
+    pays = plan and _pays(
+        state, plan.savings, _suffix(state, plan.changes[0].unit), reading, policy
+    )
+    return plan if pays else None
+
+
+def _suffix(state: WindowState, number: int) -> int:
+    """Tokens behind a unit: what a provider reads anew when it changes."""
+    return sum(unit.tokens for unit in state.units if unit.number > number)
+
+
+def _tokens_to_free(state: WindowState, policy: WindowPolicy, deepening: int = 1) -> int:
+    """Tokens of units above the target, or above a part of it."""
+    target = policy.zones_of(state.window).target * state.limit // (1000 * deepening)
+    # The load is corrected by the provider's count, the tokens of units are not.
+    return (state.tokens - target) * 1000 // state.correction
 
 
 def planned_edit(
@@ -150,21 +172,19 @@ def planned_edit(
 
     `keep` are units to leave alone this time, beside the pins.
     """
-    target = policy.zones_of(state.window).target * state.limit // 1000
-    if reason is EditReason.ROLLOVER:
-        target //= 2  # a new window starts with room, or the next one would follow at once
-    # The load is corrected by the provider's count, the tokens of units are not.
-    need = (state.tokens - target) * 1000 // state.correction
+    # A new window starts with room, or the next one would follow at once.
+    deepening = 2 if reason is EditReason.ROLLOVER else 1
+    need = _tokens_to_free(state, policy, deepening)
     if need <= 0:
         return None
 
-    scores = keep_scores(state, policy.eviction, policy.half_life_turns, focus)
+    stale = stale_units(state.units)
+    scores = keep_scores(state, policy, focus, stale)
     reachable = [unit for unit in reachable_units(state) if unit.number not in keep]
     # The table of the choice grows with units times tokens, so only the least worth a token enter.
     by_worth = sorted(reachable, key=lambda unit: scores[unit.number] * 1000 // unit.tokens)
     candidates = sorted(by_worth[: policy.candidates], key=lambda unit: unit.number)
 
-    stale = stale_units(state.units)
     uses = identifier_uses(state)
     options: list[list[UnitChange]] = []
     for unit in candidates:
@@ -311,17 +331,19 @@ def everything_that_can_go(state: WindowState) -> EditPlan | None:
 
 def reachable_units(state: WindowState) -> tuple[WindowUnit, ...]:
     """The units that an edit may change."""
-    newest_user = max((unit.number for unit in state.units if unit.is_user), default=0)
-    newest_step = max((unit.number for unit in state.units if unit.calls), default=0)
+    return tuple(_reachable(state))
+
+
+def _reachable(state: WindowState) -> Iterator[WindowUnit]:
+    newest_user = next((unit.number for unit in reversed(state.units) if unit.is_user), 0)
+    newest_step = next((unit.number for unit in reversed(state.units) if unit.calls), 0)
     running = newest_step if newest_step > newest_user else 0
 
-    reachable: list[WindowUnit] = []
     for unit in state.units:
         if unit.number in (newest_user, running) or unit.number in state.pins:
             continue
         if not unit.open_calls and unit.form is not StandingForm.TOMBSTONE:
-            reachable.append(unit)
-    return tuple(reachable)
+            yield unit
 
 
 def _changes(
@@ -416,9 +438,11 @@ def _smallest_edit(state: WindowState, policy: WindowPolicy) -> int:
     return min(max(policy.clear_at_least, state.limit // 20), state.tokens // 2)
 
 
-def _pays(state: WindowState, plan: EditPlan, reading: Pressure, policy: WindowPolicy) -> bool:
+def _pays(
+    state: WindowState, savings: int, suffix: int, reading: Pressure, policy: WindowPolicy
+) -> bool:
     """Whether an edit saves more reads than the rebuilt suffix costs writes."""
-    if plan.savings < _smallest_edit(state, policy):
+    if savings < _smallest_edit(state, policy):
         return False
     row = capability(state.model)
     write, read = row.write_permille[0], row.read_permille
@@ -426,6 +450,4 @@ def _pays(state: WindowState, plan: EditPlan, reading: Pressure, policy: WindowP
     # Nobody knows how long a session goes on; until red the cached prefix would be read for sure.
     turns = reading.turns_until_red
     steps = min(policy.expected_steps, _STEPS_WITHOUT_DATA if turns is None else max(1, turns))
-    first = min(change.unit for change in plan.changes)
-    suffix = sum(unit.tokens for unit in state.units if unit.number > first)
-    return plan.savings * steps * read > suffix * (write - read)
+    return savings * steps * read > suffix * (write - read)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ..schema.decay import Fading
 from ..schema.terms import content_terms
-from .policy import EvictionPolicy
+from .policy import EvictionPolicy, WindowPolicy
 from .state import WindowState
 from .units import PartKind, StandingForm, WindowUnit
 
@@ -115,17 +115,17 @@ SCORES: Final[Mapping[EvictionPolicy, _Score]] = {
 
 
 def keep_scores(
-    state: WindowState, policy: EvictionPolicy, half_life: float, focus: str = ""
+    state: WindowState, policy: WindowPolicy, focus: str, stale: Container[int]
 ) -> dict[int, int]:
     """The keep-score of every standing unit by number, 1 to 1000.
 
-    `focus` is what to stay close to beside the task and the last user message.
+    `focus` is what to stay close to beside the task and the last user message; `stale` are the
+    numbers of units that something later has overtaken.
     """
-    score = SCORES[policy]
-    stale = stale_units(state.units)
+    score = SCORES[policy.eviction]
 
     scores: dict[int, int] = {}
-    for number, signals in _signals(state, half_life, focus).items():
+    for number, signals in _signals(state, policy.half_life_turns, focus).items():
         worth = score(signals)
         if number in stale:
             worth //= _STALE_SHARE
@@ -140,7 +140,7 @@ def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Sign
     focus_terms = content_terms(" ".join([state.task, state.goal, focus, *last_words]))
 
     # Walked from the newest to the oldest: what later units hold is known when a unit is met.
-    later_terms: Counter[str] = Counter()
+    later_terms: set[str] = set()
     last_use: dict[str, int] = {}
     uses: Counter[str] = Counter()
     signals: dict[int, Signals] = {}
@@ -152,7 +152,7 @@ def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Sign
         kind = _leading_kind(unit)
 
         # Terms that later units hold too can be read there; this unit alone loses little.
-        repeats = sum(1 for term in unit_terms if later_terms[term])
+        repeats = len(unit_terms & later_terms)
         idle = state.turn - last_turn
         signals[unit.number] = Signals(
             age=state.turn - unit.turn,

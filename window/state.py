@@ -8,8 +8,8 @@ stands in the window, never what left it; originals are read back from the log.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..compiler.tokens.counting import counter_for
@@ -54,6 +54,9 @@ class WindowState:
     step: int = 0
     in_turn: bool = False
     units: tuple[WindowUnit, ...] = ()
+    """What stands; `with_units` and `with_new_unit` set it, because its tokens go with it."""
+    history_tokens: int = 0
+    """Upper bound of all units: each hook asks for it several times."""
     loads: tuple[int, ...] = ()
     mean_growth: int = 0
     correction: int = 1000
@@ -88,8 +91,7 @@ class WindowState:
     @property
     def tokens(self) -> int:
         """Upper bound of the next request."""
-        history = sum(unit.tokens for unit in self.units)
-        raw = self.fixed_tokens + self.memory_tokens + history
+        raw = self.fixed_tokens + self.memory_tokens + self.history_tokens
         return -(-raw * self.correction // 1000)
 
     @property
@@ -115,6 +117,30 @@ class WindowState:
 
 
 EMPTY_STATE: Final = WindowState(pins={})
+
+
+def with_units(state: WindowState, units: Iterable[WindowUnit]) -> WindowState:
+    """The state with other units in its window."""
+    standing = tuple(units)
+    return replace(state, units=standing, history_tokens=sum(unit.tokens for unit in standing))
+
+
+def with_new_unit(state: WindowState, unit: WindowUnit) -> WindowState:
+    """The state with one more unit behind those that stand."""
+    tokens = state.history_tokens + unit.tokens
+    return replace(state, units=(*state.units, unit), history_tokens=tokens)
+
+
+def with_changed_unit(state: WindowState, unit: WindowUnit) -> WindowState:
+    """The state with a unit in the place of the one of its number."""
+    units = list(state.units)
+    # Read from the end: what changes is nearly always one of the newest.
+    numbers = (standing.number for standing in reversed(units))
+    position = next(place for place, number in enumerate(numbers, start=1) if number == unit.number)
+
+    tokens = state.history_tokens + unit.tokens - units[-position].tokens
+    units[-position] = unit
+    return replace(state, units=tuple(units), history_tokens=tokens)
 
 
 def part_tokens(state: WindowState, part: MessagePart) -> int:

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from .events import ERASURE_MARK, EventKind, Note, NoteCategory, WindowEvent
 from .pressure import READINGS, next_mean
 from .snapshot import item_from, unit_from
-from .state import KEYS_KEPT, WindowState, fold_mark, part_tokens, tombstone_text
+from .state import (
+    KEYS_KEPT,
+    WindowState,
+    fold_mark,
+    part_tokens,
+    tombstone_text,
+    with_changed_unit,
+    with_new_unit,
+    with_units,
+)
 from .units import (
     LEVELS,
     MessagePart,
@@ -25,6 +34,30 @@ from .units import (
 
 _TERMS: Final = ("task", "goal", "system", "tools")
 """The texts of the first event, in their order; acceptance criteria follow."""
+
+
+class _ShortText(NamedTuple):
+    """A text that stands for a result or for units, with its tokens where they were counted."""
+
+    text: str
+    tokens: int | None
+
+    def counted(self, state: WindowState) -> int:
+        """Its tokens; an emptied text stands as our mark, which nobody counted."""
+        if self.tokens is None or self.text == ERASURE_MARK:
+            return state.count(self.text)
+        return self.tokens
+
+
+class _StandingChange(NamedTuple):
+    """A change of an edit, as its event states it."""
+
+    form: StandingForm
+    last: int
+    """The number of the last unit that it stands for."""
+    texts: dict[int, _ShortText]
+
+
 _Fold = Callable[[WindowState, WindowEvent], WindowState]
 
 
@@ -75,13 +108,13 @@ def _on_turn_start(state: WindowState, event: WindowEvent) -> WindowState:
         if until is None or until >= turn:
             pins[number] = until
 
-    return replace(state, turn=turn, in_turn=True, units=(*state.units, unit), pins=pins)
+    return replace(with_new_unit(state, unit), turn=turn, in_turn=True, pins=pins)
 
 
 def _on_step(state: WindowState, event: WindowEvent) -> WindowState:
     number = state.step + 1
     unit = WindowUnit(event.seq, state.turn, number, _items(event))
-    return replace(state, step=number, units=(*state.units, unit))
+    return replace(with_new_unit(state, unit), step=number)
 
 
 def _on_result(state: WindowState, event: WindowEvent) -> WindowState:
@@ -92,7 +125,7 @@ def _on_result(state: WindowState, event: WindowEvent) -> WindowState:
     number = next(u.number for u in reversed(state.units) if call_id in u.open_calls)
 
     unit = state.standing(number)
-    return _with_unit(state, replace(unit, items=(*unit.items, item)))
+    return with_changed_unit(state, replace(unit, items=(*unit.items, item)))
 
 
 def _on_turn_end(state: WindowState, event: WindowEvent) -> WindowState:
@@ -112,53 +145,68 @@ def _on_abandoned(state: WindowState, event: WindowEvent) -> WindowState:
     call_id = str(event.body["call_id"])
     number = next(u.number for u in reversed(state.units) if call_id in u.open_calls)
     unit = state.standing(number)
-    return _with_unit(state, replace(unit, given_up=unit.given_up | {call_id}))
+    return with_changed_unit(state, replace(unit, given_up=unit.given_up | {call_id}))
 
 
 def _on_edited(state: WindowState, event: WindowEvent) -> WindowState:
-    texts = iter(event.texts)
-    before = sum(unit.tokens for unit in state.units)
-    count = len(event.body["changes"])
+    changes = _standing_changes(event)
+    units: list[WindowUnit] = []
     original = 0
+    position = 0
+    while position < len(state.units):
+        unit = state.units[position]
+        change = changes.get(unit.number)
+        if change is None:
+            units.append(unit)
+            position += 1
+            continue
 
-    # Changes are applied in the order of the window, so their texts are taken off one iterator.
-    for change in event.body["changes"]:
-        span = range(int(change["unit"]), int(change["last"]) + 1)
-        members = [unit for unit in state.units if unit.number in span]
-        short_texts = {int(seq): next(texts) for seq in change["of"]}
-        original += sum(unit.tokens for unit in members)
-        short = _in_form(state, members, StandingForm(change["form"]), short_texts)
-        state = _with_unit(state, short)
-        state = replace(state, units=_remaining_units(state.units, members[1:]))
+        members: list[WindowUnit] = []
+        while position < len(state.units) and state.units[position].number <= change.last:
+            members.append(state.units[position])
+            position += 1
+        original += sum(member.tokens for member in members)
+        units.append(_in_form(state, members, change))
 
-    state = replace(state, units=_with_one_tombstone_a_run(state))
-    after = sum(unit.tokens for unit in state.units)
+    successor = with_units(state, _with_one_tombstone_a_run(state, units))
+    savings = state.history_tokens - successor.history_tokens
     rolled = event.body["reason"] == "rollover"
     fidelities = [int(change["fidelity"]) for change in event.body["changes"]]
     return replace(
-        state,
+        successor,
         edits=state.edits + 1,
-        evictions=state.evictions + count,
+        evictions=state.evictions + len(event.body["changes"]),
         last_edit_step=state.step,
         original_tokens=state.original_tokens + original,
-        standing_tokens=state.standing_tokens + max(0, original - (before - after)),
+        standing_tokens=state.standing_tokens + max(0, original - savings),
         windows=state.windows + rolled,
         fidelity=sum(fidelities) // max(1, len(fidelities)),
     )
 
 
-def _remaining_units(
-    units: Sequence[WindowUnit], leaving: Sequence[WindowUnit]
-) -> tuple[WindowUnit, ...]:
-    numbers = {unit.number for unit in leaving}
-    return tuple(unit for unit in units if unit.number not in numbers)
+def _standing_changes(event: WindowEvent) -> dict[int, _StandingChange]:
+    """What an edit says of each unit, by the number of its first one."""
+    # Counted when the edit was made: a log is folded without a tokenizer, and without its library.
+    counts = event.body.get("tokens") or [None] * len(event.texts)
+    lines = iter(zip(event.texts, counts, strict=True))
+
+    changes: dict[int, _StandingChange] = {}
+    for change in event.body["changes"]:
+        texts: dict[int, _ShortText] = {}
+        for seq in change["of"]:
+            text, tokens = next(lines)
+            texts[int(seq)] = _ShortText(text, tokens)
+        form = StandingForm(change["form"])
+        changes[int(change["unit"])] = _StandingChange(form, int(change["last"]), texts)
+    return changes
 
 
 def _in_form(
-    state: WindowState, members: Sequence[WindowUnit], form: StandingForm, texts: Mapping[int, str]
+    state: WindowState, members: Sequence[WindowUnit], change: _StandingChange
 ) -> WindowUnit:
-    """Units in a shorter form; `texts` are those of results by number, or the one of a fold."""
+    """Units in a shorter form."""
     unit, last = members[0], members[-1]
+    form = change.form
     full = sum(member.full_tokens or member.tokens for member in members)
     if form in (StandingForm.TOMBSTONE, StandingForm.EXTRACT):
         short = replace(
@@ -170,38 +218,36 @@ def _in_form(
             last_turn=last.last_turn or last.turn,
         )
         left_behind: list[WindowItem] = []
-        for text in texts.values():
+        for line in change.texts.values():
             # An erasure empties the fold's text in the log; its address is made again.
-            if text == ERASURE_MARK:
-                text = fold_mark(short)
-            left_behind.append(_note(state, unit, text))
+            if line.text == ERASURE_MARK:
+                line = _ShortText(fold_mark(short), None)
+            left_behind.append(_note(unit, line.text, line.counted(state)))
         return replace(short, items=tuple(left_behind))
 
     items: list[WindowItem] = []
     for item in unit.items:
-        if item.kind is PartKind.RESULT and item.seq in texts:
-            text = texts[item.seq]
-            content = replace(item.content, text=text)
-            item = replace(item, content=content, tokens=state.count(text))
+        if item.kind is PartKind.RESULT and item.seq in change.texts:
+            line = change.texts[item.seq]
+            content = replace(item.content, text=line.text)
+            item = replace(item, content=content, tokens=line.counted(state))
         items.append(item)
     return replace(unit, items=tuple(items), form=form, full_tokens=full)
 
 
-def _note(state: WindowState, unit: WindowUnit, text: str) -> WindowItem:
+def _note(unit: WindowUnit, text: str, tokens: int) -> WindowItem:
     content = MessagePart(kind=PartKind.NOTE, text=text)
     return WindowItem(
-        seq=unit.number,
-        part=0,
-        content=content,
-        tokens=state.count(text),
-        level=LEVELS[PartKind.NOTE],
+        seq=unit.number, part=0, content=content, tokens=tokens, level=LEVELS[PartKind.NOTE]
     )
 
 
-def _with_one_tombstone_a_run(state: WindowState) -> tuple[WindowUnit, ...]:
+def _with_one_tombstone_a_run(
+    state: WindowState, standing: Sequence[WindowUnit]
+) -> list[WindowUnit]:
     """The units with neighbouring tombstones as one: each costs a line of its own otherwise."""
     units: list[WindowUnit] = []
-    for unit in state.units:
+    for unit in standing:
         previous = units[-1] if units else None
         if (
             previous is not None
@@ -219,10 +265,11 @@ def _with_one_tombstone_a_run(state: WindowState) -> tuple[WindowUnit, ...]:
 
     marked_units: list[WindowUnit] = []
     for unit in units:
-        if unit.form is StandingForm.TOMBSTONE:
-            unit = replace(unit, items=(_note(state, unit, tombstone_text(unit)),))
+        text = tombstone_text(unit) if unit.form is StandingForm.TOMBSTONE else unit.text
+        if text != unit.text:
+            unit = replace(unit, items=(_note(unit, text, state.count(text)),))
         marked_units.append(unit)
-    return tuple(marked_units)
+    return marked_units
 
 
 def _on_undone(state: WindowState, event: WindowEvent) -> WindowState:
@@ -236,8 +283,7 @@ def _on_undone(state: WindowState, event: WindowEvent) -> WindowState:
         last = unit.last_number or unit.number
         if not any(unit.number <= number <= last for number in numbers):
             remaining_units.append(unit)
-    units = sorted([*remaining_units, *originals], key=lambda unit: unit.number)
-    return replace(state, units=tuple(units))
+    return with_units(state, sorted([*remaining_units, *originals], key=lambda unit: unit.number))
 
 
 def _on_pinned(state: WindowState, event: WindowEvent) -> WindowState:
@@ -268,7 +314,8 @@ def _on_model_change(state: WindowState, event: WindowEvent) -> WindowState:
         items = [replace(item, tokens=part_tokens(successor, item.content)) for item in unit.items]
         units.append(replace(unit, items=tuple(items)))
     fixed_total = _fixed_tokens(successor) + sum(successor.count(note.text) for note in state.notes)
-    return replace(successor, units=tuple(units), correction=1000, fixed_tokens=fixed_total)
+    recounted = with_units(successor, units)
+    return replace(recounted, correction=1000, fixed_tokens=fixed_total)
 
 
 def _on_memory_read(state: WindowState, event: WindowEvent) -> WindowState:
@@ -312,8 +359,7 @@ def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
             terms[part] = ""
     task, goal, system, tools = terms
     return replace(
-        state,
-        units=tuple(units),
+        with_units(state, units),
         notes=notes,
         task=task,
         goal=goal,
@@ -324,16 +370,6 @@ def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
 
 def _on_closed(state: WindowState, event: WindowEvent) -> WindowState:
     return replace(state, closed=True)
-
-
-def _with_unit(state: WindowState, unit: WindowUnit) -> WindowState:
-    """The state with a unit in the place of the one of its number."""
-    units = list(state.units)
-    # Read from the end: what changes is nearly always one of the newest.
-    numbers = (standing.number for standing in reversed(units))
-    position = next(place for place, number in enumerate(numbers, start=1) if number == unit.number)
-    units[-position] = unit
-    return replace(state, units=tuple(units))
 
 
 def _items(event: WindowEvent) -> tuple[WindowItem, ...]:

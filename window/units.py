@@ -184,7 +184,7 @@ class WindowUnit:
                 speech.append(item.text)
         return {sentence: facts(sentence) for sentence in subunits("\n".join(speech))}
 
-    @property
+    @cached_property
     def is_user(self) -> bool:
         """Whether it is a user message."""
         return bool(self.items) and self.items[0].kind is PartKind.USER

@@ -221,7 +221,9 @@ def with_plan(state: WindowState, plan: EditPlan | None) -> tuple[WindowState, W
     """The state after an edit, and its event; both unchanged and None without a plan."""
     if plan is None:
         return state, None
-    return with_draft(state, EventDraft(EventKind.EDITED, plan.body, plan.texts))
+    # Counted here once: whoever folds the log later needs no tokenizer for it.
+    body = {**plan.body, "tokens": [state.count(text) for text in plan.texts]}
+    return with_draft(state, EventDraft(EventKind.EDITED, body, plan.texts))
 
 
 def message_draft(

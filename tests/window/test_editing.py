@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from tenure.tests.window.conversation_replay import Conversation, faults
+from tenure.window import editing
 from tenure.window.editing import (
     due_edit,
     everything_that_can_go,
@@ -222,3 +225,21 @@ def test_a_limit_that_is_passed_makes_any_edit_worth_it() -> None:
     talk.policy = replace(talk.policy, zones=zones)
     plan = due_edit(talk.state, talk.policy)
     assert plan is not None
+
+
+def test_a_price_that_cannot_be_earned_back_makes_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    zones = Zones(yellow=100, orange=950, red=960, target=90, rollover=970)
+    talk = long_talk(8, limit=12_000, model="claude-opus-4-7")
+    talk.user("and now?")
+    talk.policy = WindowPolicy(zones=zones, expected_steps=1)
+    assert read_pressure(talk.state, talk.policy).zone is Zone.YELLOW
+    plans: list[EditReason] = []
+    monkeypatch.setattr(editing, "planned_edit", lambda *_, **__: plans.append(EditReason.PRICE))
+    assert due_edit(talk.state, talk.policy) is None
+    assert plans == []
+
+    # Over enough steps to come it is planned, though here nothing comes of it.
+    talk.policy = WindowPolicy(zones=zones, expected_steps=50)
+    talk.state = replace(talk.state, loads=(talk.state.tokens - 1,))
+    assert due_edit(talk.state, talk.policy) is None
+    assert plans == [EditReason.PRICE]

@@ -9,7 +9,7 @@ import pytest
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import EventKind
 from tenure.window.keep import SCORES, Signals, keep_scores, stale_units
-from tenure.window.policy import EvictionPolicy
+from tenure.window.policy import EvictionPolicy, WindowPolicy
 
 
 def talk_of(*results: str) -> Conversation:
@@ -20,7 +20,8 @@ def talk_of(*results: str) -> Conversation:
 
 
 def scores(talk: Conversation, policy: EvictionPolicy, focus: str = "") -> dict[int, int]:
-    return keep_scores(talk.state, policy, 10.0, focus)
+    stale = stale_units(talk.state.units)
+    return keep_scores(talk.state, WindowPolicy(eviction=policy), focus, stale)
 
 
 def test_every_policy_scores_every_unit_between_1_and_1000() -> None:

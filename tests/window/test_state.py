@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window.editing import everything_that_can_go, planned_edit
-from tenure.window.events import ERASURE_MARK, EditReason, EventKind
+from tenure.window.events import ERASURE_MARK, EditReason, EventKind, WindowEvent
 from tenure.window.state import EMPTY_STATE, MEDIA_TOKENS, tools_text
 from tenure.window.step import step
 from tenure.window.units import MessagePart, PartKind, StandingForm
@@ -203,3 +205,32 @@ def test_a_unit_whose_fold_was_erased_in_the_log_still_has_its_address() -> None
     folds = [unit for unit in talk.state.units if unit.form is StandingForm.EXTRACT]
     assert folds
     assert all(f"window://{unit.number}" in unit.text for unit in folds)
+
+
+def test_an_edit_that_says_what_its_texts_come_to_is_folded_without_counting() -> None:
+    talk = Conversation(limit=3_000)
+    for number in range(8):
+        talk.exchange(number, f"REF{number}X " + "word " * 300)
+    plan = planned_edit(talk.state, talk.policy, EditReason.COMPACT)
+    assert plan is not None
+    counts = [talk.state.count(text) for text in plan.texts]
+    event = WindowEvent(
+        seq=talk.state.seq + 1, kind=EventKind.EDITED, body=plan.body, texts=plan.texts
+    )
+    counted = replace(event, body={**plan.body, "tokens": counts})
+    assert step(talk.state, counted) == step(talk.state, event)
+    doubled = replace(event, body={**plan.body, "tokens": [2 * count for count in counts]})
+    assert step(talk.state, doubled).tokens > step(talk.state, counted).tokens
+
+    # An emptied text is our mark now, whatever was counted for it.
+    emptied = replace(counted, texts=(ERASURE_MARK,) * len(plan.texts))
+    assert step(talk.state, emptied).tokens < step(talk.state, counted).tokens
+
+
+def test_the_tokens_of_the_history_are_those_of_its_units() -> None:
+    talk = Conversation(limit=2_500)
+    for number in range(30):
+        talk.exchange(number, f"REF{number}X " + "word " * 200)
+        talk.tidy()
+        assert talk.state.history_tokens == sum(unit.tokens for unit in talk.state.units)
+    assert talk.state.edits > 1

@@ -12,7 +12,7 @@ from tenure.window.checkers import FAULTS
 from tenure.window.editing import everything_that_can_go, planned_edit, reachable_units
 from tenure.window.events import EditReason, EventKind
 from tenure.window.intake import message_parts
-from tenure.window.keep import keep_scores
+from tenure.window.keep import keep_scores, stale_units
 from tenure.window.layout import native_messages
 from tenure.window.units import StandingForm
 
@@ -122,7 +122,7 @@ def test_prime_agent_138_what_is_in_focus_stays_longest() -> None:
 
 def keep_by_number(talk: Conversation, focus: str) -> dict[int, int]:
     """The keep-scores of the standing units, by number."""
-    return keep_scores(talk.state, talk.policy.eviction, talk.policy.half_life_turns, focus)
+    return keep_scores(talk.state, talk.policy, focus, stale_units(talk.state.units))
 
 
 def test_a_request_with_an_open_call_is_refused_with_its_name() -> None:

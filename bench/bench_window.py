@@ -32,6 +32,7 @@ from typing import Any
 
 from tenure import connect
 from tenure.compiler.tokens.capabilities import capability
+from tenure.schema.window_policy import WindowPolicy
 from tenure.service.sessions.session import Session
 from tenure.service.sessions.transcript import ToolAnswer, transcript_steps
 from tenure.window.checkers import FAULTS
@@ -40,7 +41,6 @@ from tenure.window.events import EditReason, EventKind, WindowEvent
 from tenure.window.forms import placeholder
 from tenure.window.intake import message_parts
 from tenure.window.layout import native_messages
-from tenure.window.policy import WindowPolicy
 from tenure.window.state import EMPTY_STATE, WindowState, part_body, part_tokens
 from tenure.window.step import step
 from tenure.window.units import MessagePart, PartKind, StandingForm, WindowUnit

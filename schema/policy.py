@@ -19,6 +19,7 @@ from .decay import HALVING, DecayKind, Fading
 from .errors import InvalidInput
 from .values import canonical_json
 from .vocabulary import ObjectType
+from .window_policy import WindowPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,15 +377,20 @@ class Policy:
     read: ReadPolicy = field(default_factory=ReadPolicy)
     compile: CompilePolicy = field(default_factory=CompilePolicy)
     decay: DecayPolicy = field(default_factory=DecayPolicy)
+    window: WindowPolicy = field(default_factory=WindowPolicy)
+    """Of sessions that state none. Not part of the digest: it has one of its own, which the log
+    of a session and its envelopes name, and decides nothing about any other envelope."""
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the pack's canonical JSON."""
+        """The SHA-256 of the pack's canonical JSON; it names all groups but the window's."""
         return _digest(self)
 
     def to_json(self) -> str:
-        """The pack as canonical JSON, the form that is stored by hash."""
-        return canonical_json(asdict(self))
+        """The pack without the window's group as canonical JSON, the form stored by hash."""
+        groups = asdict(self)
+        del groups["window"]
+        return canonical_json(groups)
 
 
 @lru_cache(maxsize=64)

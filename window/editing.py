@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..compiler.tokens.capabilities import capability
+from ..schema.window_policy import WindowPolicy
 from .choice import UnitAction, choose
 from .events import EditReason
 from .forms import (
@@ -30,7 +31,6 @@ from .forms import (
     same_as,
 )
 from .keep import keep_scores, stale_units
-from .policy import WindowPolicy
 from .pressure import Pressure, Zone, pressure
 from .state import WindowState
 from .units import LOSS, StandingForm, WindowUnit

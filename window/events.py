@@ -30,6 +30,7 @@ class EventKind(StrEnum):
     PINNED = "pinned"
     NOTED = "noted"
     MODEL_CHANGED = "model_changed"
+    POLICY_CHANGED = "policy_changed"
     MEMORY_READ = "memory_read"
     RECOUNTED = "recounted"
     CHECKPOINTED = "checkpointed"

@@ -16,7 +16,7 @@ from typing import Final
 
 from ..schema.decay import Fading
 from ..schema.terms import content_terms
-from .policy import EvictionPolicy, WindowPolicy
+from ..schema.window_policy import EvictionPolicy, WindowPolicy
 from .state import WindowState
 from .units import PartKind, StandingForm, WindowUnit
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from .policy import Zones
+from ..schema.window_policy import Zones
 
 READINGS: Final = 6
 """Loads kept: the current one and five before it give five growths."""

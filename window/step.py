@@ -318,6 +318,10 @@ def _on_model_change(state: WindowState, event: WindowEvent) -> WindowState:
     return replace(recounted, correction=1000, fixed_tokens=fixed_total)
 
 
+def _on_policy_change(state: WindowState, event: WindowEvent) -> WindowState:
+    return replace(state, policy_digest=str(event.body["policy"]))
+
+
 def _on_memory_read(state: WindowState, event: WindowEvent) -> WindowState:
     read = replace(state, memory_tokens=int(event.body["tokens"]))
     return replace(read, sent_tokens=read.tokens)
@@ -390,6 +394,7 @@ _FOLDS: Final[Mapping[EventKind, _Fold]] = {
     EventKind.PINNED: _on_pinned,
     EventKind.NOTED: _on_noted,
     EventKind.MODEL_CHANGED: _on_model_change,
+    EventKind.POLICY_CHANGED: _on_policy_change,
     EventKind.MEMORY_READ: _on_memory_read,
     EventKind.CHECKPOINTED: _on_checkpoint,
     EventKind.RECOUNTED: _on_recount,

@@ -38,6 +38,7 @@ from .request import (
     StandIn,
     Tool,
     Turn,
+    WindowPin,
     bad_request,
     quantise,
 )
@@ -411,4 +412,6 @@ def _rebuilt(document: dict[str, Any]) -> CompileRequest:
     read["signals"] = tuple((str(name), value) for name, value in read["signals"])
     for name in ("entities", "pinned_ids", "query_vector"):
         read[name] = None if read[name] is None else tuple(read[name])
+    if "window" in read:
+        read["window"] = WindowPin(**read["window"])
     return CompileRequest(**read)

@@ -227,6 +227,23 @@ class NamedText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WindowPin:
+    """The history that stands beside an envelope: a session's log up to an event.
+
+    A reference, not the words: a manifest that repeated them would make the store of a session
+    grow with the square of its length.
+    """
+
+    session: str
+    """The session's scope."""
+    seq: int
+    digest: str
+    """Of the chain of events up to that one, in hexadecimal digits."""
+    policy: str
+    """The digest of the window policy by which the session is run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompileRequest:
     """One compile, as asked."""
 
@@ -267,6 +284,8 @@ class CompileRequest:
     valid_us: int | None = None
     """None: the newest instant the store knows."""
     tx_us: int | None = None
+    window: WindowPin | None = None
+    """The history of the session that it is compiled for."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -284,6 +303,8 @@ class CompileRequest:
     def to_json(self) -> str:
         """The request as canonical JSON, the form that a manifest pins."""
         plain = asdict(replace(self, query_vector=None))  # which would copy each number
+        if self.window is None:
+            del plain["window"]  # no part of the identity of what no session asked for
         return canonical_json({**plain, "query_vector": self.query_vector})
 
 

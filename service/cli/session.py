@@ -210,7 +210,7 @@ def config(
     ] = None,
 ) -> None:
     """Print every tunable of a window with the reason of its default."""
-    from ...window.policy import DEFAULT_WINDOW, tunables
+    from ...schema.window_policy import DEFAULT_WINDOW, tunables
     from ..sessions.policy_file import window_policy
 
     rows = tunables(DEFAULT_WINDOW if file is None else window_policy(file))

@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ...schema.answers import Change, Explanation, HistoryRow, LogEntry
     from ...schema.artifact import Original
     from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
+    from ...schema.window_policy import WindowPolicy
     from ...store.port.sessions import SessionSummary
-    from ...window.policy import WindowPolicy
     from ..artifacts.artifacts import Artifacts
     from ..compilation.compile import RequestFields
     from ..reading.audit import Auditor

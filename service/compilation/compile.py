@@ -23,15 +23,16 @@ from ...compiler.gathering.mentions import compile_names
 from ...compiler.ir.context import project_of, scopes_of
 from ...compiler.replay import replay
 from ...compiler.request.parse import parse_request
-from ...compiler.request.request import CompileRequest
+from ...compiler.request.request import CompileRequest, WindowPin
 from ...compiler.trace.manifest import Manifest, manifest_from_json
 from ...resolution.known import Lookup
 from ...schema.artifact import is_address
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import Policy
 from ...schema.principal import AUDIT
-from ...schema.record_json import from_plain
+from ...schema.record_json import from_plain, to_plain
 from ...schema.values import moment
+from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import Artifacts
@@ -53,7 +54,9 @@ def policy_from_json(text: str) -> Policy:
         InvalidInput: `bad_policy` for a pack that this version does not know.
     """
     try:
-        policy: Policy = from_plain(Policy, json.loads(text))
+        groups = json.loads(text)
+        # The pack is stored without the window's group, which no envelope of it depends on.
+        policy: Policy = from_plain(Policy, {**groups, "window": to_plain(DEFAULT_WINDOW)})
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"the stored policy cannot be read: {error}", code="bad_policy"
@@ -99,23 +102,31 @@ class RequestFields(TypedDict, total=False):
 class Compiler(Caller):
     """The compile use-case of one caller."""
 
-    def compile(self, task: str, parameters: Mapping[str, Any]) -> Envelope:
-        """Return the envelope of a task at its valid and tx, and store its manifest."""
+    def compile(
+        self, task: str, parameters: Mapping[str, Any], window: WindowPin | None = None
+    ) -> Envelope:
+        """Return the envelope of a task at its valid and tx, and store its manifest.
+
+        `window` is the history that stands beside it, where a session keeps that.
+        """
         began = time.perf_counter()
         with collector_paused():
-            envelope = self._envelope_of(task, parameters)
+            envelope = self._envelope_of(task, parameters, window)
 
         envelope = self._with_run_facts(envelope, began)
         self._keep(envelope)  # last: its thread would share the interpreter with what follows
 
         return envelope
 
-    def _envelope_of(self, task: str, parameters: Mapping[str, Any]) -> Envelope:
+    def _envelope_of(
+        self, task: str, parameters: Mapping[str, Any], window: WindowPin | None
+    ) -> Envelope:
         self.backend.open(self._tenant)
         artifacts = Artifacts(self.backend, self.principal)
         fields = dict(parameters)
         user = fields.pop("user", None)
         request = parse_request(task, **with_originals(_moments(fields), artifacts))
+        request = replace(request, window=window)
         embedding = self.backend.embedding
         question = request.query or request.wish or request.goal
         if self.backend.policy.compile.hyde and request.hypothesis:

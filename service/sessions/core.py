@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput
 from ...schema.values import canonical_json
+from ...schema.window_policy import WindowPolicy
 from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import (
     EditPlan,
@@ -24,7 +25,6 @@ from ...window.editing import (
 from ...window.events import EventKind, WindowEvent
 from ...window.health import HealthReading, WindowAlert, health_reading, window_alerts
 from ...window.intake import Message
-from ...window.policy import WindowPolicy
 from ...window.snapshot import snapshot_text
 from ...window.state import EMPTY_STATE, WindowState, part_body, part_tokens
 from ...window.step import step
@@ -115,9 +115,14 @@ class SessionCore:
         self, state: WindowState, events: list[WindowEvent], plans: Sequence[EditPlan]
     ) -> WindowDecision:
         edit: int | None = None
+        if plans and state.policy_digest != self.policy.digest:
+            # Another policy than the log knows takes effect with the first edit that it decides.
+            draft = EventDraft(EventKind.POLICY_CHANGED, policy_body(self.policy))
+            state, event = with_draft(state, draft)
+            events.append(event)
         for plan in plans:
-            state, event = with_plan(state, plan)
-            events += [event] if event else []
+            state, edit_event = with_plan(state, plan)
+            events += [edit_event] if edit_event else []
             edit = state.seq
         if state.tokens > state.limit and plans:
             raise over_budget(state)
@@ -183,6 +188,11 @@ class SessionCore:
         reading = read_pressure(self.state, self.policy)
         self.readings.append(health_reading(self.state, reading))
         del self.readings[:-_HEALTH_READINGS]
+
+
+def policy_body(policy: WindowPolicy) -> dict[str, Any]:
+    """What an event says of the policy by which a session is run from then on."""
+    return {"policy": policy.digest, "tunables": policy.to_plain()}
 
 
 def text_characters(events: Sequence[WindowEvent]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.principal import Principal, Scope
@@ -16,6 +17,8 @@ from ...window.snapshot import state_from
 from ...window.state import WindowState
 from ..backend.backend import Backend
 
+_ENDLESS: Final = 2**62
+
 
 @dataclass(frozen=True, slots=True)
 class SessionLog:
@@ -26,12 +29,18 @@ class SessionLog:
     session: str
     """The scope of the session: it holds the user, so two users' `s1` are two sessions."""
 
-    def read(self, after: int = 0) -> tuple[WindowEvent, ...]:
-        """The events above a number, in order."""
+    def read(self, after: int = 0, until: int = _ENDLESS) -> tuple[WindowEvent, ...]:
+        """The events above a number, up to another one, in order."""
         self.backend.open(self.principal.tenant)
         with self.backend.store.reading(self.principal.tenant) as reader:
-            records = reader.session_events(self.session, after=after)
+            records = reader.session_events(self.session, after=after, until=until)
         return tuple(event_of(record) for record in records)
+
+    def chain_digest(self, seq: int) -> str:
+        """The digest of the chain up to an event, in hexadecimal digits; empty for none."""
+        with self.backend.store.reading(self.principal.tenant) as reader:
+            records = reader.session_events(self.session, after=seq - 1, until=seq)
+        return records[0].digest.hex() if records else ""
 
     def snapshot(self) -> WindowState | None:
         """The newest state that was kept beside the log, None for none of today's format."""

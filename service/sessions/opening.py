@@ -8,12 +8,12 @@ from typing import Any, TypedDict
 
 from ...schema.errors import Conflict, InvalidInput
 from ...schema.principal import Principal, Scope
+from ...schema.window_policy import WindowPolicy
 from ...window.events import EventKind, WindowEvent
-from ...window.policy import DEFAULT_WINDOW, WindowPolicy
 from ...window.state import EMPTY_STATE, tools_text
 from ...window.step import step
 from ..backend.backend import Backend
-from .core import SessionCore
+from .core import SessionCore, policy_body
 from .limits import window_limit
 from .log import SessionLog, session_scope
 from .session import Session
@@ -49,19 +49,19 @@ def open_session(
         InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`, `bad_policy`.
     """
     log = SessionLog(backend, principal, session_scope(principal, name))
-    core = SessionCore(log, _policy_of(policy))
+    core = SessionCore(log, _policy_of(policy, backend))
     core.resume()
     if core.state.seq == 0:
         _begin(core, terms)
     return Session(backend, principal, core)
 
 
-def _policy_of(policy: WindowPolicy | str | Path | None) -> WindowPolicy:
+def _policy_of(policy: WindowPolicy | str | Path | None, backend: Backend) -> WindowPolicy:
     if isinstance(policy, str | Path):
         from .policy_file import window_policy
 
         return window_policy(policy)
-    return policy or DEFAULT_WINDOW
+    return policy or backend.policy.window
 
 
 def _begin(core: SessionCore, terms: SessionTerms) -> None:
@@ -71,7 +71,7 @@ def _begin(core: SessionCore, terms: SessionTerms) -> None:
         "model": model,
         "window": window,
         "limit": limit,
-        "policy": core.policy.digest,
+        **policy_body(core.policy),
         "root": Scope.parse(core.log.session).session,
     }
     texts = (

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, Unavailable
-from ...window.policy import WindowPolicy, policy_from
+from ...schema.window_policy import WindowPolicy, policy_from
 
 _MOST_BYTES: Final = 1024 * 1024
 """A policy is a page; a larger file is another one by mistake, or a bomb."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from ...compiler.request.parse import request_from_json
+from ...compiler.request.request import WindowPin
 from ...compiler.text.relevance import one_line
+from ...compiler.trace.manifest import bad_manifest
 from ...schema.errors import ContextBudgetExhausted, unknown
 from ...window.budget import ComponentUse, component_uses, exhaustion_turns
 from ...window.editing import planned_edit, read_pressure
@@ -19,7 +22,9 @@ from ...window.health import (
     window_trend,
 )
 from ...window.pressure import Pressure
-from ..compilation.compile import Compiler
+from ...window.state import EMPTY_STATE
+from ...window.step import step
+from ..compilation.compile import Compiler, Replayable
 from .core import EventDraft, SessionCore
 from .decision import SessionContext
 
@@ -92,11 +97,39 @@ def memory_context(
         "reserve_tokens": 0,
         **options,
     }
-    envelope = compiler.compile(task, request)
+    # Beside the envelope stands the window as it is now; its own event comes after that.
+    pin = WindowPin(
+        session=core.log.session,
+        seq=state.seq,
+        digest=core.log.chain_digest(state.seq),
+        policy=core.policy.digest,
+    )
+    envelope = compiler.compile(task, request, pin)
 
     body = {"envelope": envelope.envelope_id, "tokens": envelope.tokens_upper + _MARGIN}
     core.act([EventDraft(EventKind.MEMORY_READ, body)], edit=False)
     return SessionContext(core.state, envelope)
+
+
+def replayed_context(core: SessionCore, reference: Replayable) -> SessionContext:
+    """A request of the session again: the log folded up to the event that a manifest pins.
+
+    Raises:
+        InvalidInput: `bad_manifest`, for an envelope of no session or of another one, and where
+            the log there is not the one that was pinned.
+    """
+    envelope = Compiler(core.log.backend, core.log.principal).replay(reference)
+    pin = request_from_json(envelope.manifest.request).window
+    if pin is None or pin.session != core.log.session:
+        raise bad_manifest("it was not compiled for this session")
+    if core.log.chain_digest(pin.seq) != pin.digest:
+        raise bad_manifest(f"the log of the session is another one at event {pin.seq}")
+
+    state = EMPTY_STATE
+    for event in core.log.read(until=pin.seq):
+        state = step(state, event)
+    tokens = envelope.tokens_upper + _MARGIN
+    return SessionContext(replace(state, memory_tokens=tokens), envelope)
 
 
 def _question(core: SessionCore) -> str:

@@ -13,10 +13,10 @@ from typing import Final
 from ...compiler.tokens.capabilities import capability
 from ...schema.errors import ContextBudgetExhausted
 from ...schema.vocabulary import parse
+from ...schema.window_policy import EvictionPolicy, WindowPolicy
 from ...window.checkers import FAULTS
 from ...window.events import EventKind
 from ...window.layout import native_messages
-from ...window.policy import EvictionPolicy, WindowPolicy
 from ..backend.caller import Caller
 from .limits import window_limit
 from .opening import SessionTerms, open_session

@@ -9,8 +9,8 @@ from ...compiler.safety.credentials import masked_credentials
 from ...compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
 from ...schema.errors import InvalidInput
 from ...schema.vocabulary import parse
+from ...schema.window_policy import WindowPolicy
 from ...window.forms import external, kind_of
-from ...window.policy import WindowPolicy
 from ...window.state import WindowState
 from ...window.units import MessagePart, PartKind, ToolKind, pointer
 

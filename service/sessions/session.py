@@ -23,6 +23,7 @@ from ...window.intake import Message, message_parts
 from ...window.state import WindowState, part_body, part_tokens
 from ...window.units import MessagePart, StandingForm, WindowUnit
 from ..backend.caller import Caller
+from ..compilation.compile import Replayable
 from .checkpoints import checkpoint_history, save_checkpoint
 from .core import (
     EventDraft,
@@ -39,7 +40,13 @@ from .decision import SessionContext, SessionUsage, WindowDecision
 from .limits import window_limit
 from .log import session_scope
 from .originals import Rehydration, pointed_numbers, rehydration
-from .reading import SessionReport, memory_context, rehydrate_tool, session_report
+from .reading import (
+    SessionReport,
+    memory_context,
+    rehydrate_tool,
+    replayed_context,
+    session_report,
+)
 from .results import result_part
 from .undoing import undo_draft
 
@@ -359,6 +366,19 @@ class Session(Caller):
         with self._core.lock:
             self._core.require_open()
             return memory_context(self._core, query, task, options)
+
+    def replay(self, reference: Replayable) -> SessionContext:
+        """A request of this session again, from an envelope that `compile` gave, or its id.
+
+        Its manifest names the log up to an event, not the words; what was erased since stands as
+        erased.
+
+        Raises:
+            InvalidInput: `bad_manifest`, also for an envelope of another session.
+            NotFound: `unknown_object`; `erased`, when something that it held was erased.
+            Forbidden: `privilege_required`.
+        """
+        return replayed_context(self._core, reference)
 
     def rehydrate(self, request: int | str) -> Rehydration:
         """Originals by address (`window://57-80`), by turn (`turn:12`), or by a question.

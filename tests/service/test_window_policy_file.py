@@ -9,8 +9,8 @@ import pytest
 
 from tenure import connect
 from tenure.schema.errors import InvalidInput, Unavailable
+from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, Zones
 from tenure.service.sessions.policy_file import window_policy
-from tenure.window.policy import EvictionPolicy, WindowPolicy, Zones
 
 SAME = WindowPolicy(eviction=EvictionPolicy.LRU, cooldown_steps=2, zones=Zones(target=300))
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tenure.schema.window_policy import WindowPolicy
 from tenure.window.checkers import FAULTS
 from tenure.window.editing import EditPlan, due_edit
 from tenure.window.events import EventKind, WindowEvent
 from tenure.window.intake import Message, message_parts
 from tenure.window.layout import native_messages
-from tenure.window.policy import WindowPolicy
 from tenure.window.state import EMPTY_STATE, WindowState, part_body, part_tokens
 from tenure.window.step import step
 from tenure.window.units import MessagePart, PartKind, ToolKind

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tenure.schema.window_policy import WindowPolicy, Zones
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window import editing
 from tenure.window.editing import (
@@ -17,7 +18,6 @@ from tenure.window.editing import (
     read_pressure,
 )
 from tenure.window.events import EditReason, EventKind
-from tenure.window.policy import WindowPolicy, Zones
 from tenure.window.pressure import Zone
 from tenure.window.units import StandingForm
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from tenure.schema.window_policy import EvictionPolicy, WindowPolicy
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import EventKind
 from tenure.window.keep import SCORES, Signals, keep_scores, stale_units
-from tenure.window.policy import EvictionPolicy, WindowPolicy
 
 
 def talk_of(*results: str) -> Conversation:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tenure.schema.errors import InvalidInput
-from tenure.window.policy import LARGE_ZONES, SMALL_ZONES, WindowPolicy, Zones
+from tenure.schema.window_policy import LARGE_ZONES, SMALL_ZONES, WindowPolicy, Zones
 from tenure.window.pressure import VelocityClass, WindowStatus, Zone, next_mean, pressure
 
 

@@ -16,6 +16,7 @@ from tenure.schema.errors import (
     TenureError,
 )
 from tenure.schema.principal import OWNER, Principal
+from tenure.schema.window_policy import WindowPolicy, Zones
 from tenure.service.sessions.checkpoints import save_checkpoint
 from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
@@ -23,7 +24,6 @@ from tenure.window.checkers import FAULTS
 from tenure.window.checkpoint import task_checkpoint
 from tenure.window.editing import read_pressure
 from tenure.window.events import EventKind
-from tenure.window.policy import WindowPolicy, Zones
 from tenure.window.state import EMPTY_STATE
 from tenure.window.step import step
 from tenure.window.units import StandingForm

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tenure.schema.errors import InvalidInput
-from tenure.window.policy import (
+from tenure.schema.window_policy import (
     EvictionPolicy,
     WindowPolicy,
     Zones,

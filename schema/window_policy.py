@@ -11,11 +11,12 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final, cast, get_type_hints
 
-from ..schema.errors import InvalidInput, unknown
-from ..schema.values import canonical_json
-from ..schema.vocabulary import parse
+from .errors import InvalidInput, unknown
+from .values import canonical_json
+from .vocabulary import parse
 
 
 class EvictionPolicy(StrEnum):
@@ -138,7 +139,11 @@ class WindowPolicy:
     @property
     def digest(self) -> str:
         """The SHA-256 of all values: it names the policy in the log of a session."""
-        return hashlib.sha256(canonical_json(asdict(self)).encode()).hexdigest()
+        return _digest(self)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The values by name, as the log of a session keeps them; `policy_from` reads them back."""
+        return asdict(self)
 
     def zones_of(self, window: int) -> Zones:
         """The zones of a window of so many tokens."""
@@ -147,6 +152,11 @@ class WindowPolicy:
         if window <= _SMALL_WINDOW:
             return SMALL_ZONES
         return LARGE_ZONES if window >= _LARGE_WINDOW else Zones()
+
+
+@lru_cache(maxsize=64)
+def _digest(policy: WindowPolicy) -> str:
+    return hashlib.sha256(canonical_json(policy.to_plain()).encode()).hexdigest()
 
 
 DEFAULT_WINDOW: Final = WindowPolicy()

@@ -1,0 +1,145 @@
+"""Requests of a session over both stores: pinned to its log and its policy, and made again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tenure import Memory
+from tenure.compiler.request.parse import request_from_json
+from tenure.schema.errors import InvalidInput
+from tenure.schema.policy import DEFAULT
+from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, policy_from
+from tenure.service.sessions.session import Session
+from tenure.window.events import EventKind, WindowEvent
+
+OpenMemory = Callable[..., Memory]
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    return open_memory()
+
+
+def exchange(session: Session, number: int, words: int = 500) -> None:
+    call = {"id": f"c{number}", "function": {"name": "look", "arguments": f'{{"n": {number}}}'}}
+    session.on_turn_start(f"question {number}")
+    session.on_step({"role": "assistant", "tool_calls": [call]})
+    session.on_tool_result(f"c{number}", f"REF{number}X " + "word " * words)
+    session.on_turn_end(f"answer {number}")
+
+
+def policy_events(session: Session) -> list[WindowEvent]:
+    return [event for event in session.events() if event.kind is EventKind.POLICY_CHANGED]
+
+
+def test_a_request_is_made_again_from_what_its_manifest_pins(memory: Memory) -> None:
+    memory.write(subject="Sam Rivera", slot="office", value="Chicago")
+    session = memory.session("s1", window=9_000, system="You book flights.")
+    exchange(session, 0)
+    session.note("decision", "economy class")
+    context = session.compile("Which office is Sam Rivera in?")
+    requests = {target: context.render(target) for target in ("anthropic", "openai", "gemini")}
+
+    # What came later, edits of those very units among it, changes nothing of it.
+    for number in range(1, 14):
+        exchange(session, number)
+    assert session.state.edits > 0
+    envelope_id = context.envelope.envelope_id
+    for reference in (envelope_id, context.envelope, context.envelope.manifest.to_json()):
+        again = memory.session("s1").replay(reference)
+        assert again.tokens_upper == context.tokens_upper
+        assert {target: again.render(target) for target in requests} == requests
+
+
+def test_a_manifest_names_the_log_and_repeats_none_of_it(memory: Memory) -> None:
+    session = memory.session("s1", window=60_000)
+    sizes: list[int] = []
+    for number in range(24):
+        exchange(session, number, words=900)
+        if number in (1, 23):
+            manifest = session.compile("Which flight?").envelope.manifest
+            sizes.append(len(manifest.to_json()))
+            pin = request_from_json(manifest.request).window
+            assert pin is not None
+            assert (pin.session, pin.seq) == ("session=s1", session.state.seq - 1)
+            assert pin.digest == session._core.log.chain_digest(pin.seq)
+    assert sizes[1] - sizes[0] < 100
+    assert max(sizes) <= 16 * 1024
+
+
+def test_an_envelope_of_another_session_or_of_none_is_no_request_of_this_one(
+    memory: Memory,
+) -> None:
+    session, stranger = (memory.session(name, window=9_000) for name in ("s1", "s2"))
+    for foreign in (stranger.compile("x").envelope, memory.compile("conversation", "x")):
+        with pytest.raises(InvalidInput) as refusal:
+            session.replay(foreign)
+        assert refusal.value.code == "bad_manifest"
+    # The envelope beside the history is an envelope like any other.
+    envelope = session.compile("x").envelope
+    assert memory.replay(envelope).text == envelope.text
+
+
+def test_what_was_erased_since_stands_as_erased(memory: Memory) -> None:
+    session = memory.session("s1", window=9_000)
+    session.on_turn_start("Sam Rivera wants a window seat")
+    envelope = session.compile("seat?").envelope
+    memory.write(subject="Sam Rivera", slot="office", value="Oslo")
+    memory.erase(entity="Sam Rivera", reason="asked for")
+    request = memory.session("s1").replay(envelope).render("anthropic")
+    assert "Rivera" not in json.dumps(request)
+    assert "[erased]" in json.dumps(request["messages"])
+
+
+def test_the_policy_of_a_session_is_part_of_its_envelopes_and_of_no_other(
+    open_memory: OpenMemory,
+) -> None:
+    lru = WindowPolicy(eviction=EvictionPolicy.LRU)
+    policy = replace(DEFAULT, window=lru)
+    assert policy.digest == DEFAULT.digest
+    assert "eviction" not in policy.to_json()
+
+    memory = open_memory(policy=policy)
+    session = memory.session("s1", window=9_000)
+    (opened,) = session.events()
+    assert opened.body["policy"] == lru.digest
+    assert policy_from(opened.body["tunables"]) == lru
+    pin = request_from_json(session.compile("x").envelope.manifest.request).window
+    assert pin is not None
+    assert pin.policy == lru.digest
+
+    # Nothing of it stands in the pack, so one without a session names no window at all.
+    manifest = memory.compile("conversation", "x").manifest
+    assert manifest.policy_hash == DEFAULT.digest
+    assert "window" not in json.loads(manifest.request)
+
+
+def test_a_policy_changed_in_mid_session_counts_from_the_next_edit(memory: Memory) -> None:
+    session = memory.session("s1", window=9_000)
+    exchange(session, 0)
+    fifo = WindowPolicy(eviction=EvictionPolicy.FIFO)
+    session = memory.session("s1", policy=fifo)
+    exchange(session, 1)
+    assert policy_events(session) == []
+
+    for number in range(2, 14):
+        exchange(session, number)
+    (event,) = policy_events(session)
+    assert event.body["policy"] == fifo.digest == session.state.policy_digest
+    edits = [e.seq for e in session.events() if e.kind is EventKind.EDITED]
+    assert event.seq == edits[0] - 1
+    assert len(edits) > 1
+    assert memory.session("s1", policy=fifo).state == session.state
+    assert memory.doctor() == ()
+
+
+def test_a_session_without_calls_of_its_own_keeps_the_terms_of_the_first(memory: Memory) -> None:
+    values: dict[str, Any] = WindowPolicy(page_tokens=900).to_plain()
+    session = memory.session("s1", window=9_000, policy=policy_from(values))
+    exchange(session, 0, words=1_200)
+    assert session.rehydrate("turn:1").cursor is not None

@@ -38,6 +38,7 @@ from ...schema.operation import (
 from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER, Principal, Scope
 from ...schema.slots import Slot, Vocabulary
+from ...schema.window_policy import WindowPolicy
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ...store.port.sessions import SessionSummary
 from ...store.port.store import Point
@@ -47,10 +48,9 @@ from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import EditPlan
 from ...window.events import Note, WindowEvent
 from ...window.intake import Message
-from ...window.policy import WindowPolicy
 from ...window.state import WindowState
 from ..backend.ids import Clock, Ids, uuid7, wall_clock
-from ..compilation.compile import RequestFields
+from ..compilation.compile import Replayable, RequestFields
 from ..encoders.encoder import Encoder
 from ..extraction.claims import Extractor
 from ..reading.envelopes import StoredEnvelope
@@ -277,6 +277,7 @@ class AsyncSession(AsyncPart):
     async def compile(
         self, query: str | None = None, *, task: str = "system_orchestration", **options: Any
     ) -> SessionContext: ...
+    async def replay(self, reference: Replayable) -> SessionContext: ...
     async def rehydrate(self, request: int | str) -> Rehydration: ...
     async def tools(self, target: str = "anthropic") -> list[dict[str, Any]]: ...
     async def events(self, after: int = 0) -> tuple[WindowEvent, ...]: ...

@@ -31,6 +31,7 @@ from .forms import (
     same_as,
 )
 from .keep import keep_scores, stale_units
+from .links import overtaken_units, spent_units
 from .pressure import Pressure, Zone, pressure
 from .state import WindowState
 from .units import LOSS, StandingForm, WindowUnit
@@ -69,7 +70,7 @@ class UnitChange:
     keep: int
     """The keep-score by which it was chosen, 1 to 1000."""
     reason: str
-    """`superseded`, `error_invalidated`, or `least_loss`."""
+    """A word of `EndReason`, or `least_loss`."""
     fidelity: int
     """Permille of the facts that still stand."""
 
@@ -137,8 +138,8 @@ def due_edit(state: WindowState, policy: WindowPolicy, focus: str = "") -> EditP
     # A plan is the dearest part of a hook, so the price is asked first: of the edit that frees no
     # more than it must and rebuilds all that it can reach. Where that pays, the plan pays, too.
     oldest = next(_reachable(state), state.units[-1])
-    least = _tokens_to_free(state, policy)
-    if not _pays(state, least, _suffix(state, oldest.number), reading, policy):
+    excess = _tokens_to_free(state, policy)
+    if not _pays(state, excess, _suffix(state, oldest.number), reading, policy):
         return None
 
     plan = planned_edit(state, policy, EditReason.PRICE, focus=focus)
@@ -178,11 +179,18 @@ def planned_edit(
     if need <= 0:
         return None
 
-    stale = stale_units(state.units)
+    stale = stale_units(state.units) | overtaken_units(state.links)
     scores = keep_scores(state, policy, focus, stale)
     reachable = [unit for unit in reachable_units(state) if unit.number not in keep]
     # The table of the choice grows with units times tokens, so only the least worth a token enter.
-    by_worth = sorted(reachable, key=lambda unit: scores[unit.number] * 1000 // unit.tokens)
+    first_numbers = spent_units(state.links)
+    by_worth = sorted(
+        reachable,
+        key=lambda unit: (
+            unit.number not in first_numbers,
+            scores[unit.number] * 1000 // unit.tokens,
+        ),
+    )
     candidates = sorted(by_worth[: policy.candidates], key=lambda unit: unit.number)
 
     uses = identifier_uses(state)
@@ -192,7 +200,23 @@ def planned_edit(
         options.append(list(_changes(state, unit, scores[unit.number], cause, uses)))
 
     plan = _cheapest(options, need, policy, reason)
-    return plan and replace(plan, changes=_with_folds(state, plan.changes, uses))
+    if plan is None:
+        return None
+    changes = _with_spent_units(state, plan.changes, options)
+    return replace(plan, changes=_with_folds(state, changes, uses))
+
+
+def _with_spent_units(
+    state: WindowState, changes: Sequence[UnitChange], options: Sequence[Sequence[UnitChange]]
+) -> tuple[UnitChange, ...]:
+    """The changes with the units that state nothing which still holds, however little they free."""
+    chosen_units = {change.unit for change in changes}
+    missing_units = spent_units(state.links) - chosen_units
+    additions: list[UnitChange] = []
+    for row in options:
+        if row and row[0].unit in missing_units:
+            additions.append(max(row, key=lambda change: change.savings))
+    return tuple(sorted([*changes, *additions], key=lambda change: change.unit))
 
 
 def identifier_uses(state: WindowState) -> Counter[str]:

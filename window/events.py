@@ -32,6 +32,8 @@ class EventKind(StrEnum):
     MODEL_CHANGED = "model_changed"
     POLICY_CHANGED = "policy_changed"
     MEMORY_READ = "memory_read"
+    CLAIMS_LINKED = "claims_linked"
+    CLAIMS_JUDGED = "claims_judged"
     RECOUNTED = "recounted"
     CHECKPOINTED = "checkpointed"
     TEXTS_ERASED = "texts_erased"

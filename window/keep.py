@@ -17,6 +17,7 @@ from typing import Final
 from ..schema.decay import Fading
 from ..schema.terms import content_terms
 from ..schema.window_policy import EvictionPolicy, WindowPolicy
+from .links import overtaken_units
 from .state import WindowState
 from .units import PartKind, StandingForm, WindowUnit
 
@@ -123,11 +124,15 @@ def keep_scores(
     numbers of units that something later has overtaken.
     """
     score = SCORES[policy.eviction]
+    # What the store has overtaken leaves before all others; a call made again is a guess of ours.
+    overtaken_numbers = overtaken_units(state.links)
 
     scores: dict[int, int] = {}
     for number, signals in _signals(state, policy.half_life_turns, focus).items():
         worth = score(signals)
-        if number in stale:
+        if number in overtaken_numbers:
+            worth = 0
+        elif number in stale:
             worth //= _STALE_SHARE
         # Never 0: an action on a worthless unit must still cost more than none at all.
         scores[number] = max(1, worth)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ..compiler.tokens.counting import counter_for
 from .events import ERASURE_MARK, Note
+from .links import ClaimLink
 from .units import (
     MessagePart,
     PartKind,
@@ -64,6 +65,8 @@ class WindowState:
     pins: Mapping[int, int | None]
     """The turn until which each pinned unit stays; None for ever."""
     notes: tuple[Note, ...] = ()
+    links: tuple[ClaimLink, ...] = ()
+    """What standing units stated to the store."""
     last_edit_step: int | None = None
     edits: int = 0
     evictions: int = 0

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from .events import ERASURE_MARK, EventKind, Note, NoteCategory, WindowEvent
+from .links import standing_links, with_judged_claims, with_new_links, without_erased
 from .pressure import READINGS, next_mean
 from .snapshot import item_from, unit_from
 from .state import (
@@ -42,7 +43,7 @@ class _ShortText(NamedTuple):
     text: str
     tokens: int | None
 
-    def counted(self, state: WindowState) -> int:
+    def token_count(self, state: WindowState) -> int:
         """Its tokens; an emptied text stands as our mark, which nobody counted."""
         if self.tokens is None or self.text == ERASURE_MARK:
             return state.count(self.text)
@@ -169,11 +170,13 @@ def _on_edited(state: WindowState, event: WindowEvent) -> WindowState:
         units.append(_in_form(state, members, change))
 
     successor = with_units(state, _with_one_tombstone_a_run(state, units))
+    links = standing_links(state.links, successor.units)
     savings = state.history_tokens - successor.history_tokens
     rolled = event.body["reason"] == "rollover"
     fidelities = [int(change["fidelity"]) for change in event.body["changes"]]
     return replace(
         successor,
+        links=links,
         edits=state.edits + 1,
         evictions=state.evictions + len(event.body["changes"]),
         last_edit_step=state.step,
@@ -222,7 +225,7 @@ def _in_form(
             # An erasure empties the fold's text in the log; its address is made again.
             if line.text == ERASURE_MARK:
                 line = _ShortText(fold_mark(short), None)
-            left_behind.append(_note(unit, line.text, line.counted(state)))
+            left_behind.append(_note(unit, line.text, line.token_count(state)))
         return replace(short, items=tuple(left_behind))
 
     items: list[WindowItem] = []
@@ -230,7 +233,7 @@ def _in_form(
         if item.kind is PartKind.RESULT and item.seq in change.texts:
             line = change.texts[item.seq]
             content = replace(item.content, text=line.text)
-            item = replace(item, content=content, tokens=line.counted(state))
+            item = replace(item, content=content, tokens=line.token_count(state))
         items.append(item)
     return replace(unit, items=tuple(items), form=form, full_tokens=full)
 
@@ -314,8 +317,8 @@ def _on_model_change(state: WindowState, event: WindowEvent) -> WindowState:
         items = [replace(item, tokens=part_tokens(successor, item.content)) for item in unit.items]
         units.append(replace(unit, items=tuple(items)))
     fixed_total = _fixed_tokens(successor) + sum(successor.count(note.text) for note in state.notes)
-    recounted = with_units(successor, units)
-    return replace(recounted, correction=1000, fixed_tokens=fixed_total)
+    successor = with_units(successor, units)
+    return replace(successor, correction=1000, fixed_tokens=fixed_total)
 
 
 def _on_policy_change(state: WindowState, event: WindowEvent) -> WindowState:
@@ -325,6 +328,14 @@ def _on_policy_change(state: WindowState, event: WindowEvent) -> WindowState:
 def _on_memory_read(state: WindowState, event: WindowEvent) -> WindowState:
     read = replace(state, memory_tokens=int(event.body["tokens"]))
     return replace(read, sent_tokens=read.tokens)
+
+
+def _on_linked_claims(state: WindowState, event: WindowEvent) -> WindowState:
+    return replace(state, links=with_new_links(state.links, event))
+
+
+def _on_judged_claims(state: WindowState, event: WindowEvent) -> WindowState:
+    return replace(state, links=with_judged_claims(state.links, event))
 
 
 def _on_recount(state: WindowState, event: WindowEvent) -> WindowState:
@@ -365,6 +376,7 @@ def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
     return replace(
         with_units(state, units),
         notes=notes,
+        links=without_erased(state.links, frozenset(places)),
         task=task,
         goal=goal,
         system=system,
@@ -396,6 +408,8 @@ _FOLDS: Final[Mapping[EventKind, _Fold]] = {
     EventKind.MODEL_CHANGED: _on_model_change,
     EventKind.POLICY_CHANGED: _on_policy_change,
     EventKind.MEMORY_READ: _on_memory_read,
+    EventKind.CLAIMS_LINKED: _on_linked_claims,
+    EventKind.CLAIMS_JUDGED: _on_judged_claims,
     EventKind.CHECKPOINTED: _on_checkpoint,
     EventKind.RECOUNTED: _on_recount,
     EventKind.TEXTS_ERASED: _on_erasure,

@@ -13,6 +13,7 @@ from ...schema.errors import unknown
 from ...window.editing import UnitChange
 from ...window.health import WindowAlert
 from ...window.layout import native_messages
+from ...window.links import LINES_HEAD, overtaken_lines
 from ...window.pressure import Pressure, WindowStatus, Zone
 from ...window.state import WindowState
 
@@ -76,7 +77,7 @@ class SessionContext:
         turn = [
             segment for segment in plan.zone_segments(Stability.TURN) if not _is_request(segment)
         ]
-        tail = "".join(segment.text for segment in turn)
+        tail = "".join([*(segment.text for segment in turn), overtaken_text(self.state)])
         messages = native_messages(self.state, target, tail)
         texts = (self.state.system, self._notes(), plan.text_of(*_STABLE))
         system = "\n\n".join(text for text in texts if text)
@@ -89,6 +90,12 @@ class SessionContext:
         """The notes of the session as data lines: they survive whatever leaves the window."""
         lines = [f"- {note.category.value}: {json.dumps(note.text)}" for note in self.state.notes]
         return "\n".join(["Notes of this session:", *lines]) if lines else ""
+
+
+def overtaken_text(state: WindowState) -> str:
+    """What the turn says of values in the history that no longer hold; empty for none."""
+    lines = overtaken_lines(state.links, state.units)
+    return "\n".join(["", LINES_HEAD, *lines, ""]) if lines else ""
 
 
 def _is_request(segment: BlockSegment) -> bool:

@@ -26,7 +26,8 @@ from ...window.state import EMPTY_STATE
 from ...window.step import step
 from ..compilation.compile import Compiler, Replayable
 from .core import EventDraft, SessionCore
-from .decision import SessionContext
+from .decision import SessionContext, overtaken_text
+from .linking import judge_claims
 
 _LEAST_MEMORY: Final = 256
 """Tokens below which a compile of the store is not worth its headings."""
@@ -69,17 +70,20 @@ def memory_context(
     core: SessionCore, query: str | None, task: str, options: Mapping[str, Any]
 ) -> SessionContext:
     """Compile what the store adds to the history, within what the history leaves of the window."""
+    judge_claims(core)
     state = core.state
+    lines = overtaken_text(state)
+    margin = _MARGIN + (state.count(lines) if lines else 0)
     share = core.policy.memory_share * state.limit // 1000
     history = state.tokens - state.memory_tokens * state.correction // 1000
-    room = (state.limit - history - _MARGIN) * 1000 // state.correction
+    room = (state.limit - history - margin) * 1000 // state.correction
 
     # A history near the limit must not push out what the store knows: it gives way first.
     if room < min(share, _LEAST_MEMORY):
         core.edit(planned_edit(state, core.policy, EditReason.OVERFLOW))
         state = core.state
         history = state.tokens - state.memory_tokens * state.correction // 1000
-        room = (state.limit - history - _MARGIN) * 1000 // state.correction
+        room = (state.limit - history - margin) * 1000 // state.correction
     if room < _LEAST_MEMORY:
         raise ContextBudgetExhausted(
             "the history leaves no room for what the store knows; call on_overflow",
@@ -106,7 +110,7 @@ def memory_context(
     )
     envelope = compiler.compile(task, request, pin)
 
-    body = {"envelope": envelope.envelope_id, "tokens": envelope.tokens_upper + _MARGIN}
+    body = {"envelope": envelope.envelope_id, "tokens": envelope.tokens_upper + margin}
     core.act([EventDraft(EventKind.MEMORY_READ, body)], edit=False)
     return SessionContext(core.state, envelope)
 
@@ -128,7 +132,8 @@ def replayed_context(core: SessionCore, reference: Replayable) -> SessionContext
     state = EMPTY_STATE
     for event in core.log.read(until=pin.seq):
         state = step(state, event)
-    tokens = envelope.tokens_upper + _MARGIN
+    lines = overtaken_text(state)
+    tokens = envelope.tokens_upper + _MARGIN + (state.count(lines) if lines else 0)
     return SessionContext(replace(state, memory_tokens=tokens), envelope)
 
 

@@ -3,16 +3,69 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from ...compiler.safety.credentials import masked_credentials
 from ...compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
-from ...schema.errors import InvalidInput
+from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
 from ...schema.window_policy import WindowPolicy
+from ...window.events import EventKind
 from ...window.forms import external, kind_of
-from ...window.state import WindowState
-from ...window.units import MessagePart, PartKind, ToolKind, pointer
+from ...window.state import WindowState, part_body, part_tokens
+from ...window.units import MessagePart, PartKind, StandingForm, ToolKind, pointer
+from .core import EventDraft, SessionCore
+from .decision import WindowDecision
+
+
+def record_result(
+    core: SessionCore, call_id: str, content: Any, kind: str | None, is_error: bool
+) -> WindowDecision:
+    """Append the result of a call, or answer for one that was answered before.
+
+    Raises:
+        NotFound: `unknown_call`.
+        Conflict: `already_answered`, `stale_version`.
+        InvalidInput: as `result_part`.
+    """
+    part, original = result_part(core.state, core.policy, call_id, content, kind, is_error)
+    unit = next((u for u in reversed(core.state.units) if call_id in u.open_calls), None)
+    if unit is None:
+        return _answered_before(core, call_id, part)
+
+    body = {"parts": [part_body(part, part_tokens(core.state, part))]}
+    call = next(call for call in unit.calls if call.content.call_id == call_id)
+    body["parts"][0]["name"] = call.content.name
+    texts = (part.text,) if original is None else (part.text, original)
+    draft = EventDraft(EventKind.RESULT_CAME, body, texts)
+    # While other calls wait no request can be made, and an edit would be made on half a step.
+    waiting = len(unit.open_calls) > 1
+    return core.act([draft], edit=not waiting)
+
+
+def _answered_before(core: SessionCore, call_id: str, part: MessagePart) -> WindowDecision:
+    for unit in reversed(core.state.units):
+        for item in unit.results:
+            if item.content.call_id != call_id:
+                continue
+            if item.text == part.text or unit.form is not StandingForm.FULL:
+                return replace(core.decision(), replayed=True)
+            raise Conflict(
+                f"the call {call_id} was answered with another result; a result is never changed",
+                code="already_answered",
+                call_id=call_id,
+            )
+    raise unknown_call(call_id)
+
+
+def unknown_call(call_id: str) -> NotFound:
+    """The error of a call that no unit of the window waits for."""
+    return NotFound(
+        f"no call {call_id!r} stands in the window; record the model's answer with on_step first",
+        code="unknown_call",
+        call_id=call_id,
+    )
 
 
 def result_part(

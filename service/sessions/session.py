@@ -11,17 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Final
 
 from ...schema.answers import HistoryRow
 from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
+from ...schema.write import Receipt
 from ...window.checkpoint import TaskCheckpoint, task_checkpoint
 from ...window.editing import EditPlan, everything_that_can_go, planned_edit, read_pressure
 from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEvent
 from ...window.intake import Message, message_parts
-from ...window.state import WindowState, part_body, part_tokens
-from ...window.units import MessagePart, StandingForm, WindowUnit
+from ...window.state import WindowState
+from ...window.units import WindowUnit
 from ..backend.caller import Caller
 from ..compilation.compile import Replayable
 from .checkpoints import checkpoint_history, save_checkpoint
@@ -47,7 +49,7 @@ from .reading import (
     replayed_context,
     session_report,
 )
-from .results import result_part
+from .results import record_result, unknown_call
 from .undoing import undo_draft
 
 _HIGH_WATER: Final = 850
@@ -141,7 +143,7 @@ class Session(Caller):
             core.require_open()
             for attempt in range(_TRIES):
                 try:
-                    return self._result(call_id, content, kind, is_error)
+                    return record_result(core, call_id, content, kind, is_error)
                 except Conflict as conflict:
                     if conflict.code != "stale_version" or attempt == _TRIES - 1:
                         raise
@@ -268,6 +270,22 @@ class Session(Caller):
             self._core.require_open()
             return self._core.act([EventDraft(EventKind.NOTED, body, (text,))])
 
+    def link(self, receipts: Iterable[Receipt], item: int | str | None = None) -> WindowDecision:
+        """Say that claims were written from the words of a unit, by default the newest message.
+
+        When the store overtakes one of them, each request says what holds now, and the next edit
+        takes that unit before all others.
+
+        Raises:
+            NotFound: `unknown_unit`.
+        """
+        claims = list(map(attrgetter("object_id"), receipts))
+        with self._core.lock:
+            self._core.require_open()
+            unit = self._newest_message() if item is None else self._unit(item)
+            body = {"unit": unit.number, "claims": claims}
+            return self._core.act([EventDraft(EventKind.CLAIMS_LINKED, body)], edit=False)
+
     def abandon(self, call_id: str) -> WindowDecision:
         """Give up a call that will not be answered, so that the conversation can go on.
 
@@ -277,7 +295,7 @@ class Session(Caller):
         with self._core.lock:
             self._core.require_open()
             if not any(call_id in unit.open_calls for unit in self.state.units):
-                raise _unknown_call(call_id)
+                raise unknown_call(call_id)
             return self._core.act([EventDraft(EventKind.CALL_ABANDONED, {"call_id": call_id})])
 
     def fork(self, name: str, *, until: int | None = None) -> Session:
@@ -427,37 +445,6 @@ class Session(Caller):
             claim = ""
         return checkpoint_draft(checkpoint, milestone, claim)
 
-    def _result(self, call_id: str, content: Any, kind: str | None, error: bool) -> WindowDecision:
-        core = self._core
-        part, original = result_part(core.state, core.policy, call_id, content, kind, error)
-        unit = next((u for u in reversed(core.state.units) if call_id in u.open_calls), None)
-        if unit is None:
-            return self._answered_before(call_id, part)
-
-        body = {"parts": [part_body(part, part_tokens(core.state, part))]}
-        call = next(call for call in unit.calls if call.content.call_id == call_id)
-        body["parts"][0]["name"] = call.content.name
-        texts = (part.text,) if original is None else (part.text, original)
-        draft = EventDraft(EventKind.RESULT_CAME, body, texts)
-        # While other calls wait no request can be made, and an edit would be made on half a step.
-        waiting = len(unit.open_calls) > 1
-        return core.act([draft], edit=not waiting)
-
-    def _answered_before(self, call_id: str, part: MessagePart) -> WindowDecision:
-        for unit in reversed(self.state.units):
-            for item in unit.results:
-                if item.content.call_id != call_id:
-                    continue
-                if item.text == part.text or unit.form is not StandingForm.FULL:
-                    return replace(self._core.decision(), replayed=True)
-                raise Conflict(
-                    f"the call {call_id} was answered with another result; a result is never "
-                    "changed",
-                    code="already_answered",
-                    call_id=call_id,
-                )
-        raise _unknown_call(call_id)
-
     def _require_step(self) -> None:
         state = self.state
         if not state.in_turn:
@@ -470,6 +457,12 @@ class Session(Caller):
                 f"the call {call_id} waits for its result; hand it in, or give it up with abandon",
                 code="step_out_of_order",
             )
+
+    def _newest_message(self) -> WindowUnit:
+        unit = next((unit for unit in reversed(self.state.units) if unit.is_user), None)
+        if unit is None:
+            raise NotFound("no user's message stands in the window", code="unknown_unit")
+        return unit
 
     def _pin(self, item: int | str, on: bool, until: int | None) -> WindowDecision:
         with self._core.lock:
@@ -484,11 +477,3 @@ class Session(Caller):
         if unit is None:
             raise NotFound(f"{item!r} does not stand in the window", code="unknown_unit")
         return unit
-
-
-def _unknown_call(call_id: str) -> NotFound:
-    return NotFound(
-        f"no call {call_id!r} stands in the window; record the model's answer with on_step first",
-        code="unknown_call",
-        call_id=call_id,
-    )

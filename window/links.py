@@ -1,0 +1,143 @@
+"""What units stated to the store, and what of it the store has overtaken since.
+
+A unit is linked to the claims that were written from its words. Whether such a claim still holds is
+the store's word, never a guess from the text: it was replaced, it was wrong, or its time is over.
+The unit keeps its bytes, so that the provider's cached prefix holds; a line of the turn says what
+holds now, until the next edit takes the unit before all others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from .events import ERASURE_MARK, WindowEvent
+from .units import StandingForm, WindowUnit
+
+_MOST_CHARACTERS: Final = 40
+"""Of a value in a line: both values and the words around them take about thirty tokens."""
+LINES_HEAD: Final = "Said earlier in this conversation, and no longer so:"
+
+
+class EndReason(StrEnum):
+    """Why a claim that a unit stated no longer holds."""
+
+    SUPERSEDED = "superseded"
+    ERROR_INVALIDATED = "error_invalidated"
+    PHASE_CHANGE = "phase_change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimLink:
+    """A unit and a claim that was written from its words."""
+
+    unit: int
+    claim: str
+    reason: str = ""
+    """A word of `EndReason`; empty while the claim holds."""
+    slot: str = ""
+    seq: int = 0
+    """The event that said so; its texts are the two values."""
+    place: int = 0
+    """Of the first of them among the texts of the event."""
+    value: str = ""
+    """What the claim says."""
+    successor: str = ""
+    """What holds in its place; empty for nothing."""
+
+
+def with_new_links(links: Sequence[ClaimLink], event: WindowEvent) -> tuple[ClaimLink, ...]:
+    """The links after a unit was linked to claims; a claim is linked once to a unit."""
+    unit = int(event.body["unit"])
+    additions: list[ClaimLink] = []
+    for claim in event.body["claims"]:
+        if not any(link.unit == unit and link.claim == claim for link in links):
+            additions.append(ClaimLink(unit=unit, claim=claim))
+    return (*links, *additions)
+
+
+def with_judged_claims(links: Sequence[ClaimLink], event: WindowEvent) -> tuple[ClaimLink, ...]:
+    """The links after the store was asked: what ended, and what holds again."""
+    lines = {line["claim"]: (place, line) for place, line in enumerate(event.body["claims"])}
+    successors: list[ClaimLink] = []
+    for link in links:
+        place, line = lines.get(link.claim, (0, None))
+        if line is not None:
+            value, successor = event.texts[2 * place : 2 * place + 2]
+            link = replace(
+                link,
+                reason=str(line["why"]),
+                slot=str(line["slot"]),
+                seq=event.seq,
+                place=2 * place,
+                value=_standing(value),
+                successor=_standing(successor),
+            )
+        successors.append(link)
+    return tuple(successors)
+
+
+def without_erased(
+    links: Sequence[ClaimLink], places: frozenset[tuple[int, int]]
+) -> tuple[ClaimLink, ...]:
+    """The links without the values that an erasure emptied."""
+    remaining: list[ClaimLink] = []
+    for link in links:
+        value = "" if (link.seq, link.place) in places else link.value
+        successor = "" if (link.seq, link.place + 1) in places else link.successor
+        remaining.append(replace(link, value=value, successor=successor))
+    return tuple(remaining)
+
+
+def standing_links(
+    links: Sequence[ClaimLink], units: Sequence[WindowUnit]
+) -> tuple[ClaimLink, ...]:
+    """The links whose unit still shows words: what left under an address states nothing."""
+    return tuple(link for link in links if _holder(link, units) is not None)
+
+
+def overtaken_units(links: Sequence[ClaimLink]) -> dict[int, str]:
+    """The units that state what no longer holds, with the reason."""
+    return {link.unit: link.reason for link in links if link.reason}
+
+
+def spent_units(links: Sequence[ClaimLink]) -> frozenset[int]:
+    """The units of which nothing holds any more that they stated."""
+    holding = {link.unit for link in links if not link.reason}
+    return frozenset(link.unit for link in links) - holding
+
+
+def overtaken_lines(links: Sequence[ClaimLink], units: Sequence[WindowUnit]) -> tuple[str, ...]:
+    """One line for each value that still stands in the window and no longer holds."""
+    lines: dict[str, None] = {}
+    for link in links:
+        if not link.reason or not link.value:
+            continue
+        unit = _holder(link, units)
+        # A fold repeats only some of what was said; where the value is gone nothing is to be said.
+        if unit is None or (unit.form is not StandingForm.FULL and link.value not in unit.text):
+            continue
+        holds = f"now {_value(link.successor)}" if link.successor else "which no longer holds"
+        lines[f"- turn {unit.turn}: {link.slot} {_value(link.value)}, {holds}"] = None
+    return tuple(lines)
+
+
+def _holder(link: ClaimLink, units: Sequence[WindowUnit]) -> WindowUnit | None:
+    for unit in units:
+        last = unit.last_number or unit.number
+        if unit.number <= link.unit <= last and unit.form is not StandingForm.TOMBSTONE:
+            return unit
+    return None
+
+
+def _value(text: str) -> str:
+    """A value as data: JSON text, so that it can neither end our line nor pose as one."""
+    cut = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
+    return json.dumps(cut, ensure_ascii=False)
+
+
+def _standing(text: str) -> str:
+    return "" if text == ERASURE_MARK else text

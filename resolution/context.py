@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ..schema.entity import Feature
+
 
 class PersonContext(StrEnum):
     """How far a scope counts as the context that a person's name needs to bind."""
@@ -33,6 +35,10 @@ class PairContext:
     """One system-of-record id names both: decides, whatever the names."""
     same_handle: bool = False
     """The same e-mail address or handle."""
+    same_contact: bool = False
+    """An attribute that reaches one person or house agrees; its line in `attributes` weighs it."""
+    attributes: tuple[Feature, ...] = ()
+    """What the attributes of two stored entities say, slot by slot."""
     same_scope: bool = False
     """The candidate was already named in the mention's scope, which is narrower than the tenant."""
     neighbour_overlap: int = 0

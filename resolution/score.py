@@ -215,7 +215,7 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
     # Who works beside Anna Schmidt is evidence, not proof that Anna Schmitt is she. An address
     # is: two people seldom have one.
     is_lifted = probability(name_odds) < NAMES_PROVE_FROM and score > model.limits.capped_score
-    is_proven = context.same_handle or differs_in_form_alone(measures)
+    is_proven = context.same_handle or context.same_contact or differs_in_form_alone(measures)
     if is_lifted and not is_proven:
         vetoes = (*vetoes, VetoCode.CONTEXT_ALONE)
 
@@ -277,7 +277,7 @@ def _context_lines(facts: PairFacts, model: Model) -> list[Feature]:
         ),
     ]
 
-    evidence: list[Feature] = []
+    evidence: list[Feature] = list(context.attributes)
     for name, present, raw, detail in lines:
         if present:
             weight = _context_weight(name, raw, model)

@@ -41,6 +41,7 @@ class VetoCode(StrEnum):
     ACRONYM_ONLY = "acronym_only"
     NICKNAME_ONLY = "nickname_only"
     SINGLE_VALUED_CONFLICT = "single_valued_conflict"
+    ATTRIBUTE_CONFLICT = "attribute_conflict"
     DIRECT_EDGE = "direct_edge"
     GENERIC_ALIAS = "generic_alias"
     UNSURE = "unsure"
@@ -199,7 +200,8 @@ def _person_without_context(facts: PairFacts) -> bool:
 
 
 def _is_known_contact(facts: PairFacts) -> bool:
-    return facts.context.same_identifier or facts.context.same_handle
+    context = facts.context
+    return context.same_identifier or context.same_handle or context.same_contact
 
 
 def _has_neighbours(facts: PairFacts) -> bool:
@@ -266,6 +268,11 @@ VETOES: tuple[Veto, ...] = (
         VetoCode.SINGLE_VALUED_CONFLICT,
         "The two stored entities differ in a value that can only be one.",
         lambda facts: facts.context.single_valued_conflict,
+    ),
+    Veto(
+        VetoCode.ATTRIBUTE_CONFLICT,
+        "A birth date, a domain or a number that nobody has two of differs.",
+        lambda facts: facts.context.attribute_conflict,
     ),
     Veto(
         VetoCode.DIRECT_EDGE,

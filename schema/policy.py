@@ -18,7 +18,7 @@ from .compile_terms import InjectionPolicy, OverflowPolicy
 from .decay import HALVING, DecayKind, Fading
 from .errors import InvalidInput
 from .values import canonical_json
-from .vocabulary import ObjectType
+from .vocabulary import AttributeKind, ObjectType
 from .window_policy import WindowPolicy
 
 
@@ -65,6 +65,15 @@ class ResolutionPolicy:
     """Types with bands of their own, such as systems that never bind by a score."""
     person_context_scope: str = "tenant"
     """`tenant` or `project`: what counts as context for an exactly equal person name."""
+    attributes: tuple[tuple[str, str], ...] = (
+        ("birthday", "birth_date"),
+        ("domain", "identifier"),
+        ("email", "email"),
+        ("home", "place"),
+        ("phone", "phone"),
+    )
+    """(slot or identifier scheme, kind of its comparator): what is compared beside names when
+    two stored entities are. Kinds: `birth_date`, `email`, `phone`, `place`, `identifier`."""
     max_candidates: int = 50
     max_cluster: int = 200
     """Members of one cluster; a merge beyond it is refused (abuse case 23)."""
@@ -88,6 +97,13 @@ class ResolutionPolicy:
 
         for kind in self.types:
             self.of_type(kind.type)
+
+        for slot, kind in self.attributes:
+            if kind not in tuple(AttributeKind):
+                raise InvalidInput(
+                    f"{slot!r} cannot be compared as {kind!r}; kinds: {', '.join(AttributeKind)}",
+                    code="bad_policy",
+                )
 
         if self.person_context_scope not in ("tenant", "project"):
             raise InvalidInput("person_context_scope is 'tenant' or 'project'", code="bad_policy")

@@ -294,6 +294,17 @@ class CandidateSource(StrEnum):
     BLOCKING = "blocking"
 
 
+class AttributeKind(StrEnum):
+    """How the values of a slot tell two entities apart, or tell that they are one."""
+
+    BIRTH_DATE = "birth_date"
+    EMAIL = "email"
+    PHONE = "phone"
+    PLACE = "place"
+    IDENTIFIER = "identifier"
+    """A number or code that one register gives out, to one thing alone."""
+
+
 class Enforcement(StrEnum):
     """How a hard constraint is enforced (C-039)."""
 

@@ -23,6 +23,7 @@ PARTS = {
     "Words": "service/writing/vocabulary.py",
     "Actions": "service/stewardship/actions.py",
     "Entities": "service/stewardship/entities.py",
+    "Matching": "service/stewardship/matching.py",
     "Reviews": "service/stewardship/reviews.py",
     "Session": "service/sessions/session.py",
 }
@@ -67,9 +68,8 @@ def _methods(name: str, tree: ast.Module) -> Iterator[str]:
     (body,) = (n.body for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
     for node in body:
         if isinstance(node, ast.AnnAssign) and not ast.unparse(node.target).startswith("_"):
-            yield f"    @property\n    def {ast.unparse(node)}: ...\n".replace(
-                ": ", "(self) -> ", 1
-            )
+            target, annotation = ast.unparse(node.target), ast.unparse(node.annotation)
+            yield f"    @property\n    def {target}(self) -> {annotation}: ...\n"
         if not isinstance(node, ast.FunctionDef) or (name == "Memory" and node.name in OWN):
             continue
         if node.name.startswith("_") and node.name != "__call__":

@@ -53,6 +53,7 @@ from ..reading.view import View
 from ..stewardship.actions import Actions
 from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, Entities, EntityPage
+from ..stewardship.matching import Crossing, Label, Matching
 from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_groups import CaseGroup
 from ..stewardship.review_page import QueueState, ReviewPage
@@ -89,6 +90,7 @@ PARTS: Final[Mapping[str, type]] = MappingProxyType(
         "actions": Actions,
         "artifacts": Artifacts,
         "entities": Entities,
+        "resolution": Matching,
         "envelopes": Envelopes,
         "reviews": Reviews,
         "view": View,
@@ -175,6 +177,8 @@ CALLS: Final[tuple[Call, ...]] = (
     _writing("entities.add_alias", AliasView),
     _writing("entities.merge", MergeReceipt, Permit.DECIDE),
     _writing("entities.unmerge", UnmergeReceipt, Permit.DECIDE),
+    Call("resolution.xref", Crossing, Permit.DECIDE),
+    Call("resolution.labels", tuple[Label, ...], Permit.DECIDE),
     Call("reviews.list", tuple[Review, ...]),
     Call("reviews.get", ReviewPage),
     Call("reviews.groups", tuple[CaseGroup, ...]),
@@ -212,6 +216,7 @@ EMBEDDED_ONLY: Final[Mapping[str, str]] = MappingProxyType(
         "restore": "reads a path of this machine",
         "session": "the window belongs to the process that runs the agent",
         "entities.export": "writes a path of this machine",
+        "resolution.model": "a value of this process; the client's scorer is set by connect",
         "vocabulary.apply": "the form of an import's line; define and define_slot say the same",
         "artifacts.rehydrate": "the same as rehydrate of the memory",
         "artifacts.erase_with": "a step of erase",

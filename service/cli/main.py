@@ -70,7 +70,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "merge": "review",
     "unmerge": "review",
     "review": "review",
-    "resolution": "review",
+    "resolution": "matching",
     "resolve": "review",
     "serve": "serve",
     "mcp": "mcp",

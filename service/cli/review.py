@@ -1,4 +1,4 @@
-"""Commands for stewards: `review`, `entities`, `merge`, `unmerge`, `resolution evaluate`.
+"""Commands for stewards: `review`, `entities`, `merge`, `unmerge`, `resolve`, `resolution why`.
 
 `review` without a sub-command opens one case after the other and takes single keys; without a
 terminal it lists the queue, so a script never hangs. Every decision states the version it saw.
@@ -6,7 +6,6 @@ terminal it lists the queue, so a script never hangs. Every decision states the 
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ...schema.errors import InvalidInput, NotFound, unknown
 from ..client.summaries import entity_names
 from ..visual.text import value_text, when
 from .desk import Desk, show_page
@@ -22,7 +20,6 @@ from .frame import answer, examples, open_memory
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
-    from ...resolution.evaluate import Interval95, Report, SetReport
     from ...schema.entity import EntityCandidate, Resolution, Review
     from ..client.memory import Memory
     from ..stewardship.comparing import EntityComparison
@@ -32,7 +29,6 @@ app = typer.Typer()
 review_app = typer.Typer(help="Decide which names mean one entity.", rich_markup_mode=None)
 resolution_app = typer.Typer(help="Measure and refit name matching.", rich_markup_mode=None)
 app.add_typer(review_app, name="review", invoke_without_command=True)
-app.add_typer(resolution_app, name="resolution")
 
 ReviewId = Annotated[str, typer.Argument(help="A review id, from `tenure review list`.")]
 NameOrId = Annotated[str, typer.Argument(help="A name or an entity id.")]
@@ -319,54 +315,6 @@ def _name(memory: Memory, entity_id: str) -> str:
     return f"{entity_names(memory, [entity_id])[entity_id]} ({entity_id})"
 
 
-@resolution_app.command()
-def evaluate(
-    context: typer.Context,
-    file: Path,
-    assume_same_scope: Annotated[
-        bool, typer.Option(help="Lift person_without_context, and nothing else.")
-    ] = False,
-    stress: Annotated[
-        str, typer.Option(help="Give every pair this context: scope, neighbour or both.")
-    ] = "",
-    refit: Annotated[
-        Path | None, typer.Option(help="Refit Platt's two numbers and write the model here.")
-    ] = None,
-) -> None:
-    """Measure name matching on labelled pairs (CSV as in the alias data).
-
-    Raises:
-        NotFound: `unknown_file`.
-        InvalidInput: `bad_file` when a column is missing, `bad_label`, `unknown_vocabulary`.
-    """
-    from ...resolution.evaluate import STRESS, pairs_from_rows, refit_platt
-    from ...resolution.evaluate import evaluate as measure
-    from ...resolution.model import default_model, model_to_json
-
-    if not file.exists():
-        raise NotFound(f"there is no file {file}", code="unknown_file")
-    with file.open(encoding="utf-8", newline="") as lines:
-        try:
-            pairs = pairs_from_rows(csv.DictReader(lines))
-        except KeyError as missing:
-            raise InvalidInput(
-                f"{file} has no column {missing}; it needs pair_id, kind, name1, name2, "
-                "is_match, cluster1, cluster2",
-                code="bad_file",
-            ) from missing
-    if stress not in STRESS:
-        raise unknown("stress test", stress, filter(None, STRESS))
-
-    report = measure(pairs, assume_same_scope=assume_same_scope, context=STRESS[stress])
-    answer(context, report, lambda screen: _show_report(screen, report))
-
-    if refit is not None:
-        outcome = refit_platt(pairs, default_model())
-        if outcome.model is None:
-            raise InvalidInput(f"no new model: {outcome.refused}", code="refit_refused")
-        refit.write_text(model_to_json(outcome.model), encoding="utf-8")
-
-
 def _show_entity(screen: Screen, page: EntityPage) -> None:
     subject = page.entity
     screen.line(f"{subject.name} ({subject.type}, {subject.state}) {subject.entity_id}")
@@ -400,41 +348,3 @@ _CASES: Columns = {
     "state": "state",
     "review": "review_id",
 }
-
-
-def _set_name(row: SetReport) -> str:
-    return row.name if row.proven else f"{row.name} (not proven: n < 300)"
-
-
-def _share(interval: Interval95) -> str:
-    return f"{interval.share:.3f} ({interval.right}/{interval.n})"
-
-
-_SETS: Columns = {
-    "set": _set_name,
-    "pairs": "pairs",
-    "bound": "bind.n",
-    "right": "bind.right",
-    "precision": lambda row: f"{row.bind.share:.4f}",
-    "95 % interval": lambda row: f"{row.bind.low:.4f}-{row.bind.high:.4f}",
-    "recall": lambda row: f"{row.recall:.3f}",
-    "review": lambda row: f"{row.review_share:.3f}",
-}
-_BINS: Columns = {
-    "score": lambda row: f"{row.low:.2f}-{row.high:.2f}",
-    "pairs": "truth.n",
-    "true": lambda row: _share(row.truth),
-}
-_CUTS: Columns = {
-    "threshold": lambda row: f"{row.threshold:.2f}",
-    "precision": lambda row: _share(row.precision),
-    "recall": lambda row: f"{row.recall:.3f}",
-}
-
-
-def _show_report(screen: Screen, report: Report) -> None:
-    """Print a measurement: each set, the reliability of scores, and what a threshold would do."""
-    screen.line(f"model {report.model_version}; calibration error {report.calibration_error:.3f}")
-    screen.table((report.pooled, *report.sets), _SETS)
-    screen.table(report.reliability, _BINS)
-    screen.table(report.thresholds, _CUTS)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ..sessions.session import Session
     from ..stewardship.actions import Actions
     from ..stewardship.entities import Entities
+    from ..stewardship.matching import Matching
     from ..stewardship.operations import Steward
     from ..stewardship.reviews import Reviews
     from ..stewardship.transfer import TransferReport
@@ -81,7 +82,7 @@ class Memory(Caller):
 
     @property
     def policy(self) -> Policy:
-        """Return the policy pack in force."""
+        """The policy pack in force."""
         return self.backend.policy
 
     @property
@@ -190,12 +191,8 @@ class Memory(Caller):
         from ..writing.event_lines import Reading
         from ..writing.ingest import Choices, Importer, rejects_path
 
-        choices = Choices(
-            reading=Reading(replay, ignore_external_ids),
-            keep_going=keep_going,
-            rejects=rejects_path(path),
-            progress=progress,
-        )
+        reading = Reading(replay, ignore_external_ids)
+        choices = Choices(reading, keep_going, rejects_path(path), progress)
         return Importer(self.backend, self.principal, choices).file(path)
 
     def replay_import(self, events: Iterable[Mapping[str, Any]]) -> IngestReport:
@@ -204,12 +201,9 @@ class Memory(Caller):
         Raises:
             TenureError: the first event that cannot be taken, with its place in front.
         """
-        from ..writing.event_lines import Reading, lines_of
-        from ..writing.ingest import Choices, Importer
+        from ..writing.ingest import import_history
 
-        history = [dict(event) for event in events]
-        choices = Choices(reading=Reading(replay=True))
-        return Importer(self.backend, self.principal, choices).run(lambda: lines_of(history))
+        return import_history(self.backend, self.principal, events)
 
     def export(
         self, path: str | Path, *, keys: bool = True, replace: bool = False
@@ -382,9 +376,8 @@ class Memory(Caller):
             Forbidden: `privilege_required`.
             NotFound: `unknown_object`.
         """
-        return self._steward().reclassify(
-            object_id, security_classification, allow_roles, deny_roles
-        )
+        roles = allow_roles, deny_roles
+        return self._steward().reclassify(object_id, security_classification, *roles)
 
     def promote(self, object_id: str, *, scope: Scope | Mapping[str, str]) -> Receipt:
         """Say what an object says in a wider scope; `scope={}` is the whole tenant.
@@ -483,6 +476,13 @@ class Memory(Caller):
         from ..stewardship.reviews import Reviews
 
         return Reviews(self.backend, self.principal, self.as_of())
+
+    @property
+    def resolution(self) -> Matching:
+        """Return the matching of names: `.xref` finds duplicates, `.labels` what reviews teach."""
+        from ..stewardship.matching import Matching
+
+        return Matching(self.backend, self.principal, self.as_of())
 
     def _writer(self) -> Writer:
         from ..writing.write import Writer

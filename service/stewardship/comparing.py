@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from ...resolution.context import PairContext, PersonContext
-from ...resolution.model import default_model
+from ...resolution.context import PairContext
+from ...resolution.model import Model, default_model
 from ...resolution.normalize import normalize
 from ...resolution.score import PairScore, score_pair
 from ...schema.answers import EntityView
@@ -48,26 +48,24 @@ def compared(
     left: EntityView,
     right: EntityView,
     *,
-    shares_scope: bool,
-    overlap: int,
+    context: PairContext,
     bands: ResolutionPolicy,
+    model: Model | None = None,
 ) -> EntityComparison:
     """Score two entities by their best pair of names and what stands around them.
 
-    `shares_scope`: both have a name in one scope that is narrower than the tenant. `overlap`
-    is that of their neighbours, in thousandths.
+    The shipped model scores unless another is given.
 
     Raises:
         InvalidInput: `unresolved_claim` when one of them has no name that may be seen.
     """
     kind = right.type if left.type == UNKNOWN_TYPE else left.type
-    context = PairContext(
-        same_scope=shares_scope,
-        neighbour_overlap=overlap,
-        person_context=PersonContext.TENANT,
-    )
     name, score = _best_pair(
-        left.aliases or (left.name,), right.aliases or (right.name,), kind, context
+        left.aliases or (left.name,),
+        right.aliases or (right.name,),
+        kind,
+        context,
+        model or default_model(),
     )
     rules = bands.of_type(kind)
 
@@ -93,10 +91,9 @@ def compared(
 
 
 def _best_pair(
-    left: Sequence[str], right: Sequence[str], kind: str, context: PairContext
+    left: Sequence[str], right: Sequence[str], kind: str, context: PairContext, model: Model
 ) -> tuple[str, PairScore]:
     """The pair of names with the highest score, ties by name."""
-    model = default_model()
     ratings: list[tuple[float, float, str, str, PairScore]] = []
     for name, candidate in product(left, right):
         score = score_pair(

@@ -36,6 +36,7 @@ from ..backend.parsing import scope_of
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, entity_views, sight_of
 from .comparing import EntityComparison, compared
+from .pair_evidence import facts_about, pair_context
 
 
 def graph_text(
@@ -175,8 +176,9 @@ class Entities(Caller):
     def compare(self, a: EntityLike, b: EntityLike) -> EntityComparison:
         """Return why two entities would be taken for one, or would not, line by line.
 
-        Their names are scored against each other, best pair first, with the scopes and the
-        neighbours that they share. Of a cluster all names count. Nothing is written.
+        Their names are scored against each other, best pair first, with the scopes, the
+        neighbours and the attributes that they share: those that the policy registers under
+        `resolution.attributes`. Of a cluster all names count. Nothing is written.
 
         Raises:
             NotFound: `unknown_entity`, also when a name is ambiguous.
@@ -187,13 +189,22 @@ class Entities(Caller):
         around = neighbours[0] | neighbours[1]
         shared = neighbours[0] & neighbours[1]
 
-        return compared(
+        policy = self.backend.policy
+        members = (*left.entity.members, *right.entity.members)
+        now_us = self.view.point.valid_us
+        with self._reading() as reader:
+            facts = facts_about(reader, members, self.principal, policy, now_us=now_us)
+
+        context = pair_context(
             left.entity,
             right.entity,
-            shares_scope=bool(scopes - {TENANT_SCOPE.scope_id}),
+            facts,
+            policy,
+            self.view.words,
+            scopes=scopes,
             overlap=1_000 * len(shared) // len(around) if around else 0,
-            bands=self.backend.policy.resolution,
         )
+        return compared(left.entity, right.entity, context=context, bands=policy.resolution)
 
     def list(
         self, type: str | None = None, *, after: str = "", limit: int | None = None

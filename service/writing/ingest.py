@@ -29,15 +29,27 @@ from typing import Any, Final
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.interval import MIN_US
-from ...schema.principal import DEFINE, OPERATE, visible_scopes
+from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
 from ...schema.slots import Vocabulary
 from ...schema.write import Draft, Receipt
 from ...store.commit.admission import Submission
 from ...store.commit.commit import Result, commit
 from ...store.port.store import WriteTx
+from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.definitions import with_definition
-from .event_lines import STDIN, Definition, Event, Line, Reading, at_line, at_lines, opened, read
+from .event_lines import (
+    STDIN,
+    Definition,
+    Event,
+    Line,
+    Reading,
+    at_line,
+    at_lines,
+    lines_of,
+    opened,
+    read,
+)
 from .limits import check_shape
 from .sanitize import sanitize
 from .trust import References, WriteContext
@@ -92,7 +104,7 @@ Progress = Callable[[int, int], None]
 """Called after each transaction with the number of the last line and the events so far."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Choices:
     """How an import is to be made."""
 
@@ -371,6 +383,19 @@ class Importer(Caller):
 
 _UNWRITTEN: Final = "00000000-0000-0000-0000-000000000000"
 """The object id of a draft that is made only to be checked."""
+
+
+def import_history(
+    backend: Backend, principal: Principal, events: Iterable[Mapping[str, Any]]
+) -> IngestReport:
+    """Load a history of events with explicit, rising `recorded_at`.
+
+    Raises:
+        TenureError: the first event that cannot be taken, with its place in front.
+    """
+    history = [dict(event) for event in events]
+    importer = Importer(backend, principal, Choices(Reading(replay=True)))
+    return importer.run(lambda: lines_of(history))
 
 
 def _rising(before_us: int, recorded_us: int | None) -> int:

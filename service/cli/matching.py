@@ -1,0 +1,333 @@
+"""Commands of a register's names: find duplicates, label them, measure and refit the matching.
+
+`resolution xref` and `resolution label` cross the register in stretches. Progress goes to
+standard error, and with `--state` a crossing that was broken off goes on where it stood.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...schema.errors import InvalidInput, NotFound, unknown
+from .frame import answer, examples, open_memory
+from .review import resolution_app
+from .show import Columns, Screen
+
+if TYPE_CHECKING:
+    from ...resolution.evaluate import Interval95, Report, SetReport
+    from ...resolution.model import Model
+    from ..client.memory import Memory
+    from ..stewardship.matching import DuplicatePair, Label
+
+app = typer.Typer()
+app.add_typer(resolution_app, name="resolution")
+
+ModelFile = Annotated[
+    Path | None, typer.Option("--model", help="Score with this model, as `--refit` wrote it.")
+]
+OfType = Annotated[str | None, typer.Option(help="Only entities of this type.")]
+_LABEL_FROM = 1_000
+"""Pairs of a stretch among which the most telling ones are looked for."""
+_ANSWERS = {"y": True, "n": False, "x": False}
+
+
+@resolution_app.command(
+    epilog=examples(
+        "tenure resolution xref --type organization",
+        "tenure resolution xref --state crossing.json --limit 200",
+    )
+)
+def xref(
+    context: typer.Context,
+    type: OfType = None,
+    limit: Annotated[int, typer.Option(min=1, help="Keep so many pairs, the best ones.")] = 100,
+    state: Annotated[
+        Path | None, typer.Option(help="Keep the place and the pairs here, and go on from it.")
+    ] = None,
+    model: ModelFile = None,
+) -> None:
+    """Find entities that may be one: all against all, those first that settle most.
+
+    Raises:
+        InvalidInput: `bad_file` for a state that is none, or one of another crossing.
+    """
+    with open_memory(context) as memory:
+        place = _Place(state, type or "", str(model or ""), memory.principal.tenant)
+        rows: list[dict[str, Any]] = place.rows()
+        for pairs, after in _crossing(memory, type, model, limit, place.after()):
+            rows = sorted([*rows, *map(_row, pairs)], key=_by_worth)[:limit]
+            place.keep(after, rows)
+
+    placeholder = "no two entities look alike"
+    answer(context, rows, lambda screen: screen.table(rows, _PAIRS, placeholder=placeholder))
+
+
+def _row(pair: DuplicatePair) -> dict[str, Any]:
+    candidate = pair.comparison.candidate
+    return {
+        "left": pair.comparison.left.entity_id,
+        "right": pair.comparison.right.entity_id,
+        "names": list(pair.comparison.names),
+        "score": candidate.score,
+        "vetoes": list(candidate.vetoes),
+        "settles": pair.settles,
+        "worth": pair.worth,
+    }
+
+
+def _by_worth(row: dict[str, Any]) -> tuple[float, str, str]:
+    return -row["worth"], row["left"], row["right"]
+
+
+_PAIRS: Columns = {
+    "one": lambda row: row["names"][0],
+    "other": lambda row: row["names"][1],
+    "score": lambda row: f"{row['score']:.3f}",
+    "facts": lambda row: row["settles"],
+    "held back by": lambda row: row["vetoes"],
+    "ids": lambda row: f"{row['left']} {row['right']}",
+}
+
+
+class _Place:
+    """Where a crossing stands, kept in a file between runs where one was named."""
+
+    def __init__(self, path: Path | None, type: str, model: str, tenant: str) -> None:
+        self._path = path
+        self._crossing = {"type": type, "model": model, "tenant": tenant}
+        self._state: dict[str, Any] = {"after": "", "pairs": []}
+        if path is not None and path.exists():
+            self._state = self._read(path)
+
+    def after(self) -> str | None:
+        """The id to go on above; None when the register was crossed to its end."""
+        after: str | None = self._state["after"]
+        return after
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The pairs that earlier runs brought."""
+        return list(self._state["pairs"])
+
+    def keep(self, after: str | None, rows: list[dict[str, Any]]) -> None:
+        """Write down where the crossing stands; whole or not at all."""
+        if self._path is None:
+            return
+        state = {"crossing": self._crossing, "after": after, "pairs": rows}
+        draft = self._path.with_name(f"{self._path.name}.draft")
+        draft.write_text(json.dumps(state, ensure_ascii=False), encoding="utf-8")
+        draft.replace(self._path)
+
+    def _read(self, path: Path) -> dict[str, Any]:
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+            crossing, _ = state["crossing"], (state["after"], state["pairs"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidInput(
+                f"{path} holds no crossing; name another", code="bad_file"
+            ) from error
+        if crossing != self._crossing:
+            raise InvalidInput(
+                f"{path} belongs to another crossing ({crossing}); name another file",
+                code="bad_file",
+            )
+        progress: dict[str, Any] = state
+        return progress
+
+
+def _crossing(
+    memory: Memory, type: str | None, model: Path | None, limit: int, after: str | None
+) -> Iterator[tuple[tuple[DuplicatePair, ...], str | None]]:
+    """Cross the register from a place on: the pairs of each stretch and where it ended."""
+    matching = replace(memory.resolution, model=_model(model))
+    is_terminal, entity_count = sys.stderr.isatty(), 0
+    while after is not None:
+        stretch = matching.xref(type=type, after=after, limit=limit)
+        entity_count += stretch.entities
+        if is_terminal:
+            print(f"\r{entity_count} entities crossed", end="", file=sys.stderr)
+        after = stretch.after or None
+        yield stretch.pairs, after
+    if is_terminal:
+        print(file=sys.stderr)
+
+
+def _model(path: Path | None) -> Model | None:
+    """The model of a file; None where no file was named.
+
+    Raises:
+        NotFound: `unknown_file`.
+    """
+    if path is None:
+        return None
+    if not path.exists():
+        raise NotFound(f"there is no file {path}", code="unknown_file")
+
+    from ...resolution.model import model_from_json
+
+    return model_from_json(path.read_text(encoding="utf-8"))
+
+
+@resolution_app.command(epilog=examples("tenure resolution label labels.csv --type person"))
+def label(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Append the labels to this CSV.")],
+    type: OfType = None,
+    limit: Annotated[int, typer.Option(min=1, help="Ask at most so many.")] = 20,
+    model: ModelFile = None,
+) -> None:
+    """Ask about the pairs that would teach most: y same, n different, u skip, q stop."""
+    from ..stewardship.matching import label_of, most_telling
+
+    known_ids = {row["pair_id"] for row in _labels_in(file)}
+    with open_memory(context) as memory:
+        pairs: list[DuplicatePair] = []
+        for stretch, _ in _crossing(memory, type, model, _LABEL_FROM, ""):
+            fresh = [pair for pair in stretch if pair.pair_id not in known_ids]
+            pairs = list(most_telling([*pairs, *fresh]))[:limit]
+
+        labels: list[Label] = []
+        for pair in pairs:
+            left, right = pair.comparison.names
+            score = pair.comparison.candidate.score
+            question = f"{left!r} and {right!r} ({score:.3f}): same? [y/n/u/q]"
+            key = str(typer.prompt(question, default="u", show_default=False, err=True))
+            if key == "q":
+                break
+            if key in _ANSWERS:
+                labels.append(label_of(pair, is_match=_ANSWERS[key]))
+
+    _append(file, labels)
+    report = {"file": str(file), "labels": len(labels), "asked": len(pairs)}
+    answer(context, report, f"{len(labels)} labels added to {file}")
+
+
+@resolution_app.command(epilog=examples("tenure resolution labels labels.csv"))
+def labels(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Append the labels to this CSV.")],
+) -> None:
+    """Write what decided reviews teach as labelled pairs, those that the file lacks."""
+    known_ids = {row["pair_id"] for row in _labels_in(file)}
+    with open_memory(context) as memory:
+        fresh = [row for row in memory.resolution.labels() if row.pair_id not in known_ids]
+
+    _append(file, fresh)
+    answer(
+        context, {"file": str(file), "labels": len(fresh)}, f"{len(fresh)} labels added to {file}"
+    )
+
+
+def _labels_in(file: Path) -> list[dict[str, str]]:
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _append(file: Path, rows: Iterable[Label]) -> None:
+    from ..stewardship.matching import Label
+
+    is_new = not file.exists()
+    with file.open("a", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        if is_new:
+            writer.writerow(Label._fields)
+        writer.writerows(rows)
+
+
+@resolution_app.command()
+def evaluate(
+    context: typer.Context,
+    file: Path,
+    assume_same_scope: Annotated[
+        bool, typer.Option(help="Lift person_without_context, and nothing else.")
+    ] = False,
+    stress: Annotated[
+        str, typer.Option(help="Give every pair this context: scope, neighbour or both.")
+    ] = "",
+    refit: Annotated[
+        Path | None, typer.Option(help="Refit Platt's two numbers and write the model here.")
+    ] = None,
+    model: ModelFile = None,
+) -> None:
+    """Measure name matching on labelled pairs (CSV as in the alias data).
+
+    Raises:
+        NotFound: `unknown_file`.
+        InvalidInput: `bad_file` when a column is missing, `bad_label`, `unknown_vocabulary`.
+    """
+    from ...resolution.evaluate import STRESS, pairs_from_rows, refit_platt
+    from ...resolution.evaluate import evaluate as measure
+    from ...resolution.model import default_model, model_to_json
+
+    if not file.exists():
+        raise NotFound(f"there is no file {file}", code="unknown_file")
+    with file.open(encoding="utf-8", newline="") as lines:
+        try:
+            pairs = pairs_from_rows(csv.DictReader(lines))
+        except KeyError as missing:
+            raise InvalidInput(
+                f"{file} has no column {missing}; it needs pair_id, kind, name1, name2, "
+                "is_match, cluster1, cluster2",
+                code="bad_file",
+            ) from missing
+    if stress not in STRESS:
+        raise unknown("stress test", stress, filter(None, STRESS))
+
+    scoring = _model(model)
+    report = measure(
+        pairs, assume_same_scope=assume_same_scope, model=scoring, context=STRESS[stress]
+    )
+    answer(context, report, lambda screen: _show_report(screen, report))
+
+    if refit is not None:
+        outcome = refit_platt(pairs, scoring or default_model())
+        if outcome.model is None:
+            raise InvalidInput(f"no new model: {outcome.refused}", code="refit_refused")
+        refit.write_text(model_to_json(outcome.model), encoding="utf-8")
+
+
+def _set_name(row: SetReport) -> str:
+    return row.name if row.proven else f"{row.name} (not proven: n < 300)"
+
+
+def _share(interval: Interval95) -> str:
+    return f"{interval.share:.3f} ({interval.right}/{interval.n})"
+
+
+_SETS: Columns = {
+    "set": _set_name,
+    "pairs": "pairs",
+    "bound": "bind.n",
+    "right": "bind.right",
+    "precision": lambda row: f"{row.bind.share:.4f}",
+    "95 % interval": lambda row: f"{row.bind.low:.4f}-{row.bind.high:.4f}",
+    "recall": lambda row: f"{row.recall:.3f}",
+    "review": lambda row: f"{row.review_share:.3f}",
+}
+_BINS: Columns = {
+    "score": lambda row: f"{row.low:.2f}-{row.high:.2f}",
+    "pairs": "truth.n",
+    "true": lambda row: _share(row.truth),
+}
+_CUTS: Columns = {
+    "threshold": lambda row: f"{row.threshold:.2f}",
+    "precision": lambda row: _share(row.precision),
+    "recall": lambda row: f"{row.recall:.3f}",
+}
+
+
+def _show_report(screen: Screen, report: Report) -> None:
+    """Print a measurement: each set, the reliability of scores, and what a threshold would do."""
+    screen.line(f"model {report.model_version}; calibration error {report.calibration_error:.3f}")
+    screen.table((report.pooled, *report.sets), _SETS)
+    screen.table(report.reliability, _BINS)
+    screen.table(report.thresholds, _CUTS)

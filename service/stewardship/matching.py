@@ -1,0 +1,373 @@
+"""Duplicates in the register: every entity against every other, through blocking keys.
+
+A crossing takes the entities in order of their ids, a stretch at a time, and looks each of its
+names up as a write would, so that it costs what so many mentions cost and holds one stretch in
+memory. Each pair is looked at once, from the smaller id. What it finds are proposals: nothing is
+merged, and what a steward has judged is not asked again. Where a stretch ended is all that is
+needed to go on, in this process or in another one.
+
+Labels teach the model: decided reviews are labels, and `most_telling` orders pairs by how much a
+person's word about them would teach. Checklist: C-048, C-053.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...resolution.bind import fuzzy_lookup
+from ...resolution.known import Known
+from ...resolution.model import Model, default_model
+from ...resolution.normalize import NameForm, normalize
+from ...resolution.score import measure_names, name_ceiling
+from ...resolution.scorer import NameScorer
+from ...schema.answers import EntityView
+from ...schema.entity import NAMESAKES, EntityRef, Review
+from ...schema.errors import InvalidInput
+from ...schema.policy import ResolutionPolicy
+from ...schema.principal import STEWARD, Sight
+from ...schema.slots import UNKNOWN_TYPE, Vocabulary, compatible
+from ...schema.vocabulary import EntityState, JudgementVerdict, ReviewState
+from ...store.port.store import Reader
+from ..backend.caller import Caller
+from ..reading.view import View, entity_views, sight_of
+from .comparing import EntityComparison, compared
+from .pair_evidence import StatedFacts, facts_about, facts_to_unite, pair_context
+
+STRETCH = 500
+"""Entities of one crossing, unless the caller says otherwise."""
+MOST_PAIRS = 100
+"""Pairs that a crossing returns, unless the caller says otherwise."""
+_NAMES_MAX = 8
+"""Names of one entity that are looked up; further ones are spellings of these nearly always."""
+_AT_ONCE = 100
+"""Names that are looked up together: one trip to a server."""
+_WORTH_A_LOOK = -2.0
+"""Log-odds of the names alone from which the facts about both entities are read."""
+_LIVE = (EntityState.ACTIVE.value, EntityState.PENDING.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicatePair:
+    """Two entities that may be one."""
+
+    comparison: EntityComparison
+    settles: int
+    """Facts that a merge would bring together with partners: those of the smaller entity."""
+
+    @property
+    def worth(self) -> float:
+        """What a look at the pair is worth: its score times what it would settle."""
+        return round(self.comparison.candidate.score * (1 + self.settles), 6)
+
+    @property
+    def pair_id(self) -> str:
+        """The two canonical ids, the smaller one first."""
+        return f"{self.comparison.left.entity_id}:{self.comparison.right.entity_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """What a stretch of the register brought."""
+
+    pairs: tuple[DuplicatePair, ...]
+    """The best pairs, those whose merge would settle most first."""
+    after: str
+    """Where the next stretch starts; empty when the register has been crossed to its end."""
+    entities: int
+    """Entities of this stretch."""
+    names: int
+    """Names of theirs that were looked up."""
+    comparisons: int
+    """Pairs whose names were compared."""
+
+
+class Label(NamedTuple):
+    """A labelled pair of names, with the columns that `tenure resolution evaluate` reads."""
+
+    pair_id: str
+    kind: str
+    name1: str
+    name2: str
+    is_match: str
+    cluster1: str
+    cluster2: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matching(Caller):
+    """The matching of names over a whole register, as one steward sees it."""
+
+    view: View
+    model: Model | None = field(default=None, compare=False)
+    """The model that scores; the shipped one without it."""
+
+    def xref(
+        self,
+        *,
+        type: str | None = None,
+        after: str = "",
+        entities: int = STRETCH,
+        limit: int = MOST_PAIRS,
+    ) -> Crossing:
+        """Return the likeliest duplicates of the next entities among all entities.
+
+        Start with `after=""` and go on with the `after` of the answer until it is empty. Of
+        each stretch the `limit` best pairs are kept. Nothing is written.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `out_of_range`, `unknown_vocabulary`.
+        """
+        self.principal.require(STEWARD)
+        if type is not None:
+            self.view.words.check("entity_type", (type,))
+        if entities < 1 or limit < 1:
+            raise InvalidInput("cross 1 or more entities, keep 1 or more", code="out_of_range")
+
+        sight = sight_of(self.principal, None)
+        with self._reading() as reader:
+            raw_ids = reader.entity_ids(type=type, after=after, most=entities)
+            stretch = _views(reader, raw_ids, sight)
+            proposals = self._proposals(reader, stretch, sight)
+            pairs = self._pairs(reader, stretch, proposals.pairs, sight)
+
+        return Crossing(
+            pairs=ranked(pairs)[:limit],
+            after=raw_ids[-1] if len(raw_ids) == entities else "",
+            entities=len(stretch),
+            names=proposals.names,
+            comparisons=proposals.comparisons,
+        )
+
+    def labels(self) -> tuple[Label, ...]:
+        """Return what decided reviews teach: a labelled pair of names each, by age.
+
+        Reviews of the band alone teach a bias; audits, which are drawn at random, stand among
+        them for that reason.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        self.principal.require(STEWARD)
+        scopes = sight_of(self.principal, None).scopes
+        with self._reading() as reader:
+            cases = [case for case in reader.reviews() if case.scope_id in scopes]
+
+        labels = [label for case in cases if (label := _label(case)) is not None]
+        return tuple(labels)
+
+    def _proposals(
+        self, reader: Reader, stretch: Mapping[str, EntityView], sight: Sight
+    ) -> _Proposals:
+        """The pairs that share blocking keys and whose names may be worth a look."""
+        scorer, bands = NameScorer(self.model), self.backend.policy.resolution
+        mentions = list(_mentions(stretch.values()))
+        scopes, tx_us = sorted(sight.scopes), reader.clock().last_us
+        proposals = _Proposals(names=len(mentions))
+
+        for first in range(0, len(mentions), _AT_ONCE):
+            part = mentions[first : first + _AT_ONCE]
+            lookups = [(fuzzy_lookup(ref, scorer, bands), scopes) for _, ref in part]
+            answers = reader.known_each(lookups, tx_us=tx_us)
+            for (root, ref), known in zip(part, answers, strict=True):
+                self._propose(root, ref, known, proposals)
+
+        return proposals
+
+    def _propose(self, root: str, ref: EntityRef, known: Known, proposals: _Proposals) -> None:
+        """Note the entities of greater id that a name may stand for as well."""
+        model = self.model or default_model()
+        form = normalize(ref.name, ref.type)
+        for alias in known.aliases:
+            partner = known.canonical.get(alias.entity_id, alias.entity_id)
+            entity = known.entities.get(partner)
+            if partner <= root or entity is None or not compatible(ref.type, entity.type):
+                continue
+
+            kind = entity.type if ref.type == UNKNOWN_TYPE else ref.type
+            names: list[NameForm] = [normalize(alias.surface, kind)]
+            proposals.comparisons += 1
+            if name_ceiling(measure_names(form, names, kind, model), model) >= _WORTH_A_LOOK:
+                proposals.pairs[root, partner] = None
+
+    def _pairs(
+        self,
+        reader: Reader,
+        stretch: Mapping[str, EntityView],
+        proposals: Iterable[tuple[str, str]],
+        sight: Sight,
+    ) -> list[DuplicatePair]:
+        """The pairs that reach a suggestion with all that is known about both."""
+        id_pairs = sorted(proposals)
+        partners = _views(reader, sorted({partner for _, partner in id_pairs}), sight)
+        views = {**partners, **stretch}
+        members = [raw for view in views.values() for raw in view.members] if id_pairs else []
+        standing_verdicts = _PairVerdicts.from_known(
+            reader.entities(members, tx_us=reader.clock().last_us), sight
+        )
+        policy, now_us = self.backend.policy, self.view.point.valid_us
+        facts = facts_about(reader, members, self.principal, policy, now_us=now_us)
+
+        pairs: list[DuplicatePair] = []
+        for left_id, right_id in id_pairs:
+            if left_id not in views or right_id not in views:
+                continue
+            pair = self._pair(views[left_id], views[right_id], facts, standing_verdicts)
+            bands = policy.resolution.of_type(views[left_id].type)
+            if pair is not None and _is_suggested(pair, bands):
+                pairs.append(pair)
+        return pairs
+
+    def _pair(
+        self,
+        left: EntityView,
+        right: EntityView,
+        facts: Mapping[str, StatedFacts],
+        standing_verdicts: _PairVerdicts,
+    ) -> DuplicatePair | None:
+        verdict = standing_verdicts.verdict(left, right)
+        if verdict is JudgementVerdict.NON_MATCH:
+            return None
+
+        words: Vocabulary = self.view.words
+        context = pair_context(
+            left,
+            right,
+            facts,
+            self.backend.policy,
+            words,
+            scopes=standing_verdicts.scopes_of(left) & standing_verdicts.scopes_of(right),
+            unsure=verdict is JudgementVerdict.UNSURE,
+        )
+        bands = self.backend.policy.resolution
+        comparison = compared(left, right, context=context, bands=bands, model=self.model)
+        return DuplicatePair(comparison=comparison, settles=facts_to_unite(left, right, facts))
+
+
+@dataclass(slots=True)
+class _Proposals:
+    names: int
+    comparisons: int = 0
+    pairs: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
+
+
+@dataclass(frozen=True, slots=True)
+class _PairVerdicts:
+    """What stands between entities already, and where each is named; by raw id."""
+
+    verdicts: Mapping[frozenset[str], JudgementVerdict]
+    scopes: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def from_known(cls, known: Known, sight: Sight) -> _PairVerdicts:
+        verdicts: dict[frozenset[str], JudgementVerdict] = {}
+        for row in known.judgements:
+            verdicts[frozenset((row.left_id, row.right_id))] = row.verdict
+
+        scopes: dict[str, frozenset[str]] = {}
+        for alias in known.aliases:
+            if alias.scope_id in sight.scopes:
+                before = scopes.get(alias.entity_id, frozenset())
+                scopes[alias.entity_id] = before | {alias.scope_id}
+        return cls(verdicts, scopes)
+
+    def verdict(self, left: EntityView, right: EntityView) -> JudgementVerdict | None:
+        """What was said of any two of their members: that they differ before that it is unsure."""
+        verdicts: set[JudgementVerdict] = set()
+        for raw in left.members:
+            for partner in right.members:
+                verdict = self.verdicts.get(frozenset((raw, partner)))
+                if verdict is not None:
+                    verdicts.add(verdict)
+
+        order = (JudgementVerdict.NON_MATCH, JudgementVerdict.UNSURE)
+        return next((verdict for verdict in order if verdict in verdicts), None)
+
+    def scopes_of(self, entity: EntityView) -> frozenset[str]:
+        """The scopes in which an entity is named."""
+        scopes: frozenset[str] = frozenset()
+        for member in entity.members:
+            scopes |= self.scopes.get(member, frozenset())
+        return scopes
+
+
+def ranked(pairs: Iterable[DuplicatePair]) -> tuple[DuplicatePair, ...]:
+    """Pairs by what a merge would settle, times how likely it is; ties by score, then by id."""
+    return tuple(
+        sorted(
+            pairs,
+            key=lambda pair: (-pair.worth, -pair.comparison.candidate.log_odds, pair.pair_id),
+        )
+    )
+
+
+def most_telling(pairs: Iterable[DuplicatePair]) -> tuple[DuplicatePair, ...]:
+    """Pairs by how near their score lies to a bound of the bands, the nearest first.
+
+    There a word of a person moves most decisions. Of equals the more likely comes first.
+    """
+    return tuple(sorted(pairs, key=lambda pair: (_doubt(pair), -pair.worth, pair.pair_id)))
+
+
+def label_of(pair: DuplicatePair, *, is_match: bool) -> Label:
+    """A person's word about a pair, as a label."""
+    left, right = pair.comparison.left, pair.comparison.right
+    kind = right.type if left.type == UNKNOWN_TYPE else left.type
+    cluster = left.entity_id if is_match else right.entity_id
+    answer = "yes" if is_match else "no"
+    names = pair.comparison.names
+    return Label(pair.pair_id, kind, *names, answer, left.entity_id, cluster)
+
+
+def _doubt(pair: DuplicatePair) -> float:
+    score, comparison = pair.comparison.candidate.score, pair.comparison
+    return round(min(abs(score - comparison.bind_at), abs(score - comparison.review_above)), 6)
+
+
+def _is_suggested(pair: DuplicatePair, bands: ResolutionPolicy) -> bool:
+    candidate = pair.comparison.candidate
+    is_live = pair.comparison.left.state in _LIVE and pair.comparison.right.state in _LIVE
+    return is_live and candidate.score >= bands.suggest_from
+
+
+def _views(reader: Reader, raw_ids: Sequence[str], sight: Sight) -> dict[str, EntityView]:
+    """The entities whose canonical id is among these and whose names may be seen, by that id."""
+    tx_us = reader.clock().last_us
+    known = reader.entities(raw_ids, tx_us=tx_us)
+    roots: list[str] = []
+    for raw in raw_ids:
+        if raw in known.entities and known.canonical.get(raw, raw) == raw:
+            roots.append(raw)
+
+    views = entity_views(reader, known, roots, sight, tx_us)
+    return {view.entity_id: view for view in views if view.aliases}
+
+
+def _mentions(views: Iterable[EntityView]) -> Iterator[tuple[str, EntityRef]]:
+    """Each name of each entity as a mention, under the entity's id."""
+    for view in views:
+        for name in view.aliases[:_NAMES_MAX]:
+            yield view.entity_id, EntityRef(name=name, type=view.type)
+
+
+def _label(case: Review) -> Label | None:
+    """What a decided case says of its two names; None where it says nothing of names."""
+    is_decided = case.state in (ReviewState.ACCEPTED, ReviewState.REJECTED)
+    if not is_decided or case.reason == NAMESAKES or not case.candidates:
+        return None
+
+    is_match = case.state is ReviewState.ACCEPTED
+    candidate = next(
+        (entry for entry in case.candidates if entry.entity == case.decided_entity),
+        case.candidates[0],
+    )
+    # Accepted as somebody who was no candidate: what was proposed was wrong.
+    if is_match and case.decided_entity not in (None, candidate.entity):
+        is_match = False
+
+    cluster = case.entity_id if is_match else candidate.entity
+    answer = "yes" if is_match else "no"
+    names = case.mention, candidate.name
+    return Label(case.review_id, case.type, *names, answer, case.entity_id, cluster)

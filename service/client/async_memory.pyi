@@ -11,6 +11,7 @@ from ...compiler.render.media import Originals, SentMedia
 from ...compiler.trace.manifest import Manifest
 from ...resolution.bind import Scorer
 from ...resolution.mention import MentionExtractor
+from ...resolution.model import Model
 from ...schema.answers import (
     Action,
     Change,
@@ -63,6 +64,7 @@ from ..sessions.originals import Rehydration
 from ..sessions.reading import SessionReport
 from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, EntityPage
+from ..stewardship.matching import MOST_PAIRS, STRETCH, Crossing, Label
 from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_groups import CaseGroup
 from ..stewardship.review_page import QueueState, ReviewPage
@@ -190,6 +192,21 @@ class AsyncEntities(AsyncPart):
     async def unmerge(self, merge_id: str, *, reason: str = "") -> UnmergeReceipt: ...
     async def export(self, path: str | Path | None = None, *, format: str = "graphml") -> str: ...
     async def relations(self) -> tuple[tuple[str, str, str], ...]: ...
+
+class AsyncMatching(AsyncPart):
+    @property
+    def view(self) -> View: ...
+    @property
+    def model(self) -> Model | None: ...
+    async def xref(
+        self,
+        *,
+        type: str | None = None,
+        after: str = "",
+        entities: int = STRETCH,
+        limit: int = MOST_PAIRS,
+    ) -> Crossing: ...
+    async def labels(self) -> tuple[Label, ...]: ...
 
 class AsyncReviews(AsyncPart):
     @property
@@ -395,6 +412,8 @@ class AsyncMemory:
     def entities(self) -> AsyncEntities: ...
     @property
     def reviews(self) -> AsyncReviews: ...
+    @property
+    def resolution(self) -> AsyncMatching: ...
 
 def aconnect(
     url: str = "memory.db",

@@ -95,13 +95,14 @@ class ResolutionPolicy:
                 code="bad_policy",
             )
 
-        for kind in self.types:
-            self.of_type(kind.type)
+        for bands in self.types:
+            self.of_type(bands.type)
 
-        for slot, kind in self.attributes:
-            if kind not in tuple(AttributeKind):
+        for slot, comparator in self.attributes:
+            if comparator not in tuple(AttributeKind):
+                kinds = ", ".join(AttributeKind)
                 raise InvalidInput(
-                    f"{slot!r} cannot be compared as {kind!r}; kinds: {', '.join(AttributeKind)}",
+                    f"{slot!r} cannot be compared as {comparator!r}; kinds: {kinds}",
                     code="bad_policy",
                 )
 

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from .claim import Permissions
-from .errors import InvalidInput
+from .errors import InvalidInput, TenureError
 from .principal import EVERYONE_TAG, Scope, Sight
 from .values import canonical_json, micros, stamp_time
 from .vocabulary import Classification
@@ -121,8 +121,18 @@ class Artifact:
 
 
 def artifact_from_json(text: str) -> Artifact:
-    """A grant from its stored form."""
-    record = json.loads(text)
+    """A grant from its stored form.
+
+    Raises:
+        ValueError: for what no grant is stored as; where it stands decides what to do.
+    """
+    try:
+        return _artifact_of(json.loads(text))
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError, TenureError) as error:
+        raise ValueError(f"this is no grant of an artifact: {type(error).__name__}") from error
+
+
+def _artifact_of(record: Any) -> Artifact:
     return Artifact(
         address=record["address"],
         size=record["size"],

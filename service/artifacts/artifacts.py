@@ -111,7 +111,8 @@ class Artifacts(Caller):
         Raises:
             InvalidInput: `bad_artifact`.
             NotFound: `unknown_artifact`, also for what the caller may not see; `erased`.
-            Unavailable: `artifact_damaged`, `no_artifact_store`, `artifacts_unreachable`.
+            Unavailable: `artifact_damaged`, for bytes or a grant that are not what was put;
+                `no_artifact_store`, `artifacts_unreachable`.
         """
         artifact = self.info(address, scope=scope)
         return self._files.read(self._tenant, artifact.digest)
@@ -129,6 +130,8 @@ class Artifacts(Caller):
 
         Raises:
             NotFound: `unknown_artifact`, `erased`.
+            Unavailable: `artifact_damaged`, when no grant admits the caller and one of them is
+                damaged: whom that one admitted cannot be told.
         """
         digest, sight = digest_of(address), self._sight(scope)
         grants = [a for a in self._files.grants(self._tenant, digest) if a.admits(sight)]
@@ -136,14 +139,16 @@ class Artifacts(Caller):
             return grants[0]
 
         # Only whom a grant admitted learns that there was something.
-        tombstone = self._files.tombstone(self._tenant, digest)
-        if tombstone is not None and any(a.admits(sight) for a in _grants_of(tombstone)):
-            record = json.loads(tombstone)
+        tombstone = self._tombstone(digest)
+        if tombstone is not None and any(a.admits(sight) for a in tombstone.grants):
             raise NotFound(
-                f"{address} was erased on {record['at']} by {record['actor']}: {record['reason']}",
+                f"{address} was erased on {tombstone.at} by {tombstone.actor}: {tombstone.reason}",
                 code="erased",
                 address=address,
             )
+
+        if self._files.damaged(self._tenant, digest):
+            raise _damaged(f"a grant of {address}", "put the same bytes again as before")
 
         raise NotFound(
             f"there is no artifact {address}; list them with memory.artifacts.list()",
@@ -183,7 +188,7 @@ class Artifacts(Caller):
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
 
         digest = digest_of(address)
-        if not self._files.grants(self._tenant, digest):
+        if not self._files.holds(self._tenant, digest):
             raise NotFound(f"there is no artifact {address}", code="unknown_artifact")
 
         self._bury(digest, address, reason)
@@ -195,7 +200,7 @@ class Artifacts(Caller):
 
         self.principal.require(ERASE)
         digests = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
-        present_digests = sorted(d for d in digests if self._files.grants(self._tenant, d))
+        present_digests = sorted(d for d in digests if self._files.holds(self._tenant, d))
         for digest in present_digests:
             self._bury(digest, SCHEME + digest, reason)
 
@@ -203,14 +208,11 @@ class Artifacts(Caller):
 
     def _bury(self, digest: str, address: str, reason: str) -> None:
         grants = self._files.grants(self._tenant, digest)
-        tombstone = {
-            "at": iso(self.backend.now_us()),
-            "actor": self._actor,
-            "reason": reason,
-            "grants": [_nameless(grant) for grant in grants],
-        }
+        tombstone = _Tombstone(
+            at=iso(self.backend.now_us()), actor=self._actor, reason=reason, grants=grants
+        )
         self.backend.settle()
-        self._files.erase(self._tenant, digest, canonical_json(tombstone).encode())
+        self._files.erase(self._tenant, digest, tombstone.to_json().encode())
         self._transact(lambda tx: _empty(tx, address))
 
     def refuse_erased(self, addresses: Sequence[str]) -> None:
@@ -276,6 +278,10 @@ class Artifacts(Caller):
 
         return Original(pointer=object_id, origin=origin, media_type=_TEXT, data=text.encode())
 
+    def _tombstone(self, digest: str) -> _Tombstone | None:
+        content = self._files.tombstone(self._tenant, digest)
+        return None if content is None else _tombstone_of(content, digest)
+
     @property
     def _files(self) -> ArtifactFiles:
         if self.backend.artifacts is None:
@@ -331,14 +337,48 @@ def _text_of(data: bytes) -> str | None:
         return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tombstone:
+    """What stays of an erased artifact: who erased it, when and why, and who may know."""
+
+    at: str | None
+    actor: str
+    reason: str
+    grants: tuple[Artifact, ...]
+
+    def to_json(self) -> str:
+        return canonical_json(
+            {
+                "at": self.at,
+                "actor": self.actor,
+                "reason": self.reason,
+                "grants": [_nameless(grant) for grant in self.grants],
+            }
+        )
+
+
+def _tombstone_of(content: bytes, digest: str) -> _Tombstone:
+    try:
+        record = json.loads(content)
+        return _Tombstone(
+            at=record["at"],
+            actor=record["actor"],
+            reason=record["reason"],
+            grants=tuple(artifact_from_json(text) for text in record["grants"]),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        tombstone = f"the tombstone of the erased artifact {digest[:12]}"
+        raise _damaged(tombstone, "restore the file from a copy") from error
+
+
+def _damaged(what: str, advice: str) -> Unavailable:
+    return Unavailable(f"{what} is damaged; {advice}", code="artifact_damaged")
+
+
 def _nameless(grant: Artifact) -> str:
     """Return a grant without what it says about the bytes: who may know that they are gone."""
     members = json.loads(grant.to_json())
     return canonical_json({**members, "name": "", "origin": "", "media_type": "", "object_ids": []})
-
-
-def _grants_of(tombstone: bytes) -> list[Artifact]:
-    return [artifact_from_json(text) for text in json.loads(tombstone)["grants"]]
 
 
 def _empty(tx: WriteTx, address: str) -> None:

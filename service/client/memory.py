@@ -411,8 +411,7 @@ class Memory(Caller):
 
     def doctor(self) -> tuple[str, ...]:
         """Check every invariant of the tenant; return a sentence for each that is broken."""
-        self.backend.settle()
-        return self.backend.store.check(self._tenant)
+        return self._steward().doctor()
 
     def history(self, entity: EntityLike, slot: str) -> tuple[HistoryRow, ...]:
         """Return every version of a slot on both axes, oldest transaction first."""

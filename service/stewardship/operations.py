@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...schema.claim import EMPTY_CONTENT, Permissions, Version
-from ...schema.errors import InvalidInput, NotFound
+from ...schema.errors import InvalidInput, NotFound, Unavailable
 from ...schema.interval import INF_US
 from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
 from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, PROMOTE, TENANT_SCOPE, Scope
@@ -44,6 +44,26 @@ from ..writing.write import Writer
 @dataclass(frozen=True, slots=True)
 class Steward(Caller):
     """The privileged operations of one caller."""
+
+    def doctor(self) -> tuple[str, ...]:
+        """Check what is stored of the tenant; return a sentence for each thing that is broken."""
+        self.backend.settle()
+        return (*self.backend.store.check(self._tenant), *self._damaged_grants())
+
+    def _damaged_grants(self) -> tuple[str, ...]:
+        if self.backend.artifacts is None:
+            return ()
+
+        try:
+            names = self.backend.artifacts.damaged(self._tenant)
+        except Unavailable as error:
+            return (str(error),)  # the facts are sound nevertheless
+
+        return tuple(
+            f"the grant {name} of an artifact is damaged and admits nobody; put the same bytes "
+            "again as before, or restore the file from a copy"
+            for name in names
+        )
 
     def erase(
         self, object_id: str | None, entity: EntityLike | None, reason: str

@@ -8,9 +8,11 @@
 A tenant's files stand under a name that no caller can state, so no address reaches another's.
 Bytes are whole or not there: on a disk through a temporary file, elsewhere by one put, and they
 are checked against their digest whenever they are read. The grant is written last, so whoever
-finds it finds the bytes. An erasure writes its tombstone first, and a put looks for one last, so
-that of the two at once the erasure holds. Nothing is remembered of a listing: other processes
-write too. A bucket is never made. Nothing here knows a caller: who may read is decided above.
+finds it finds the bytes. It is named by what it says: one that was edited or cut fits its name no
+longer, admits nobody, and is written anew by the next put of its caller. An erasure writes its
+tombstone first, and a put looks for one last, so that of the two at once the erasure holds.
+Nothing is remembered of a listing: other processes write too. A bucket is never made. Nothing
+here knows a caller: who may read is decided above.
 
 Checklist: C-220.
 """
@@ -86,7 +88,7 @@ class ArtifactFiles:
 
             name = f"{_GRANT}{grant.grant_id}.json"
             path = self._path(tenant, grant.digest, name)
-            if not self._files.exists(path):
+            if self._grant_at(path) is None:
                 self._write(path, grant.to_json().encode())
 
             self._refuse_erased(tenant, grant.digest)
@@ -120,6 +122,27 @@ class ArtifactFiles:
         with self._reaching():
             return self._artifacts_at(self._files.find(self._path(tenant)))
 
+    def holds(self, tenant: str, digest: str) -> bool:
+        """Tell whether bytes or grants of an artifact stand here, whatever state they are in."""
+        with self._reaching():
+            paths = self._files.find(self._path(tenant, digest))
+        return any(not path.endswith(_ERASED) for path in paths)
+
+    def damaged(self, tenant: str, digest: str = "") -> tuple[str, ...]:
+        """Name the grants that no longer say what was granted, of one artifact or of all.
+
+        Each as the digest of its artifact and the name of its file, sorted.
+        """
+        with self._reaching():
+            paths = filter(_is_grant, self._files.find(self._path(tenant, digest)))
+            return tuple(
+                sorted(
+                    "/".join(path.split("/")[-2:])
+                    for path in paths
+                    if self._grant_at(path) is None and self._files.exists(path)
+                )
+            )
+
     def of_object(self, tenant: str, object_id: str) -> tuple[str, ...]:
         """Return the digests of artifacts that hold an object's words, sorted."""
         with self._reaching():
@@ -150,9 +173,20 @@ class ArtifactFiles:
                     self._files.rm_file(path)
 
     def _artifacts_at(self, paths: Sequence[str]) -> tuple[Artifact, ...]:
-        names = (path for path in paths if path.rpartition("/")[2].startswith(_GRANT))
-        artifacts = [artifact_from_json(self._files.cat_file(path).decode()) for path in names]
+        grants = map(self._grant_at, filter(_is_grant, paths))
+        artifacts = [grant for grant in grants if grant is not None]
         return tuple(sorted(artifacts, key=lambda grant: (grant.at, grant.address, grant.grant_id)))
+
+    def _grant_at(self, path: str) -> Artifact | None:
+        """Return the grant of a file; None for one that is not there or fits its name no longer."""
+        try:
+            grant = artifact_from_json(self._files.cat_file(path).decode())
+        except (FileNotFoundError, ValueError):
+            return None
+
+        # An edited scope or role gives another id: nobody is admitted by it.
+        fits = path.endswith(f"{grant.digest}/{_GRANT}{grant.grant_id}.json")
+        return grant if fits else None
 
     def _path(self, tenant: str, digest: str = "", name: str = "") -> str:
         parts = [self._root, hashlib.sha256(tenant.encode()).hexdigest()]
@@ -215,6 +249,10 @@ class ArtifactFiles:
                 f"the artifacts at {self.url} cannot be reached: {error}{advice}",
                 code="artifacts_unreachable",
             ) from error
+
+
+def _is_grant(path: str) -> bool:
+    return path.rpartition("/")[2].startswith(_GRANT)
 
 
 def _protocols(protocol: str | Sequence[str]) -> Iterator[str]:

@@ -64,6 +64,14 @@ def test_a_grant_is_read_back_as_it_was_written() -> None:
     assert artifact_from_json(held.to_json()) == held
 
 
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "5", "[" * 100_000, '{"address": "artifact://x"}']
+)
+def test_what_no_grant_is_stored_as_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no grant of an artifact"):
+        artifact_from_json(text)
+
+
 def test_the_same_put_is_one_grant_whenever_it_was_made() -> None:
     later = datetime(2026, 7, 1, tzinfo=UTC)
     assert grant(at=later).grant_id == grant().grant_id

@@ -150,6 +150,88 @@ def test_files_are_whole_private_and_checked_when_read(tmp_path: Path) -> None:
         assert memory.artifacts.text(address) == TEXT
 
 
+def widened(grant: bytes) -> bytes:
+    return grant.replace(b'"scope":"user=ann"', b'"scope":"tenant"')
+
+
+DAMAGES = {
+    "empty": lambda grant: b"",
+    "cut": lambda grant: grant[: len(grant) // 2],
+    "no text": lambda grant: b"\xff\xfe" + grant,
+    "a list": lambda grant: b"[]",
+    "deep": lambda grant: b"[" * 100_000,
+    "a member missing": lambda grant: grant.replace(b'"actor"', b'"act"'),
+    "another type": lambda grant: grant.replace(b'"size":', b'"size":"a", "x":'),
+    "a time beyond all": lambda grant: grant.replace(b'"at_us":', b'"at_us":9999999'),
+    "another class": lambda grant: grant.replace(b'"public"', b'"open"'),
+    "another's bytes": lambda grant: grant.replace(b"sha256/", b"sha256/0000")[:-4],
+    "a wider scope": widened,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_grant_admits_nobody_until_it_is_put_again(tmp_path: Path, damage: str) -> None:
+    with connect(str(tmp_path / "m.db")) as memory:
+        ann, bob = memory.bind(ANN), memory.bind(BOB)
+        address = ann.artifacts.put(TEXT, name="a.log").address
+        ann.artifacts.put("another text", name="b.log")
+        (file,) = (tmp_path / "m.db.artifacts").rglob(f"*/{digest_of(address)}/grant-*.json")
+        file.write_bytes(DAMAGES[damage](file.read_bytes()))
+
+        for reader in (ann, bob, memory):
+            refused("artifact_damaged", Unavailable, reader.artifacts.get, address)
+            refused("artifact_damaged", Unavailable, reader.artifacts.info, address)
+            assert not reader.artifacts.exists(address)
+        assert [artifact.name for artifact in ann.artifacts.list()] == ["b.log"]
+        (finding,) = memory.doctor()
+        assert f"{digest_of(address)}/{file.name}" in finding
+
+        ann.artifacts.put(TEXT, name="a.log")
+        assert ann.artifacts.text(address) == TEXT
+        assert memory.doctor() == ()
+        refused("unknown_artifact", NotFound, bob.artifacts.get, address)
+
+
+def test_a_damaged_grant_takes_no_other_readers_down(tmp_path: Path) -> None:
+    with connect(str(tmp_path / "m.db")) as memory:
+        ann, bob = memory.bind(ANN), memory.bind(BOB)
+        address = ann.artifacts.put(TEXT).address
+        (file,) = stored(tmp_path, "grant-*.json")
+        bob.artifacts.put(TEXT)
+        file.write_bytes(b"{")
+        assert bob.artifacts.text(address) == TEXT
+
+
+def test_an_artifact_whose_only_grant_is_damaged_can_be_erased(tmp_path: Path) -> None:
+    with connect(str(tmp_path / "m.db")) as memory:
+        receipt = memory.write("Sam Rivera", "office", "Rome")
+        memory.artifacts.put(TEXT, object_ids=[receipt.object_id])
+        (file,) = stored(tmp_path, "grant-*.json")
+        file.write_bytes(b"{")
+        memory.erase(object_id=receipt.object_id, reason="asked")
+        assert not stored(tmp_path, "data")
+        assert not stored(tmp_path, "grant-*.json")
+        assert memory.doctor() == ()
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000, b'{"grants": [5]}', b"\xff"])
+def test_a_damaged_tombstone_still_forbids_the_bytes(tmp_path: Path, content: bytes) -> None:
+    with connect(str(tmp_path / "m.db")) as memory:
+        address = memory.artifacts.put(TEXT).address
+        memory.artifacts.erase(address, reason="asked")
+        (file,) = stored(tmp_path, "erased.json")
+        file.write_bytes(content)
+        refused("artifact_damaged", Unavailable, memory.artifacts.get, address)
+        refused("erased", Conflict, memory.artifacts.put, TEXT)
+
+
+def test_the_doctor_names_artifacts_that_cannot_be_reached() -> None:
+    with connect(":memory:", artifacts="nosuch://bucket") as memory:
+        memory.write("Sam Rivera", "office", "Rome")
+        (finding,) = memory.doctor()
+    assert "nosuch://bucket" in finding
+
+
 def test_a_write_that_fails_leaves_nothing_half_written(tmp_path: Path, monkeypatch) -> None:
     def broken(*_: object) -> None:
         raise OSError("no space left")

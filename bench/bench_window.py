@@ -35,8 +35,9 @@ from tenure.compiler.tokens.capabilities import capability
 from tenure.schema.window_policy import WindowPolicy
 from tenure.service.sessions.session import Session
 from tenure.service.sessions.transcript import ToolAnswer, transcript_steps
+from tenure.window.changes import UnitChange
 from tenure.window.checkers import FAULTS
-from tenure.window.editing import EditPlan, UnitChange, due_edit, reachable_units
+from tenure.window.editing import EditPlan, due_edit, reachable_units
 from tenure.window.events import EditReason, EventKind, WindowEvent
 from tenure.window.forms import placeholder
 from tenure.window.intake import message_parts

@@ -11,7 +11,6 @@ newest user message.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -19,25 +18,22 @@ from typing import Any, Final
 
 from ..compiler.tokens.capabilities import capability
 from ..schema.window_policy import WindowPolicy
+from .changes import (
+    TOMBSTONE_TOKENS,
+    UnitChange,
+    departure,
+    occurrences,
+    shorter_forms,
+)
 from .choice import UnitAction, choose
 from .events import EditReason
-from .forms import (
-    external,
-    fidelity,
-    fold,
-    kind_of,
-    placeholder,
-    plain_format,
-    same_as,
-)
+from .forms import fidelity, fold
 from .keep import keep_scores, stale_units
 from .links import overtaken_units, spent_units
 from .pressure import Pressure, Zone, pressure
 from .state import WindowState
 from .units import LOSS, StandingForm, WindowUnit
 
-TOMBSTONE_TOKENS: Final = 50
-"""The most that the line of a unit which left takes."""
 _STEPS_WITHOUT_DATA: Final = 10
 _FEWEST_CELLS: Final = 512
 """Cells of the knapsack's grid at least, so that small windows are cut finely."""
@@ -49,30 +45,7 @@ _FULL_FOLD: Final = 350
 _SHORT_UNIT: Final = 80
 _YOUNG_TURNS: Final = 5
 """Short messages of the last turns stay whole between two folds."""
-_IN_FOLD_TOKENS: Final = 4
-"""What a unit takes in a fold beside its lines."""
 _LADDER: Final = tuple(StandingForm)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitChange:
-    """One unit in another form."""
-
-    unit: int
-    last_unit: int
-    """The last of several neighbours that one fold stands for; else the unit itself."""
-    turn: int
-    form: StandingForm
-    texts: Mapping[int, str]
-    """What stands from now on: of each result by its number, or of the whole unit by its own."""
-    savings: int
-    """Tokens it frees."""
-    keep: int
-    """The keep-score by which it was chosen, 1 to 1000."""
-    reason: str
-    """A word of `EndReason`, or `least_loss`."""
-    fidelity: int
-    """Permille of the facts that still stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +166,17 @@ def planned_edit(
     )
     candidates = sorted(by_worth[: policy.candidates], key=lambda unit: unit.number)
 
-    uses = identifier_uses(state)
+    recurrences = occurrences(state)
     options: list[list[UnitChange]] = []
     for unit in candidates:
         cause = stale.get(unit.number, "least_loss")
-        options.append(list(_changes(state, unit, scores[unit.number], cause, uses)))
+        options.append([*shorter_forms(state, unit, scores[unit.number], cause, recurrences)])
 
     plan = _cheapest(options, need, policy, reason)
     if plan is None:
         return None
     changes = _with_spent_units(state, plan.changes, options)
-    return replace(plan, changes=_with_folds(state, changes, uses))
+    return replace(plan, changes=_with_folds(state, changes, recurrences.uses))
 
 
 def _with_spent_units(
@@ -217,14 +190,6 @@ def _with_spent_units(
         if row and row[0].unit in missing_units:
             additions.append(max(row, key=lambda change: change.savings))
     return tuple(sorted([*changes, *additions], key=lambda change: change.unit))
-
-
-def identifier_uses(state: WindowState) -> Counter[str]:
-    """How many standing units name each identifier."""
-    uses: Counter[str] = Counter()
-    for unit in state.units:
-        uses.update(unit.identifiers)
-    return uses
 
 
 def _with_folds(
@@ -349,7 +314,7 @@ def everything_that_can_go(state: WindowState) -> EditPlan | None:
     """The last resort: every unit within reach leaves, and a line stands for it."""
     changes: list[UnitChange] = []
     for unit in reachable_units(state):
-        changes.append(_change(unit, StandingForm.TOMBSTONE, {}, 1, "overflow", TOMBSTONE_TOKENS))
+        changes.append(departure(unit, 1, "overflow", TOMBSTONE_TOKENS))
     return EditPlan(EditReason.OVERFLOW, tuple(changes)) if changes else None
 
 
@@ -368,93 +333,6 @@ def _reachable(state: WindowState) -> Iterator[WindowUnit]:
             continue
         if not unit.open_calls and unit.form is not StandingForm.TOMBSTONE:
             yield unit
-
-
-def _changes(
-    state: WindowState, unit: WindowUnit, keep: int, reason: str, uses: Mapping[str, int]
-) -> Iterator[UnitChange]:
-    """Every shorter form that a unit can take from the one it stands in."""
-    if unit.form is StandingForm.FULL and unit.results:
-        for form, texts in _result_forms(state, unit).items():
-            tokens = unit.tokens - sum(item.tokens for item in unit.results)
-            tokens += sum(state.count(text) for text in texts.values())
-            yield _change(unit, form, texts, keep, reason, tokens)
-
-    # The header of a fold is shared by its units, so it is not counted to this one.
-    body = fold([unit], state.turn, uses).partition("\n")[2]
-    tokens = state.count(body) if body else _IN_FOLD_TOKENS
-    if tokens < unit.tokens:
-        yield _change(unit, StandingForm.EXTRACT, {unit.number: body}, keep, reason, tokens)
-
-    # What can be folded is folded before it leaves: the fold holds the names by which it is found.
-    if unit.form is StandingForm.EXTRACT or tokens >= unit.tokens:
-        yield _change(unit, StandingForm.TOMBSTONE, {}, keep, reason, _IN_FOLD_TOKENS)
-
-
-def _result_forms(state: WindowState, unit: WindowUnit) -> dict[StandingForm, dict[int, str]]:
-    """The shorter texts of a unit's results, by form."""
-    repeats = _repeats(state, unit)
-    forms: dict[StandingForm, dict[int, str]] = {
-        StandingForm.PRUNED: {},
-        StandingForm.EXTERNAL: {},
-    }
-    for item in unit.results:
-        content = item.content
-        kind = content.tool_kind or kind_of(content.text, content.name)
-        # A short form that is no shorter is none: then the bare placeholder stands.
-        short = external(content.text, kind, item.seq, item.tokens, content.name)
-        if len(short) >= len(content.text):
-            short = placeholder(item.seq, item.tokens, content.name)
-        forms[StandingForm.PRUNED][item.seq] = plain_format(content.text)
-        forms[StandingForm.EXTERNAL][item.seq] = short
-
-    if repeats:
-        forms[StandingForm.POINTER] = repeats
-    return forms
-
-
-def _repeats(state: WindowState, unit: WindowUnit) -> dict[int, str]:
-    """Pointers for the results of a unit, when later ones repeat all of them word for word."""
-    texts: dict[int, str] = {}
-    for item in unit.results:
-        repetitions = [
-            twin.seq
-            for candidate in state.units
-            if candidate.number > unit.number and candidate.form is StandingForm.FULL
-            for twin in candidate.results
-            if twin.text == item.text
-        ]
-        if not repetitions:
-            return {}
-        texts[item.seq] = same_as(item.seq, repetitions[-1])
-    return texts
-
-
-def _change(
-    unit: WindowUnit,
-    form: StandingForm,
-    texts: Mapping[int, str],
-    keep: int,
-    reason: str,
-    tokens: int,
-) -> UnitChange:
-    standing = "\n".join(texts.values())
-    # Its speech stands beside a shortened result, so that counts as standing, too.
-    if form is StandingForm.EXTERNAL:
-        standing += "\n".join(item.text for item in unit.items if item not in unit.results)
-    lossless = form in (StandingForm.PRUNED, StandingForm.POINTER)
-    share = 1000 if lossless else fidelity(unit.facts, standing)
-    return UnitChange(
-        unit=unit.number,
-        last_unit=unit.last_number or unit.number,
-        turn=unit.turn,
-        form=form,
-        texts=texts,
-        savings=unit.tokens - tokens,
-        keep=keep,
-        reason=reason,
-        fidelity=share,
-    )
 
 
 def _smallest_edit(state: WindowState, policy: WindowPolicy) -> int:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from ..compiler.text.sentences import facts_of
 
-_IDENTIFIER: Final = re.compile(r"(?=[\w.@#-]*\d)[\w@#][\w.@#-]{3,}[\w]|\b[A-Z]{3,}[A-Z0-9_-]*\b")
+# The look behind changes no match: where a word fails at its first character, it fails at all
+# others, and trying them would take half as long again.
+_IDENTIFIER: Final = re.compile(
+    r"(?<![\w@#])(?=[\w.@#-]*\d)[\w@#][\w.@#-]{3,}\w|\b[A-Z]{3,}[A-Z0-9_-]*\b"
+)
 
 
+@lru_cache(maxsize=4_096)
 def identifiers(text: str) -> tuple[str, ...]:
     """The ids, numbers and codes of a text in order, each once.
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from .facts import has_identifier, identifiers
@@ -220,9 +221,11 @@ def fidelity(facts: AbstractSet[str], shorter: str) -> int:
     return sum(fact in shorter for fact in facts) * 1000 // len(facts)
 
 
+@lru_cache(maxsize=16)
 def _json(text: str) -> Any:
     """A JSON object or list, None for anything else."""
-    # A look at the first sign spares the parser most texts; it is asked for every result.
+    # Kept for a moment, because kind, plain and short form of a result each read it. A look at the
+    # first sign spares the parser most texts.
     if text[:1] not in "{[" or not text:
         return None
     try:

@@ -14,7 +14,7 @@ from .frame import answer, examples, open_memory
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
-    from ...window.editing import UnitChange
+    from ...window.changes import UnitChange
     from ..sessions.decision import WindowDecision
     from ..sessions.session import Session
 

@@ -10,7 +10,7 @@ from ...compiler.envelope.envelope import Envelope
 from ...compiler.render.cache_plan import BlockSegment
 from ...schema.compile_terms import SectionName, Stability
 from ...schema.errors import unknown
-from ...window.editing import UnitChange
+from ...window.changes import UnitChange
 from ...window.health import WindowAlert
 from ...window.layout import native_messages
 from ...window.links import LINES_HEAD, overtaken_lines

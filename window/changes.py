@@ -1,0 +1,151 @@
+"""What an edit can do to one unit: every shorter form that it can take, and what each costs.
+
+A form says which texts stand from now on, how many tokens that frees, and how many of the unit's
+facts still stand. Which forms are taken is chosen elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from .forms import external, fidelity, fold, kind_of, placeholder, plain_format, same_as
+from .state import WindowState
+from .units import StandingForm, WindowItem, WindowUnit
+
+TOMBSTONE_TOKENS: Final = 50
+"""The most that the line of a unit which left takes."""
+_IN_FOLD_TOKENS: Final = 4
+"""What a unit takes in a fold beside its lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitChange:
+    """One unit in another form."""
+
+    unit: int
+    last_unit: int
+    """The last of several neighbours that one fold stands for; else the unit itself."""
+    turn: int
+    form: StandingForm
+    texts: Mapping[int, str]
+    """What stands from now on: of each result by its number, or of the whole unit by its own."""
+    savings: int
+    """Tokens it frees."""
+    keep: int
+    """The keep-score by which it was chosen, 1 to 1000."""
+    reason: str
+    """A word of `EndReason`, or `least_loss`."""
+    fidelity: int
+    """Permille of the facts that still stand."""
+
+
+class Occurrences(NamedTuple):
+    """Where the words of a window recur, read off it once for all units of an edit."""
+
+    uses: Mapping[str, int]
+    """How many standing units name each identifier."""
+    last_results: Mapping[str, WindowItem]
+    """The newest result that stands in full, by its text."""
+
+
+def occurrences(state: WindowState) -> Occurrences:
+    """Where the words of a window recur."""
+    uses: Counter[str] = Counter()
+    last_results: dict[str, WindowItem] = {}
+    for unit in state.units:
+        uses.update(unit.identifiers)
+        if unit.form is StandingForm.FULL:
+            last_results.update((item.text, item) for item in unit.results)
+    return Occurrences(uses, last_results)
+
+
+def shorter_forms(
+    state: WindowState, unit: WindowUnit, keep: int, reason: str, recurrences: Occurrences
+) -> Iterator[UnitChange]:
+    """Every shorter form that a unit can take from the one it stands in."""
+    if unit.form is StandingForm.FULL and unit.results:
+        for form, texts in _result_forms(unit, recurrences.last_results).items():
+            tokens = unit.tokens - sum(item.tokens for item in unit.results)
+            tokens += sum(state.count(text) for text in texts.values())
+            yield _change(unit, form, texts, keep, reason, tokens)
+
+    # The header of a fold is shared by its units, so it is not counted to this one.
+    body = fold([unit], state.turn, recurrences.uses).partition("\n")[2]
+    tokens = state.count(body) if body else _IN_FOLD_TOKENS
+    if tokens < unit.tokens:
+        yield _change(unit, StandingForm.EXTRACT, {unit.number: body}, keep, reason, tokens)
+
+    # What can be folded is folded before it leaves: the fold holds the names by which it is found.
+    if unit.form is StandingForm.EXTRACT or tokens >= unit.tokens:
+        yield departure(unit, keep, reason, _IN_FOLD_TOKENS)
+
+
+def departure(unit: WindowUnit, keep: int, reason: str, tokens: int) -> UnitChange:
+    """The change by which a unit leaves, for a line of so many tokens."""
+    return _change(unit, StandingForm.TOMBSTONE, {}, keep, reason, tokens)
+
+
+def _result_forms(
+    unit: WindowUnit, last_results: Mapping[str, WindowItem]
+) -> dict[StandingForm, dict[int, str]]:
+    """The shorter texts of a unit's results, by form."""
+    forms: dict[StandingForm, dict[int, str]] = {
+        StandingForm.PRUNED: {},
+        StandingForm.EXTERNAL: {},
+    }
+    for item in unit.results:
+        content = item.content
+        kind = content.tool_kind or kind_of(content.text, content.name)
+        # A short form that is no shorter is none: then the bare placeholder stands.
+        short = external(content.text, kind, item.seq, item.tokens, content.name)
+        if len(short) >= len(content.text):
+            short = placeholder(item.seq, item.tokens, content.name)
+        forms[StandingForm.PRUNED][item.seq] = plain_format(content.text)
+        forms[StandingForm.EXTERNAL][item.seq] = short
+
+    repetitions = _repetitions(unit, last_results)
+    if repetitions:
+        forms[StandingForm.POINTER] = repetitions
+    return forms
+
+
+def _repetitions(unit: WindowUnit, last_results: Mapping[str, WindowItem]) -> dict[int, str]:
+    """Pointers for the results of a unit, when later ones repeat all of them word for word."""
+    last_own = max(item.seq for item in unit.results)
+    texts: dict[int, str] = {}
+    for item in unit.results:
+        repetition = last_results[item.text]
+        if repetition.seq <= last_own:
+            return {}
+        texts[item.seq] = same_as(item.seq, repetition.seq)
+    return texts
+
+
+def _change(
+    unit: WindowUnit,
+    form: StandingForm,
+    texts: Mapping[int, str],
+    keep: int,
+    reason: str,
+    tokens: int,
+) -> UnitChange:
+    standing = "\n".join(texts.values())
+    # Its speech stands beside a shortened result, so that counts as standing, too.
+    if form is StandingForm.EXTERNAL:
+        standing += "\n".join(item.text for item in unit.items if item not in unit.results)
+    lossless = form in (StandingForm.PRUNED, StandingForm.POINTER)
+    share = 1000 if lossless else fidelity(unit.facts, standing)
+    return UnitChange(
+        unit=unit.number,
+        last_unit=unit.last_number or unit.number,
+        turn=unit.turn,
+        form=form,
+        texts=texts,
+        savings=unit.tokens - tokens,
+        keep=keep,
+        reason=reason,
+        fidelity=share,
+    )

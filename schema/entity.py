@@ -35,8 +35,10 @@ DOUBTED = "doubted"
 NAMESAKES = "namesakes"
 """Reason of a case about one name that seems to be several people's."""
 
-MAX_NAME = 512
-"""Characters of a name or an identifier value."""
+MAX_NAME = 300
+"""Characters of a name or an alias; a reader is shown the first 120."""
+MAX_IDENTIFIER = 512
+"""Characters of the value of an identifier."""
 
 
 _FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -68,16 +70,23 @@ class EntityRef:
         put = object.__setattr__
         put(self, "aliases", tuple(self.aliases))
         put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
-        surfaces: tuple[object, ...] = (self.name, *self.aliases, *self.external_ids.values())
-        for name in surfaces:
-            if not isinstance(name, str) or len(name) > MAX_NAME or not is_visible(name):
-                raise InvalidInput(
-                    f"a name or identifier has 1 to {MAX_NAME} visible characters: {name!r:.80}",
-                    code="bad_name",
-                )
+        for name in (self.name, *self.aliases):
+            _check_surface(name, "a name", most=MAX_NAME)
 
-        for scheme in self.external_ids:
+        for scheme, value in self.external_ids.items():
             check_scheme(scheme)
+            _check_surface(value, "an identifier", most=MAX_IDENTIFIER)
+
+
+def _check_surface(text: object, kind: str, *, most: int) -> None:
+    if not isinstance(text, str) or len(text) > most or not is_visible(text):
+        shown = f"{text!r:.80}"
+        size = f" ({len(text):,} characters)" if isinstance(text, str) else ""
+        raise InvalidInput(
+            f"{kind} has 1 to {most} visible characters, not {shown}{size}; keep longer texts "
+            "in the content of a claim",
+            code="bad_name",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from ...resolution.normalize import NameForm, normalize
 from ...resolution.score import measure_names, name_ceiling
 from ...resolution.scorer import NameScorer
 from ...schema.answers import EntityView
-from ...schema.entity import NAMESAKES, EntityRef, Review
+from ...schema.entity import MAX_NAME, NAMESAKES, EntityRef, Review
 from ...schema.errors import InvalidInput
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import STEWARD, Sight
@@ -349,7 +349,8 @@ def _mentions(views: Iterable[EntityView]) -> Iterator[tuple[str, EntityRef]]:
     """Each name of each entity as a mention, under the entity's id."""
     for view in views:
         for name in view.aliases[:_NAMES_MAX]:
-            yield view.entity_id, EntityRef(name=name, type=view.type)
+            # Older stores hold longer names than a mention may have.
+            yield view.entity_id, EntityRef(name=name[:MAX_NAME], type=view.type)
 
 
 def _label(case: Review) -> Label | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.schema.entity import MAX_NAME, EntityRef
+from tenure.schema.entity import MAX_IDENTIFIER, MAX_NAME, EntityRef
 from tenure.schema.errors import InvalidInput
 
 
@@ -22,7 +22,10 @@ def test_a_reference_keeps_no_hold_on_what_it_was_given() -> None:
 
 
 def test_the_longest_name_fits() -> None:
-    assert len(EntityRef(name="n" * MAX_NAME).name) == 512
+    ref = EntityRef(
+        name="n" * 300, aliases=("a" * MAX_NAME,), external_ids={"hr": "i" * MAX_IDENTIFIER}
+    )
+    assert (len(ref.name), len(ref.aliases[0]), len(ref.external_ids["hr"])) == (300, 300, 512)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +36,9 @@ def test_the_longest_name_fits() -> None:
         {"name": "\u200b\u200d"},
         {"name": "\u3164"},
         {"name": "Ann", "aliases": ("\ufeff",)},
-        {"name": "n" * 513},
+        {"name": "n" * 301},
+        {"name": "Ann", "aliases": ("n" * 301,)},
+        {"name": "Ann", "external_ids": {"hr": "7" * 513}},
         {"name": None},
         {"name": "Ann", "aliases": ("",)},
         {"name": "Ann", "aliases": (3,)},

@@ -127,6 +127,8 @@ _BUILT_IN_ROWS: Final = (
     ("status version", "project system product document", "state", "one",
      "string source_rank the current {}"),
     ("checkpoint", "task", "state", "one", "json authority the {} of the task"),
+    ("record", "document", "state", "one", "json authority what the {} of a program holds"),
+    ("transcript", "document", "state", "many", "json authority a message of the {}, in order"),
     ("owner", "project system document dataset", "ownership", "one", "entity authority the owner"),
     ("part_of", "any", "hierarchy", "one", "entity authority what it is a part of"),
     ("depends_on uses", "project system tool", "dependency", "many",

@@ -1,1 +1,1 @@
-"""Other frameworks: ADK."""
+"""Other frameworks: ADK, Anthropic, LangChain, LangGraph, OpenAI Agents, pydantic-ai."""

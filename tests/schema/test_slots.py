@@ -36,13 +36,18 @@ def refused(code: str) -> pytest.RaisesExc[InvalidInput]:
 
 def test_the_built_in_slots_are_those_of_the_table() -> None:
     slots = BUILT_IN_SLOTS.values()
-    assert len(BUILT_IN_SLOTS) == 64
+    assert len(BUILT_IN_SLOTS) == 66
     assert {s.name for s in slots if s.many} == set(MANY.split())
     assert {s.name for s in slots if s.precedence is Precedence.SOURCE_RANK} == set(RANKED.split())
     assert {s.name for s in slots if s.relates} == set(RELATIONS.split())
     assert {s.name for s in slots if s.value_type is ValueType.INSTANT} == {"deadline", "occurs_at"}
     assert {s.name for s in slots if s.value_type is ValueType.NUMBER} == {"budget", "quota"}
-    assert {s.name for s in slots if s.value_type is ValueType.JSON} == {"checkpoint", "schema"}
+    assert {s.name for s in slots if s.value_type is ValueType.JSON} == {
+        "checkpoint",
+        "record",
+        "schema",
+        "transcript",
+    }
     assert {s.name for s in slots if not s.subject_types} == {
         "allergy", "dislikes", "likes", "part_of", "related_to"}  # fmt: skip
 

@@ -15,6 +15,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any, Final, cast
 
 from ...schema.values import fields_of, items_of
@@ -32,20 +33,79 @@ _FORMATS: Final = frozenset(
 _MEMBER_KEYWORDS: Final = frozenset({"properties", "$defs"})
 _CHOICE_KEYWORDS: Final = frozenset({"anyOf", "oneOf", "prefixItems"})
 _SCHEMA_KEYWORDS: Final = frozenset({"items", "additionalProperties"})
+_INDIRECT_KEYWORDS: Final = frozenset({"$ref", "$defs", "patternProperties"})
 
 Schema = Mapping[str, Any]
 
 
 def answer_schema(schemas: Iterable[object]) -> Schema | None:
-    """Return the first schema whose answer is an object, the only root that every provider takes.
+    """Return the rules about the answer as one schema; None if no answer is an object.
 
-    Two schemas cannot be joined for a provider: each would close the objects of the other.
+    An object is the only root that every provider takes. What every rule allows, the schema
+    allows: a part about which two rules differ is said as the first says it, and a rule that
+    speaks of its parts by reference or by pattern stays away from what is joined.
+    `Envelope.check` holds the answer to each of them.
     """
+    objects: list[Schema] = []
     for schema in schemas:
         fields = fields_of(schema)
         if fields.get("type") == "object":
-            return fields
-    return None
+            objects.append(fields)
+
+    if len(objects) < 2:
+        return objects[0] if objects else None
+
+    # A reference means another part once its schema stands inside of a second one.
+    plain = [schema for schema in objects if not _is_indirect(schema)]
+    return reduce(_joined, plain) if plain else objects[0]
+
+
+def _joined(first: Schema, second: Schema) -> Schema:
+    """Return a schema that asks for what two schemas of objects ask for, as far as one can say."""
+    parts = {**_members(second), **_members(first)}
+    for name in _members(first).keys() & _members(second).keys():
+        ours = _members(first)[name]
+        theirs = _members(second)[name]
+        if _is_object(ours) and _is_object(theirs):
+            parts[name] = _joined(ours, theirs)
+
+    joined: dict[str, Any] = {**second, **first}
+    joined["properties"] = {name: parts[name] for name in _member_names(first, second)}
+    joined["required"] = _required_names(first, second)
+    if _is_closed(second):
+        joined["additionalProperties"] = False
+    return joined
+
+
+def _member_names(first: Schema, second: Schema) -> tuple[str, ...]:
+    """Return the members that neither of two schemas rules out, in the order of the first."""
+    names = tuple(dict.fromkeys([*_members(first), *_members(second)]))
+    for schema in (first, second):
+        if _is_closed(schema):
+            names = tuple(name for name in names if name in _members(schema))
+    return names
+
+
+def _required_names(first: Schema, second: Schema) -> list[Any]:
+    names = [*items_of(first.get("required")), *items_of(second.get("required"))]
+    return [*dict.fromkeys(names)]
+
+
+def _members(schema: Schema) -> Mapping[str, Any]:
+    return fields_of(schema.get("properties"))
+
+
+def _is_closed(schema: Schema) -> bool:
+    return schema.get("additionalProperties") is False
+
+
+def _is_object(schema: object) -> bool:
+    return fields_of(schema).get("type") == "object"
+
+
+def _is_indirect(schema: Schema) -> bool:
+    """Whether a schema names its parts by reference or by pattern, at any depth."""
+    return any(not _INDIRECT_KEYWORDS.isdisjoint(part) for part in _parts(schema))
 
 
 def is_strict(schema: Schema) -> bool:
@@ -69,7 +129,7 @@ def closed(schema: Schema) -> dict[str, Any] | None:
     """
     # An object that the rule opens on purpose would be closed against the rule's will.
     for part in _parts(schema):
-        if part.get("additionalProperties", False) is not False:
+        if part.get("additionalProperties", False) is not False or "patternProperties" in part:
             return None
 
     subset = _subset(schema, _CLOSED)
@@ -95,9 +155,14 @@ def opened(schema: Schema) -> dict[str, Any]:
 def _subset(schema: object, keywords: frozenset[str]) -> dict[str, Any]:
     """Return a schema with these keywords alone, at every depth."""
     subset: dict[str, Any] = {}
+    schema_fields = fields_of(schema)
 
-    for key, value in fields_of(schema).items():
+    for key, value in schema_fields.items():
         if key not in keywords or (key == "format" and value not in _FORMATS):
+            continue
+
+        # Without its patterns, a closed object would refuse the members that they allow.
+        if key == "additionalProperties" and "patternProperties" in schema_fields:
             continue
         if key in _MEMBER_KEYWORDS:
             members = fields_of(value)

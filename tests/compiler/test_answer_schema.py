@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from google.genai import types
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
 from tenure.compiler.envelope.envelope import Envelope
@@ -91,9 +94,95 @@ def test_a_rule_that_no_provider_can_hold_is_not_sent() -> None:
     )
 
 
-def test_the_first_schema_of_an_object_is_the_one_that_is_sent() -> None:
-    assert answer_schema([True, {"type": "array"}, PERSON, {"type": "object"}]) == PERSON
+def test_a_schema_of_something_else_than_an_object_is_not_sent() -> None:
+    assert answer_schema([True, {"type": "array"}, PERSON]) == PERSON
     assert answer_schema([]) is None
+
+
+CITY: dict[str, Any] = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "name": {"type": "string", "maxLength": 9}},
+    "required": ["city"],
+}
+
+
+def test_two_rules_about_the_answer_are_sent_as_one_schema() -> None:
+    request = envelope("gpt-5", {**CITY}, {**PERSON, "additionalProperties": True})
+    schema = request.render("openai")["response_format"]["json_schema"]["schema"]
+    assert sorted(schema["required"]) == ["city", "name"]
+    assert sorted(schema["properties"]) == ["city", "name"]
+    assert not request.check('{"city": "Rome"}').passed
+    assert not request.check('{"city": "Rome", "name": "too long by far"}').passed
+    assert request.check('{"city": "Rome", "name": "Sam"}').passed
+
+
+def test_a_closed_rule_rules_out_the_members_that_another_names() -> None:
+    for rules in ((PERSON, CITY), (CITY, PERSON)):
+        joined = answer_schema(rules)
+        assert joined is not None
+        assert [*joined["properties"]] == ["name"]
+        assert joined["additionalProperties"] is False
+
+
+def test_what_two_rules_say_of_an_object_inside_is_joined_too() -> None:
+    outer = [{"type": "object", "properties": {"who": part}} for part in (PERSON, CITY)]
+    joined = answer_schema(outer)
+    assert joined is not None
+    assert joined["properties"]["who"]["required"] == ["name", "city"]
+
+
+@pytest.mark.parametrize(
+    "indirect",
+    [
+        {"type": "object", "properties": {"a": {"$ref": "#/properties/b"}, "b": True}},
+        {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False},
+    ],
+)
+def test_a_rule_that_speaks_by_reference_or_pattern_is_joined_with_none(
+    indirect: dict[str, Any],
+) -> None:
+    assert answer_schema([indirect, PERSON]) == PERSON
+    assert answer_schema([indirect, indirect]) == indirect
+
+
+def test_an_object_whose_members_follow_a_pattern_is_closed_for_nobody() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {}},
+        "patternProperties": {"^x": {}},
+        "additionalProperties": False,
+    }
+    assert closed(schema) is None
+    assert "additionalProperties" not in opened(schema)
+
+
+MEMBER_NAMES = st.sampled_from(["a", "b", "c"])
+ANSWERS = st.recursive(
+    st.integers(0, 2) | st.sampled_from(["x", "y"]),
+    lambda inner: st.dictionaries(MEMBER_NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+RULES: st.SearchStrategy[dict[str, Any]] = st.recursive(
+    st.sampled_from([{}, {"type": "string"}, {"type": "integer", "maximum": 1}]),
+    lambda inner: st.fixed_dictionaries(
+        {"type": st.just("object"), "properties": st.dictionaries(MEMBER_NAMES, inner)},
+        optional={
+            "required": st.lists(MEMBER_NAMES, unique=True, max_size=2),
+            "additionalProperties": st.booleans() | inner,
+        },
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.lists(RULES, min_size=2, max_size=3), st.lists(ANSWERS, min_size=1, max_size=5))
+def test_what_every_rule_allows_the_joined_schema_allows(
+    rules: list[dict[str, Any]], answers: list[Any]
+) -> None:
+    joined = answer_schema(rules)
+    for answer in answers:
+        if joined is not None and all(Draft202012Validator(r).is_valid(answer) for r in rules):
+            assert Draft202012Validator(joined).is_valid(answer)
 
 
 def test_strict_is_a_closed_schema_that_requires_all_it_names() -> None:

@@ -7,7 +7,6 @@ guessed. The same readers rebuild a request from the JSON of a manifest.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -18,6 +17,7 @@ from typing import Any, Final, TypeVar, cast
 from ...schema.compile_terms import TimeoutClass, ToolProtocol
 from ...schema.errors import InvalidInput, did_you_mean, unknown
 from ...schema.interval import INF_US, MIN_US
+from ...schema.limits import check_number
 from ...schema.values import canonical_json, fields_of, items_of, micros
 from ...schema.vocabulary import Enforcement, parse, parse_level
 from ..budget.profiles import SIGNALS, risk_weight
@@ -66,7 +66,8 @@ def parse_request(task: str, **parameters: Any) -> CompileRequest:
     """A checked request from what a caller passed to `compile`.
 
     Raises:
-        InvalidInput: `bad_request`, `too_large`, `naive_datetime`, `unknown_vocabulary`.
+        InvalidInput: `bad_request`, `too_large`, `out_of_range`, `naive_datetime`,
+            `unknown_vocabulary`.
     """
     known = (*_READERS, "valid", "tx")
     for name in parameters:
@@ -164,7 +165,8 @@ def _json_value(path: str, raw: object) -> str:
 
 def _signals(path: str, raw: object) -> tuple[tuple[str, float], ...]:
     signals = fields_of(raw)
-    if raw and not signals:
+    names = cast("Mapping[object, object]", signals)
+    if (raw and not signals) or not all(isinstance(name, str) for name in names):
         raise bad_request(path, "give a mapping of signal names to numbers")
 
     for name in signals:
@@ -201,24 +203,36 @@ def _regions(path: str, raw: object) -> tuple[tuple[int, ...], ...]:
     return tuple(boxes)
 
 
-def _count(path: str, raw: object) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, int) or raw < 0:
-        raise bad_request(path, f"give a whole number of at least 0, not {raw!r}")
+def _finite(path: str, raw: object, expected: str) -> int | float:
+    """A number that int64 or a double holds; a larger one breaks arithmetic and even printing."""
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        raise bad_request(path, f"give {expected}, not {type(raw).__name__}")
+    check_number(raw, path)
     return raw
 
 
+def _count(path: str, raw: object) -> int:
+    number = _finite(path, raw, "a whole number of at least 0")
+    if not isinstance(number, int) or number < 0:
+        raise bad_request(path, f"give a whole number of at least 0, not {number}")
+    return number
+
+
 def _number(path: str, raw: object) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float) or not 0 <= raw < math.inf:
-        raise bad_request(path, f"give a number of at least 0, not {raw!r}")
-    return float(raw)
+    number = _finite(path, raw, "a number of at least 0")
+    if number < 0:
+        raise bad_request(path, f"give a number of at least 0, not {number}")
+    return float(number)
 
 
 def _share(path: str, raw: object) -> float | None:
     if raw is None:
         return None
-    if _number(path, raw) > 1:
-        raise bad_request(path, f"give a number from 0 to 1, not {raw!r}")
-    return _number(path, raw)
+
+    number = _number(path, raw)
+    if number > 1:
+        raise bad_request(path, f"give a number from 0 to 1, not {number}")
+    return number
 
 
 def _flag(path: str, raw: object) -> bool:
@@ -264,9 +278,7 @@ def _vector(path: str, raw: object) -> tuple[int, ...]:
 
 
 def _component(path: str, raw: object) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise bad_request(path, f"give numbers, not {raw!r}")
-    return float(raw)
+    return float(_finite(path, raw, "numbers"))
 
 
 def _items(kind: type[Any]) -> Reader:

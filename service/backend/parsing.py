@@ -72,7 +72,7 @@ def share(value: object, field: str) -> float:
     """Return a number of 0 to 1."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
-    raise InvalidInput(f"{field} {value!r} must lie in 0 to 1", code="out_of_range", field=field)
+    raise InvalidInput(f"{field} must be a number of 0 to 1", code="out_of_range", field=field)
 
 
 def entity_ref(members: Mapping[str, Any]) -> EntityRef:

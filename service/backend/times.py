@@ -40,7 +40,7 @@ def instant(value: Moment, *, field: str) -> int:
         return micros(value)
 
     raise InvalidInput(
-        f"{field} {value!r} is no time; give ISO 8601 text with a zone, such as "
+        f"{field} is no time but {type(value).__name__}; give ISO 8601 text with a zone, such as "
         "2026-06-06T12:00:00Z, or an aware datetime",
         code="bad_time",
         field=field,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,20 @@ from tenure.service.writing.event_lines import Line, Reading, read
 SAM = "Sam Rivera"
 SECRET = "AKIAQ7PLMB4ZWX2RTNVD"
 LIMIT_S = 5.0  # a second on a free machine
+LIMIT_BYTES = 200_000_000
 FEW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 QUIET = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
+
+@contextmanager
+def in_little_memory() -> Iterator[None]:
+    """Fail where what Python allocates inside of the block passes the bound at any moment."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < LIMIT_BYTES
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +94,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_bad_field_is_refused_soon_and_by_code(memory: Memory, name: str) -> None:
     fields, code = BAD[name]
     began = time.perf_counter()
-    with pytest.raises(TenureError) as caught:
+    with in_little_memory(), pytest.raises(TenureError) as caught:
         memory.write(**{"subject": SAM, "slot": "office", "value": "Rome", **fields})
     assert caught.value.code == code
     assert time.perf_counter() - began < LIMIT_S
@@ -159,6 +173,52 @@ def test_any_request_is_compiled_or_refused_by_code(memory: Memory, fields: dict
         assert error.code
 
 
+REQUESTS: dict[str, tuple[dict[str, Any], str]] = {
+    "deep evidence": ({"evidence": nested(9_999)}, "bad_request"),
+    "huge budget": ({"budget_tokens": 10**400}, "out_of_range"),
+    "huge budget below zero": ({"budget_tokens": -(10**5_000)}, "out_of_range"),
+    "huge reserve": ({"reserve_tokens": 10**5_000}, "out_of_range"),
+    "no budget": ({"budget_tokens": -1}, "bad_request"),
+    "huge signal": ({"signals": {"dialogue_depth": 10**5_000}}, "out_of_range"),
+    "huge time": ({"valid": 10**5_000}, "bad_time"),
+    "huge picture": (
+        {"evidence": [{"kind": "image", "uri": "x", "width": 10**400, "height": 1}]},
+        "out_of_range",
+    ),
+    "endless recording": (
+        {"evidence": [{"kind": "audio", "uri": "x", "seconds": float("inf")}]},
+        "out_of_range",
+    ),
+    "huge vector": ({"query_vector": [10**5_000]}, "bad_request"),
+    "nan vector": ({"query_vector": [float("nan")]}, "out_of_range"),
+    "lone surrogate": ({"goal": "\ud800"}, "bad_request"),
+    "many pieces": ({"constraints": ["x"] * 200_000}, "too_large"),
+    "number for a name": ({"signals": {1: 1}}, "bad_request"),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_bad_request_is_refused_soon_and_by_code(memory: Memory, name: str) -> None:
+    fields, code = REQUESTS[name]
+    began = time.perf_counter()
+    with in_little_memory(), pytest.raises(TenureError) as caught:
+        memory.compile("code_generation", **fields)
+    assert caught.value.code == code
+    assert time.perf_counter() - began < LIMIT_S
+    assert len(str(caught.value)) < 1_000
+
+
+def test_a_number_of_thousands_of_digits_is_no_time_and_no_share(memory: Memory) -> None:
+    calls: tuple[tuple[str, Callable[[Any], object]], ...] = (
+        ("bad_time", lambda number: memory.as_of(valid=number)),
+        ("out_of_range", lambda number: memory.write(SAM, "office", "R", confidence=number)),
+    )
+    for code, call in calls:
+        with pytest.raises(TenureError) as caught:
+            call(10**5_000)
+        assert caught.value.code == code
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -171,7 +231,7 @@ def test_any_request_is_compiled_or_refused_by_code(memory: Memory, fields: dict
 )
 def test_a_hostile_line_is_refused_soon(text: str, code: str) -> None:
     began = time.perf_counter()
-    with pytest.raises(InvalidInput) as caught:
+    with in_little_memory(), pytest.raises(InvalidInput) as caught:
         read(Line(1, text), Reading())
     assert caught.value.code == code
     assert time.perf_counter() - began < LIMIT_S
@@ -183,10 +243,21 @@ def test_a_packed_line_without_an_end_is_refused_by_its_number(tmp_path: Path) -
         for _ in range(64):
             packed.write(b"x" * LINE_BYTES)
         packed.write(b'\n{"subject": "Sam", "slot": "office", "value": "Rome"}\n')
-    with connect(":memory:") as memory:
+    with connect(":memory:") as memory, in_little_memory():
         report = memory.ingest(path, keep_going=True)
     assert [(line.line, line.code) for line in report.rejected] == [(1, "too_large")]
     assert report.events == 1
+
+
+def test_a_packed_export_without_an_end_is_refused_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=9) as packed:
+        for _ in range(512):
+            packed.write(b" " * LINE_BYTES)
+    began = time.perf_counter()
+    with connect(":memory:") as memory, in_little_memory(), pytest.raises(TenureError):
+        memory.restore(path)
+    assert time.perf_counter() - began < LIMIT_S
 
 
 def test_the_rejects_follow_no_link(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ PARTS = {
     "Entities": "service/stewardship/entities.py",
     "Matching": "service/stewardship/matching.py",
     "Reviews": "service/stewardship/reviews.py",
+    "Transfer": "service/stewardship/transfer.py",
     "Session": "service/sessions/session.py",
 }
 """The classes of the client that do work, with their modules."""

@@ -58,6 +58,7 @@ from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_groups import CaseGroup
 from ..stewardship.review_page import QueueState, ReviewPage
 from ..stewardship.reviews import Reviews
+from ..stewardship.transfer import Transfer
 from ..visual.plane import TimePlane
 from ..writing.ingest import IngestReport
 from ..writing.vocabulary import Words
@@ -93,6 +94,7 @@ PARTS: Final[Mapping[str, type]] = MappingProxyType(
         "resolution": Matching,
         "envelopes": Envelopes,
         "reviews": Reviews,
+        "transfer": Transfer,
         "view": View,
         "vocabulary": Words,
     }
@@ -214,6 +216,9 @@ EMBEDDED_ONLY: Final[Mapping[str, str]] = MappingProxyType(
         "ingest": "reads a path of this machine; POST /v1/import takes the lines",
         "export": "writes a path of this machine",
         "restore": "reads a path of this machine",
+        "transfer.export": "writes a path of this machine",
+        "transfer.restore": "reads a path of this machine",
+        "transfer.abort": "ends what restore began on this machine",
         "session": "the window belongs to the process that runs the agent",
         "entities.export": "writes a path of this machine",
         "resolution.model": "a value of this process; the client's scorer is set by connect",

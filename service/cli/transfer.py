@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ...schema.errors import InvalidInput
+from ...schema.errors import InvalidInput, Unavailable
 from ..visual.text import when
 from .frame import answer, examples, frame_of, note, open_memory, require_store
 from .show import Columns
 
 if TYPE_CHECKING:
     from ...store.sqlite.store import SqliteStore
+    from ...store.transfer.restore import RestoreProgress
+
+_TELL_EACH_S: Final = 2.0
+"""Seconds between two lines that say how far an import is."""
 
 app = typer.Typer()
 
@@ -40,16 +48,70 @@ def export(
 
 
 @app.command(
-    "import", epilog=examples("tenure --store new.db import team.jsonl.gz", "tenure import - < t")
+    "import",
+    epilog=examples(
+        "tenure --store new.db import team.jsonl.gz",
+        "tenure import team.jsonl.gz --resume",
+        "tenure import --abort",
+    ),
 )
 def import_file(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(help="An export; .gz too, - is standard input.")],
+    file: Annotated[
+        str, typer.Argument(help="An export; .gz too, - is standard input.", show_default=False)
+    ] = "",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an import that was interrupted.")
+    ] = False,
+    abort: Annotated[
+        bool, typer.Option("--abort", help="Take back an import that was interrupted.")
+    ] = False,
 ) -> None:
-    """Restore an export into an empty tenant, or not at all."""
+    """Restore an export into an empty tenant, in groups; until the last one nobody may read it."""
+    if abort == bool(file) or (abort and resume):
+        raise InvalidInput(
+            "name the file of an export, or say --abort alone to take an import back",
+            code="bad_settings",
+        )
+
     with open_memory(context, create=True) as memory:
-        report = memory.restore(file)
+        if abort:
+            memory.transfer.abort()
+            answer(context, {"aborted": True}, "the import was taken back; the tenant is empty")
+            return
+
+        with _telling(file):
+            report = memory.transfer.restore(file, resume=resume, watch=_Told().tell)
     answer(context, report, f"{report.records:,} records restored into tenant {report.tenant}")
+
+
+@dataclass(slots=True)
+class _Told:
+    """When it was last said how far an import is."""
+
+    at_s: float = field(default_factory=time.monotonic)
+
+    def tell(self, progress: RestoreProgress) -> None:
+        """Say it on standard error, some seconds apart."""
+        now_s = time.monotonic()
+        if now_s - self.at_s < _TELL_EACH_S:
+            return
+
+        self.at_s = now_s
+        if progress.total:
+            note(f"{progress.records_written:,} of {progress.total:,} records written")
+        else:
+            note(f"{progress.lines_checked:,} lines checked")
+
+
+@contextmanager
+def _telling(file: str) -> Generator[None]:
+    """Say how to go on when the store gives up in the middle."""
+    try:
+        yield
+    except (Unavailable, KeyboardInterrupt):
+        note(f"what was written stays; go on with: tenure import {file} --resume")
+        raise
 
 
 @app.command(epilog=examples("tenure --store team.db backup team-backup.db"))

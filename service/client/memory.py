@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ..stewardship.matching import Matching
     from ..stewardship.operations import Steward
     from ..stewardship.reviews import Reviews
-    from ..stewardship.transfer import TransferReport
+    from ..stewardship.transfer import Transfer, TransferReport
     from ..writing.ingest import IngestReport, Progress
     from ..writing.vocabulary import Words
     from ..writing.write import Writer
@@ -210,26 +210,28 @@ class Memory(Caller):
     ) -> TransferReport:
         """Write everything of the tenant into a file (`.gz` is packed); privileged.
 
-        The file is lossless on both axes and only its owner may read it; with `keys` it holds
-        the tenant's secret keys. It appears whole or not at all.
+        The file is lossless and only its owner may read it; `keys` adds the tenant's secret keys.
 
         Raises:
             Conflict: `file_exists`, unless `replace`.
         """
-        from ..stewardship.transfer import Transfer
+        return self.transfer.export(path, keys=keys, replace=replace)
 
-        return Transfer(self.backend, self.principal).export(path, keys=keys, replace=replace)
-
-    def restore(self, path: str | Path) -> TransferReport:
-        """Restore an export into this tenant, which must be empty; privileged.
+    def restore(self, path: str | Path, *, resume: bool = False) -> TransferReport:
+        """Restore an export into this tenant, which must be empty, or `resume`; privileged.
 
         Raises:
-            Conflict: `tenant_not_empty`.
+            Conflict: `tenant_not_empty`; `in_progress`, without `resume`.
             InvalidInput: `bad_export`; nothing was written.
         """
+        return self.transfer.restore(path, resume=resume)
+
+    @property
+    def transfer(self) -> Transfer:
+        """Return the tenant as a file: `.export`, `.restore` that can be watched, `.abort`."""
         from ..stewardship.transfer import Transfer
 
-        return Transfer(self.backend, self.principal).restore(path)
+        return Transfer(self.backend, self.principal)
 
     def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
         """Return the view of (valid, tx); None means now.
@@ -392,11 +394,7 @@ class Memory(Caller):
         return self._steward().promote(object_id, scope)
 
     def sweep(self, *, dry_run: bool = False, limit: int = 500) -> SweepReceipt:
-        """Retire what has decayed below its threshold, `limit` objects a transaction.
-
-        Raises:
-            Forbidden: `privilege_required`.
-        """
+        """Retire what has decayed below its threshold, `limit` objects at once; privileged."""
         return self._steward().sweep(dry_run=dry_run, limit=limit)
 
     def close_scope(self, kind: str, scope: str) -> SweepReceipt:

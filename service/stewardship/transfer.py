@@ -20,7 +20,8 @@ from typing import IO, cast
 from ...schema.errors import Conflict, Unavailable
 from ...schema.limits import RECORD_BYTES
 from ...schema.principal import OPERATE
-from ...store.transfer.transfer import export_lines, restore
+from ...store.transfer.restore import Watch, restore
+from ...store.transfer.transfer import export_lines
 from ...store.transfer.whole_file import whole_file
 from ..backend.caller import Caller
 from ..writing.event_lines import STDIN, Line, opened
@@ -42,7 +43,9 @@ class TransferReport:
 class Transfer(Caller):
     """The export and the restore of one caller's tenant."""
 
-    def export(self, path: str | Path, *, keys: bool, replace: bool) -> TransferReport:
+    def export(
+        self, path: str | Path, *, keys: bool = True, replace: bool = False
+    ) -> TransferReport:
         """Write the tenant into a file and report what was written.
 
         Raises:
@@ -61,11 +64,17 @@ class Transfer(Caller):
 
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys)
 
-    def restore(self, path: str | Path) -> TransferReport:
+    def restore(
+        self, path: str | Path, *, resume: bool = False, watch: Watch | None = None
+    ) -> TransferReport:
         """Restore an export into this tenant, which must be empty.
 
+        It is written in groups, and `watch` is told how far it is. Until the last one stands
+        the tenant answers nobody. One that was interrupted goes on with `resume` and the same
+        file, or is taken back by `abort`.
+
         Raises:
-            Conflict: `tenant_not_empty`.
+            Conflict: `tenant_not_empty`; `in_progress` without `resume`, or for another file.
             Forbidden: `privilege_required`.
             InvalidInput: `bad_export`, with the number of the line; nothing was written.
         """
@@ -79,9 +88,19 @@ class Transfer(Caller):
                 yield line.text
 
         with opened(path, most=RECORD_BYTES) as lines:
-            restore(texts(lines), self.backend.store, self._tenant)
+            restore(texts(lines), self.backend.store, self._tenant, resume=resume, watch=watch)
 
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys=False)
+
+    def abort(self) -> None:
+        """Take back a restore that is not complete: the tenant is empty again.
+
+        Raises:
+            Conflict: `no_import`.
+            Forbidden: `privilege_required`.
+        """
+        self.principal.require(OPERATE)
+        self.backend.store.abort_import(self._tenant)
 
 
 @contextmanager

@@ -23,12 +23,14 @@ from ...schema.record_json import to_plain
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
 from ..port.audit import GENESIS, chain_digest
+from ..port.importing import ImportJournal
 from ..port.store import Batch, Clock, VectorRow
 from . import codec, register_codec, sessions
 from .calls import Writes
 from .codec import Properties
 from .cypher import core as cypher
 from .cypher import register
+from .importing import journal_of
 
 LARGEST: Final = 1_000
 """Rows of one statement."""
@@ -58,6 +60,8 @@ class ClockCounters:
     definitions: int
     digest: bytes
     """The digest of the last event."""
+    journal: ImportJournal | None = None
+    """How far an import has come, as the lock met it."""
     last_write: Properties = field(default_factory=dict[str, Any])
     """What this transaction last wrote to the clock node."""
 
@@ -70,6 +74,7 @@ class ClockCounters:
             norms=record["norms"],
             definitions=record["definitions"],
             digest=bytes(record["digest"] or GENESIS),
+            journal=journal_of(record),
         )
 
     def number(self) -> int:

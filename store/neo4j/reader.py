@@ -21,6 +21,7 @@ from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from ..port.importing import import_in_progress
 from ..port.records import Names, NextReads
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
@@ -43,6 +44,7 @@ from .calls import Reads
 from .cypher import core as cypher
 from .cypher import identity as cypher_identity
 from .cypher import register
+from .importing import journal_of
 from .prefetch import Prefetch
 
 _LAST_ID = "\uffff"
@@ -69,6 +71,9 @@ class Neo4jReader:
             )
 
         (opening,) = records
+        journal = journal_of(opening["journal"])
+        if journal is not None:
+            raise import_in_progress(journal)
 
         self._clock = clock_of(opening)
         self._definitions = int(opening["definitions"])

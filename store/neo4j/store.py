@@ -25,11 +25,12 @@ from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Conflict, Unavailable
 from ...schema.interval import MIN_US
+from ..port.importing import ImportJournal, ImportStep
 from ..port.records import Names
 from ..port.store import Migration, Result, VectorRow
 from ..port.targets import Resolve, Target
 from ..port.vectors import Vectors
-from . import applying, checking, schema
+from . import applying, checking, importing, schema
 from .calls import CallLimits, Pauses, Reads, ServerLink, Writes, retryable
 from .connect import DriverSettings, connect, our_errors
 from .cypher import core as cypher
@@ -175,6 +176,29 @@ class Neo4jStore:
                 return work(tx)
 
         return self._retry(tenant, attempt)
+
+    def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
+        """Run a step of an import, and keep the journal it returns; it may run several times."""
+
+        def attempt() -> ImportJournal | None:
+            with self._transaction(self.link(tenant), tenant) as tx:
+                tx.lock(importing=True)
+                journal = step(tx, tx.counters.journal)
+                importing.keep_journal(tx.calls, journal)
+                return journal
+
+        return self._retry(tenant, attempt)
+
+    def abort_import(self, tenant: str) -> None:
+        """Remove all that an import in progress has written; the tenant and its keys stay.
+
+        Raises:
+            Conflict: `no_import`.
+        """
+        self.import_step(tenant, importing.begin_abort)
+        importing.remove_all(
+            lambda work: self._retry(tenant, lambda: self._run_alone(tenant, work))
+        )
 
     def _retry(self, tenant: str, attempt: Callable[[], Result]) -> Result:
         """Run a unit of work until it succeeds or may not be tried again."""
@@ -323,7 +347,13 @@ class Neo4jStore:
         )
 
     def check(self, tenant: str) -> tuple[str, ...]:
-        """One sentence for each broken invariant; empty when all hold."""
+        """One sentence for each broken invariant; empty when all hold.
+
+        Raises:
+            Conflict: `in_progress`.
+        """
+        with self.reading(tenant):  # refuses a tenant whose import is not complete
+            pass
         with self.link(tenant).reads(tenant) as calls:
             return tuple(checking.violations(calls))
 

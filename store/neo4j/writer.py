@@ -20,6 +20,7 @@ from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault, NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import Sight
+from ..port.importing import import_in_progress
 from ..port.sessions import SessionHead, SessionPlace
 from ..port.store import (
     ActionRecord,
@@ -57,8 +58,12 @@ class Neo4jWriteTx:
         """How many statements were run so far."""
         return self._calls.count
 
-    def lock(self) -> Clock:
-        """Take the tenant's write lock and return its counters; first call of all."""
+    def lock(self, *, importing: bool = False) -> Clock:
+        """Take the tenant's write lock and return its counters; first call of all.
+
+        Raises:
+            Conflict: `in_progress`, unless the transaction is a step of the import.
+        """
         if self._counters is None:
             records = self._calls.rows(cypher.LOCK)
             if not records:
@@ -66,7 +71,10 @@ class Neo4jWriteTx:
                     "this store holds no such tenant; call ensure first", code="unknown_tenant"
                 )
 
-            self._counters = ClockCounters.from_record(records[0])
+            counters = ClockCounters.from_record(records[0])
+            if counters.journal is not None and not importing:
+                raise import_in_progress(counters.journal)
+            self._counters = counters
 
         return self._counters.clock
 

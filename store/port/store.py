@@ -23,6 +23,7 @@ from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
 from ...schema.entity import Alias, Judgement, Review
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from .importing import Importing
 from .records import (
     ActionClosing,
     ActionRecord,
@@ -429,7 +430,7 @@ class Reader(IdentityReads, Protocol):
         ...
 
 
-class Store(Protocol):
+class Store(Importing, Protocol):
     """A store of many tenants."""
 
     @property

@@ -20,10 +20,13 @@ from typing import Final
 
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
 from ...schema.interval import MIN_US
+from ..port.importing import import_in_progress, no_import
 from ..port.store import Migration
+from . import importing
 from .caches import Caches
 from .connection import Tuning, connect, our_errors, transaction
 from .sql import core as sql
+from .sql import importing as import_sql
 from .sql.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
 KEY_BYTES: Final = 32
@@ -45,6 +48,8 @@ class Partition:
         self._guard = Lock()
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
+        self._complete = False
+        """Whether the tenant has writes and no import in progress: no other can begin then."""
         self.checkpoint_due = False
         """An erasure is still to be flushed out of the write-ahead log."""
         self._writer = connect(path, tuning)
@@ -82,13 +87,44 @@ class Partition:
             self.turn.release()
 
     @contextmanager
+    def altering(self) -> Generator[sqlite3.Connection]:
+        """Hold the writer's place in a transaction for what takes no stamp.
+
+        Raises:
+            Conflict: `in_progress`.
+            Unavailable: `store_busy`, `store_closed`.
+        """
+        with self.taking_turn() as db, transaction(db):
+            self.require_complete(db)
+            yield db
+
+    def require_complete(self, db: sqlite3.Connection) -> None:
+        """Refuse a snapshot of a tenant whose import is not complete.
+
+        Raises:
+            Conflict: `in_progress`.
+        """
+        if self._complete:
+            return
+
+        journal = importing.journal(db)
+        if journal is not None:
+            raise import_in_progress(journal)
+        self._complete = db.execute(import_sql.STAMPED).fetchone()[0] > 0
+
+    @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:
-        """Hand out a reading connection inside a transaction: one snapshot."""
+        """Hand out a reading connection inside a transaction: one snapshot.
+
+        Raises:
+            Conflict: `in_progress`.
+        """
         db = self._take()
         try:
             with our_errors(self.path):
                 db.execute("BEGIN")
                 try:
+                    self.require_complete(db)
                     yield db
                 finally:
                     db.execute("ROLLBACK")
@@ -101,6 +137,7 @@ class Partition:
         db = self._take()
         try:
             with our_errors(self.path):
+                self.require_complete(db)
                 yield db
         finally:
             self._give(db)
@@ -111,6 +148,7 @@ class Partition:
         self._require_open()
         with closing(connect(self.path, self._tuning)) as db, our_errors(self.path):
             db.execute("BEGIN")
+            self.require_complete(db)
             yield db
 
     def _take(self) -> sqlite3.Connection:
@@ -269,11 +307,38 @@ def _migrate(db: sqlite3.Connection, path: Path, tenant: str, key: bytes | None)
         db.execute(statement)
 
     if version == 0:
-        db.execute(sql.CREATE_META, (tenant,))
-        db.execute(sql.CREATE_COUNTER, (MIN_US,))
-        db.execute(sql.PUT_KEY, (0, key or os.urandom(KEY_BYTES)))
+        _found_tenant(db, tenant, [key or os.urandom(KEY_BYTES)])
 
     _mark(db)
+
+
+def _found_tenant(db: sqlite3.Connection, tenant: str, keys: Iterable[bytes]) -> None:
+    """Write what a tenant has before its first write."""
+    db.execute(sql.CREATE_META, (tenant,))
+    db.execute(sql.CREATE_COUNTER, (MIN_US,))
+    db.executemany(sql.PUT_KEY, enumerate(keys))
+
+
+def start_over(path: Path, tenant: str, tuning: Tuning) -> None:
+    """Make a file whose import is not complete that of a new tenant with the same keys.
+
+    Raises:
+        Conflict: `no_import`; nothing was changed.
+    """
+    with closing(connect(path, tuning)) as db, our_errors(path):
+        # Triggers let nobody delete history, so tables are made anew; they go in any order.
+        db.execute("PRAGMA foreign_keys = OFF")
+        with transaction(db):
+            if importing.journal(db) is None:
+                raise no_import()
+
+            keys = [secret for (secret,) in db.execute(sql.KEYS)]
+            for (name,) in db.execute(import_sql.TABLES).fetchall():
+                db.execute(f'DROP TABLE "{name}"')
+
+            for statement in _steps_between(0, SCHEMA_VERSION):
+                db.execute(statement)
+            _found_tenant(db, tenant, keys)
 
 
 def _mark(db: sqlite3.Connection) -> None:

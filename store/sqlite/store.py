@@ -22,10 +22,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import NotFound, Unavailable
+from ..port.importing import ImportJournal, ImportStep
 from ..port.records import Names
 from ..port.store import ManifestRecord, Migration, Result, VectorRow
-from .connection import Tuning, transaction
-from .partition import Partition, create, migrate
+from .caches import Caches
+from .connection import Tuning
+from .partition import Partition, create, migrate, start_over
 from .reader import SqliteReader
 from .sql import core as sql
 
@@ -134,6 +136,35 @@ class SqliteStore:
         with self.writing(tenant) as tx:
             return work(tx)
 
+    def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
+        """Run a step of an import, and keep the journal it returns."""
+        from . import importing
+        from .writer import SqliteWriteTx
+
+        partition = self._partition(tenant)
+        with partition.taking_turn() as db:
+            tx = SqliteWriteTx(partition, db)
+            try:
+                tx.lock(importing=True)
+                journal = step(tx, importing.journal(db))
+                importing.keep_journal(db, journal)
+                tx.finish()
+            finally:
+                tx.abandon()
+
+        return journal
+
+    def abort_import(self, tenant: str) -> None:
+        """Remove all that an import in progress has written; the tenant and its keys stay.
+
+        Raises:
+            Conflict: `no_import`.
+        """
+        partition = self._partition(tenant)
+        with partition.taking_turn():
+            start_over(partition.path, tenant, self._tuning)
+            partition.caches = Caches()  # the old ones know numbers of what is gone
+
     def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number."""
         with self._partition(tenant).asking() as db:
@@ -143,7 +174,7 @@ class SqliteStore:
         """Append a vocabulary definition when the list still has `after` entries."""
         from . import apply
 
-        with self._partition(tenant).taking_turn() as db, transaction(db):
+        with self._partition(tenant).altering() as db:
             if db.execute(sql.COUNT_DEFINITIONS).fetchone()[0] != after:
                 return False
             apply.define(db, definition)
@@ -153,7 +184,7 @@ class SqliteStore:
         """Add or replace vectors; takes no stamp."""
         from . import apply
 
-        with self._partition(tenant).taking_turn() as db, transaction(db):
+        with self._partition(tenant).altering() as db:
             apply.put_vectors(db, rows)
 
     def put_manifest(
@@ -162,7 +193,7 @@ class SqliteStore:
         """Store a manifest, the objects it compiled and its policy pack; idempotent."""
         from . import apply
 
-        with self._partition(tenant).taking_turn() as db, transaction(db):
+        with self._partition(tenant).altering() as db:
             record = ManifestRecord(
                 envelope_id=envelope_id,
                 manifest=manifest,
@@ -175,7 +206,7 @@ class SqliteStore:
         """Record that objects were used."""
         from . import apply
 
-        with self._partition(tenant).taking_turn() as db, transaction(db):
+        with self._partition(tenant).altering() as db:
             apply.use(db, object_ids, at_us)
 
     def check(self, tenant: str) -> tuple[str, ...]:

@@ -55,10 +55,16 @@ class SqliteWriteTx:
 
     # --- its life
 
-    def lock(self) -> Clock:
-        """Take the tenant's write lock and return its counters; first call of all."""
+    def lock(self, *, importing: bool = False) -> Clock:
+        """Take the tenant's write lock and return its counters; first call of all.
+
+        Raises:
+            Conflict: `in_progress`, unless the transaction is a step of the import.
+        """
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
+            if not importing:
+                self._partition.require_complete(self._db)
             self._seq = self._counters_now().seq
             self._lookups = self._partition.caches.known_at(self._seq)
         return self._clock()

@@ -1,26 +1,24 @@
-"""Export and restore: a tenant as JSON Lines, lossless on both axes, from any store to any.
+"""A tenant as JSON Lines, lossless on both axes: what an export writes and a restore checks.
 
 The first line is a header (format, tenant, counters, and for the privileged the secret
 keys), then one record a line in the order of `RecordKind`, then a footer with the counts and
 the SHA-256 of all lines before it, so that a truncated or altered file is noticed. An export
-streams out of one snapshot. A restore reads everything once and checks it before it writes
-anything, then applies it in batches inside one transaction: into an empty tenant, or not at
-all. Ids, stamps, row numbers and times are kept; what is derived is rebuilt.
+streams out of one snapshot. Everything is checked before `restore` writes anything of it. Ids,
+stamps, row numbers and times are kept; what is derived is rebuilt.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, islice
-from typing import IO, Any, Final, cast
+from typing import Any, Final, cast
 
 from ...schema.claim import Assertion, Edge, MentionLink, Row
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
-from ...schema.errors import Conflict, InvalidInput, TenureError
+from ...schema.errors import InvalidInput, TenureError
+from ...schema.interval import MIN_US
 from ...schema.limits import check_json
 from ...schema.record_json import from_plain, to_plain
 from ...schema.terms import TERMS_VERSION
@@ -39,23 +37,15 @@ from ..port.store import (
     Reader,
     RecordKind,
     SlotRecord,
-    Store,
     StoredReceipt,
     Tombstone,
     TxEvent,
     Usage,
     VectorRow,
-    WriteTx,
 )
 
 FORMAT: Final = 2
 """The number of this format; a reader takes older ones and refuses newer ones."""
-
-CHUNK: Final = 1_000
-"""Records applied in one statement's batch."""
-
-_IN_MEMORY: Final = 1 << 23
-"""Bytes of a checked export that are kept in memory rather than in a temporary file."""
 
 _TYPES: Final[dict[RecordKind, type]] = {
     RecordKind.EVENT: TxEvent,
@@ -111,11 +101,14 @@ _FIELD: Final = {
 """The field of a batch that takes the records of a kind as they are."""
 
 
+_NO_EVENT: Final = 0, MIN_US
+"""Sequence number and stamp of a tenant without a write."""
+
 _HEADER: Final = ("tenure_export", "tenant", "seq", "last_us", "next_vid", "keys")
 
 
 @dataclass(frozen=True, slots=True)
-class _Header:
+class ExportHeader:
     """What an export says of itself."""
 
     tenure_export: int
@@ -126,7 +119,7 @@ class _Header:
     keys: tuple[bytes, ...]
 
     def clock(self, seq: int, last_us: int) -> Clock:
-        """Return the counters at a point of the restore; vectors count anew."""
+        """The counters at a point of the restore; vectors count anew."""
         return Clock(seq, last_us, self.next_vid, 0)
 
 
@@ -174,34 +167,26 @@ class _Tally:
         return {"end": {"counts": self.counts, "sha256": self.digest.hexdigest()}}
 
 
-def restore(lines: Iterable[str], store: Store, tenant: str) -> None:
-    """Write an export into an empty tenant, which is made when it is not there.
+@dataclass(frozen=True, slots=True)
+class CheckedExport:
+    """What is known of an export of which every line was checked."""
 
-    The tenant takes over the keys of a privileged export and keeps its own otherwise.
+    header: ExportHeader
+    digest: str
+    """The SHA-256 of its lines, in hex, as its footer states it."""
+    records: int
+
+
+def check_lines(
+    lines: Iterable[str], keep: Callable[[str], object], watch: Callable[[int], None]
+) -> CheckedExport:
+    """Check every line, and hand on those that hold a record; `watch` is told how many so far.
 
     Raises:
-        Conflict: `tenant_not_empty`.
-        InvalidInput: `bad_export`, with the number of the first bad line; nothing was written.
+        InvalidInput: `bad_export`, with the number of the first bad line.
     """
-    with tempfile.SpooledTemporaryFile(
-        _IN_MEMORY, "w+", encoding="utf-8", newline="\n"
-    ) as lines_checked:
-        header = _check_lines(lines, lines_checked.write)
-        store.ensure(tenant)
-        with store.writing(tenant) as tx:
-            clock = tx.lock()
-            if clock.seq or clock.next_vid > 1:
-                raise Conflict(
-                    "the tenant has writes of its own; restore into a new one",
-                    code="tenant_not_empty",
-                )
-            lines_checked.seek(0)
-            _apply(tx, header, lines_checked)
-
-
-def _check_lines(lines: Iterable[str], keep: Callable[[str], object]) -> _Header:
-    """Check every line, and hand on those that hold a record."""
     tally, header, place, number, is_complete = _Tally(), None, 0, 0, False
+    counters: tuple[int, int] | None = None
     for number, raw in enumerate(lines, start=1):
         line = raw.rstrip("\r\n")
         plain = _parse_line(line, number)
@@ -219,13 +204,18 @@ def _check_lines(lines: Iterable[str], keep: Callable[[str], object]) -> _Header
             if _ORDER.get(kind, -1) < place:
                 raise _bad(number, f"a record of kind {kind!r} is unknown or out of order")
             place = _ORDER[kind]
-            _record(kind, plain.get("record"), number, header)
+            record = _record(kind, plain.get("record"), number, header)
+            if isinstance(record, TxEvent):
+                counters = record.seq, record.tx
             keep(tally.add(line, kind) + "\n")
+            watch(number)
 
     if header is None or not is_complete:
         raise _bad(number + 1, "the export ends too early: its footer is missing")
+    if (counters or _NO_EVENT) != (header.seq, header.last_us):
+        raise _bad(1, "its counters are not those of its events")
 
-    return header
+    return CheckedExport(header, tally.digest.hexdigest(), sum(tally.counts.values()))
 
 
 def _bad(number: int, reason: str) -> InvalidInput:
@@ -255,7 +245,7 @@ def _parse_line(line: str, number: int) -> dict[str, Any]:
     return cast(dict[str, Any], plain)
 
 
-def _header(plain: dict[str, Any], number: int) -> _Header:
+def _header(plain: dict[str, Any], number: int) -> ExportHeader:
     if plain.get("tenure_export") not in (1, FORMAT) or plain.get("terms") != TERMS_VERSION:
         raise _bad(
             number,
@@ -264,14 +254,14 @@ def _header(plain: dict[str, Any], number: int) -> _Header:
         )
 
     try:
-        header: _Header = from_plain(_Header, {name: plain.get(name) for name in _HEADER})
+        header: ExportHeader = from_plain(ExportHeader, {name: plain.get(name) for name in _HEADER})
     except ValueError as error:
         raise _bad(number, str(error)) from error
 
     return header
 
 
-def _record(kind: str, plain: Any, number: int, header: _Header) -> Any:
+def _record(kind: str, plain: Any, number: int, header: ExportHeader) -> Any:
     if header.tenure_export == 1 and kind == RecordKind.CLAIM.value:
         plain = _with_authorship(plain)
 
@@ -295,28 +285,20 @@ def _with_authorship(plain: Any) -> Any:
     return {**fields_of(plain), "details": {**details, "authorship": authorship}}
 
 
-def _apply(tx: WriteTx, header: _Header, lines: IO[str]) -> None:
-    seq, last_us = 0, tx.lock().last_us
-    tx.apply(Batch(clock=header.clock(seq, last_us), keys=header.keys))
-    records = ((plain["kind"], plain["record"]) for plain in map(json.loads, lines))
-
-    for kind, group in groupby(records, key=lambda pair: str(pair[0])):
-        while chunk := tuple(_record(kind, plain, 0, header) for _, plain in islice(group, CHUNK)):
-            if kind == RecordKind.EVENT.value:
-                seq, last_us = chunk[-1].seq, chunk[-1].tx
-            tx.apply(_batch(RecordKind(kind), chunk, header.clock(seq, last_us)))
-
-    if (seq, last_us) != (header.seq, header.last_us):
-        raise _bad(1, "its counters are not those of its events")
+def record_of(line: str, header: ExportHeader) -> tuple[RecordKind, Any]:
+    """The kind and the record of a line that was checked before."""
+    plain = json.loads(line)
+    return RecordKind(plain["kind"]), _record(plain["kind"], plain["record"], 0, header)
 
 
-def _batch(kind: RecordKind, records: tuple[Any, ...], clock: Clock) -> Batch:
+def batch_of(kind: RecordKind, records: Sequence[Any], clock: Clock) -> Batch:
+    """The batch that writes records of one kind."""
     if kind is RecordKind.BLOCK_KEYS:
         return Batch(clock=clock, block_keys={record.norm: record.keys for record in records})
     if kind is RecordKind.CANONICAL:
         pairs = tuple((record.raw_id, record.canonical_id) for record in records)
         return Batch(clock=clock, canonical=pairs)
 
-    fields_taken: dict[str, Any] = {_FIELD[kind]: records}
+    fields_taken: dict[str, Any] = {_FIELD[kind]: tuple(records)}
 
     return Batch(clock=clock, **fields_taken)

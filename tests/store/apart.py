@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from tenure.store.neo4j.reader import Neo4jReader
 from tenure.store.neo4j.store import Neo4jStore
 from tenure.store.neo4j.writer import Neo4jWriteTx
+from tenure.store.port.importing import ImportJournal, ImportStep
 from tenure.store.port.store import Migration, Names, Result, VectorRow
 
 
@@ -45,6 +46,12 @@ class ApartStore:
 
     def transact(self, tenant: str, work: Callable[[Neo4jWriteTx], Result]) -> Result:
         return self.store.transact(self.real(tenant), work)
+
+    def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
+        return self.store.import_step(self.real(tenant), step)
+
+    def abort_import(self, tenant: str) -> None:
+        self.store.abort_import(self.real(tenant))
 
     def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
         return self.store.definitions(self.real(tenant), after)

@@ -26,6 +26,7 @@ from tenure.schema.vocabulary import (
 )
 from tenure.store.commit.sessions import append_events
 from tenure.store.port import store as port
+from tenure.store.port.importing import Importing
 from tenure.store.port.records import NextReads
 from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionText
 from tenure.store.port.store import (
@@ -378,6 +379,8 @@ CASES: Mapping[str, Callable[[Store], object]] = {
         MINE, envelope_id="t-env", manifest="{}", objects=["t-a"], pack="{}"
     ),
     "Store.log_usage": lambda store: store.log_usage(MINE, IDS, at_us=9),
+    "Importing.import_step": lambda store: store.import_step(MINE, lambda tx, journal: journal),
+    "Importing.abort_import": lambda store: store.abort_import(MINE),
     "Store.check": lambda store: store.check(MINE),
 }
 """What is tried, by the method of the port that it is tried with."""
@@ -392,7 +395,7 @@ OF_NO_TENANT = {
 
 def port_members() -> set[str]:
     """Return every method and property of the port's protocols."""
-    protocols: list[type] = [IdentityReads, Reader, Store, WriteTx]
+    protocols: list[type] = [IdentityReads, Importing, Reader, Store, WriteTx]
     return {
         f"{protocol.__name__}.{name}"
         for protocol in protocols

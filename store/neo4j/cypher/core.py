@@ -25,7 +25,9 @@ from .template import statement
 _FRAGMENTS: Final[Mapping[str, LiteralString]] = {
     "counters": """
 RETURN k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
-  k.serial AS serial, k.norms AS norms, k.definitions AS definitions, k.digest AS digest
+  k.serial AS serial, k.norms AS norms, k.definitions AS definitions, k.digest AS digest,
+  k.import_digest AS import_digest, k.import_applied AS import_applied,
+  k.import_total AS import_total
 """,
     "ends": """
 MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})

@@ -119,6 +119,7 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         " REQUIRE (n.tenant_id, n.session_id, n.seq) IS UNIQUE",
     ),
     (),
+    (),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

@@ -417,6 +417,12 @@ BEGIN SELECT RAISE(ABORT, 'history is append-only: alias'); END;
 """Keys become digests, and what was erased loses its paths. From here on an erasure may empty the
 paths of a claim, shorten the receipts of others by whom they name, and take names away."""
 
+_IMPORT_JOURNAL: Final = """
+CREATE TABLE import_journal (
+  one INTEGER PRIMARY KEY CHECK (one = 1), digest TEXT NOT NULL, applied INTEGER NOT NULL,
+  total INTEGER NOT NULL) STRICT;
+"""
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
@@ -425,6 +431,7 @@ MIGRATIONS: Final = (
     (_SESSION,),
     (_SESSION_SNAPSHOT,),
     (_ERASED_PATHS,),
+    (_IMPORT_JOURNAL,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

@@ -10,7 +10,8 @@ from tenure.schema.errors import Conflict, Fault
 from tenure.store.commit.sessions import append_events
 from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionSnapshot, SessionText
 from tenure.store.port.store import Batch, Store, WriteTx
-from tenure.store.transfer.transfer import export_lines, restore
+from tenure.store.transfer.restore import restore
+from tenure.store.transfer.transfer import export_lines
 from tenure.tests.store.builders import TENANT, Say, commit
 
 StoreFactory = Callable[[], Store]

@@ -15,7 +15,8 @@ from tenure.schema.layers import DecayRule
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
 from tenure.store.port.store import Ask, Flag, PermissionChange, Point, RecordKind, Store, VectorRow
-from tenure.store.transfer.transfer import export_lines, restore
+from tenure.store.transfer.restore import restore
+from tenure.store.transfer.transfer import export_lines
 from tenure.tests.store.builders import TENANT, Say, add, alias, commit, entity
 from tenure.tests.store.contract.test_port_erasure import erase
 from tenure.tests.store.contract.test_port_identity import judgement
@@ -222,6 +223,7 @@ def test_counters_that_do_not_fit_the_events_undo_the_restore(store_factory: Sto
     lines = signed(_swap(exported(first), '"seq":1,"tenant"', '"seq":2,"tenant"'))
     with pytest.raises(InvalidInput):
         restore(lines, second, TENANT)
+    second.ensure(TENANT)
     with second.reading(TENANT) as reader:
         assert reader.clock().seq == 0
         assert not list(reader.records(RecordKind.CLAIM))

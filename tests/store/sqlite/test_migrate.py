@@ -141,6 +141,7 @@ def test_an_older_file_learns_what_actor_and_level_prove_of_its_writers(tmp_path
     store.close()
     before_authorship = next(n for n, parts in enumerate(MIGRATIONS) if "directs" in parts[0])
     for statement in (
+        "DROP TABLE import_journal",
         "DROP TABLE session_snapshot",
         "DROP TABLE session_text",
         "DROP TABLE session_event",
@@ -185,6 +186,7 @@ def test_an_older_file_makes_digests_of_keys_and_empties_the_paths_of_erased_cla
     for name in ("claim_same", "receipt_change"):
         run(path, f"DROP TRIGGER {name}")
     for statement in (
+        "DROP TABLE import_journal",
         "UPDATE receipt SET idempotency_key = 'key of zanzibar' WHERE idempotency_key IS NOT NULL",
         f"UPDATE claim SET update_path = 'user://zanzibar' WHERE object_id = '{gone}'",
         STRICT.format(name="claim_same", table="claim"),

@@ -1,0 +1,198 @@
+"""Restoring an export into an empty tenant, in groups that are transactions of their own.
+
+Any number of records fits a server of any size: a group holds some thousand of them. The store
+keeps a journal of how far the restore has come and refuses every other caller until its last
+group stands, so that nothing half-written is ever read. Whoever is interrupted goes on with
+`resume`: the journal moves in the transaction of its group, so that no record is lost or written
+twice, also when two processes resume at once.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import IO, Any, Final
+
+from ...schema.errors import Conflict, Fault, InvalidInput
+from ..port.importing import GroupTx, ImportJournal, import_in_progress
+from ..port.store import Batch, RecordKind, Store
+from .transfer import CheckedExport, batch_of, check_lines, record_of
+
+GROUP_RECORDS: Final = 2_000
+"""Records of one transaction: what 2 GB of a server's heap hold several times over."""
+
+GROUP_CHARACTERS: Final = 1 << 23
+"""Characters of their lines after which a group ends early."""
+
+BATCH_RECORDS: Final = 1_000
+"""Records of one kind that are applied at once."""
+
+_IN_MEMORY: Final = 1 << 23
+"""Bytes of a checked export that are kept in memory rather than in a temporary file."""
+
+_CHECKED_EACH: Final = 10_000
+"""Lines between two reports of the check."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreProgress:
+    """How far a restore has come."""
+
+    lines_checked: int
+    """Lines whose form was checked; nothing is written before all are."""
+    records_written: int
+    """Records that stand in the store."""
+    total: int
+    """Records in all; 0 while they are being checked."""
+
+
+Watch = Callable[[RestoreProgress], None]
+"""Told some thousand lines apart while they are checked, then after each transaction."""
+
+
+def restore(
+    lines: Iterable[str],
+    store: Store,
+    tenant: str,
+    *,
+    resume: bool = False,
+    watch: Watch | None = None,
+) -> None:
+    """Write an export into an empty tenant, which is made when it is not there.
+
+    The tenant takes over the keys of a privileged export and keeps its own otherwise. `resume`
+    goes on with a restore of the same lines that was interrupted; one that is complete stays
+    as it is.
+
+    Raises:
+        Conflict: `tenant_not_empty`; `in_progress` without `resume`, or for other lines.
+        InvalidInput: `bad_export`, with the number of the first bad line; nothing was written.
+        Unavailable: the store gave up; what stands stays, for `resume`.
+    """
+    tell = watch or _no_watch
+    with tempfile.SpooledTemporaryFile(
+        _IN_MEMORY, "w+", encoding="utf-8", newline="\n"
+    ) as lines_checked:
+        export = check_lines(lines, lines_checked.write, partial(_tell_check, tell))
+        store.ensure(tenant)
+        journal = store.import_step(tenant, partial(_begin, export, resume))
+        if journal is None:
+            return
+
+        lines_checked.seek(0)
+        try:
+            _apply_groups(store, tenant, export, journal, _Lines(lines_checked, tell))
+        except (InvalidInput, Fault):
+            # Another try would meet the same: an export that does not fit leaves nothing.
+            store.abort_import(tenant)
+            raise
+
+
+def _no_watch(_: RestoreProgress) -> None:
+    pass
+
+
+def _tell_check(tell: Watch, number: int) -> None:
+    if number % _CHECKED_EACH == 0:
+        tell(RestoreProgress(number, 0, 0))
+
+
+def _begin(
+    export: CheckedExport, resume: bool, tx: GroupTx, journal: ImportJournal | None
+) -> ImportJournal | None:
+    """The step before the first group: the journal of this restore, None when nothing is left."""
+    header, clock = export.header, tx.lock()
+    if journal is not None:
+        if not resume or journal.is_aborting or journal.digest != export.digest:
+            raise import_in_progress(journal)
+        return journal
+
+    if clock.seq or clock.next_vid > 1:
+        if resume and clock[:3] == header.clock(header.seq, header.last_us)[:3]:
+            return None
+        raise Conflict(
+            "the tenant has writes of its own; restore into a new one",
+            code="tenant_not_empty",
+        )
+
+    tx.apply(Batch(clock=header.clock(clock.seq, clock.last_us), keys=header.keys))
+    return ImportJournal(export.digest, 0, export.records) if export.records else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The checked lines of an export, and who watches."""
+
+    file: IO[str]
+    tell: Watch
+
+    def groups(self, start: int) -> Iterator[list[str]]:
+        """The lines behind the first `start`, in groups for one transaction each."""
+        group: list[str] = []
+        characters = 0
+        for line in islice(self.file, start, None):
+            group.append(line)
+            characters += len(line)
+            if len(group) == GROUP_RECORDS or characters >= GROUP_CHARACTERS:
+                yield group
+                group, characters = [], 0
+
+        if group:
+            yield group
+
+
+def _apply_groups(
+    store: Store, tenant: str, export: CheckedExport, journal: ImportJournal, lines: _Lines
+) -> None:
+    position = journal.applied
+    for group in lines.groups(position):
+        step = partial(_apply_group, export, group, position)
+        store.import_step(tenant, step)
+
+        position += len(group)
+        lines.tell(RestoreProgress(export.records, position, export.records))
+
+
+def _apply_group(
+    export: CheckedExport,
+    lines: list[str],
+    start: int,
+    tx: GroupTx,
+    journal: ImportJournal | None,
+) -> ImportJournal | None:
+    """The step that writes one group and moves the journal behind it."""
+    header, end = export.header, start + len(lines)
+    clock = tx.lock()
+    if journal is None:
+        # The commit of the last group whose answer was lost, or another process was faster.
+        if clock[:3] == header.clock(header.seq, header.last_us)[:3]:
+            return None
+        raise Conflict(
+            "the restore was taken back by another process; begin it again",
+            code="no_import",
+        )
+    if journal.digest == export.digest and journal.applied >= end:
+        return journal
+    if journal.digest != export.digest or journal.applied != start:
+        raise import_in_progress(journal)
+
+    seq, last_us = clock.seq, clock.last_us
+    for kind, records in _batches(lines, export):
+        if kind is RecordKind.EVENT:
+            seq, last_us = records[-1].seq, records[-1].tx
+        tx.apply(batch_of(kind, records, header.clock(seq, last_us)))
+
+    return None if end == export.records else replace(journal, applied=end)
+
+
+def _batches(lines: list[str], export: CheckedExport) -> Iterator[tuple[RecordKind, list[Any]]]:
+    """The records of lines, some of one kind at a time."""
+    pairs = (record_of(line, export.header) for line in lines)
+    for kind, group in groupby(pairs, key=itemgetter(0)):
+        records = (record for _, record in group)
+        while batch := list(islice(records, BATCH_RECORDS)):
+            yield kind, batch

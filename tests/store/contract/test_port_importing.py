@@ -1,0 +1,239 @@
+"""A restore in groups: it can be cut off anywhere, and nobody reads what is not complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tenure.schema.errors import Conflict, Fault, Unavailable
+from tenure.store.port.importing import ABORTING, GroupTx, ImportJournal
+from tenure.store.port.store import Store, VectorRow
+from tenure.store.transfer import restore as groups
+from tenure.store.transfer.restore import RestoreProgress, restore
+from tenure.tests.store.builders import TENANT, Say, commit
+from tenure.tests.store.contract.test_port_transfer import exported, lived_in
+
+StoreFactory = Callable[[], Store]
+
+
+class CutOffError(Exception):
+    """The process ends here."""
+
+
+@pytest.fixture
+def lines(store_factory: StoreFactory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """An export whose groups are small enough to be many."""
+    monkeypatch.setattr(groups, "GROUP_RECORDS", 7)
+    store = store_factory()
+    store.ensure(TENANT)
+    lived_in(store)
+    return exported(store, keys=True)
+
+
+def cut_off(store: Store, lines: list[str], after: int) -> None:
+    """Restore until so many groups stand, then die."""
+    stands = iter(range(1, 1_000))
+
+    def die(_: RestoreProgress) -> None:
+        if next(stands) == after:
+            raise CutOffError
+
+    with pytest.raises(CutOffError):
+        restore(lines, store, TENANT, watch=die)
+
+
+def test_a_restore_that_is_cut_off_goes_on_and_doubles_nothing(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    store = store_factory()
+    cut_off(store, lines, after=3)
+    told: list[RestoreProgress] = []
+    restore(lines, store, TENANT, resume=True, watch=told.append)
+
+    assert exported(store, keys=True) == lines
+    assert store.check(TENANT) == ()
+    records = len(lines) - 2
+    assert told[0].records_written == 28
+    assert told[-1] == RestoreProgress(records, records, records)
+
+
+def test_until_the_last_group_stands_nobody_reads_or_writes(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    store = store_factory()
+    cut_off(store, lines, after=5)
+
+    def read() -> None:
+        with store.reading(TENANT):
+            pass
+
+    calls: list[Callable[[], object]] = [
+        read,
+        lambda: commit(store, [Say(object_id="z")], tx=500),
+        lambda: store.check(TENANT),
+        lambda: store.definitions(TENANT),
+        lambda: store.define(TENANT, after=0, definition="{}"),
+        lambda: store.put_vectors(TENANT, [VectorRow("a", "m", "0", b"")]),
+        lambda: store.put_manifest(TENANT, envelope_id="e", manifest="", objects=[], pack=""),
+        lambda: restore(lines, store, TENANT),
+        lambda: restore([*lines[:1], *lines[1:]], store, TENANT),
+    ]
+    for call in calls:
+        with pytest.raises(Conflict) as caught:
+            call()
+        assert caught.value.code == "in_progress"
+        assert caught.value.data["applied"] == 35
+
+    restore(lines, store, TENANT, resume=True)
+    assert exported(store, keys=True) == lines
+
+
+def test_another_file_does_not_go_on_where_this_one_stopped(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    other = store_factory()
+    other.ensure(TENANT)
+    commit(other, [Say(object_id="other")], tx=3)
+
+    store = store_factory()
+    cut_off(store, lines, after=2)
+    with pytest.raises(Conflict) as caught:
+        restore(exported(other), store, TENANT, resume=True)
+    assert caught.value.code == "in_progress"
+
+
+def test_a_complete_restore_is_resumed_without_effect(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    store = store_factory()
+    restore(lines, store, TENANT, resume=True)
+    restore(lines, store, TENANT, resume=True)
+    assert exported(store, keys=True) == lines
+
+
+def test_an_aborted_restore_leaves_an_empty_tenant_with_its_keys(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    store = store_factory()
+    cut_off(store, lines, after=6)
+    store.abort_import(TENANT)
+
+    assert len(exported(store)) == 2
+    assert store.check(TENANT) == ()
+    with store.reading(TENANT) as reader:
+        assert reader.clock()[:3] == (0, reader.clock().last_us, 1)
+    restore(lines, store, TENANT)
+    assert exported(store, keys=True) == lines
+
+
+def test_what_is_not_being_restored_is_not_taken_back(store: Store) -> None:
+    commit(store, [Say(object_id="a")], tx=1)
+    before = exported(store)
+    with pytest.raises(Conflict) as caught:
+        store.abort_import(TENANT)
+    assert caught.value.code == "no_import"
+    assert exported(store) == before
+
+
+def test_an_abort_that_was_cut_off_can_only_be_ended(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    store = store_factory()
+    cut_off(store, lines, after=6)
+
+    def begin(_: GroupTx, journal: ImportJournal | None) -> ImportJournal:
+        assert journal is not None
+        return ImportJournal(journal.digest, ABORTING, journal.total)
+
+    store.import_step(TENANT, begin)
+    with pytest.raises(Conflict, match="being removed"):
+        restore(lines, store, TENANT, resume=True)
+    store.abort_import(TENANT)
+    assert len(exported(store)) == 2
+
+
+def test_two_processes_that_resume_at_once_write_each_record_once(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    store = store_factory()
+    cut_off(store, lines, after=2)
+
+    def other_goes_on(progress: RestoreProgress) -> None:
+        if progress.records_written == 28:
+            restore(lines, store, TENANT, resume=True)
+
+    restore(lines, store, TENANT, resume=True, watch=other_goes_on)
+    assert exported(store, keys=True) == lines
+    assert store.check(TENANT) == ()
+
+
+def test_a_restore_that_another_process_took_back_says_so(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    store = store_factory()
+
+    def other_aborts(progress: RestoreProgress) -> None:
+        if progress.records_written == 14:
+            store.abort_import(TENANT)
+
+    with pytest.raises(Conflict) as caught:
+        restore(lines, store, TENANT, watch=other_aborts)
+    assert caught.value.code == "no_import"
+    assert len(exported(store)) == 2
+
+
+class BrokenStore:
+    """A store whose imports meet an error behind some steps; all else is the store's."""
+
+    def __init__(self, store: Store, error: Exception, behind: int) -> None:
+        self._store = store
+        self._error = error
+        self._left = behind
+        self.ensure = store.ensure
+        self.abort_import = store.abort_import
+
+    def import_step(self, tenant: str, step: object) -> ImportJournal | None:
+        self._left -= 1
+        if self._left < 0:
+            raise self._error
+        return self._store.import_step(tenant, step)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("error", "stays"),
+    [
+        (Fault("it does not fit", code="invariant_broken"), False),
+        (Unavailable("no memory is left", code="store_unreachable"), True),
+    ],
+)
+def test_only_what_a_retry_may_mend_keeps_what_stands(
+    store_factory: StoreFactory, lines: list[str], error: Exception, stays: bool
+) -> None:
+    store = store_factory()
+    broken = BrokenStore(store, error, behind=4)
+    with pytest.raises(type(error)):
+        restore(lines, broken, TENANT)  # type: ignore[arg-type]
+    if stays:
+        restore(lines, store, TENANT, resume=True)
+    else:
+        restore(lines, store, TENANT)
+    assert exported(store, keys=True) == lines
+
+
+class ForgetfulStore(BrokenStore):
+    """A store that runs each step twice, as a server does whose answer was lost."""
+
+    def import_step(self, tenant: str, step: object) -> ImportJournal | None:
+        self._store.import_step(tenant, step)  # type: ignore[arg-type]
+        return self._store.import_step(tenant, step)  # type: ignore[arg-type]
+
+
+def test_a_group_whose_answer_was_lost_is_not_written_again(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    store = store_factory()
+    cut_off(store, lines, after=1)
+    twice = ForgetfulStore(store, CutOffError(), behind=0)
+    restore(lines, twice, TENANT, resume=True)  # type: ignore[arg-type]
+    assert exported(store, keys=True) == lines

@@ -38,10 +38,11 @@ def run_json(memory: Memory, call: Call, body: Mapping[str, Any]) -> bytes:
 
 def answer_json(call: Call, answer: object) -> bytes:
     """An answer as JSON; frozen mappings become objects."""
-    return answer_adapter(call).dump_json(answer, fallback=_plain, warnings=False)
+    return answer_adapter(call).dump_json(answer, fallback=plain, warnings=False)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What JSON has no word for: a frozen mapping as an object, all else as its text."""
     return dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else str(value)
 
 

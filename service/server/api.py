@@ -16,12 +16,12 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ...schema.errors import Forbidden, InvalidInput
 from ..calls.models import request_model
-from ..calls.run import run_json
+from ..calls.run import run, run_json
 from ..calls.table import CALLS, DECISIONS, Call, Permit, path_of
 from ..client.memory import Memory
 from ..writing.ingest import IngestReport
@@ -31,6 +31,7 @@ from .idempotency import AnswerBook, StoredAnswer
 from .keys import Credential
 from .memories import Memories
 from .openapi import description
+from .paging import FIELDS, NDJSON, EntryTexts, Pager, PageRequest, is_listing
 from .problems import problem, problem_response
 
 JSON: Final = "application/json"
@@ -48,6 +49,7 @@ class Api:
     bearers: Bearers
     memories: Memories
     answers: AnswerBook
+    control: ControlFile
 
     def routes(self) -> list[Route]:
         """Every route, in the order of the table."""
@@ -76,9 +78,26 @@ class Api:
         check_tenant(request, arguments, credential)
 
         memory = self.memories.bound(credential.principal)
+        if is_listing(call):
+            return self._list_answer(call, request, memory, arguments)
         if not call.writes:
             return Response(run_json(memory, call, arguments), media_type=JSON)
         return self._write_answer(call, request, memory, arguments)
+
+    def _list_answer(
+        self, call: Call, request: Request, memory: Memory, arguments: dict[str, Any]
+    ) -> Response:
+        """A page of a list, its entries one a line, or the whole of it."""
+        wanted = PageRequest.of_query(request.query_params)
+        if wanted is not None:
+            page = Pager(self.control, memory).page(call, arguments, wanted)
+            return Response(page, media_type=JSON)
+
+        if NDJSON in request.headers.get("accept", ""):
+            # Each line is made when the one before it was taken: a slow reader holds no list.
+            lines = EntryTexts(call).lines(run(memory, call, arguments))
+            return StreamingResponse(lines, media_type=NDJSON)
+        return Response(run_json(memory, call, arguments), media_type=JSON)
 
     def _write_answer(
         self, call: Call, request: Request, memory: Memory, arguments: dict[str, Any]
@@ -167,7 +186,7 @@ def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:
     # Query parameters are texts; a field that takes several is repeated.
     fields = request_model(call).model_fields
     arguments: dict[str, Any] = {}
-    for name in request.query_params:
+    for name in request.query_params.keys() - set(FIELDS if is_listing(call) else ()):
         values = request.query_params.getlist(name)
         takes_many = name in fields and "Sequence" in str(fields[name].annotation)
         arguments[name] = values if takes_many else values[-1]
@@ -208,4 +227,4 @@ async def _version(_: Request) -> Response:
 
 def build_api(control: ControlFile, memories: Memories, bearers: Bearers) -> Api:
     """The routes of a server."""
-    return Api(bearers, memories, AnswerBook(control))
+    return Api(bearers, memories, AnswerBook(control), control)

@@ -13,6 +13,7 @@ from pydantic.json_schema import models_json_schema
 
 from ..calls.models import answer_adapter, request_model
 from ..calls.table import CALLS, DECISIONS, Call, path_of
+from .paging import LARGEST_PAGE, NDJSON, is_listing
 
 _REF: Final = "#/components/schemas/{model}"
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
@@ -29,6 +30,20 @@ _IF_MATCH: Final = {
     "required": True,
     "description": "The version of the case that is decided.",
     "schema": {"type": "string", "pattern": '^(W/)?"?[0-9]{1,9}"?$'},
+}
+_PAGE_SIZE: Final = {
+    "name": "page_size",
+    "in": "query",
+    "required": False,
+    "description": "Asks for a page, with so many entries at most.",
+    "schema": {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE},
+}
+_CURSOR: Final = {
+    "name": "cursor",
+    "in": "query",
+    "required": False,
+    "description": "The `next_cursor` of the page before, with the same question by the same key.",
+    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{30,4096}$"},
 }
 _PROBLEMS: Final = {
     "400": "Malformed, or without an Idempotency-Key",
@@ -129,18 +144,42 @@ def _operation(call: Call, answer: Any, *, with_body: bool) -> dict[str, Any]:
         "description": f"Needs the permit `{call.permit}`.",
         "responses": _responses(answer),
     }
+    page_parameters: list[dict[str, Any]] = []
+    if is_listing(call):
+        page_parameters = [_PAGE_SIZE, _CURSOR]
+        operation["responses"]["200"]["content"] = _list_contents(answer)
 
     if not with_body:
-        operation["parameters"] = _parameters(model.model_json_schema(ref_template=_REF))
+        parameters = _parameters(model.model_json_schema(ref_template=_REF))
+        operation["parameters"] = [*parameters, *page_parameters]
         return operation
 
     schema = {"$ref": _REF.format(model=model.__name__)}
     operation["requestBody"] = {"content": {"application/json": {"schema": schema}}}
     headers = [_IDEMPOTENCY] if call.writes else []
     headers += [_IF_MATCH] if call.name in DECISIONS else []
-    if headers:
-        operation["parameters"] = headers
+    if headers or page_parameters:
+        operation["parameters"] = [*headers, *page_parameters]
     return operation
+
+
+def _list_contents(answer: Any) -> dict[str, Any]:
+    """What a list is answered as: whole, as a page, or one entry a line."""
+    page = {
+        "type": "object",
+        "required": ["items", "next_cursor"],
+        "properties": {
+            "items": answer,
+            "next_cursor": {"type": ["string", "null"], "description": "Null on the last page."},
+            "valid": {"type": ["string", "null"], "description": "The point of a view, resolved."},
+            "tx": {"type": ["string", "null"]},
+        },
+    }
+    line = answer.get("items", {})
+    return {
+        "application/json": {"schema": {"anyOf": [answer, page]}},
+        NDJSON: {"schema": line},
+    }
 
 
 def _parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:

@@ -45,6 +45,7 @@ from ...store.port.sessions import SessionSummary
 from ...store.port.store import Point
 from ...store.port.targets import DATABASE
 from ...store.transfer.artifact_files import ArtifactFiles
+from ...store.transfer.restore import Watch
 from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import EditPlan
 from ...window.events import Note, WindowEvent
@@ -251,6 +252,15 @@ class AsyncReviews(AsyncPart):
         self, cases: Sequence[Review], decision: str, *, reason: str = ""
     ) -> tuple[ReviewReceipt, ...]: ...
 
+class AsyncTransfer(AsyncPart):
+    async def export(
+        self, path: str | Path, *, keys: bool = True, replace: bool = False
+    ) -> TransferReport: ...
+    async def restore(
+        self, path: str | Path, *, resume: bool = False, watch: Watch | None = None
+    ) -> TransferReport: ...
+    async def abort(self) -> None: ...
+
 class AsyncSession(AsyncPart):
     @property
     def state(self) -> WindowState: ...
@@ -352,7 +362,9 @@ class AsyncMemory:
     async def export(
         self, path: str | Path, *, keys: bool = True, replace: bool = False
     ) -> TransferReport: ...
-    async def restore(self, path: str | Path) -> TransferReport: ...
+    async def restore(self, path: str | Path, *, resume: bool = False) -> TransferReport: ...
+    @property
+    def transfer(self) -> AsyncTransfer: ...
     async def as_of(self, valid: Moment = None, tx: Moment = None) -> AsyncView: ...
     async def compile(
         self, task: str, query: str = "", **fields: Unpack[RequestFields]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64decode, b64encode
 from dataclasses import replace
+from typing import Any
 
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import EventKind
@@ -36,10 +39,24 @@ def test_a_state_comes_back_as_it_was() -> None:
     assert state_from(snapshot_text(EMPTY_STATE)) == EMPTY_STATE
 
 
+def packed(snapshot: dict[str, Any]) -> str:
+    return b64encode(zlib.compress(json.dumps(snapshot).encode())).decode()
+
+
 def test_a_snapshot_of_another_format_counts_for_nothing() -> None:
-    text = snapshot_text(EMPTY_STATE)
-    older = json.loads(text)
-    assert state_from(json.dumps({**older, "format": 0})) is None
-    fewer = {name: value for name, value in older["state"].items() if name != "turn"}
-    assert state_from(json.dumps({**older, "state": fewer})) is None
+    today = json.loads(zlib.decompress(b64decode(snapshot_text(EMPTY_STATE))))
+    assert state_from(packed(today)) == EMPTY_STATE
+    assert state_from(packed({**today, "format": 1})) is None
+    assert state_from(json.dumps({**today, "format": 1})) is None
+    fewer = {name: value for name, value in today["state"].items() if name != "turn"}
+    assert state_from(packed({**today, "state": fewer})) is None
     assert state_from(snapshot_text(replace(EMPTY_STATE, turn=3))) == replace(EMPTY_STATE, turn=3)
+
+
+def test_a_snapshot_takes_less_than_half_of_the_words_that_it_repeats() -> None:
+    talk = Conversation(200_000)
+    for number in range(40):
+        codes = [f"code{(7919 * number + 31 * place) % 997}" for place in range(150)]
+        talk.exchange(number, " ".join(codes))
+    words = sum(len(unit.text) for unit in talk.state.units)
+    assert len(snapshot_text(talk.state)) < words // 2

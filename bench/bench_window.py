@@ -9,32 +9,22 @@ knows the questions. Baselines are given their best trigger at an equal mean req
 
 Run: `python bench/bench_window.py [--window 16384 --window 32768]`. Reads the folder
 `TENURE_SHARED` (by default `shared` beside the checkout).
-
-With `--speed` the same runs are replayed through a real session on disk instead, in a window of
-250K tokens: how long hooks, `compile` and opening take, and what a turn costs on disk. Kept apart,
-because a clock needs a quiet machine and the table above does not.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import itertools
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tenure import connect
 from tenure.compiler.tokens.capabilities import capability
 from tenure.schema.window_policy import WindowPolicy
-from tenure.service.sessions.session import Session
-from tenure.service.sessions.transcript import ToolAnswer, transcript_steps
 from tenure.window.changes import UnitChange
 from tenure.window.checkers import FAULTS
 from tenure.window.editing import EditPlan, due_edit, reachable_units
@@ -361,87 +351,12 @@ def line(name: str, tally: Tally) -> str:
     )
 
 
-class HookTimes:
-    """What hooks took, by name: seconds on the clock, and seconds of the processor alone."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, list[tuple[float, float]]] = {}
-
-    def measured(self, name: str, hook: Callable[[], object], session: Session | None) -> None:
-        """Run a hook; an edit in it is rare, has a bar of its own, and is told apart."""
-        edits = session.state.edits if session else 0
-        clock, processor = time.perf_counter(), time.thread_time()
-        hook()
-        sample = (time.perf_counter() - clock, time.thread_time() - processor)
-        if session and session.state.edits > edits:
-            name = "edit"
-        self.seconds.setdefault(name, []).append(sample)
-
-    def table(self) -> Iterator[str]:
-        """One line a hook: the clock holds the durable append, the processor does not wait."""
-        for name, samples in self.seconds.items():
-            columns: list[str] = []
-            for unit, values in zip(("clock", "cpu"), zip(*samples, strict=True), strict=True):
-                ordered = sorted(1000 * value for value in values)
-                p50, p99 = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
-                columns.append(f"{unit} p50 {p50:7.1f} ms p99 {p99:7.1f} ms")
-            yield f"{name:16} {'   '.join(columns)}   n {len(samples)}"
-
-
-def measured_hooks(turns: int, window: int) -> None:
-    """Print how long the hooks of a session of many turns take, and what it costs on disk."""
-    entries, _ = chained(passes=4)
-    steps = itertools.cycle(transcript_steps(entries))
-    times = HookTimes()
-    spoken = 0
-
-    with tempfile.TemporaryDirectory() as folder:
-        memory = connect(f"{folder}/memory.db")
-        session = memory.session("s", model=MODEL, window=window)
-        while session.state.turn < turns:
-            event = next(steps)
-            if isinstance(event, ToolAnswer):
-                hook = partial(session.on_tool_result, event.call_id, event.content)
-                times.measured("on_tool_result", hook, session)
-                spoken += len(str(event.content).encode())
-                continue
-            spoken += len(json.dumps(event.message).encode())
-            if event.role != "user":
-                times.measured("on_step", partial(session.on_step, event.message), session)
-                continue
-            if session.state.in_turn:
-                times.measured("on_turn_end", session.on_turn_end, session)
-            times.measured("on_turn_start", partial(session.on_turn_start, event.message), session)
-
-        # Closed first, so that what the journal still holds is counted where it ends up.
-        memory.close()
-        size = sum(file.stat().st_size for file in Path(folder).iterdir())
-        memory = connect(f"{folder}/memory.db")
-        session = memory.session("s")
-        for _ in range(20):
-            times.measured("compile", partial(session.compile, "Which flight?"), session)
-            times.measured("open", partial(memory.session, "s"), None)
-        live, events = session.state.tokens, session.state.seq
-        memory.close()
-
-    print(
-        f"{turns} turns, {events} events, {live} live tokens, {size / spoken:.2f} x the bytes said"
-    )
-    print("\n".join(times.table()))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--window", type=int, action="append")
     parser.add_argument("--only-ours", action="store_true")
     parser.add_argument("--passes", type=int, default=1)
-    parser.add_argument("--speed", action="store_true")
-    parser.add_argument("--turns", type=int, default=2_000)
     arguments = parser.parse_args()
-    if arguments.speed:
-        for turns in sorted({min(200, arguments.turns), arguments.turns}):
-            measured_hooks(turns, 250_000)
-        return
     for window in arguments.window or [16_384, 32_768]:
         print(f"\nwindow {window}, {MODEL}")
         print(

@@ -86,7 +86,7 @@ class WindowState:
     windows: int = 1
     """How many windows the session has filled, with the current one."""
     sent_tokens: int = 0
-    """Upper bound of the last request, to hold the provider's count against."""
+    """Upper bound of the last request, to hold the provider's count against; 0 before the first."""
     keys: tuple[tuple[str, str, int], ...] = ()
     """The newest idempotency keys with the digest of what came with them and their event."""
     closed: bool = False

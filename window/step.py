@@ -115,7 +115,13 @@ def _on_turn_start(state: WindowState, event: WindowEvent) -> WindowState:
 def _on_step(state: WindowState, event: WindowEvent) -> WindowState:
     number = state.step + 1
     unit = WindowUnit(event.seq, state.turn, number, _items(event))
-    return replace(with_new_unit(state, unit), step=number)
+    return replace(
+        with_new_unit(state, unit),
+        step=number,
+        # What stood before the answer is what was sent for it.
+        sent_tokens=state.tokens if state.sent_tokens else 0,
+        correction=int(event.body.get("correction", state.correction)),
+    )
 
 
 def _on_result(state: WindowState, event: WindowEvent) -> WindowState:

@@ -276,8 +276,13 @@ def earlier_decision(core: SessionCore, body: dict[str, Any]) -> WindowDecision 
     return None
 
 
-def usage_body(state: WindowState, usage: SessionUsage | None) -> dict[str, Any]:
-    """What a provider reported, checked against our bound of the same request."""
+def usage_body(
+    state: WindowState, usage: SessionUsage | None, *, answered: bool = False
+) -> dict[str, Any]:
+    """What a provider reported, checked against our bound of the same request.
+
+    `answered` says that the answer to that request stands in the window already.
+    """
     if usage is None:
         return {}
     for name in ("input", "output", "cache_reads"):
@@ -290,7 +295,8 @@ def usage_body(state: WindowState, usage: SessionUsage | None) -> dict[str, Any]
     body: dict[str, Any] = {
         "usage": {"input": usage.input, "output": usage.output, "cached": usage.cache_reads}
     }
-    bound = state.sent_tokens
+    # Before the first compile nobody knows what the caller sent beside the history.
+    bound = state.tokens if state.sent_tokens and not answered else state.sent_tokens
     if bound and usage.input > bound:
         body["correction"] = -(-state.correction * usage.input // bound)
     return body

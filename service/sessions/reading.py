@@ -34,6 +34,8 @@ _LEAST_MEMORY: Final = 256
 _MARGIN: Final = 32
 """Tokens for the separators between the texts of the system part."""
 _QUERY_CHARS: Final = 2_000
+_SLACK_SHARE: Final = 64
+"""The part of the limit by which the bound of what the store brings may be too high."""
 
 _TOOL_NAME: Final = "recall_original"
 _TOOL_TEXT: Final = (
@@ -110,9 +112,21 @@ def memory_context(
     )
     envelope = compiler.compile(task, request, pin)
 
-    body = {"envelope": envelope.envelope_id, "tokens": envelope.tokens_upper + margin}
+    tokens = envelope.tokens_upper + margin
+    _count_memory(core, envelope.envelope_id, tokens)
+    return SessionContext(replace(core.state, memory_tokens=tokens), envelope)
+
+
+def _count_memory(core: SessionCore, envelope_id: str, tokens: int) -> None:
+    """Tell the log what the store brings, unless the bound that it has still holds.
+
+    A row for each request would cost more than what is said in one, and a wait for the disk.
+    """
+    slack = core.state.limit // _SLACK_SHARE
+    if tokens <= core.state.memory_tokens <= tokens + slack:
+        return
+    body = {"envelope": envelope_id, "tokens": tokens}
     core.act([EventDraft(EventKind.MEMORY_READ, body)], edit=False)
-    return SessionContext(core.state, envelope)
 
 
 def replayed_context(core: SessionCore, reference: Replayable) -> SessionContext:

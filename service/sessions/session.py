@@ -174,7 +174,8 @@ class Session(Caller):
             if message is not None:
                 parts = message_parts(message, "assistant")
                 drafts.append(message_draft(core.state, EventKind.STEP_MADE, parts, {}))
-            drafts.append(EventDraft(EventKind.TURN_ENDED, usage_body(core.state, usage)))
+            report = usage_body(core.state, usage, answered=message is None)
+            drafts.append(EventDraft(EventKind.TURN_ENDED, report))
             notices: list[str] = []
             reading = read_pressure(core.state, core.policy)
             if not milestone and (reading.rollover or reading.utilisation >= _HIGH_WATER):

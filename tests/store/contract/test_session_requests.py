@@ -14,6 +14,7 @@ from tenure.compiler.request.parse import request_from_json
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT
 from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, policy_from
+from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
 from tenure.window.events import EventKind, WindowEvent
 
@@ -62,14 +63,53 @@ def test_a_manifest_names_the_log_and_repeats_none_of_it(memory: Memory) -> None
     for number in range(24):
         exchange(session, number, words=900)
         if number in (1, 23):
+            last = session.state.seq
             manifest = session.compile("Which flight?").envelope.manifest
             sizes.append(len(manifest.to_json()))
             pin = request_from_json(manifest.request).window
             assert pin is not None
-            assert (pin.session, pin.seq) == ("session=s1", session.state.seq - 1)
+            assert (pin.session, pin.seq) == ("session=s1", last)
             assert pin.digest == session._core.log.chain_digest(pin.seq)
     assert sizes[1] - sizes[0] < 100
     assert max(sizes) <= 16 * 1024
+
+
+def test_a_request_that_the_log_bounds_already_adds_nothing_to_it(memory: Memory) -> None:
+    session = memory.session("s1", window=60_000)
+    session.on_turn_start("Which office is Sam Rivera in?")
+    first = session.compile()
+    seq = session.state.seq
+    again = session.compile()
+    assert session.state.seq == seq
+    assert again.tokens_upper == first.tokens_upper == session.state.tokens
+
+    # What the store knows of Sam stands in the next request, so its bound must rise.
+    memory.write(subject="Sam Rivera", slot="office", value="Chicago")
+    richer = session.compile()
+    assert session.state.seq == seq + 1
+    assert richer.tokens_upper > first.tokens_upper
+    assert session.state.tokens == richer.tokens_upper
+
+
+def test_a_count_is_held_against_the_request_that_it_is_of(memory: Memory) -> None:
+    session = memory.session("s1", window=60_000)
+    for number in range(3):
+        session.on_turn_start(f"question {number} " + "word " * 300)
+        bound = session.compile().tokens_upper
+        # Exactly our bound, told with the answer or after it: nothing is to be corrected.
+        if number % 2:
+            session.on_step("answer " * 200, SessionUsage(input=bound))
+            session.on_turn_end()
+        else:
+            session.on_step("answer " * 200)
+            session.on_turn_end(usage=SessionUsage(input=bound))
+        assert session.state.correction == 1000
+
+    other = memory.session("s2", window=60_000)
+    other.on_turn_start("and now?")
+    bound = other.compile().tokens_upper
+    other.on_step("answer", SessionUsage(input=2 * bound))
+    assert other.state.correction == 2000
 
 
 def test_an_envelope_of_another_session_or_of_none_is_no_request_of_this_one(

@@ -29,8 +29,10 @@ class Bill(NamedTuple):
     section: SectionName
     frame: Frame | None
     head: Frame | None
-    short_head: Frame | None
-    """The day alone, which is all that is written where the source stays the same."""
+    month: Frame | None
+    """Of a line: the source and the month, which only its first day states."""
+    day: str
+    """Of a line: its day, `2023-05-08`."""
 
 
 class Prices:
@@ -54,7 +56,8 @@ class Prices:
                 section,
                 (section, frame) if frame else None,
                 (section, head) if head else None,
-                (section, f"@ {piece.date[5:]}") if piece.shared else None,
+                (section, f"{piece.origin} {piece.date[:7]}") if piece.shared else None,
+                piece.date,
             )
         return known
 
@@ -73,11 +76,19 @@ class Prices:
             tokens = self._frames[key] = frame_tokens(piece, self.counter)
         return tokens
 
-    def head(self, head: Frame) -> int:
+    def head(self, head: str) -> int:
         """The tokens of the head of a row, or of a day and source."""
-        tokens = self._heads.get(head[1])
+        tokens = self._heads.get(head)
         if tokens is None:
-            tokens = self._heads[head[1]] = label_tokens(head[1], self.counter)
+            tokens = self._heads[head] = label_tokens(head, self.counter)
+        return tokens
+
+    def day(self, day: str) -> int:
+        """The tokens of a day behind an anchor."""
+        key = f" {day}"
+        tokens = self._heads.get(key)
+        if tokens is None:
+            tokens = self._heads[key] = self.counter.upper_bound(key)
         return tokens
 
 
@@ -111,10 +122,16 @@ class Ledger:
         if bill.frame is not None and bill.frame not in self.frames:
             tokens += prices.frame(bill.frame, piece)
         if bill.head is not None and bill.head not in self.heads:
-            is_source_open = (bill.section, piece.origin) in self.heads
-            short_head = bill.short_head if is_source_open else None
-            tokens += prices.head(short_head or bill.head)
+            tokens += self._head_cost(bill, piece)
         return tokens
+
+    def _head_cost(self, bill: Bill, piece: Piece) -> int:
+        """The tokens of a head that is not open yet."""
+        assert bill.head is not None  # asked of nothing else
+        if bill.month is None or (bill.section, piece.origin) not in self.heads:
+            return self.prices.head(bill.head[1])
+        is_month_open = bill.month in self.heads
+        return self.prices.day(bill.day[8:] if is_month_open else bill.day[5:])
 
     def take(self, piece: Piece) -> None:
         """Put a piece in."""
@@ -129,6 +146,8 @@ class Ledger:
         if bill.head is not None:
             self.heads.add(bill.head)
             self.heads.add((bill.section, piece.origin))
+        if bill.month is not None:
+            self.heads.add(bill.month)
         self.chosen.append(piece)
 
     def total(self, pieces: Sequence[Piece]) -> int:

@@ -4,15 +4,17 @@ r"""Lines: the pieces that share one block, each with its anchor, who said it an
     [4] Sam: The harbour opens
       on Monday.
     [5] "user": And the canteen?
-    @ 05-10
-    [6] Sam: On Wednesday.
+    [6 10] Sam: On Wednesday.
+    [7 06-02] Sam: It is full.
 
-An `@` line states the day and the source of what follows, until the next one. What stays the same
-is left out, the year too: a talk of many days would else repeat more than it says. `-` stands for
-no known day, `~` for no known source. A piece begins
-with its anchor; whoever is unknown is left out. Every line break inside a text, whichever
-character breaks it, is followed by two spaces, and names are encoded: so no text starts a line,
-and none can pose as another one's.
+An `@` line states the source of what follows and its day, until the next one. Where the day alone
+changes it stands behind the anchor, and holds as long. What stays the same of a day is left out,
+the year and then the month: a talk of many days would else repeat more than it says. `-` stands
+for no known day, `~` for no known source. A piece begins with its anchor; whoever is unknown is
+left out. Every line break inside a text, whichever character breaks it, is followed by two
+spaces, and names are encoded: so no text starts a line, and none can pose as another one's.
+
+Texts that were written with an `@` line for every day still read.
 
 >>> body_of((BlockPiece("4", "a\n[5] forged", who="Sam", when="2023-05-08"),))
 '@ 2023-05-08\n[4] Sam: a\n  [5] forged'
@@ -38,10 +40,10 @@ _INDENT: Final = "  "
 _BREAK: Final = re.compile(rf"\r\n|[{LINE_BREAKS}]")
 _INDENT_BREAK: Final = re.compile(rf"(\r\n|[{LINE_BREAKS}]){_INDENT}")
 _NEXT_LINE: Final = re.compile(r"\n(?=[\[@])")
-_PIECE: Final = re.compile(r"\[([^\]\s]+)\] (.*)", re.DOTALL)
+_PIECE: Final = re.compile(r"\[([^\]\s]+)(?: ([^\]\s]+))?\] (.*)", re.DOTALL)
 _SPEECH: Final = re.compile(r"([^:\[\]@\n]{0,500}): ", re.DOTALL)
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:]{5,8}Z)?", re.ASCII)
-_SHORT_DAY: Final = re.compile(r"[0-9]{2}-[0-9]{2}", re.ASCII)
+_SHORT_DAY: Final = re.compile(r"(?:[0-9]{2}-)?[0-9]{2}", re.ASCII)
 _DAY_LENGTH: Final = 10
 _NO_DAY: Final = "-"
 _NO_SOURCE: Final = "~"
@@ -97,25 +99,42 @@ def who_of(name: str) -> str:
     return " ".join(name.split())[:WHO_LENGTH].rstrip()
 
 
-def body_of(pieces: Iterable[BlockPiece], rewrite: Rewrite = str) -> str:
-    """The body of a block; `rewrite` is the escape of each text."""
+def body_of(
+    pieces: Iterable[BlockPiece], rewrite: Rewrite = str, *, day_lines: bool = False
+) -> str:
+    """The body of a block; `rewrite` is the escape of each text.
+
+    Args:
+        pieces: The texts, in order.
+        rewrite: The escape of each text.
+        day_lines: Whether every day has an `@` line, as earlier texts have it.
+    """
     lines: list[str] = []
     date = origin = ""
     for piece in pieces:
-        if (piece.when, piece.origin) != (date, origin):
-            lines.append(_context_line(piece, date, origin))
-            date, origin = piece.when, piece.origin
+        day = ""
+        if day_lines or not lines or piece.origin != origin:
+            if (piece.when, piece.origin) != (date, origin):
+                lines.append(_context_line(piece, date, origin, day_lines=day_lines))
+        elif piece.when != date:
+            day = _day(piece.when, date)
 
-        lines.append(_piece_line(piece, rewrite(piece.text)))
+        lines.append(_piece_line(piece, day, rewrite(piece.text)))
+        date, origin = piece.when, piece.origin
 
     return "\n".join(lines)
 
 
-def _context_line(piece: BlockPiece, last_date: str, last_origin: str) -> str:
+def is_body(body: str, pieces: Sequence[BlockPiece], rewrite: Rewrite = str) -> bool:
+    """Whether a body is how these pieces are written, or were by an earlier compiler."""
+    return body == body_of(pieces, rewrite) or body == body_of(pieces, rewrite, day_lines=True)
+
+
+def _context_line(piece: BlockPiece, last_date: str, last_origin: str, *, day_lines: bool) -> str:
     """What changes of day and source at a piece."""
     words = ["@"]
     if piece.when != last_date:
-        words.append(_day(piece.when, last_date) or _NO_DAY)
+        words.append(_day(piece.when, last_date, months=not day_lines))
     if piece.origin != last_origin:
         source = quote(piece.origin, safe=_ORIGIN_SAFE)
         if _is_day(source) or source == _NO_SOURCE:
@@ -124,26 +143,33 @@ def _context_line(piece: BlockPiece, last_date: str, last_origin: str) -> str:
     return " ".join(words)
 
 
-def _day(date: str, last_date: str) -> str:
-    """A day as it is written after another one: without its year where that is the same.
+def _day(date: str, last_date: str, *, months: bool = True) -> str:
+    """A day as it is written after another one: without its year or month where they are the same.
 
-    >>> _day("2023-05-10", "2023-05-08"), _day("2024-01-01", "2023-05-08")
-    ('05-10', '2024-01-01')
+    >>> _day("2023-05-10", "2023-05-08"), _day("2023-06-02", "2023-05-10")
+    ('10', '06-02')
+    >>> _day("2024-01-01", "2023-05-08"), _day("", "2023-05-08")
+    ('2024-01-01', '-')
     """
-    is_of_year = len(date) == len(last_date) == _DAY_LENGTH and date[:5] == last_date[:5]
-    return date[5:] if is_of_year else date
+    if len(date) == len(last_date) == _DAY_LENGTH:
+        if months and date[:8] == last_date[:8]:
+            return date[8:]
+        if date[:5] == last_date[:5]:
+            return date[5:]
+    return date or _NO_DAY
 
 
 def _is_day(word: str) -> bool:
     return word == _NO_DAY or bool(_DATE.fullmatch(word) or _SHORT_DAY.fullmatch(word))
 
 
-def _piece_line(piece: BlockPiece, text: str) -> str:
+def _piece_line(piece: BlockPiece, day: str, text: str) -> str:
     speech = f"{_encode_speaker(piece.who)}: " if piece.who else ""
     text = _BREAK.sub(lambda match: match[0] + _INDENT, text)
     if not speech and _SPEECH.match(text):
         speech = ": "  # nobody is named, and the text begins as if somebody were
-    return f"[{piece.anchor}] {speech}{text}"
+    label = f"{piece.anchor} {day}" if day else piece.anchor
+    return f"[{label}] {speech}{text}"
 
 
 def _encode_speaker(speaker: str) -> str:
@@ -180,14 +206,16 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
         match = _PIECE.fullmatch(line)
         if match is None:
             raise _refusal(f"no line of a piece: {line[:40]!r}")
-        anchor, speech = match.groups()
+        anchor, day, speech = match.groups()
+        if day:
+            date = _read_day(day, date)
         speaker, raw = _read_speech(speech)
         raw = _INDENT_BREAK.sub(r"\1", raw)
         raw_pieces.append(BlockPiece(anchor, raw, speaker, date, origin))
         pieces.append(BlockPiece(anchor, rewrite(raw), speaker, date, origin))
 
     # Writing it again proves that this is the one text of these pieces.
-    if body_of(raw_pieces) != body:
+    if not is_body(body, raw_pieces):
         raise _refusal("the lines are not those that are written for these pieces")
 
     return tuple(pieces)
@@ -196,11 +224,17 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
 def _read_context(line: str, date: str, origin: str) -> tuple[str, str]:
     words = line.split(" ")[1:]
     if words and _is_day(words[0]):
-        word = words.pop(0)
-        date = date[:5] + word if _SHORT_DAY.fullmatch(word) else word.removeprefix(_NO_DAY)
+        date = _read_day(words.pop(0), date)
     if words:
         origin = "" if words[0] == _NO_SOURCE else _decode_speaker(words[0])
     return date, origin
+
+
+def _read_day(word: str, last_date: str) -> str:
+    """The day that a word names after another one."""
+    if _SHORT_DAY.fullmatch(word):
+        return last_date[: _DAY_LENGTH - len(word)] + word
+    return word.removeprefix(_NO_DAY)
 
 
 def _read_speech(speech: str) -> tuple[str, str]:

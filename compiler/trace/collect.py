@@ -424,7 +424,7 @@ def _reference_lines(body: str) -> list[str]:
         if line.startswith("@"):
             references.append(line)
         elif line.startswith("["):
-            references.append(line.partition(" ")[0])
+            references.append(line.partition("]")[0] + "]")
     return references
 
 

@@ -449,7 +449,8 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 def test_a_line_says_only_what_changes_of_day_and_source() -> None:
     contexts = [
-        ("2023-05-08", "chat://a"), ("2023-05-10", "chat://a"), ("2023-05-10", "chat://b"),
+        ("2023-05-08", "chat://a"), ("2023-05-10", "chat://a"), ("2023-06-02", "chat://a"),
+        ("2023-06-02", "chat://b"),
         ("2024-05-10", "chat://b"), ("", "chat://b"), ("", ""), ("2024-05-10T10:00:00Z", ""),
         ("2024-05-11", "05-12"), ("2024-05-11", "-"), ("2024-05-11", "~"),
     ]  # fmt: skip
@@ -458,17 +459,41 @@ def test_a_line_says_only_what_changes_of_day_and_source() -> None:
         for number, (date, origin) in enumerate(contexts, start=1)
     )
     body = body_of(pieces)
-    assert [line for line in body.splitlines() if line.startswith("@")] == [
-        "@ 2023-05-08 chat://a", "@ 05-10", "@ chat://b", "@ 2024-05-10", "@ -", "@ ~",
-        "@ 2024-05-10T10:00:00Z", "@ 2024-05-11 %305-12", "@ %2D", "@ %7E",
+    assert body.splitlines() == [
+        "@ 2023-05-08 chat://a", "[1] x", "[2 10] x", "[3 06-02] x", "@ chat://b", "[4] x",
+        "[5 2024-05-10] x", "[6 -] x", "@ ~", "[7] x", "[8 2024-05-10T10:00:00Z] x",
+        "@ 2024-05-11 %305-12", "[9] x", "@ %2D", "[10] x", "@ %7E", "[11] x",
     ]  # fmt: skip
     assert read_lines(body) == pieces
+
+
+def test_a_text_with_a_line_for_every_day_still_reads_and_verifies() -> None:
+    days = ("2023-05-08", "2023-05-10", "2023-06-02", "2024-01-01", "")
+    pieces = tuple(
+        BlockPiece(str(number), "x", when=day, origin="chat://a")
+        for number, day in enumerate(days, start=1)
+    )
+    block = Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
+    text = render_blocks([block], SEAL)
+    earlier = "@ 2023-05-08 chat://a\n[1] x\n@ 05-10\n[2] x\n@ 06-02\n[3] x\n@ 2024-01-01\n"
+    earlier = text.replace(body_of(pieces), earlier + "[4] x\n@ -\n[5] x")
+    assert earlier != text
+    assert parse_envelope(earlier) == (block,)
+    assert verify_envelope(earlier, SEAL) == ()
+    forged = earlier.replace("@ 05-10", "@ 05-11")
+    assert [broken.reason for broken in verify_envelope(forged, SEAL)] == ["boundary"]
 
 
 @pytest.mark.parametrize("context", ["@ 05-10", "@ 2023-05-08 a b", "@ -", "@", "@ 2023-05-08 ~"])
 def test_a_context_that_is_written_otherwise_is_refused(context: str) -> None:
     with pytest.raises(InvalidInput):
         read_lines(f"{context}\n[1] a")
+
+
+@pytest.mark.parametrize("label", ["2 10", "2 2023-05-10", "2 May", "2 08", "2 -  ", "2 05-09 x"])
+def test_a_day_that_is_written_otherwise_is_refused(label: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_lines(f"@ 2023-05-08\n[1] a\n[{label}] b\n@ 05-10\n[3] c")
 
 
 @needs_shared

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..schema.compile_terms import Stage
 from ..schema.errors import Forbidden
 from ..schema.policy import Policy
 from ..schema.principal import Principal, Sight
@@ -101,6 +102,7 @@ def _recorded_snapshot(
         for entity in (p.version.details.subject_id, p.version.details.value_entity_id)
         if entity
     }
+    withheld = dict(manifest.withheld)
     bound = (*manifest.named, *manifest.spoken)
     ids |= {entity for _, entities, _ in bound for entity in entities}
     known = reader.entities(sorted(ids), tx_us=context.point.tx_us) if ids else None
@@ -120,7 +122,9 @@ def _recorded_snapshot(
         },
         texts={r.object_id: r.text for r in manifest.candidates},
         gates={key: candidate.withheld for key, candidate in rows.items()},
-        withheld=manifest.withheld,
+        outranked={key: row.outranked for key, row in rows.items() if row.outranked},
+        refused=Stage.GATE.value in withheld,
+        withheld=tuple((name, count) for name, count in withheld.items() if name != Stage.GATE),
         cut=manifest.cut,
         capped_ids=manifest.capped,
     )

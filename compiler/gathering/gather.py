@@ -404,7 +404,10 @@ def _forget_guessed(
 
 
 def _cap(candidates: Candidates) -> tuple[str, ...]:
-    """Leave out neighbours, the farthest first, then text matches, beyond the cap."""
+    """Leave out neighbours, the farthest first, then text matches, beyond the cap.
+
+    Returns the objects that the caller may see among them.
+    """
     surplus = len(candidates.rows) - candidates.context.rules.candidates
     if surplus <= 0:
         return ()
@@ -414,10 +417,9 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
         if not proposal.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
             loose.append((bool(proposal.via & Via.TEXT), -proposal.hop, key))
     keys = [key for _, _, key in sorted(loose)[:surplus]]
-    for key in keys:
-        del candidates.rows[key]
+    capped = [candidates.rows.pop(key).version for key in keys]
     candidates.cut = True
-    return tuple(sorted({object_id for object_id, _ in keys}))
+    return tuple(sorted({row.row.claim.object_id for row in capped if row.visible}))
 
 
 def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Sequence[str]) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from ...schema.compile_terms import GateDetail
 from ..format.block import Block
 from ..safety.isolation import Isolation
 from .candidate import Candidate
@@ -37,6 +38,12 @@ class Resolved:
     gaps: tuple[Gap, ...]
 
 
+_SECRET: Final = frozenset(
+    {GateDetail.SCOPE_MISMATCH, GateDetail.ROLE_DENIED, GateDetail.CLEARANCE_TOO_LOW}
+)
+"""What the gate holds against rows that the caller may see nowhere, not in this compile alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gated:
     """What the caller may see."""
@@ -47,9 +54,14 @@ class Gated:
     shadows: tuple[Candidate, ...]
     """Rows the caller may not see that may still decide a slot: never the next one instead."""
     refusals: tuple[Verdict, ...]
-    """Counted in every trace, named only in an auditor's."""
+    """Named and counted for an auditor; of the others a caller learns at most that some are."""
     vids: tuple[int, ...]
     """The rows of the refusals, in the same order."""
+
+    @property
+    def admits_refusals(self) -> bool:
+        """Whether a row was refused that the caller may see elsewhere: only these are told of."""
+        return any(verdict.detail not in _SECRET for verdict in self.refusals)
 
     def details(self) -> dict[tuple[str, int], str]:
         """What was held against each refused row, by (object id, vid)."""
@@ -66,6 +78,8 @@ class Validated:
     """Clean but demoted: only a rescue may bring them back."""
     verdicts: tuple[Verdict, ...]
     gaps: tuple[Gap, ...]
+    outranked: Mapping[tuple[str, int], str]
+    """Heads of slots that a row which the caller may not see decides, with how they lost."""
 
 
 @dataclass(frozen=True, slots=True)

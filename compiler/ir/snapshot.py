@@ -126,6 +126,10 @@ class Snapshot:
     """Of a replay: recorded text relevance in millionths by object id."""
     gates: Mapping[tuple[str, int], str] | None = None
     """Of a replay: what the gate said of each row then, by (object id, vid); empty: it passed."""
+    outranked: Mapping[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
+    """Of a replay: heads that a hidden row outranked then, with how they lost."""
+    refused: bool = False
+    """Of a replay: whether the gate refused a row then that the caller may see elsewhere."""
     withheld: tuple[tuple[str, int], ...] = ()
     """How many objects the store withheld, by source of candidates."""
     cut: bool = False

@@ -11,8 +11,10 @@ level 4 is never an instruction. Source 003, stage 7; checklist C-082, C-083, C-
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from ...resolution.known import Known
 from ...schema.compile_terms import (
     Conversion,
     Ladder,
@@ -26,6 +28,7 @@ from ..conversion.memory_pieces import cap_verdict, memory_pieces
 from ..conversion.placement import block_level, kind_of_block
 from ..fitting.entity_rows import keep_prose
 from ..format.block import CONTAINMENT_SENTENCE
+from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
 from ..ir.outputs import Converted, Gated, Ranked, Rescued
 from ..ir.piece import Piece
@@ -48,7 +51,7 @@ def convert(
         ranked.candidates,
         rescued.snippets,
         masked_ids=gated.masked_ids,
-        known=snapshot.known,
+        known=_known_of(gated.candidates, snapshot),
         context=context,
     )
     request_pieces, request_changes, request_verdicts = item_pieces(ranked.candidates, context)
@@ -64,6 +67,27 @@ def convert(
     pieces = _cap(pieces, verdicts, context.rules.section_items)
     pieces = keep_prose(pieces, context.counter)
     return Converted(tuple(pieces), tuple(changes), tuple(verdicts))
+
+
+def _known_of(candidates: Iterable[Candidate], snapshot: Snapshot) -> Known:
+    """Return the entities that the candidates and the request speak of.
+
+    A namesake that only a refused row speaks of gives nobody's name a piece of an id.
+    """
+    known = snapshot.known
+    raw_ids = {entity for bound in snapshot.subjects for entity in bound.entities}
+    raw_ids |= {entity for bound in snapshot.query_subjects for entity in bound.entities}
+    for candidate in candidates:
+        if candidate.version is not None:
+            details = candidate.version.details
+            raw_ids |= {id_ for id_ in (details.subject_id, details.value_entity_id) if id_}
+
+    canonical = known.canonical
+    roots = {canonical.get(raw, raw) for raw in raw_ids}
+    entities = {
+        raw: entity for raw, entity in known.entities.items() if canonical.get(raw, raw) in roots
+    }
+    return replace(known, entities=entities)
 
 
 def _is_ablated(piece: Piece, ablation: frozenset[str]) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import Any
 
-from ...schema.compile_terms import GapCode, Reason
+from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.errors import Fault, InvalidInput
 from ...schema.vocabulary import Enforcement
 from ..envelope.checks import HardConstraint
@@ -27,7 +27,15 @@ from ..render.answer_schema import answer_schema
 from ..render.cache_plan import RenderPlan, segments_of
 from ..request.enforcement import schema_of
 from ..tokens.capabilities import capability
-from ..trace.collect import Findings, cache_key, findings, media_named, trace_of
+from ..trace.collect import (
+    Findings,
+    cache_key,
+    findings,
+    may_audit,
+    media_named,
+    refusal_count,
+    trace_of,
+)
 from ..trace.manifest import Recorded, TruncationEvent, pin_manifest
 from ..trace.metrics import TARGETS, quality
 
@@ -58,7 +66,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
     collected = findings(passes, context)
     manifest = pin_manifest(
         context,
-        **_recorded_inputs(passes),
+        **_recorded_inputs(passes, context),
         compiled=collected.compiled_ids,
         digest=hashlib.sha256(assembled.text.encode()).hexdigest(),
         valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in collected.gaps),
@@ -148,31 +156,41 @@ def _reject(passes: Passes, context: CompileContext) -> None:
         )
 
 
-def _recorded_inputs(passes: Passes) -> dict[str, Any]:
+def _recorded_inputs(passes: Passes, context: CompileContext) -> dict[str, Any]:
     """Return what the manifest records of the candidates and the snapshot."""
     snapshot = passes.snapshot
     return {
-        "candidates": tuple(_recorded_rows(passes)),
+        "candidates": tuple(_recorded_rows(passes, names_refused=may_audit(context.principal))),
         "named": tuple(map(_plain, snapshot.subjects)),
         "spoken": tuple(map(_plain, snapshot.query_subjects)),
         "own": tuple(sorted(snapshot.own_subjects.items())),
         "expansion": snapshot.expansion,
-        "withheld": snapshot.withheld,
+        "withheld": (*snapshot.withheld, *_gate_withheld(passes, context)),
         "cut": snapshot.cut,
         "capped": snapshot.capped_ids,
     }
+
+
+def _gate_withheld(passes: Passes, context: CompileContext) -> tuple[tuple[str, int], ...]:
+    """Return that the gate refused something, where the rows themselves are not recorded."""
+    count = refusal_count(passes, context.principal)
+    return ((Stage.GATE.value, count),) if count and not may_audit(context.principal) else ()
 
 
 def _plain(bound: Bound) -> tuple[str, tuple[str, ...], bool]:
     return bound.mention, tuple(bound.entities), bound.pending
 
 
-def _recorded_rows(passes: Passes) -> list[Recorded]:
-    snapshot = passes.snapshot
+def _recorded_rows(passes: Passes, *, names_refused: bool) -> list[Recorded]:
+    snapshot, outranked = passes.snapshot, passes.validated.outranked
     scores, refusals = dict(passes.ranked.scores), passes.gated.details()
     rows: list[Recorded] = []
     for version, via, hop in snapshot.proposals:
         vid, object_id = version.row.vid, version.row.claim.object_id
+        refusal = refusals.get((object_id, vid), "")
+        if refusal and not names_refused:
+            continue
+
         vector = snapshot.vectors.get(object_id)
         rows.append(
             Recorded(
@@ -183,8 +201,9 @@ def _recorded_rows(passes: Passes) -> list[Recorded]:
                 scores.get(object_id, 0),
                 None if vector is None else vector.content,
                 None if vector is None else vector.why,
-                refusals.get((object_id, vid), "") if refusals else "",
+                refusal,
                 snapshot.rerank_scores.get(object_id),
+                outranked.get((object_id, vid), ""),
             )
         )
 

@@ -42,7 +42,8 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
 
         details = version.details
         pending = details.subject_id in pending_ids or details.value_entity_id in pending_ids
-        if pending and _is_rule(version):
+        # One that may not be seen is the gate's: its verdict here would name it.
+        if pending and version.visible and _is_rule(version):
             verdicts.append(Verdict(Stage.RESOLVE, candidate.object_id, Reason.ENTITY_PENDING))
             continue
 

@@ -6,7 +6,8 @@ effective level, specificity of the scope, and newer asserted valid_from; trust 
 Whatever wins is the answer, be it a value, a denial, a gap or a tie: nothing weaker takes its
 place. Equal ones are quarantined. What wins takes the place of what it beat: it stands without a
 query where that would have, and is found by the words that find that. On a slot of cardinality
-many this goes value by value.
+many this goes value by value. Where a row leads that the caller may not see, no other stands; a
+manifest keeps how the others lost and not to what, so that a replay needs no hidden row.
 
 Invariant: no two compiled objects say different things about one slot at the compile's valid
 time. Checklist C-074, C-078.
@@ -14,8 +15,9 @@ time. Checklist C-074, C-078.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from ...schema.claim import Row, Version
 from ...schema.compile_terms import GapCode, Reason, Stage
@@ -31,6 +33,8 @@ from ..text.relevance import terms_of
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
 
 _VIA_OUTDATED, _VIA_PIN = int(Via.OUTDATED), int(Via.PINNED)
+
+_TIE: Final = (Reason.CONFLICTING_CLAIM_UNRESOLVED, "unresolved_tie")
 
 SlotKey = tuple[str, ...]
 """(canonical subject, slot), and the value of a slot of cardinality many."""
@@ -63,15 +67,16 @@ def validate(
     for candidate in gated.candidates:
         _sort(candidate, groups, wanted_slots, context)
 
-    # Whoever may not see the strongest head learns nothing from a weaker one: it competes unseen.
-    shadows = frozenset(map(id, gated.shadows))
-    for candidate in gated.shadows:
-        key = _slot_of(candidate, version_of(candidate), context)
-        if key in groups.contests and _decides(version_of(candidate), context):
-            groups.contests[key].append(candidate)
-
+    shadows = _shadows(gated, groups.contests, context)
+    outranked = dict(snapshot.outranked)
     for key in sorted(groups.contests):
-        winners, losers = _compete(groups.contests[key], shadows, wanted_slots, context)
+        heads = groups.contests[key]
+        outranked.update(_outranked(heads, shadows.get(key, ())))
+        if _row_of(heads[0]) in outranked:
+            groups.verdicts += _defeats(heads, outranked, wanted_slots, context)
+            continue
+
+        winners, losers = _compete(heads, wanted_slots, context)
         groups.verdicts += losers
         for winner in winners:
             groups.admit(winner, wanted_slots)
@@ -85,6 +90,7 @@ def validate(
         tuple(groups.archival),
         tuple(groups.verdicts),
         tuple(sorted(gaps)),
+        outranked,
     )
 
 
@@ -216,9 +222,63 @@ def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | No
     return None
 
 
+def _shadows(
+    gated: Gated, contests: Mapping[SlotKey, list[Candidate]], context: CompileContext
+) -> dict[SlotKey, list[Candidate]]:
+    """Return the hidden heads of the contested slots.
+
+    Whoever may not see the strongest head learns nothing from a weaker one: it competes unseen.
+    """
+    shadows: dict[SlotKey, list[Candidate]] = {}
+    for candidate in gated.shadows:
+        key = _slot_of(candidate, version_of(candidate), context)
+        if key is not None and key in contests and _decides(version_of(candidate), context):
+            shadows.setdefault(key, []).append(candidate)
+    return shadows
+
+
+def _outranked(
+    heads: Sequence[Candidate], shadows: Sequence[Candidate]
+) -> Iterator[tuple[tuple[str, int], str]]:
+    """Yield each head with how it lost, where a hidden one leads; nothing where none does."""
+    best = min(map(_rank, (*heads, *shadows)))
+    hidden_leaders = [head for head in shadows if _rank(head) == best]
+    if not hidden_leaders:
+        return
+
+    leaders = [*hidden_leaders, *(head for head in heads if _rank(head) == best)]
+    tied = len({version_of(head).row.claim.value_key for head in leaders}) > 1
+    for head in heads:
+        rank = _rank(head)
+        if rank == best and tied:
+            yield _row_of(head), _TIE[1]
+        else:
+            yield _row_of(head), "lower_authority" if rank[0] > best[0] else "other_scope"
+
+
+def _defeats(
+    heads: Iterable[Candidate],
+    outranked: Mapping[tuple[str, int], str],
+    wanted_slots: frozenset[tuple[str, str]],
+    context: CompileContext,
+) -> Iterator[Verdict]:
+    """Yield a verdict on each head of a slot that a hidden row decides."""
+    for _, head in _ranked(heads):
+        detail = outranked[_row_of(head)]
+        defeat = _TIE if detail == _TIE[1] else (Reason.OVERRIDDEN, detail)
+        yield _verdict(head, _fault_of(head, wanted_slots, context) or defeat)
+
+
+def _ranked(heads: Iterable[Candidate]) -> list[tuple[tuple[int, int, int], Candidate]]:
+    """Return heads with their strength across scopes, the strongest first."""
+    return sorted(
+        ((_rank(head), head) for head in heads),
+        key=lambda pair: (pair[0], pair[1].object_id, version_of(pair[1]).row.vid),
+    )
+
+
 def _compete(
     heads: list[Candidate],
-    shadows: frozenset[int],
     wanted_slots: frozenset[tuple[str, str]],
     context: CompileContext,
 ) -> tuple[list[Candidate], list[Verdict]]:
@@ -227,26 +287,19 @@ def _compete(
         fault = _fault_of(heads[0], wanted_slots, context)
         return (heads, []) if fault is None else ([], [_verdict(heads[0], fault)])
 
-    ranked = sorted(
-        ((_rank(head), head) for head in heads),
-        key=lambda pair: (pair[0], pair[1].object_id, version_of(pair[1]).row.vid),
-    )
+    ranked = _ranked(heads)
     best = ranked[0][0]
     leaders = [head for rank, head in ranked if rank == best]
-    tied_ids = len({version_of(head).row.claim.value_key for head in leaders}) > 1
-    behind_shadow = any(id(head) in shadows for head in leaders)
+    tied = len({version_of(head).row.claim.value_key for head in leaders}) > 1
 
     verdicts: list[Verdict] = []
     winners: list[Candidate] = []
     losers: list[Candidate] = []
     for rank, head in ranked:
-        if id(head) in shadows:
-            continue
-
         fault = _fault_of(head, wanted_slots, context)
-        if fault is None and rank == best and tied_ids:
-            fault = Reason.CONFLICTING_CLAIM_UNRESOLVED, "unresolved_tie"
-        if fault is None and rank == best and not behind_shadow:
+        if fault is None and rank == best and tied:
+            fault = _TIE
+        if fault is None and rank == best:
             winners.append(head)
             continue
 
@@ -307,7 +360,8 @@ def _unanswered_slots(
 
     Where rows were withheld nothing is said: what may not be seen is not unknown.
     """
-    if not resolved.active or gated.refusals or dict(snapshot.withheld).get("slot"):
+    hidden = gated.admits_refusals or snapshot.refused or dict(snapshot.withheld).get("slot")
+    if hidden or not resolved.active:
         return
 
     answered_slots = {key[:2] for key in contests}

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from ...schema.compile_terms import (
     SECTIONS,
     GapCode,
-    GateDetail,
     Reason,
     SectionName,
     Stability,
@@ -211,7 +209,7 @@ def trace_of(
     metrics = core_metrics(passes, context, collected.verdicts)
     doubts = lint(passes.pieces, extraction="data_extraction" in context.task_types)
     request_id = hashlib.sha256(context.request_json.encode("utf-8", "backslashreplace"))
-    refusals = passes.gated.refusals if _may_audit(principal) else ()
+    refusals = passes.gated.refusals if may_audit(principal) else ()
     omissions: list[OmittedObject] = []
     quarantines: list[QuarantinedObject] = []
     for verdict in collected.verdicts:
@@ -264,30 +262,33 @@ def _status(
     return ValidationStatus.WARNINGS if has_warnings else ValidationStatus.CLEAN
 
 
-def _may_audit(principal: Principal) -> bool:
+def may_audit(principal: Principal) -> bool:
+    """Whether withheld objects may be named to a caller."""
     return not principal.roles.isdisjoint(AUDIT.roles)
 
 
-_SECRET: Final = frozenset(
-    {GateDetail.SCOPE_MISMATCH, GateDetail.ROLE_DENIED, GateDetail.CLEARANCE_TOO_LOW}
-)
-"""What the gate holds against rows that the caller may see nowhere, not in this compile alone."""
-
-
 def _withheld_counts(passes: Passes, principal: Principal) -> dict[str, int]:
-    """What may be told of withheld rows; of those that the caller may see nowhere, no number."""
-    counts: Counter[str] = Counter()
+    """What may be told of withheld rows."""
+    counts: dict[str, int] = {}
     for name, count in passes.snapshot.withheld:
         counts[f"store_{name}"] = count
 
-    # A number of rows that somebody may see nowhere is a fact about them: whoever asks twice
-    # with other words learns which words they hold.
-    audits = _may_audit(principal)
-    for refusal in passes.gated.refusals:
-        if audits or refusal.detail not in _SECRET:
-            counts[Stage.GATE.value] += 1
+    refused = refusal_count(passes, principal)
+    if refused:
+        counts[Stage.GATE.value] = refused
+    return counts
 
-    return dict(counts)
+
+def refusal_count(passes: Passes, principal: Principal) -> int:
+    """How many rows the gate refused, for an auditor; 1 for anybody else who may know of some.
+
+    A number of rows that somebody may see nowhere is a fact about them: whoever asks twice with
+    other words learns which words they hold. So it is no number, and only of rows that the
+    caller may see elsewhere.
+    """
+    if may_audit(principal):
+        return len(passes.gated.refusals)
+    return int(passes.gated.admits_refusals or passes.snapshot.refused)
 
 
 def _retrieval(
@@ -296,13 +297,23 @@ def _retrieval(
     query = f"{context.request.query}\n{context.request.user_request}"
     return {
         "query_hash": hashlib.sha256(query.encode("utf-8", "backslashreplace")).hexdigest(),
-        "retrieved_candidate_count": sum(p.version.visible for p in passes.snapshot.proposals),
+        "retrieved_candidate_count": _retrieved(passes),
         "relevant_candidate_count": len(passes.ranked.candidates),
         "compiled_candidate_count": len(collected.compiled_ids),
         "candidates_cut": passes.snapshot.cut,
         "context_precision_estimate": precision,
         "entities": sorted(passes.resolved.active),
     }
+
+
+def _retrieved(passes: Passes) -> int:
+    """How many rows came that the caller may see and the gate let through."""
+    refusals = passes.gated.details()
+    count = 0
+    for version, _, _ in passes.snapshot.proposals:
+        row = version.row.claim.object_id, version.row.vid
+        count += version.visible and row not in refusals
+    return count
 
 
 def _cache(plan: RenderPlan, collected: Findings) -> dict[str, Any]:

@@ -4,6 +4,8 @@ The envelope id is the hash of the pins: request, principal, valid, tx, policy h
 version, encoder id, counter identity, key epoch, compiler version and page. Beside them stand
 the candidates in order with their integer scores, so that a replay never searches or scores
 anew and later embeddings change nothing. No wall clock and no random number is in it.
+What the gate refused is in the manifest of an auditor alone; in that of anybody else stands only
+how it ended for the rows that the caller may see.
 Checklist C-137, C-201 to C-203.
 """
 
@@ -37,9 +39,11 @@ class Recorded(NamedTuple):
     why: int | None
     """Integer cosine of its condition."""
     withheld: str
-    """What the gate held against it; empty when it passed."""
+    """What the gate held against it, for an auditor; empty when it passed."""
     opinion: int | None = None
     """What a re-ranker said of it, in millionths."""
+    outranked: str = ""
+    """How it lost its slot to a row that the caller may not see; empty when it did not."""
 
 
 class TruncationEvent(NamedTuple):
@@ -99,6 +103,11 @@ class Manifest:
     signature: str = ""
     """HMAC of all the other fields by the tenant's key of the epoch, in hexadecimal digits; the
     store adds it."""
+
+    @property
+    def names_refused(self) -> bool:
+        """Whether it names rows that the gate refused: it is for auditors alone."""
+        return any(candidate.withheld for candidate in self.candidates)
 
     @property
     def pack_id(self) -> str:

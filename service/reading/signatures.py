@@ -41,9 +41,15 @@ def verify(manifest: Manifest, keys: Sequence[bytes]) -> None:
 
 
 def may_open(caller: Principal, manifest: Manifest) -> bool:
-    """Whether an envelope is the caller's own, or the caller may open those of others."""
+    """Whether an envelope is the caller's own, or the caller may open those of others.
+
+    One that names what was withheld was made for an auditor: who is none any more, or owns one
+    of an earlier version that named it to everybody, may not open it.
+    """
     if not caller.roles.isdisjoint(AUDIT.roles):
         return True
+    if manifest.names_refused:
+        return False
 
     owner = principal_of(manifest)
     if owner.user is not None or caller.user is not None:

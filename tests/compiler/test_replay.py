@@ -20,7 +20,7 @@ from tenure.schema.principal import OWNER, Principal
 from tenure.schema.slots import TenantWord
 from tenure.schema.vocabulary import Classification
 from tenure.store.port.vectors import VectorScore
-from tenure.tests.compiler.fake_reader import KEY, Bench, Reading, uid
+from tenure.tests.compiler.fake_reader import KEY, NOW, Bench, Reading, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
 
@@ -226,3 +226,93 @@ def test_content_that_the_row_lost_is_treated_as_erased() -> None:
     )
     edit(bench, "title", content=empty, erased=True)
     assert "erased" in {g.code.value for g in again(bench, envelope.manifest).gaps}
+
+
+HIDDEN: dict[str, dict[str, Any]] = {
+    "stronger": {"level": 1, "value": "Vault"},
+    "newer": {"value": "Vault", "scope": {"user": "ann"}, "since": NOW},
+    "tied": {"value": "Vault"},
+    "equal": {"value": "Chicago"},
+    "weaker": {"level": 4, "value": "Vault", "origin": "doc://x"},
+}
+
+
+def bench_with_hidden(name: str, *roles: str) -> Bench:
+    """A slot whose visible value meets one that the role `agent` may not see."""
+    bench = Bench(principal=Principal(user="ann", roles=frozenset({"agent", *roles})))
+    bench.world.add("office", subject="Sam", slot="office", value="Chicago", since=1)
+    fields: dict[str, Any] = {"since": 1, **HIDDEN[name]}
+    bench.world.add("vault", subject="Sam", slot="office", deny=("agent",), **fields)
+    return bench
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_a_replay_needs_no_row_that_was_hidden_and_its_manifest_names_none(name: str) -> None:
+    bench = bench_with_hidden(name)
+    envelope = bench.compile(query="office of Sam", entities=["Sam"])
+    text = envelope.manifest.to_json()
+    for hidden in (uid("vault"), "role_denied", "Vault"):
+        assert hidden not in text
+        assert hidden not in json.dumps(envelope.trace.to_dict())
+    assert not envelope.manifest.names_refused
+
+    bench.world.rows = [v for v in bench.world.rows if v.row.claim.object_id != uid("vault")]
+    replica = again(bench, manifest_from_json(text))
+    assert replica.text == envelope.text
+    assert replica.manifest == envelope.manifest
+    assert replica.trace == envelope.trace
+    assert ("Chicago" in envelope.text) is (name == "weaker")
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_the_manifest_of_an_auditor_names_what_was_hidden(name: str) -> None:
+    bench = bench_with_hidden(name, "auditor")
+    envelope = bench.compile(query="office of Sam", entities=["Sam"])
+    assert [o.object_id for o in envelope.trace.withheld_objects] == [uid("vault")]
+    assert envelope.manifest.names_refused
+    replica = again(bench, manifest_from_json(envelope.manifest.to_json()))
+    assert replica.manifest == envelope.manifest
+    assert replica.trace == envelope.trace
+
+
+@pytest.mark.parametrize("roles", [(), ("auditor",)])
+def test_what_this_compile_alone_may_not_hold_is_a_flag_in_a_manifest(
+    roles: tuple[str, ...],
+) -> None:
+    bench = Bench(principal=Principal(user="ann", roles=frozenset({"agent", *roles})))
+    for number in range(3):
+        bench.world.add(
+            f"key {number}", subject="Sam", slot="office", value=str(number),
+            sensitivity=["credential"],
+        )  # fmt: skip
+    envelope = bench.compile(query="office of Sam", entities=["Sam"])
+    assert (uid("key 1") in envelope.manifest.to_json()) is bool(roles)
+    assert envelope.trace.withheld == {"gate": 3 if roles else 1}
+    assert envelope.gaps == ()
+    replica = again(bench, envelope.manifest)
+    assert replica.trace == envelope.trace
+    assert replica.manifest == envelope.manifest
+
+
+def test_a_namesake_in_hidden_rows_changes_no_name() -> None:
+    bench = Bench(principal=Principal(user="ann", roles=frozenset({"agent"})))
+    bench.world.add("office", subject="Sam", slot="office", value="Chicago")
+    secret = bench.world.add("secret", subject="Sam", slot="manager", deny=("agent",), value="y",
+                             value_entity="Sam the second", since=9)  # fmt: skip
+    second = bench.world.entity_id("Sam the second")
+    bench.world.entities[second] = replace(bench.world.entities[second], name="Sam")
+    envelope = bench.compile(query="office", entities=[bench.world.entity_id("Sam")])
+    assert "Sam office" in envelope.text
+    assert "#" not in envelope.text
+    assert secret not in envelope.manifest.to_json()
+    assert again(bench, envelope.manifest).text == envelope.text
+
+
+def test_a_hidden_rule_about_a_pending_entity_is_not_named() -> None:
+    bench = Bench(principal=Principal(user="ann", roles=frozenset({"agent"})))
+    bench.world.person("Sam", pending=True)
+    rule = bench.world.add("rule", subject="Sam", slot="office", value="x", level=1,
+                           deny=("agent",), object_type="policy_rule")  # fmt: skip
+    envelope = bench.compile(query="office", entities=["Sam"])
+    assert rule not in json.dumps(envelope.trace.to_dict()) + envelope.manifest.to_json()
+    assert again(bench, envelope.manifest).trace == envelope.trace

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 
-from tenure import Memory, Principal
+from tenure import Forbidden, Memory, NotFound, Principal
+from tenure.compiler.envelope.compare import diff_envelopes
 from tenure.schema.principal import OWNER
 
 Open = Callable[..., Memory]
@@ -59,3 +61,65 @@ def test_an_auditor_is_told_the_numbers(memory: Memory) -> None:
     assert auditor.as_of().search(RIGHT).withheld is True
     envelope = auditor.compile("analytical_reporting", RIGHT)
     assert envelope.trace.withheld["store_text"] == 4
+
+
+@pytest.fixture
+def hidden(open_memory: Open) -> tuple[Memory, list[str]]:
+    """A store in which the role `viewer` may not see what decides a slot, and the ids of that."""
+    opened = open_memory(principal=OWNER)
+    opened.write("Sam Rivera", "office", "Rome", authority_level=3)
+    opened.write("Sam Rivera", "manager", "Eve Park")
+    receipts = [
+        opened.write("Sam Rivera", "office", "Vault", deny_roles=["viewer"]),
+        opened.write("Sam Rivera", "email", "sam@example.org", deny_roles=["viewer"]),
+        opened.write(
+            content="The zanzibar convoy meets at gate 9.",
+            why_it_matters="where convoys meet",
+            security_classification="highly_restricted",
+        ),
+    ]
+    return opened, [receipt.object_id for receipt in receipts]
+
+
+def test_no_id_of_what_is_hidden_stands_in_what_a_caller_is_given(
+    hidden: tuple[Memory, list[str]],
+) -> None:
+    opened, ids = hidden
+    viewer = bound(opened, "viewer")
+    question = "office, manager and email of Sam Rivera; the zanzibar convoy"
+    first = viewer.compile("analytical_reporting", question, entities=["Sam Rivera"])
+    other = viewer.compile("analytical_reporting", "manager", entities=["Sam Rivera"])
+    viewer.flush()
+    assert "Eve Park" in first.text
+    assert "Rome" not in first.text  # the next best is no answer
+
+    replica = viewer.replay(first.envelope_id)
+    assert (replica.text, replica.digest) == (first.text, first.digest)
+    assert replica.trace == first.trace
+    assert replica.manifest == first.manifest
+
+    shown = [
+        json.dumps(first.trace.to_dict()), first.manifest.to_json(), first.to_html(),
+        repr(viewer.envelopes.get(first.envelope_id)), repr(viewer.envelopes.list()),
+        repr(diff_envelopes(first, other)), repr(viewer.diff("-infinity", "infinity")),
+        repr(viewer.log()), repr(viewer.history("Sam Rivera", "office")), repr(replica.trace),
+    ]  # fmt: skip
+    for text in shown:
+        assert not [object_id for object_id in ids if object_id in text]
+
+
+def test_who_is_no_auditor_any_more_opens_nothing_that_names_the_hidden(
+    hidden: tuple[Memory, list[str]],
+) -> None:
+    opened, ids = hidden
+    auditor, viewer = bound(opened, "auditor", "viewer"), bound(opened, "viewer")
+    envelope = auditor.compile("analytical_reporting", "office", entities=["Sam Rivera"])
+    auditor.flush()
+    assert ids[0] in envelope.manifest.to_json()
+    assert auditor.replay(envelope.envelope_id).trace == envelope.trace
+
+    assert viewer.envelopes.list() == ()
+    with pytest.raises(NotFound):
+        viewer.envelopes.get(envelope.envelope_id)
+    with pytest.raises(Forbidden):
+        viewer.replay(envelope.envelope_id)

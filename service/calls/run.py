@@ -23,12 +23,21 @@ def run(memory: Memory, call: Call, body: Mapping[str, Any]) -> Any:
         InvalidInput: `bad_request` for a field that is missing, unknown or of another type.
         TenureError: whatever the call refuses with.
     """
+    return _answer(_result(memory, call, stated_arguments(call, body)))
+
+
+def stated_arguments(call: Call, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that a plain request states, as the method takes them.
+
+    Raises:
+        InvalidInput: `bad_request`.
+    """
     try:
         request = request_model(call).model_validate(body)
     except ValidationError as error:
         raise _refusal(error) from error
 
-    return _answer(_result(memory, call, arguments_of(call, request)))
+    return arguments_of(call, request)
 
 
 def run_json(memory: Memory, call: Call, body: Mapping[str, Any]) -> bytes:

@@ -8,38 +8,39 @@ nothing here, so that no page of another site can call it.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ...schema.errors import Forbidden, InvalidInput
+from ...schema.errors import InvalidInput
+from ...schema.operation import SweepReceipt
 from ..calls.models import request_model
-from ..calls.run import run, run_json
-from ..calls.table import CALLS, DECISIONS, Call, Permit, path_of
+from ..calls.run import answer_json, run, run_json, stated_arguments
+from ..calls.table import CALLS, DECISIONS, Call, path_of
 from ..client.memory import Memory
-from ..writing.ingest import IngestReport
-from .bearers import Bearers
+from ..stewardship.operations import SWEPT_AT_ONCE, Steward
+from .bearers import Bearers, check_tenant
 from .control import ControlFile
 from .idempotency import AnswerBook, StoredAnswer
-from .keys import Credential
 from .memories import Memories
 from .openapi import description
 from .paging import FIELDS, NDJSON, EntryTexts, Pager, PageRequest, is_listing
 from .problems import problem, problem_response
+from .progress import Tell, answered
 
 JSON: Final = "application/json"
 _ERASING: Final = frozenset({"erase", "erase_session", "artifacts.erase"})
+LONG_CALLS: Final = frozenset({"sweep", "erase"})
+"""Calls that say how far they are to whoever asks for events."""
+
 _KEY_LIMIT: Final = 200
 """Characters of an Idempotency-Key."""
-
-_TENANT_HEADERS: Final = ("x-tenant", "x-tenant-id", "tenant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,6 @@ class Api:
             Route("/v1/openapi.json", _description, methods=["GET"]),
             Route("/v1/version", _version, methods=["GET"]),
             Route("/v1/tokens", self._issue, methods=["POST"]),
-            Route("/v1/import", self._import, methods=["POST"]),
         ]
         for call in CALLS:
             methods = ["POST"] if call.writes else ["GET", "POST"]
@@ -67,11 +67,15 @@ class Api:
     def _handler(self, call: Call) -> Callable[[Request], Any]:
         async def handle(request: Request) -> Response:
             body = await request.body()
+            if call.name in LONG_CALLS:
+                return await answered(request, partial(self._answer, call, request, body))
             return await run_in_threadpool(self._answer, call, request, body)
 
         return handle
 
-    def _answer(self, call: Call, request: Request, body: bytes) -> Response:
+    def _answer(
+        self, call: Call, request: Request, body: bytes, tell: Tell | None = None
+    ) -> Response:
         credential = self.bearers.of_request(request)
         credential.require(call.permit)
         arguments = _arguments(call, request, body)
@@ -82,7 +86,7 @@ class Api:
             return self._list_answer(call, request, memory, arguments)
         if not call.writes:
             return Response(run_json(memory, call, arguments), media_type=JSON)
-        return self._write_answer(call, request, memory, arguments)
+        return self._write_answer(call, request, memory, arguments, tell)
 
     def _list_answer(
         self, call: Call, request: Request, memory: Memory, arguments: dict[str, Any]
@@ -100,7 +104,12 @@ class Api:
         return Response(run_json(memory, call, arguments), media_type=JSON)
 
     def _write_answer(
-        self, call: Call, request: Request, memory: Memory, arguments: dict[str, Any]
+        self,
+        call: Call,
+        request: Request,
+        memory: Memory,
+        arguments: dict[str, Any],
+        tell: Tell | None,
     ) -> Response:
         key = request.headers.get("idempotency-key", "")
         if not key or len(key) > _KEY_LIMIT:
@@ -127,7 +136,7 @@ class Api:
         if call.name == "write" and not arguments.get("dry_run"):
             arguments.setdefault("idempotency_key", key)
         try:
-            answer = run_json(memory, call, arguments)
+            answer = _long_answer(memory, call, arguments, tell)
         except BaseException:
             self.answers.give_up(caller, key)
             raise
@@ -143,40 +152,26 @@ class Api:
         token, ends_s = await run_in_threadpool(self.bearers.ring.issue, credential, fields)
         return JSONResponse({"token": token, "expires_at": ends_s})
 
-    async def _import(self, request: Request) -> Response:
-        credential = self.bearers.of_request(request)
-        credential.require(Permit.ADMIN)
-        check_tenant(request, {}, credential)
-        replay = request.query_params.get("replay", "false") == "true"
 
-        # The importer reads its lines twice, to check all of them before it writes the first.
-        with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
-            async for chunk in request.stream():
-                await run_in_threadpool(file.write, chunk)
-            file.flush()
+def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Tell | None) -> bytes:
+    """The answer of a writing call, which says how far it is where it has steps."""
+    if tell is None or call.name not in LONG_CALLS:
+        return run_json(memory, call, arguments)
 
-            memory = self.memories.bound(credential.principal)
-            report = await run_in_threadpool(memory.ingest, file.name, replay=replay)
-        return Response(_REPORT.dump_json(report), media_type=JSON)
+    tell({"begun": call.name})
+    if call.name != "sweep":
+        return run_json(memory, call, arguments)
 
+    def watch(receipt: SweepReceipt) -> None:
+        tell({"retired": receipt.touched, "examined": receipt.examined})
 
-_REPORT: Final = TypeAdapter(IngestReport)
-
-
-def check_tenant(request: Request, arguments: dict[str, Any], credential: Credential) -> None:
-    """Refuse a request that names a tenant which is not the credential's.
-
-    Raises:
-        Forbidden: `tenant_mismatch`.
-    """
-    tenants = [request.headers[name] for name in _TENANT_HEADERS if name in request.headers]
-    if isinstance(arguments.get("tenant"), str):
-        tenants.append(arguments.pop("tenant"))
-    if any(tenant != credential.principal.tenant for tenant in tenants):
-        raise Forbidden(
-            "the tenant comes from the credential, and this one is another's",
-            code="tenant_mismatch",
-        )
+    fields: dict[str, Any] = {
+        "dry_run": False,
+        "limit": SWEPT_AT_ONCE,
+        **stated_arguments(call, arguments),
+    }
+    steward = Steward(memory.backend, memory.principal)
+    return answer_json(call, steward.sweep(**fields, watch=watch))
 
 
 def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:

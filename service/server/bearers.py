@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.principal import Principal
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ALGORITHMS: Final = ("RS256", "ES256")
 """A fixed list: the token never says how it is to be checked."""
 
+_TENANT_HEADERS: Final = ("x-tenant", "x-tenant-id", "tenant")
 _LEEWAY_SECONDS: Final = 30
 _COMMON_PERMITS: Final = frozenset({Permit.READ.value, Permit.WRITE.value, Permit.COMPILE.value})
 
@@ -113,3 +114,19 @@ class Bearers:
                 code=SIGN_IN,
             )
         return credential
+
+
+def check_tenant(request: Request, arguments: dict[str, Any], credential: Credential) -> None:
+    """Refuse a request that names a tenant which is not the credential's.
+
+    Raises:
+        Forbidden: `tenant_mismatch`.
+    """
+    tenants = [request.headers[name] for name in _TENANT_HEADERS if name in request.headers]
+    if isinstance(arguments.get("tenant"), str):
+        tenants.append(arguments.pop("tenant"))
+    if any(tenant != credential.principal.tenant for tenant in tenants):
+        raise Forbidden(
+            "the tenant comes from the credential, and this one is another's",
+            code="tenant_mismatch",
+        )

@@ -106,9 +106,14 @@ def refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, TenureError)
     if error.code == SIGN_IN and request.method == "GET" and wants_page(request):
         return RedirectResponse(sign_in_address(request), status_code=303)
+    return problem_response(request, problem_of(error))
+
+
+def problem_of(error: TenureError) -> dict[str, object]:
+    """The body of a problem that an error of tenure is."""
     # The class tells a program who must act; the client raises it again.
-    body = problem(status_of(error), error.code, str(error)) | {"kind": type(error).__name__}
-    return problem_response(request, body)
+    body = problem(status_of(error), error.code, str(error))
+    return body | {"kind": type(error).__name__}
 
 
 def refuse_malformed(request: Request, error: Exception) -> Response:
@@ -130,11 +135,16 @@ def refuse_unserved(request: Request, error: Exception) -> Response:
 
 
 def refuse_unexpected(request: Request, error: Exception) -> Response:
-    """Answer an error that nobody foresaw, and log it under the trace id."""
+    """Answer an error that nobody foresaw."""
+    return problem_response(request, unexpected_problem(request, error))
+
+
+def unexpected_problem(request: Request, error: Exception) -> dict[str, object]:
+    """The body of a problem that nobody foresaw; the log has the error under its trace id."""
     body = problem(500, "unexpected", "tenure met an error of its own; the log has its trace id")
     fields = {"trace_id": body["trace_id"], "op": request.url.path}
     _LOG.error("unexpected", extra=fields, exc_info=error)
-    return problem_response(request, body)
+    return body
 
 
 def wants_page(request: Request) -> bool:

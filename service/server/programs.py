@@ -10,6 +10,7 @@ from .api import build_api
 from .bearers import Bearers, OidcVerifier
 from .keys import KeyRing
 from .state import ServerState
+from .transfers import Transfers
 
 
 class Programs:
@@ -22,7 +23,8 @@ class Programs:
         state.bearer = bearers
 
         self.routes: list[BaseRoute] = [
-            *build_api(state.settings.control, state.memories, bearers).routes()
+            *build_api(state.settings.control, state.memories, bearers).routes(),
+            *Transfers(bearers, state.memories).routes(),
         ]
         self._running: AbstractAsyncContextManager[None] = nullcontext()
         try:

@@ -8,9 +8,10 @@ scrub what the file may still hold.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final
 
 from ...schema.claim import EMPTY_CONTENT, Permissions, Version
 from ...schema.errors import InvalidInput, NotFound, Unavailable
@@ -39,6 +40,9 @@ from ..sessions.erasure import (
 )
 from ..writing.standing import holds
 from ..writing.write import Writer
+
+SWEPT_AT_ONCE: Final = 500
+"""Objects that one transaction of a sweep retires by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +256,12 @@ class Steward(Caller):
             planned=details.planned,
         )
 
-    def sweep(self, *, dry_run: bool, limit: int) -> SweepReceipt:
+    def sweep(
+        self, *, dry_run: bool, limit: int, watch: Callable[[SweepReceipt], None] | None = None
+    ) -> SweepReceipt:
         """Retire what has decayed, `limit` objects a transaction, until nothing is due.
+
+        `watch` is told the sum so far after each transaction.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -275,6 +283,8 @@ class Steward(Caller):
 
         total = self._operate(batch)
         while total.remaining and not dry_run:
+            if watch is not None:
+                watch(total)
             total = _sum(total, self._operate(batch))
 
         if not dry_run:

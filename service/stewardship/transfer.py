@@ -64,6 +64,17 @@ class Transfer(Caller):
 
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys)
 
+    def lines(self, *, keys: bool = False) -> Iterator[str]:
+        """The lines of an export out of one snapshot, which stays open until the last is taken.
+
+        Raises:
+            Forbidden: `privilege_required`, with the first line.
+        """
+        self.principal.require(OPERATE)
+        self.backend.settle()
+        with self._reading() as reader:
+            yield from export_lines(reader, tenant=self._tenant, keys=keys)
+
     def restore(
         self, path: str | Path, *, resume: bool = False, watch: Watch | None = None
     ) -> TransferReport:

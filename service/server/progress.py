@@ -1,0 +1,97 @@
+"""Server-sent progress: a long call says how far it is, then what it answers or is refused with.
+
+Events are `progress` (JSON, the newest one only: a slow reader makes nobody wait and holds no
+list), then one `done` with the answer or one `problem`. The work goes on to its end whoever
+stops listening; the journal of an import and the key of a request say later how it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from ...schema.errors import TenureError
+from .problems import problem_of, unexpected_problem
+
+EVENT_STREAM: Final = "text/event-stream"
+
+Tell = Callable[[Mapping[str, object]], None]
+"""Takes how far a work is; may be called from any thread."""
+
+Work = Callable[[Tell], Response]
+"""A call that can say how far it is."""
+
+_SILENCE_S: Final = 10.0
+"""Seconds after which a comment shows that the server still works."""
+
+
+def wants_events(request: Request) -> bool:
+    """Whether a request asks for its progress."""
+    return EVENT_STREAM in request.headers.get("accept", "")
+
+
+async def answered(request: Request, work: Work) -> Response:
+    """The answer of a work, with its progress before it where that was asked for."""
+    if not wants_events(request):
+        return await run_in_threadpool(work, _tell_nobody)
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(_events(request, work), media_type=EVENT_STREAM, headers=headers)
+
+
+def _tell_nobody(_: Mapping[str, object]) -> None:
+    pass
+
+
+async def _events(request: Request, work: Work) -> AsyncIterator[bytes]:
+    loop = asyncio.get_running_loop()
+    newest: asyncio.Queue[Mapping[str, object]] = asyncio.Queue(maxsize=1)
+
+    def put(progress: Mapping[str, object]) -> None:
+        if newest.full():
+            newest.get_nowait()
+        newest.put_nowait(progress)
+
+    def tell(progress: Mapping[str, object]) -> None:
+        loop.call_soon_threadsafe(put, progress)
+
+    answer = asyncio.ensure_future(run_in_threadpool(work, tell))
+    while not answer.done():
+        waiting = asyncio.ensure_future(newest.get())
+        await asyncio.wait(
+            (answer, waiting), timeout=_SILENCE_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        if waiting.done():
+            yield _event("progress", json.dumps(waiting.result()).encode())
+            continue
+        waiting.cancel()
+        if not answer.done():
+            yield b": still at work\n\n"
+
+    if not newest.empty():
+        yield _event("progress", json.dumps(newest.get_nowait()).encode())
+    yield _last_event(request, answer)
+
+
+def _last_event(request: Request, answer: asyncio.Future[Response]) -> bytes:
+    """What the work answered, or what it was refused with."""
+    error = answer.exception()
+    if error is None:
+        response = answer.result()
+        name = "done" if response.status_code < 400 else "problem"
+        return _event(name, bytes(response.body))
+
+    if isinstance(error, TenureError):
+        return _event("problem", json.dumps(problem_of(error)).encode())
+    assert isinstance(error, Exception)
+    return _event("problem", json.dumps(unexpected_problem(request, error)).encode())
+
+
+def _event(name: str, body: bytes) -> bytes:
+    # JSON in one line: a line break in the text of an answer stands there as an escape.
+    return b"event: " + name.encode() + b"\ndata: " + body + b"\n\n"

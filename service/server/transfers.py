@@ -1,0 +1,162 @@
+"""Tenants over HTTP: events in, an export out and in, vectors made anew; each says how far it is.
+
+Bodies are lines that go to a file as they come, so that no request is held in memory and a slow
+disk slows its sender down. An export leaves one line at a time, as fast as it is read.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ...schema.errors import InvalidInput
+from ...schema.principal import OPERATE
+from ...store.transfer.restore import RestoreProgress
+from ..calls.table import Permit
+from ..client.memory import Memory
+from ..encoders.embedding import Progress
+from ..stewardship.re_embed import re_embed
+from ..writing.ingest import IngestReport
+from .bearers import Bearers, check_tenant
+from .memories import Memories
+from .paging import NDJSON
+from .progress import Tell, answered
+
+JSON: Final = "application/json"
+_REPORT: Final = TypeAdapter(IngestReport)
+_BOOLEANS: Final = {"": False, "false": False, "true": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Transfers:
+    """The routes that move whole tenants, for keys that may do anything."""
+
+    bearers: Bearers
+    memories: Memories
+
+    def routes(self) -> list[Route]:
+        """Every route."""
+        return [
+            Route("/v1/import", self._import, methods=["POST"]),
+            Route("/v1/export", self._export, methods=["GET"]),
+            Route("/v1/restore", self._restore, methods=["POST"]),
+            Route("/v1/restore/abort", self._abort, methods=["POST"]),
+            Route("/v1/re_embed", self._re_embed, methods=["POST"]),
+        ]
+
+    def _memory(self, request: Request) -> Memory:
+        """The memory of the caller, who must be allowed everything.
+
+        Raises:
+            Forbidden: `sign_in_needed`, `permit_required`, `privilege_required`.
+        """
+        credential = self.bearers.of_request(request)
+        credential.require(Permit.ADMIN)
+        check_tenant(request, {}, credential)
+        credential.principal.require(OPERATE)
+        return self.memories.bound(credential.principal)
+
+    async def _import(self, request: Request) -> Response:
+        memory = self._memory(request)
+        replay = _flag(request, "replay")
+        path = await _received(request)
+
+        def work(tell: Tell) -> Response:
+            def progress(line: int, events: int) -> None:
+                tell({"line": line, "events": events})
+
+            with _removing(path):
+                report = memory.ingest(path, replay=replay, progress=progress)
+            return Response(_REPORT.dump_json(report), media_type=JSON)
+
+        return await answered(request, work)
+
+    async def _export(self, request: Request) -> Response:
+        lines = self._memory(request).transfer.lines(keys=_flag(request, "keys"))
+        # The first line is read now, so that a refusal is an answer and no torn list.
+        first = await run_in_threadpool(next, lines)
+        return StreamingResponse(_with_ends(first, lines), media_type=NDJSON)
+
+    async def _restore(self, request: Request) -> Response:
+        transfer = self._memory(request).transfer
+        resume = _flag(request, "resume")
+        path = await _received(request)
+
+        def work(tell: Tell) -> Response:
+            def watch(progress: RestoreProgress) -> None:
+                tell(asdict(progress))
+
+            with _removing(path):
+                report = transfer.restore(path, resume=resume, watch=watch)
+            return JSONResponse({"tenant": report.tenant, "records": report.records})
+
+        return await answered(request, work)
+
+    async def _abort(self, request: Request) -> Response:
+        await run_in_threadpool(self._memory(request).transfer.abort)
+        return JSONResponse({"aborted": True})
+
+    async def _re_embed(self, request: Request) -> Response:
+        memory = self._memory(request)
+
+        def work(tell: Tell) -> Response:
+            def show(progress: Progress) -> None:
+                tell(progress._asdict())
+
+            total = re_embed(memory.backend, memory.principal, progress=show)
+            return JSONResponse(total._asdict())
+
+        return await answered(request, work)
+
+
+def _flag(request: Request, name: str) -> bool:
+    """A query parameter that is true or false.
+
+    Raises:
+        InvalidInput: `bad_request`.
+    """
+    word = request.query_params.get(name, "")
+    if word not in _BOOLEANS:
+        raise InvalidInput(f"{name} is true or false", code="bad_request", field=name)
+    return _BOOLEANS[word]
+
+
+async def _received(request: Request) -> Path:
+    """A file with the body of a request; whoever works on it removes it.
+
+    What reads it checks all of it before the first write, so it is kept whole, on the disk.
+    """
+    handle, name = tempfile.mkstemp(suffix=".jsonl")
+    path = Path(name)
+    with ExitStack() as undo:
+        undo.callback(path.unlink)
+        with os.fdopen(handle, "wb") as file:
+            async for chunk in request.stream():
+                await run_in_threadpool(file.write, chunk)
+        undo.pop_all()
+    return path
+
+
+@contextmanager
+def _removing(path: Path) -> Generator[None]:
+    try:
+        yield
+    finally:
+        path.unlink()
+
+
+def _with_ends(first: str, lines: Iterator[str]) -> Iterator[bytes]:
+    yield first.encode() + b"\n"
+    for line in lines:
+        yield line.encode() + b"\n"

@@ -1,6 +1,6 @@
 """Every method of the client, awaited. Made by `tests/async_stub.py`; do not edit."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -256,6 +256,7 @@ class AsyncTransfer(AsyncPart):
     async def export(
         self, path: str | Path, *, keys: bool = True, replace: bool = False
     ) -> TransferReport: ...
+    async def lines(self, *, keys: bool = False) -> Iterator[str]: ...
     async def restore(
         self, path: str | Path, *, resume: bool = False, watch: Watch | None = None
     ) -> TransferReport: ...

@@ -1,10 +1,10 @@
 """What two entities say of themselves: birth dates, addresses, numbers, places, identifiers.
 
-A policy registers slots, each with the kind that compares its values. A kind brings values to a
-form in which equal things are equal, and says what agreement weighs, in natural log-odds as
-names do. The weights are priors, because no labels of attributes exist yet.
+A policy registers slots and identifier schemes, each with the kind that compares its values. A
+kind brings values to a form in which equal things are equal, and says what agreement weighs, in
+natural log-odds as names do. The weights are priors, because no labels of attributes exist yet.
 
-An address or a number many people have several of, so that another one is no evidence. A birth
+Addresses, numbers and domains one may have several of, so that another one is no evidence. A birth
 date or a register's number is one, so that another one forbids an automatic merge. Pure.
 """
 
@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -22,6 +23,7 @@ from ..schema.vocabulary import AttributeKind
 from .normalize import normalize
 
 _DAY: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_BEFORE_HOST: Final = re.compile(r"^[a-z][a-z0-9+.-]*://")
 _NOT_A_DIGIT: Final = re.compile(r"\D")
 _PHONE_DIGITS: Final = 9
 """Last digits that tell two phone numbers apart, whatever stands for the country before them."""
@@ -70,6 +72,17 @@ def _phone(text: str) -> str:
     return digits[-_PHONE_DIGITS:] if len(digits) >= _PHONE_DIGITS_MIN else ""
 
 
+def _handle(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip().casefold().removeprefix("@")
+
+
+def _domain(text: str) -> str:
+    """The host of an address of the web, as far as it names a house."""
+    plain = unicodedata.normalize("NFKC", text).strip().casefold()
+    host = _BEFORE_HOST.sub("", plain).partition("/")[0].rstrip(".").removeprefix("www.")
+    return host if "." in host else ""
+
+
 def _place(text: str) -> str:
     return normalize(text, "location").ordered
 
@@ -85,11 +98,27 @@ COMPARATORS: Final[Mapping[AttributeKind, Comparator]] = MappingProxyType(
         AttributeKind.BIRTH_DATE: Comparator(_day, 3.0, is_unique=True),
         AttributeKind.EMAIL: Comparator(_email, 6.0, is_contact=True),
         AttributeKind.PHONE: Comparator(_phone, 4.0, is_contact=True),
+        AttributeKind.HANDLE: Comparator(_handle, 4.0, is_contact=True),
+        AttributeKind.DOMAIN: Comparator(_domain, 2.0),
         AttributeKind.PLACE: Comparator(_place, 0.7),
         AttributeKind.IDENTIFIER: Comparator(_identifier, 6.0, is_unique=True, is_contact=True),
     }
 )
 """How each kind is compared; an e-mail address weighs what the model gives a handle."""
+
+
+@lru_cache(maxsize=64)
+def repeatable_schemes(attributes: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """The schemes of which an entity may have several values, as a policy registers them.
+
+    >>> sorted(repeatable_schemes((("email", "email"), ("tax", "identifier"))))
+    ['email']
+    """
+    schemes: set[str] = set()
+    for scheme, kind in attributes:
+        if not COMPARATORS[AttributeKind(kind)].is_unique:
+            schemes.add(scheme)
+    return frozenset(schemes)
 
 
 def compare_attributes(

@@ -4,22 +4,33 @@ An entity id or an identifier decides. An exact alias that is unique in what the
 see binds at once. Several entities of one name are never chosen between: a pending entity is
 made and a person is asked. Everything else is scored by a `Scorer`, if one is given, and is
 a new entity otherwise. A conflicting identifier of one scheme excludes a candidate before
-any name counts. Pure: decides over a `Register`, filled by one look-up.
+any name counts, and leaves a suggestion if the names are equal. Pure: decides over a
+`Register`, filled by one look-up.
 
 `docs/design/resolution.md`; checklist C-049 to C-052, C-055.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from ..schema.entity import Alias, Entity, EntityCandidate, EntityRef, Feature, Resolution
+from ..schema.entity import (
+    SUGGESTION,
+    Alias,
+    Entity,
+    EntityCandidate,
+    EntityRef,
+    Feature,
+    Resolution,
+)
 from ..schema.errors import Conflict, NotFound, TenureError
 from ..schema.policy import ResolutionPolicy
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState
+from .attributes import repeatable_schemes
 from .keys import alias_key, is_id
 from .known import Lookup
 from .register import Register
@@ -28,8 +39,12 @@ MentionOrId = EntityRef | str
 """A mention, or an entity id."""
 
 
+_EXCLUDED_SHOWN = 5
 SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
+
+
+_NOBODY = Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
 
 
 class Scorer(Protocol):
@@ -168,10 +183,70 @@ def bind(
         if resolution:
             return resolution
 
+    resolution = _NOBODY
     if scorer:
-        return scorer.judge(ref, known, rules)
+        resolution = scorer.judge(ref, known, rules)
+    if resolution.decision is Decision.NEW and ref.external_ids:
+        return _with_excluded(resolution, ref, known, rules)
 
-    return Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
+    return resolution
+
+
+def _with_excluded(
+    resolution: Resolution, ref: EntityRef, known: Register, rules: Rules
+) -> Resolution:
+    """A new entity's resolution, which suggests those of its name that an identifier excludes.
+
+    A register may give one thing two numbers by mistake: nobody waits, but a steward can look.
+    """
+    schemes_of: dict[str, tuple[str, ...]] = {}
+    for alias in known.named(alias_key(ref.name)):
+        root = known.entity(known.root(alias.entity_id))
+        is_live = root is not None and root.state is EntityState.ACTIVE
+        if root is None or not is_live or not _is_of_kind(alias, ref, known, rules):
+            continue
+        schemes = excluding_schemes(ref, root.entity_id, known, rules.bands)
+        if schemes:
+            schemes_of[root.entity_id] = schemes
+
+    if not schemes_of:
+        return resolution
+    excluded: list[EntityCandidate] = []
+    for root_id, schemes in sorted(schemes_of.items())[:_EXCLUDED_SHOWN]:
+        excluded.append(_excluded_candidate(root_id, schemes, ref, known, rules))
+
+    others = [row for row in resolution.candidates if row.entity not in schemes_of]
+    return replace(
+        resolution,
+        score=excluded[0].score,
+        reason=SUGGESTION,
+        candidates=(*excluded, *others),
+    )
+
+
+def _excluded_candidate(
+    root_id: str, schemes: Sequence[str], ref: EntityRef, known: Register, rules: Rules
+) -> EntityCandidate:
+    entity = known.entity(root_id)
+    assert entity is not None  # it has been looked at
+
+    values = known.held(root_id)
+    features = [Feature("exact", 1.0, 0.0, f"equal name: {entity.name}")]
+    for scheme in schemes:
+        detail = f"differing: {ref.external_ids[scheme]!r} / {values[scheme][0]!r}"
+        features.append(Feature(scheme, 0.0, 0.0, detail))
+
+    # As much as a suggestion may have: above, a person would have to decide before it is used.
+    score = rules.bands.review_above
+    return EntityCandidate(
+        entity=root_id,
+        name=entity.name,
+        score=score,
+        log_odds=round(math.log(max(score, 1e-6) / (1 - score)), 6),
+        source=CandidateSource.EXACT,
+        features=tuple(features),
+        vetoes=("attribute_conflict",),
+    )
 
 
 def _by_id(entity_id: str, known: Register) -> Resolution:
@@ -207,12 +282,23 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
     return _bound(owner, "same_identifier", known) if owner else None
 
 
-def excludes(ref: EntityRef, entity_id: str, known: Register) -> bool:
-    """Whether an entity holds another value of a scheme that the mention states."""
+def excluding_schemes(
+    ref: EntityRef, entity_id: str, known: Register, bands: ResolutionPolicy
+) -> tuple[str, ...]:
+    """The schemes that give one value alone, and under which mention and entity have others.
+
+    Several e-mail addresses, phones, handles or domains speak against nobody.
+    """
     if not ref.external_ids:
-        return False
-    identifiers = known.held(entity_id).items()
-    return any(ref.external_ids.get(scheme, value) != value for scheme, value in identifiers)
+        return ()
+
+    repeatable = repeatable_schemes(bands.attributes)
+    stored_values = known.held(entity_id)
+    schemes: list[str] = []
+    for scheme, value in sorted(ref.external_ids.items()):
+        if scheme not in repeatable and value not in stored_values.get(scheme, (value,)):
+            schemes.append(scheme)
+    return tuple(schemes)
 
 
 def _names(ref: EntityRef) -> list[tuple[str, CandidateSource]]:
@@ -253,9 +339,13 @@ def _by_alias(
 
 
 def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
-    visible = alias.scope_id in rules.scopes
-    fits = visible and compatible(ref.type, _known_type(alias, known))
-    return fits and not excludes(ref, alias.entity_id, known)
+    fits = _is_of_kind(alias, ref, known, rules)
+    return fits and not excluding_schemes(ref, alias.entity_id, known, rules.bands)
+
+
+def _is_of_kind(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
+    is_visible = alias.scope_id in rules.scopes
+    return is_visible and compatible(ref.type, _known_type(alias, known))
 
 
 def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: Rules) -> bool:

@@ -46,7 +46,7 @@ class PairContext:
     mentioned_together: bool = False
     """Both names stand in one source, as names of one thing."""
     attribute_conflict: bool = False
-    """An identifying attribute differs: birth date, domain, legal number."""
+    """An attribute that an entity has one of differs: birth date, legal number."""
     single_valued_conflict: bool = False
     """Two *stored* entities differ in a slot of cardinality one; never the claim being written."""
     direct_edge: bool = False

@@ -44,7 +44,6 @@ def context_of(
         same_scope=_same_scope(root, names, known, rules),
         neighbour_overlap=_overlap(rules, root),
         mentioned_together=not known.named_now.isdisjoint(known.members(root)),
-        attribute_conflict=_domains_differ(mention, root, known),
         direct_edge=not rules.related.isdisjoint(known.members(root)),
         generic_alias=generic,
         person_context=PersonContext.TENANT if lifts else PersonContext.NONE,
@@ -87,19 +86,15 @@ def _handles(mention: EntityRef) -> set[str]:
 
 
 def _handles_of(root: str, known: Register) -> set[str]:
-    return {alias_key(value) for value in known.held(root).values() if "@" in value}
+    handles: set[str] = set()
+    for values in known.held(root).values():
+        handles |= {alias_key(value) for value in values if "@" in value}
+    return handles
 
 
 def _domains(handles: Iterable[str]) -> set[str]:
     """The domains of addresses; a handle without one has none."""
     return {domain for handle in handles if "." in (domain := handle.rpartition("@")[2])}
-
-
-def _domains_differ(mention: EntityRef, root: str, known: Register) -> bool:
-    """Whether both sides state a web domain and the two differ."""
-    stated_domain = mention.external_ids.get("domain")
-    stored_domain = known.held(root).get("domain") if stated_domain else None
-    return bool(stored_domain) and stated_domain != stored_domain
 
 
 def _overlap(rules: Rules, root: str) -> int:

@@ -44,7 +44,7 @@ class Register:
         self._entities: dict[str, Entity] = {}
         self._named: dict[str, list[Alias]] = {}
         self._owners: dict[tuple[str, str], list[str]] = {}
-        self._held: dict[str, dict[str, str]] = {}
+        self._identifiers_of: dict[str, list[Identifier]] = {}
         self._taught_levels = dict(known.taught_levels)
         self._forget()
 
@@ -89,7 +89,7 @@ class Register:
             self._owners.setdefault((identifier.scheme, identifier.value), []).append(
                 identifier.entity_id
             )
-            self._held.setdefault(identifier.entity_id, {})[identifier.scheme] = identifier.value
+            self._identifiers_of.setdefault(identifier.entity_id, []).append(identifier)
 
     def absorb(self, child: Register) -> None:
         """Take in all that a child has learned."""
@@ -190,16 +190,25 @@ class Register:
         before = self._parent.owners(scheme, value) if self._parent else []
         return [*before, *self._owners.get((scheme, value), ())]
 
-    def held(self, entity_id: str) -> dict[str, str]:
-        """The identifiers of a raw id, and of its cluster, by scheme."""
-        identifiers: dict[str, str] = {}
+    def held(self, entity_id: str) -> dict[str, tuple[str, ...]]:
+        """The identifiers of a raw id, and of its cluster, by scheme; the oldest value first."""
+        identifiers: list[Identifier] = []
         for member in self.members(entity_id):
-            identifiers |= self._own(member)
-        return identifiers
+            identifiers += self._own(member)
 
-    def _own(self, entity_id: str) -> dict[str, str]:
-        before = self._parent._own(entity_id) if self._parent else {}
-        return before | self._held.get(entity_id, {})
+        values: dict[str, dict[str, None]] = {}
+        for identifier in sorted(identifiers, key=_identifier_age):
+            values.setdefault(identifier.scheme, {})[identifier.value] = None
+        return {scheme: tuple(of_scheme) for scheme, of_scheme in values.items()}
+
+    def external_ids(self, entity_id: str) -> dict[str, str]:
+        """One identifier a scheme, the oldest, by scheme: what an entity is shown with."""
+        identifiers = sorted(self.held(entity_id).items())
+        return {scheme: values[0] for scheme, values in identifiers}
+
+    def _own(self, entity_id: str) -> list[Identifier]:
+        before = self._parent._own(entity_id) if self._parent else []
+        return [*before, *self._identifiers_of.get(entity_id, ())]
 
     def root(self, entity_id: str) -> str:
         """The canonical id of a raw id; itself when nothing is merged."""
@@ -216,3 +225,7 @@ class Register:
         if root in self._members or not self._parent:
             return self._members.get(root, ())
         return self._parent._family(root)
+
+
+def _identifier_age(identifier: Identifier) -> tuple[int, str]:
+    return identifier.tx_start, identifier.value

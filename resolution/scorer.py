@@ -40,7 +40,7 @@ from ..schema.vocabulary import (
     JudgedBy,
     JudgementVerdict,
 )
-from .bind import Doubt, Rules, excludes
+from .bind import Doubt, Rules, excluding_schemes
 from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys
 from .clusters import Clusters
 from .compare import Measures
@@ -212,7 +212,7 @@ class NameScorer:
         for root, aliases in aliases_of.items():
             entity = known.entity(root)
             close = [alias for alias in aliases if is_near(alias.surface)]
-            if not close or entity is None or not _may_be(mention, entity, known):
+            if not close or entity is None or not _may_be(mention, entity, known, rules):
                 continue
             is_generic = all(len(roots_by_norm[alias.norm]) >= GENERIC_FROM for alias in close)
             names = tuple(dict.fromkeys(alias.surface for alias in close))
@@ -440,11 +440,13 @@ def _short_forms(form: NameForm) -> set[str]:
     return {form.compact, *form.acronyms}
 
 
-def _may_be(mention: EntityRef, entity: Entity, known: Register) -> bool:
+def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -> bool:
     """Exclude what cannot be meant: another type, another identifier, an erased entity."""
     live = entity.state in (EntityState.ACTIVE, EntityState.PENDING)
     fits = compatible(mention.type, entity.type)
-    return live and fits and not excludes(mention, entity.entity_id, known)
+    if not (live and fits):
+        return False
+    return not excluding_schemes(mention, entity.entity_id, known, rules.bands)
 
 
 def _with_veto(pair: PairScore, code: VetoCode) -> PairScore:

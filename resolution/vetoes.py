@@ -271,7 +271,7 @@ VETOES: tuple[Veto, ...] = (
     ),
     Veto(
         VetoCode.ATTRIBUTE_CONFLICT,
-        "A birth date, a domain or a number that nobody has two of differs.",
+        "A birth date or a number that nobody has two of differs.",
         lambda facts: facts.context.attribute_conflict,
     ),
     Veto(

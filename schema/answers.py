@@ -177,6 +177,10 @@ class EntityView:
     members: tuple[str, ...]
     aliases: tuple[str, ...]
     external_ids: dict[str, str]
+    """One identifier a scheme, the oldest."""
+    identifiers: tuple[tuple[str, str], ...] = ()
+    """Every (scheme, value), by scheme, the oldest first: of e-mail addresses, phones, handles and
+    domains there may be several."""
     redirected_from: str | None = None
     """The merged-away id that was asked for."""
 

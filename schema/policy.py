@@ -67,13 +67,16 @@ class ResolutionPolicy:
     """`tenant` or `project`: what counts as context for an exactly equal person name."""
     attributes: tuple[tuple[str, str], ...] = (
         ("birthday", "birth_date"),
-        ("domain", "identifier"),
+        ("domain", "domain"),
         ("email", "email"),
+        ("handle", "handle"),
         ("home", "place"),
         ("phone", "phone"),
     )
     """(slot or identifier scheme, kind of its comparator): what is compared beside names when
-    two stored entities are. Kinds: `birth_date`, `email`, `phone`, `place`, `identifier`."""
+    two stored entities are. Kinds: `birth_date`, `email`, `phone`, `handle`, `domain`, `place`,
+    `identifier`. An identifier scheme that stands here as an e-mail, phone, handle, domain or
+    place has any number of values; any other scheme gives an entity one, and excludes another."""
     max_candidates: int = 50
     max_cluster: int = 200
     """Members of one cluster; a merge beyond it is refused (abuse case 23)."""

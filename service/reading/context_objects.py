@@ -65,7 +65,7 @@ class ObjectShaper:
         external_ids: dict[str, str] = {}
         for root in roots:
             if root in self._names:
-                external_ids |= self._register.held(root)
+                external_ids |= self._register.external_ids(root)
 
         allow = [] if EVERYONE_TAG in version.permissions.allow else list(version.permissions.allow)
         confirmed_us = version.last_confirmed_us or self._confirmed.get(object_id)

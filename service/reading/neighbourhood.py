@@ -107,7 +107,7 @@ class _Ground:
                 state=entity.state.value,
                 members=self.members[root],
                 aliases=(),
-                external_ids=dict(sorted(known.held(root).items())) if is_named else {},
+                external_ids=known.external_ids(root) if is_named else {},
             )
 
 

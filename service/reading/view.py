@@ -456,10 +456,18 @@ def entity_views(
                 state=entity.state.value,
                 members=register.members(root),
                 aliases=names.get(root, ()),
-                external_ids=dict(sorted(register.held(root).items())) if root in names else {},
+                external_ids=register.external_ids(root) if root in names else {},
+                identifiers=_identifiers(root, register) if root in names else (),
             )
         )
     return tuple(views)
+
+
+def _identifiers(root: str, register: Register) -> tuple[tuple[str, str], ...]:
+    identifiers: list[tuple[str, str]] = []
+    for scheme, values in sorted(register.held(root).items()):
+        identifiers += [(scheme, value) for value in values]
+    return tuple(identifiers)
 
 
 def names_by_id(

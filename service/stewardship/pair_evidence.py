@@ -117,7 +117,7 @@ def _of_cluster(entity: EntityView, facts: Mapping[str, StatedFacts]) -> StatedF
 def _with_identifiers(entity: EntityView, facts: StatedFacts) -> dict[str, frozenset[str]]:
     """The values by slot, an identifier beside the values of a slot of its scheme's name."""
     values = dict(facts.values)
-    for scheme, value in entity.external_ids.items():
+    for scheme, value in entity.identifiers:
         values[scheme] = values.get(scheme, frozenset()) | {value}
     return values
 

@@ -22,7 +22,6 @@ from ...schema.entity import (
     Alias,
     Entity,
     EntityRef,
-    Identifier,
     Resolution,
     Review,
 )
@@ -38,7 +37,7 @@ from ..port.store import SlotRecord
 from ..timeline.ledger import PlanningSlot
 from .cases import doubted_case, is_sampled, match_row
 from .namesakes import ClaimLine, Subject, namesake_review, namesakes, subject_of
-from .naming import of_slot_type
+from .naming import fresh_identifiers, of_slot_type
 from .surroundings import Neighbourhoods, VisibleRelations, neighbours_of
 
 
@@ -426,13 +425,8 @@ class _Admission:
     def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
         for surface in dict.fromkeys((ref.name, *self._further_names(ref))):
             self._learn_name(surface, entity)
-        schemes = self.register.held(entity.entity_id)
         self.register.learn(
-            identifiers=[
-                Identifier(entity_id=entity.entity_id, scheme=s, value=v, tx_start=self.tx)
-                for s, v in sorted(ref.external_ids.items())
-                if s not in schemes
-            ]
+            identifiers=fresh_identifiers(ref, entity, self.register, self.rules.bands, self.tx)
         )
 
     def _further_names(self, ref: EntityRef) -> list[str]:

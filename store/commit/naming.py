@@ -1,4 +1,4 @@
-"""Naming: which mentions a draft makes, as resolution is asked about them.
+"""Naming: which mentions a draft makes, as resolution is asked about them, and what they teach.
 
 A name of unknown type takes the one type that its slot is about. A draft that addresses a
 stored object names its subject by id. Pure.
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ...resolution.attributes import repeatable_schemes
 from ...resolution.bind import MentionOrId, as_ref
 from ...resolution.keys import is_id
-from ...schema.entity import EntityRef
+from ...resolution.register import Register
+from ...schema.entity import Entity, EntityRef, Identifier
+from ...schema.policy import ResolutionPolicy
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.write import Draft
 
@@ -41,3 +44,22 @@ def mentions_of(drafts: Iterable[Draft]) -> list[MentionOrId]:
         mentions += [span.mention for span in draft.mentions]
 
     return mentions
+
+
+def fresh_identifiers(
+    ref: EntityRef, entity: Entity, register: Register, bands: ResolutionPolicy, tx: int
+) -> list[Identifier]:
+    """Return the identifiers of a mention that its entity lacks.
+
+    Of a scheme that gives one value, the first one stays; a second e-mail address is added.
+    """
+    repeatable = repeatable_schemes(bands.attributes)
+    stored_values = register.held(entity.entity_id)
+    identifiers: list[Identifier] = []
+    for scheme, value in sorted(ref.external_ids.items()):
+        values = stored_values.get(scheme, ())
+        if not values or (scheme in repeatable and value not in values):
+            identifiers.append(
+                Identifier(entity_id=entity.entity_id, scheme=scheme, value=value, tx_start=tx)
+            )
+    return identifiers

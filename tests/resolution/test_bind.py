@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tenure.resolution.bind import Rules, bind, lookup_of, needs_scoring
@@ -100,3 +102,36 @@ def test_a_look_up_asks_for_ids_names_and_identifiers_in_order() -> None:
     assert asked.entity_ids == (BEN,)
     assert asked.norms == ("ann", "the boss")
     assert asked.identifiers == (("email", "ben@example.org"), ("hr", "1"))
+
+
+def test_another_address_speaks_against_nobody() -> None:
+    mention = EntityRef(name="Ben", type="person", external_ids={"email": "ben@home.example"})
+    assert bind(mention, register(), RULES).entity == BEN
+
+
+def test_another_number_of_a_register_excludes_and_leaves_a_suggestion() -> None:
+    mention = EntityRef(name="Ann", type="person", external_ids={"hr": "2"})
+    resolution = bind(mention, register(), RULES)
+    assert (resolution.decision, resolution.reason) == (Decision.NEW, "possible_same_as")
+    (candidate,) = resolution.candidates
+    assert (candidate.entity, candidate.score) == (ANN, RULES.bands.review_above)
+    assert candidate.vetoes == ("attribute_conflict",)
+    assert candidate.features[-1].detail == "differing: '2' / '1'"
+
+
+def test_nobody_is_suggested_who_cannot_be_meant() -> None:
+    elsewhere = Rules(scopes=frozenset({"project=x"}), scope_id="project=x")
+    person = EntityRef(name="Ann", type="person", external_ids={"hr": "2"})
+    place = EntityRef(name="Ann", type="location", external_ids={"hr": "2"})
+    address = EntityRef(name="Ann", type="location", external_ids={"email": "ann@example.org"})
+    for mention, rules in ((person, elsewhere), (place, RULES), (address, RULES)):
+        resolution = bind(mention, register(), rules)
+        assert (resolution.reason, resolution.candidates) == ("no_candidate", ())
+
+
+def test_an_erased_namesake_is_not_suggested() -> None:
+    erased = replace(entity(ANN, "Ann"), state=EntityState.ERASED)
+    known = register()
+    known.learn(entities=[erased])
+    mention = EntityRef(name="Ann", type="person", external_ids={"hr": "2"})
+    assert bind(mention, known, RULES).reason != "possible_same_as"

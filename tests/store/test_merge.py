@@ -357,7 +357,7 @@ def waiting(store: Any) -> tuple[Any, list[str]]:
 
 def case_of(store: Any) -> Any:
     with store.reading("default") as reader:
-        (case,) = reader.reviews()
+        (case,) = [case for case in reader.reviews() if case.blocking]
     return case
 
 

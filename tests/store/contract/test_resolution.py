@@ -123,6 +123,33 @@ def test_an_identifier_decides_whatever_the_names(memory: Memory) -> None:
     assert not other.reviews
 
 
+def test_one_person_has_any_number_of_addresses(memory: Memory) -> None:
+    addresses = ("sam@acme.example", "sam@home.example")
+    for address in addresses:
+        ref = EntityRef(name="Sam Rivera", type="person", external_ids={"email": address})
+        memory.write(ref, "noted", address)
+    person = memory.as_of().entity("Sam Rivera")
+    assert person.identifiers == tuple(("email", address) for address in addresses)
+    assert person.external_ids == {"email": addresses[0]}
+    for address in addresses:
+        ref = EntityRef(name="The boss", type="person", external_ids={"email": address})
+        assert memory.entities.resolve(ref).entity == person.entity_id
+
+
+def test_two_numbers_of_one_register_stay_two_until_a_steward_looks(memory: Memory) -> None:
+    for number in ("1", "2"):
+        ref = EntityRef(name="Alan Grayson", type="person", external_ids={"bioguide": number})
+        memory.write(ref, "noted", number)
+    assert memory.reviews.list() == ()
+    (case,) = memory.reviews.list(kind="possible_same_as")
+    assert case.candidates[0].vetoes == ("attribute_conflict",)
+
+    receipt = memory.reviews.accept(case.review_id)
+    person = memory.as_of().entity("Alan Grayson")
+    assert person.entity_id == receipt.canonical_id
+    assert person.identifiers == (("bioguide", "1"), ("bioguide", "2"))
+
+
 def test_bare_names_wait_once_two_people_carry_them(memory: Memory) -> None:
     for place, number in (("AL", "1"), ("MI", "2")):
         ref = EntityRef(name="Mike Rogers", type="person", external_ids={"bioguide": number})

@@ -17,6 +17,7 @@ from typing import Any, Final, cast, get_type_hints
 from .errors import InvalidInput, unknown
 from .values import canonical_json
 from .vocabulary import parse
+from .window_shares import PROFILES, BudgetProfile, BudgetShares
 
 
 class EvictionPolicy(StrEnum):
@@ -121,6 +122,13 @@ class WindowPolicy:
     memory_share: int = field(
         default=200, metadata=_because("permille of L for what the store brings beside the history")
     )
+    profile: BudgetProfile = field(
+        default=BudgetProfile.DEFAULT,
+        metadata=_because("from which shares of a window its components warn; it blocks nothing"),
+    )
+    shares: BudgetShares | None = field(
+        default=None, metadata=_because("without shares of one's own those of the profile")
+    )
 
     def __post_init__(self) -> None:
         for name in ("clear_at_least", "grid_tokens", "candidates", "page_tokens", "result_cap"):
@@ -145,6 +153,11 @@ class WindowPolicy:
         """The values by name, as the log of a session keeps them; `policy_from` reads them back."""
         return asdict(self)
 
+    @property
+    def budget(self) -> BudgetShares:
+        """The shares that count: one's own, else those of the profile."""
+        return PROFILES[self.profile] if self.shares is None else self.shares
+
     def zones_of(self, window: int) -> Zones:
         """The zones of a window of so many tokens."""
         if self.zones is not None:
@@ -162,6 +175,9 @@ def _digest(policy: WindowPolicy) -> str:
 DEFAULT_WINDOW: Final = WindowPolicy()
 
 
+_Group = WindowPolicy | Zones | BudgetShares
+
+
 @dataclass(frozen=True, slots=True)
 class Tunable:
     """One number of a policy, as it is printed."""
@@ -177,10 +193,12 @@ def tunables(policy: WindowPolicy) -> tuple[Tunable, ...]:
     rows = [*_tunables_of(policy, "")]
     if policy.zones is not None:
         rows += _tunables_of(policy.zones, "zones.")
+    if policy.shares is not None:
+        rows += _tunables_of(policy.shares, "shares.")
     return tuple(rows)
 
 
-def _tunables_of(group: WindowPolicy | Zones, prefix: str) -> list[Tunable]:
+def _tunables_of(group: _Group, prefix: str) -> list[Tunable]:
     rows: list[Tunable] = []
     for item in fields(group):
         value = getattr(group, item.name)
@@ -196,26 +214,32 @@ def policy_from(values: Mapping[str, Any]) -> WindowPolicy:
             another type or out of range.
     """
     members = _members(WindowPolicy, values, "tunable of a window")
-    zones = values.get("zones")
-    if zones is not None:
-        if not isinstance(zones, Mapping):
-            raise InvalidInput("zones are a table of permille by name", code="bad_policy")
-        shares = _members(Zones, cast("Mapping[str, Any]", zones), "zone")
-        members["zones"] = Zones(**shares)
+    for name, (kind, unit) in _TABLES.items():
+        table = values.get(name)
+        if table is None:
+            continue
+        if not isinstance(table, Mapping):
+            raise InvalidInput(f"{name} are a table of {unit} by name", code="bad_policy")
+        members[name] = kind(**_members(kind, cast("Mapping[str, Any]", table), name))
     return WindowPolicy(**members)
 
 
-def _members(
-    kind: type[WindowPolicy | Zones], values: Mapping[str, Any], group: str
-) -> dict[str, Any]:
+_TABLES: Final[Mapping[str, tuple[type[Zones | BudgetShares], str]]] = {
+    "zones": (Zones, "permille"),
+    "shares": (BudgetShares, "per cent"),
+}
+"""Tunables that are groups of their own."""
+
+
+def _members(kind: type[_Group], values: Mapping[str, Any], group: str) -> dict[str, Any]:
     hints = get_type_hints(kind)
     members: dict[str, Any] = {}
     for name, value in values.items():
         if name not in hints:
             raise unknown(group, str(name), hints)
-        if hints[name] is EvictionPolicy:
-            members[name] = parse(EvictionPolicy, value)
-        elif name != "zones":
+        if hints[name] in (EvictionPolicy, BudgetProfile):
+            members[name] = parse(hints[name], value)
+        elif name not in _TABLES:
             members[name] = _number(name, value, hints[name])
     return members
 

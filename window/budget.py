@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ..schema.window_shares import BudgetShares
 from .pressure import Pressure
 from .state import WindowState
 from .units import PartKind
@@ -25,15 +26,6 @@ class WindowComponent(StrEnum):
     MEMORY_INJECTION = "memory_injection"
 
 
-_SHARES: Final = {
-    WindowComponent.SYSTEM_PROMPT: 63,
-    WindowComponent.TOOL_DEFINITIONS: 42,
-    WindowComponent.MESSAGE_HISTORY: 685,
-    WindowComponent.TOOL_RESULTS: 126,
-    WindowComponent.MEMORY_INJECTION: 84,
-}
-"""Usual shares in permille of L: 6, 4, 65, 12 and 8 % of the window, scaled over what the reserve
-for the answer leaves."""
 _SOFT: Final = 800
 """Permille of its share from which a component warns."""
 
@@ -49,8 +41,8 @@ class ComponentUse:
     warns: bool
 
 
-def component_uses(state: WindowState) -> tuple[ComponentUse, ...]:
-    """What each component takes of a window now."""
+def component_uses(state: WindowState, shares: BudgetShares) -> tuple[ComponentUse, ...]:
+    """What each component takes of a window now, beside its usual share."""
     items = [item for unit in state.units for item in unit.items]
     results = sum(item.tokens for item in items if item.kind is PartKind.RESULT)
     history = sum(item.tokens for item in items) - results
@@ -64,9 +56,8 @@ def component_uses(state: WindowState) -> tuple[ComponentUse, ...]:
     }
 
     uses: list[ComponentUse] = []
-    for component, permille in _SHARES.items():
-        share = permille * state.limit // 1000
-        load = tokens[component]
+    for component, load in tokens.items():
+        share = shares.tokens(component.value, state.limit)
         uses.append(ComponentUse(component, load, share, load * 1000 >= _SOFT * share))
     return tuple(uses)
 

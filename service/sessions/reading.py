@@ -168,7 +168,7 @@ def session_report(core: SessionCore) -> SessionReport:
         health=health_reading(state, reading),
         alerts=core.alerts(),
         trend=window_trend(state.loads),
-        components=component_uses(state),
+        components=component_uses(state, core.policy.budget),
         turns_left=exhaustion_turns(reading),
         turn=state.turn,
         step=state.step,

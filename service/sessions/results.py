@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from ...compiler.safety.credentials import masked_credentials
 from ...compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
@@ -17,6 +17,9 @@ from ...window.state import WindowState, part_body, part_tokens
 from ...window.units import MessagePart, PartKind, StandingForm, ToolKind, pointer
 from .core import EventDraft, SessionCore
 from .decision import WindowDecision
+
+_COUNTED_CHARACTERS: Final = 1_000_000
+"""Counting takes half a second for so many."""
 
 
 def record_result(
@@ -94,11 +97,18 @@ def result_part(
         )
         return _part(call_id, standing, shape, is_error), text
 
-    tokens = state.count(text)
+    tokens = _counted(state, text)
     if tokens > min(policy.result_cap, state.limit // 4):
         standing = external(text, shape or kind_of(text, ""), number, tokens, "this call")
         return _part(call_id, standing, shape, is_error), text
     return _part(call_id, text, shape, is_error), None
+
+
+def _counted(state: WindowState, text: str) -> int:
+    """The tokens of a result; of one that stands in no window whole, about, by its beginning."""
+    if len(text) <= _COUNTED_CHARACTERS:
+        return state.count(text)
+    return state.count(text[:_COUNTED_CHARACTERS]) * len(text) // _COUNTED_CHARACTERS
 
 
 def _part(call_id: str, text: str, kind: ToolKind | None, is_error: bool) -> MessagePart:
@@ -122,7 +132,14 @@ def _text_of(content: Any, policy: WindowPolicy) -> str:
         text = content
     else:
         text = json.dumps(content, ensure_ascii=False, default=str)
-    _check_size(len(text.encode("utf-8", "surrogatepass")), policy)
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"the result holds a lone surrogate at character {error.start}; decode it anew",
+            code="invalid_encoding",
+        ) from error
+    _check_size(size, policy)
     return text
 
 

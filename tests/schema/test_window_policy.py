@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tenure.schema.window_policy import (
     policy_from,
     tunables,
 )
+from tenure.schema.window_shares import PROFILES, BudgetProfile, BudgetShares
 
 
 def test_what_is_stated_counts_and_the_rest_keeps_its_default() -> None:
@@ -23,6 +25,22 @@ def test_what_is_stated_counts_and_the_rest_keeps_its_default() -> None:
     )
     assert policy_from({}) == WindowPolicy()
     assert policy_from({"zones": None}) == WindowPolicy()
+
+
+def test_shares_of_ones_own_win_over_those_of_the_profile() -> None:
+    support = policy_from({"profile": "support"})
+    assert support.budget.message_history == 70
+    own = policy_from({"profile": "support", "shares": {"tool_results": 10, "system_prompt": 8}})
+    assert own.budget == BudgetShares(8, 4, 65, 10, 8, 5)
+    assert policy_from(own.to_plain()) == own
+    assert [row.name for row in tunables(own)][-1] == "shares.output_reserve"
+
+
+def test_every_profile_adds_up_and_leaves_the_answer_out() -> None:
+    assert set(PROFILES) == set(BudgetProfile)
+    components = [share.name for share in fields(BudgetShares) if share.name != "output_reserve"]
+    for shares in PROFILES.values():
+        assert sum(shares.tokens(name, 95_000) for name in components) == 95_000
 
 
 def test_every_tunable_has_its_reason() -> None:
@@ -46,6 +64,11 @@ def test_every_tunable_has_its_reason() -> None:
         ({"half_life_turns": float("nan")}, "bad_policy", "half_life_turns"),
         ({"zones": 5}, "bad_policy", "zones"),
         ({"zones": {"target": 990}}, "bad_policy", "rise"),
+        ({"shares": {"tool_results": 22}}, "bad_policy", "not 110"),
+        ({"shares": {"tool_results": -12, "message_history": 89}}, "bad_policy", "negative"),
+        ({"shares": {"tool_result": 12}}, "unknown_vocabulary", "tool_results"),
+        ({"shares": [6, 4]}, "bad_policy", "per cent"),
+        ({"profile": "novel"}, "unknown_vocabulary", "research"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(values: dict[str, Any], code: str, words: str) -> None:

@@ -1,0 +1,225 @@
+"""What a session refuses, or takes without losing anything: bad input, one test a kind."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenure import Memory
+from tenure.schema.errors import TenureError
+from tenure.schema.window_policy import EvictionPolicy, WindowPolicy
+from tenure.service.sessions.decision import SessionUsage
+from tenure.service.sessions.session import Session
+from tenure.window.events import EventKind
+
+OpenMemory = Callable[..., Memory]
+SECRET = "AKIAIOSFODNN7REALKEY1"
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    return open_memory()
+
+
+@pytest.fixture
+def session(memory: Memory) -> Session:
+    opened = memory.session("s1", window=9_000, goal="Rebook")
+    opened.on_turn_start("go")
+    return opened
+
+
+def ask(session: Session, call_id: str) -> None:
+    function = {"name": "look", "arguments": "{}"}
+    session.on_step({"role": "assistant", "tool_calls": [{"id": call_id, "function": function}]})
+
+
+def refused(session: Session, act: Callable[[], Any]) -> TenureError:
+    """The error of an act, which must leave log and state as they were."""
+    before, log = session.state, session.events()
+    with pytest.raises(TenureError) as refusal:
+        act()
+    assert session.state == before
+    assert session.events() == log
+    return refusal.value
+
+
+def test_a_result_above_the_most_bytes_is_refused_and_its_call_stays_open(memory: Memory) -> None:
+    session = memory.session("s1", window=9_000, policy=WindowPolicy(max_result_bytes=1_000))
+    session.on_turn_start("go")
+    ask(session, "c1")
+    error = refused(session, lambda: session.on_tool_result("c1", "x" * 1_001))
+    assert error.code == "too_large"
+    assert "memory.artifacts.put" in str(error)
+    session.on_tool_result("c1", "x" * 1_000)
+
+
+@pytest.mark.slow
+def test_a_result_of_fifty_megabytes_is_kept_whole_and_stands_short(session: Session) -> None:
+    ask(session, "c1")
+    line = "row of the export, value 4711 for nobody in particular\n"
+    text = line * (50 * 1024 * 1024 // len(line))
+    began = time.process_time()
+    session.on_tool_result("c1", text, kind="file")
+    assert time.process_time() - began < 60
+    assert session.state.units[-1].results[0].tokens < 1_000
+    assert session.events()[-1].texts[1] == text
+
+
+@pytest.mark.parametrize("tokens", [-1, float("nan"), 1.5, True, "9"])
+def test_tokens_that_are_no_count_are_refused(session: Session, tokens: Any) -> None:
+    usage = SessionUsage(input=tokens)
+    assert refused(session, lambda: session.on_step("x", usage)).code == "bad_usage"
+    assert refused(session, lambda: session.on_turn_end("x", usage)).code == "bad_usage"
+
+
+def test_a_result_without_its_call_is_refused(session: Session) -> None:
+    error = refused(session, lambda: session.on_tool_result("c9", "x"))
+    assert error.code == "unknown_call"
+    assert "on_step" in str(error)
+
+
+def test_a_call_answered_again_with_other_bytes_is_refused(session: Session) -> None:
+    ask(session, "c1")
+    session.on_tool_result("c1", "one")
+    error = refused(session, lambda: session.on_tool_result("c1", "two"))
+    assert error.code == "already_answered"
+    assert session.on_tool_result("c1", "one").replayed
+
+
+@pytest.mark.parametrize("text", ["a\ud800", b"\xff\xfe"])
+def test_a_result_that_is_no_text_is_refused(session: Session, text: Any) -> None:
+    ask(session, "c1")
+    error = refused(session, lambda: session.on_tool_result("c1", text))
+    assert error.code == "invalid_encoding"
+
+
+def test_a_step_out_of_order_is_refused(session: Session) -> None:
+    ask(session, "c1")
+    assert refused(session, lambda: session.on_step("x")).code == "step_out_of_order"
+    assert refused(session, session.on_turn_end).code == "step_out_of_order"
+    assert refused(session, lambda: session.on_turn_start("x")).code == "step_out_of_order"
+
+
+def test_a_closed_session_is_read_and_takes_nothing(session: Session) -> None:
+    session.on_turn_end("done")
+    session.close()
+    acts: list[Callable[[], Any]] = [
+        lambda: session.on_turn_start("x"),
+        lambda: session.on_tool_result("c1", "x"),
+        lambda: session.note("goal", "x"),
+        session.compile,
+        session.compact,
+        session.close,
+    ]
+    for act in acts:
+        assert refused(session, act).code == "session_closed"
+    assert "done" in session.rehydrate("turn:1").text
+
+
+def test_an_older_checkpoint_never_replaces_a_newer_one(memory: Memory, session: Session) -> None:
+    session.on_turn_end("done")
+    session.checkpoint()
+    older = memory.session("s1").checkpoints()[-1].object_id
+    fork = session.fork("s2")
+    session.checkpoint()
+    assert refused(fork, fork.checkpoint).code == "stale_version"
+    assert refused(fork, lambda: fork.checkpoint(predecessor=older)).code == "stale_version"
+
+
+def test_a_broken_policy_file_opens_no_session(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "window.yaml"
+    for text, code in (
+        ("zones: [unclosed", "bad_policy"),
+        ("cooldown_steps: 1\ncooldown_steps: 2", "bad_policy"),
+        ("cooldown: 1", "unknown_vocabulary"),
+    ):
+        file.write_text(text)
+        with pytest.raises(TenureError) as refusal:
+            memory.session("s9", window=9_000, policy=file)
+        assert refusal.value.code == code
+    assert memory.sessions() == ()
+
+
+def test_a_profile_of_110_per_cent_opens_no_session(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "window.toml"
+    file.write_text("[shares]\ntool_results = 22\n")
+    with pytest.raises(TenureError, match="not 110") as refusal:
+        memory.session("s9", window=9_000, policy=file)
+    assert refusal.value.code == "bad_policy"
+    assert memory.sessions() == ()
+
+
+def test_a_secret_in_a_result_reaches_no_byte_of_the_log(session: Session) -> None:
+    ask(session, "c1")
+    session.on_tool_result("c1", {"key": SECRET, "office": "Rome"})
+    words = json.dumps([[*event.texts, event.body] for event in session.events()], default=str)
+    assert SECRET not in words
+    assert "Rome" in session.state.units[-1].results[0].text
+
+
+def test_an_original_that_was_erased_leaves_its_placeholder(memory: Memory) -> None:
+    memory.write(subject="Alice Beaumont", slot="office", value="Rome")
+    session = memory.session("s1", window=9_000)
+    for number in range(16):
+        session.on_turn_start(f"question {number} about Alice Beaumont")
+        ask(session, f"c{number}")
+        session.on_tool_result(f"c{number}", f"Alice Beaumont REF{number}X " + "word " * 500)
+        session.on_turn_end("answered")
+    assert session.state.edits > 0
+
+    memory.erase(entity="Alice Beaumont", reason="asked to")
+    opened = memory.session("s1")
+    request = json.dumps(opened.compile("what now?").render("anthropic"))
+    assert "Beaumont" not in request
+    assert "window://" in request
+    for number in range(1, 17):
+        assert "Beaumont" not in opened.rehydrate(f"turn:{number}").text
+    assert memory.doctor() == ()
+
+
+def test_a_policy_changed_in_mid_session_is_told_by_the_log(memory: Memory) -> None:
+    memory.session("s1", window=9_000).on_turn_start("go")
+    other = memory.session("s1", policy=WindowPolicy(eviction=EvictionPolicy.LRU))
+    other.on_turn_end("done")
+    assert other.state.policy_digest == WindowPolicy().digest
+    for number in range(14):
+        other.on_turn_start(f"{number} " + "word " * 400)
+        other.on_turn_end("done")
+    changes = [e.body for e in other.events() if e.kind is EventKind.POLICY_CHANGED]
+    assert [change["policy"] for change in changes] == [other.state.policy_digest]
+    assert changes[0]["tunables"]["eviction"] == "lru"
+
+
+def test_adk_5194_an_edit_and_the_next_turn_never_both_win(memory: Memory) -> None:
+    editor = memory.session("s1", window=9_000)
+    for number in range(5):
+        editor.on_turn_start(f"{number} " + "word " * 1_000)
+        editor.on_turn_end("done")
+    speaker = memory.session("s1")
+    assert editor.on_overflow().actions
+    with pytest.raises(TenureError) as refusal:
+        speaker.on_turn_start("meanwhile")
+    assert refusal.value.code == "stale_version"
+
+    # Who lost has read the edit by then, and speaks behind it.
+    assert speaker.state == editor.state
+    speaker.on_turn_start("meanwhile")
+    assert speaker.state.edits == editor.state.edits
+
+
+def test_adk_4673_opening_reads_the_end_of_a_long_log_alone(memory: Memory) -> None:
+    session = memory.session("s1", window=9_000)
+    for number in range(120):
+        session.on_turn_start(f"question {number}")
+        ask(session, f"c{number}")
+        session.on_tool_result(f"c{number}", f"REF{number}X")
+        session.on_turn_end("answered")
+    opened = memory.session("s1")
+    assert opened.state == session.state
+    assert opened.state.seq > 500
+    assert opened.state.seq - opened._core.snapshot_seq <= 400

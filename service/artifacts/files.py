@@ -1,6 +1,6 @@
 """What a file is, and a table's rows: CSV or TSV, JSON, or JSON Lines.
 
-The size of a picture and the length of a recording are read by `compiler.media_measures`; what a
+The size of a picture and the length of a recording are read by `compiler.media.measures`; what a
 file does not tell is not guessed, and the compile counts it as one of ordinary size.
 Source 000, 6.12; checklist C-188 to C-191.
 """

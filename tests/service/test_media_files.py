@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
 
 from tenure import InvalidInput, Memory, connect
 from tenure.compiler.media.measures import measures, media_type_of
@@ -22,7 +26,8 @@ def webp(form: bytes, body: bytes) -> bytes:
     return b"RIFF" + bytes(4) + b"WEBP" + form + bytes(4) + body.ljust(20, b"\0")
 
 
-JPEG = b"\xff\xd8" + b"\xff\xe0\x00\x04ab" + b"\xff\xc0\x00\x0b\x08" + struct.pack(">HH", 30, 40)
+FRAME = struct.pack(">HBHHB", 11, 8, 30, 40, 1) + b"\1\x11\0"
+JPEG = b"\xff\xd8" + b"\xff\xe0\x00\x04ab" + b"\xff\xc0" + FRAME + b"\xff\xd9"
 
 
 def jpeg(orientation: int, order: str = ">") -> bytes:
@@ -35,7 +40,8 @@ def jpeg(orientation: int, order: str = ">") -> bytes:
     return b"\xff\xd8\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + JPEG[8:]
 
 
-FLAC = b"fLaC" + bytes(14) + struct.pack(">Q", 8_000 << 44 | 12_000)
+STREAM = bytes(10) + struct.pack(">Q", 8_000 << 44 | 12_000) + bytes(16)
+FLAC = b"fLaC" + b"\x80\0\0\x22" + STREAM
 
 
 @pytest.mark.parametrize(
@@ -119,6 +125,38 @@ def test_bytes_show_their_media_type(data: bytes, kind: str) -> None:
 )
 def test_a_recording_tells_its_length(data: bytes, seconds: float | None) -> None:
     assert measures(data, AUDIO) == ({} if seconds is None else {"seconds": seconds})
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
+def test_a_picture_that_a_library_wrote_tells_its_type_and_size(form: str) -> None:
+    file = io.BytesIO()
+    Image.new("RGB", (31, 17)).save(file, form)
+    assert media_type_of(file.getvalue()) == f"image/{form.lower()}"
+    assert measures(file.getvalue(), IMAGE) == {"width": 31, "height": 17}
+
+
+def test_a_drawing_in_letters_is_no_picture() -> None:
+    drawing = b'<svg width="9" height="9" xmlns="http://www.w3.org/2000/svg"/>'
+    assert measures(drawing, IMAGE) == {}
+
+
+SAMPLES = st.sampled_from(
+    [png(4, 3), JPEG, jpeg(6), wav(0.1), FLAC, mp4(1, 2, 3), mp4(1, 2, 3, wide=True)]
+)
+PATCHES = st.lists(st.tuples(st.integers(0, 127), st.integers(0, 255)), max_size=5)
+
+
+@given(SAMPLES, PATCHES, st.integers(0, 400), st.sampled_from(MediaKind))
+def test_a_damaged_file_tells_what_it_can_and_never_fails(
+    data: bytes, patches: list[tuple[int, int]], end: int, kind: MediaKind
+) -> None:
+    damaged = bytearray(data)
+    for place, byte in patches:
+        damaged[place % len(damaged)] = byte
+
+    told = measures(bytes(damaged[:end]), kind)
+    assert told.keys() <= {"width", "height", "seconds"}
+    assert all(number > 0 for number in told.values())
 
 
 def test_a_film_tells_both() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tenure.bench import bench_peers
 from tenure.bench.peers.systems import SYSTEMS, System
@@ -81,7 +82,7 @@ def test_a_system_that_cannot_be_installed_is_left_out_with_the_reason(tmp_path:
     absent = System("absent", ("./no-such-folder",), "", "", "", "")
 
     figures, _, missing = bench_peers.in_turns(
-        [absent], rounds=1, facts=1, folder=tmp_path, console=bench_peers.Console(quiet=True)
+        [absent], rounds=1, facts=1, folder=tmp_path, console=Console(quiet=True)
     )
 
     assert figures == {}

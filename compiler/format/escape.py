@@ -9,10 +9,14 @@ lines, chat-template tokens, a role at the start of a line, closing tags, omissi
 >>> unescape_data(escape_data("=== data\nHuman: hi")) == "=== data\nHuman: hi"
 True
 
+Marks are looked for in the text as it is drawn (`look_alikes`): in full width, mathematical
+letters, ligatures, letters of other scripts, and with characters between them that nobody sees.
+
 Why it is reversible: an escape only ever *inserts* a backslash right before a match, no pattern
-contains a backslash, and whether a place matches does not depend on backslashes around it. So
-the escaped text matches at exactly the same places, and taking one backslash off each gives the
-text back. Marks inside lines and marks at line starts are two passes, undone in reverse order.
+contains a backslash, no other character is drawn like one, and whether a place matches does not
+depend on backslashes around it. So the escaped text matches at exactly the same places, and taking
+one backslash off each gives the text back. Marks inside lines and marks at line starts are two
+passes, undone in reverse order.
 
 The escape helps the model; it is not the wall. The wall is the keyed boundary (`grammar`).
 Sources: StruQ's filter of reserved delimiters; checklist C-084, C-152.
@@ -21,28 +25,36 @@ Sources: StruQ's filter of reserved delimiters; checklist C-084, C-152.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
+
+from .look_alikes import STROKE, skeleton
 
 LINE_BREAKS: Final = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """Every character that some reader shows as a new line."""
 
-_TAGS: Final = (
+
+def _words(pattern: str) -> str:
+    """Letters of a pattern, with I, 1 and | for an l and a 0 for an o, as they are drawn alike."""
+    return re.sub("[lL]", f"[l1|{STROKE}]", re.sub("[oO]", "[o0]", pattern)).replace("i", "[i1|]")
+
+
+_TAGS: Final = _words(
     "s|bos|eos|pad|start_of_turn|end_of_turn|system|assistant|user|human|developer|tool"
     "|tool_result|function_results|untrusted|trusted|instruction|data|dialogue"
 )
 _INLINE: Final = re.compile(
-    r"[<\uff1c][|\uff5c]"  # <|im_start|> and the full-width form
+    rf"<[|{STROKE}]"  # <|im_start|>
     r"|<</?SYS>>"
     rf"|<(?:/|(?:{_TAGS})>)"
-    r"|\[(?:/?INST|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
-    r"|\[OMITTED"
-    r"|(?:artifact|rehydrate)://",
+    rf"|\[(?:/?INST|{_words('AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS')})\]"
+    rf"|\[{_words('OMITTED')}"
+    rf"|(?:{_words('artifact|rehydrate')})://",
     re.IGNORECASE,
 )
-_SIGNS: Final = ("<", "\uff1c", "[", "://")
+_SIGNS: Final = ("<", "[", "://")
 """What every mark inside a line holds: a text without them need not be searched."""
-_INLINE_UNDO: Final = re.compile(rf"\\({_INLINE.pattern})", re.IGNORECASE)
 _POINTER: Final = re.compile(r"\[OMITTED[^\]]*\]|[^\s\"'<>\\\[\]{}|^`]+", re.IGNORECASE)
 _TRAILING: Final = ".,;:!?)"
 
@@ -62,7 +74,9 @@ _DASHES: Final = (
     "\ufe63\uff0d"
 )
 _BRACKETS: Final = "\\[\u2045\u2772\u27e6\u3010\u3014\u301a\uff3b"
-_KINDS: Final = r"(?:instruction|data|dialogue|evidence|role|request|constraints|system)\b"
+_KINDS: Final = (
+    rf"(?:{_words('instruction|data|dialogue|evidence|role|request|constraints|system')})\b"
+)
 _SPACE: Final = r"[^\S" + LINE_BREAKS + r"]"
 _RULE: Final = (
     rf"(?:={{3,}}+|[={_EQUALS}](?:{_SPACE}{{1,2}}[={_EQUALS}]){{2,}}+|(?:=++[{_EQUALS}]|[{_EQUALS}][={_EQUALS}])"
@@ -74,8 +88,9 @@ _RULE: Final = (
 """Our own lines and what is drawn like them: boundaries, headings, `[3] Sam:`. Plain dashes and
 brackets stand in every other document, so they count only before a word of ours."""
 _ROLE: Final = (
-    r"(?:human|assistant|system|user|developer|instructions?|response|tool[ _](?:result|output))"
-    r"[*_]*[^\S" + LINE_BREAKS + r"]*[:\uff1a]|\(?system_message\b"
+    rf"(?:{_words('human|assistant|system|user|developer|instructions?|response')}"
+    rf"|{_words('tool')}[ _](?:{_words('result|output')}))"
+    r"[*_]*[^\S" + LINE_BREAKS + r"]*:|\(?system_message\b"
 )
 _LINE: Final = re.compile(rf"({_INDENT})(\\*+)({_RULE}|{_ROLE})", re.IGNORECASE)
 """What stands at the start of a line; it never goes beyond it."""
@@ -86,11 +101,8 @@ def escape_data(text: str, *, issued_pointers: AbstractSet[str] = frozenset()) -
 
     `issued_pointers` are those, and the omission markers, that the store made: they stay usable.
     """
-
-    def mark(match: re.Match[str]) -> str:
-        return match[0] if _is_issued(match, issued_pointers) else "\\" + match[0]
-
-    inline = _INLINE.sub(mark, text) if any(sign in text for sign in _SIGNS) else text
+    marks = [place for place in _marks(text) if not _is_issued(text, place, issued_pointers)]
+    inline = "\\".join(_pieces(text, marks))
     return "".join(map(_add_one, inline.splitlines(keepends=True)))
 
 
@@ -103,31 +115,59 @@ def unescape_data(text: str) -> str:
     if "\\" not in text:
         return text
 
-    return _INLINE_UNDO.sub(r"\1", "".join(map(_drop_one, text.splitlines(keepends=True))))
+    inline = "".join(map(_drop_one, text.splitlines(keepends=True)))
+    marks = [place for place in _marks(inline) if inline[place - 1 : place] == "\\"]
+    ends = [place - 1 for place in marks]
+    return "".join(inline[start:end] for start, end in zip([0, *marks], [*ends, None], strict=True))
+
+
+def _marks(text: str) -> Iterator[int]:
+    """Yield the places of the marks inside lines, one for those that share a character."""
+    drawn, places = skeleton(text)
+    if not any(sign in drawn for sign in _SIGNS):
+        return
+
+    after = -1
+    for match in _INLINE.finditer(drawn):
+        start = places[match.start()]
+        if start > after:
+            yield start
+        after = places[match.end() - 1]
+
+
+def _pieces(text: str, places: Sequence[int]) -> Iterator[str]:
+    for start, end in zip([0, *places], [*places, None], strict=True):
+        yield text[start:end]
 
 
 def _add_one(line: str) -> str:
-    match = _LINE.match(line)
-    return line if match is None else f"{match[1]}\\{line[match.end(1) :]}"
+    drawn, places = skeleton(line)
+    match = _LINE.match(drawn)
+    if match is None:
+        return line
+    place = places[match.end(1)]
+    return f"{line[:place]}\\{line[place:]}"
 
 
 def _drop_one(line: str) -> str:
-    match = _LINE.match(line)
-    is_escaped = match is not None and match[2]
-    return f"{match[1]}{line[match.end(1) + 1 :]}" if match is not None and is_escaped else line
+    drawn, places = skeleton(line)
+    match = _LINE.match(drawn)
+    if match is None or not match[2]:
+        return line
+    place = places[match.end(1)]
+    return line[:place] + line[place + 1 :]
 
 
-def _is_issued(match: re.Match[str], issued_pointers: AbstractSet[str]) -> bool:
+def _is_issued(text: str, start: int, issued_pointers: AbstractSet[str]) -> bool:
     """Whether the whole pointer is one of ours.
 
     A pointer after a backslash is marked even then: the reader takes one backslash off, and
     could not tell that backslash from the escape.
     """
-    start = match.start()
-    if not issued_pointers or match[0][0] not in "aArR[" or match.string[start - 1 : start] == "\\":
+    if not issued_pointers or text[start] not in "aArR[" or text[start - 1 : start] == "\\":
         return False
 
-    pointer = _POINTER.match(match.string, start)
+    pointer = _POINTER.match(text, start)
     if pointer is None:
         return False
 

@@ -4,7 +4,7 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenure.compiler.format.block import CONTAINMENT_SENTENCE, HEADINGS, Block
-from tenure.compiler.format.escape import LINE_BREAKS
+from tenure.compiler.format.escape import LINE_BREAKS, escape_data
 from tenure.compiler.format.grammar import (
     BrokenBlock,
     Seal,
@@ -23,7 +23,7 @@ from tenure.compiler.format.grammar import (
     render_blocks,
     verify_envelope,
 )
-from tenure.compiler.format.header import MAX_IDS
+from tenure.compiler.format.header import LONG, MAX_IDS, opening_line
 from tenure.compiler.format.lines import BlockPiece, body_of, read_lines, who_of
 from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import Fault, InvalidInput
@@ -171,6 +171,57 @@ def test_a_text_of_the_first_grammar_still_parses_and_verifies() -> None:
         parse_envelope(
             FIRST_GRAMMAR + render_blocks([turn("x")], SEAL).replace("HISTORY", "ERRORS")
         )
+
+
+def in_the_first_grammar(listed: Sequence[Block]) -> str:
+    """A text as version 1 wrote it: long boundaries, whose words are said again at the end."""
+    parts: list[str] = []
+    section = ""
+    for block in listed:
+        if block.section != section:
+            section = block.section
+            parts.append(f"=== {HEADINGS[section]}\n")
+
+        token = boundary(SEAL, block, length=LONG)
+        mark = block.kind.value, token
+        opening = opening_line(
+            mark, block.object_ids, authority=block.authority, origin=block.origin
+        )
+        body = escape_data(block.text) if block.kind is BlockKind.DATA else block.text
+        parts.append(f"{opening}\n{body}\n=== {block.kind.value} {token} end\n")
+
+    return "".join(parts)
+
+
+def test_a_text_is_written_as_the_first_grammar_wrote_it() -> None:
+    listed = parse_envelope(FIRST_GRAMMAR)
+    rules, rain, hello = listed
+    # Its boundaries keyed the id of the object and not the number that stood for it.
+    assert in_the_first_grammar([rules, hello]).splitlines()[1:4] == FIRST_GRAMMAR.splitlines()[1:4]
+    assert parse_envelope(in_the_first_grammar(listed)) == listed
+    assert rain.object_ids == ("1", "2", "3")
+
+
+@needs_shared
+@pytest.mark.parametrize("kind", [BlockKind.DATA, BlockKind.DIALOGUE])
+def test_no_known_payload_leaves_a_block_of_the_first_grammar(kind: BlockKind) -> None:
+    payloads = [row["text"] for row in rows_of(INJECTIONS)]
+    assert len(payloads) > 200
+    forged = FIRST_GRAMMAR.partition("=== EVIDENCE")[2]
+    payloads += [f"{text}{line_break}{forged}" for text in payloads[:40] for line_break in BREAKS]
+    listed = tuple(
+        Block("history", kind, (str(n),), "user://chat", 2, text)
+        for n, text in enumerate(payloads, start=1)
+    )
+    listed = (RULES, *listed, evidence("honest", ids=("0",)))
+    text = in_the_first_grammar(listed)
+    assert parse_envelope(text) == listed
+    assert verify_envelope(text, SEAL) == ()
+
+    # One that claims a block of the present grammar in an older text ends nothing either.
+    newer = render_blocks([evidence("forged")], SEAL)
+    mixed = (RULES, Block("history", kind, ("1",), "user://chat", 2, newer))
+    assert parse_envelope(in_the_first_grammar(mixed)) == mixed
 
 
 def test_every_section_has_a_heading_of_its_own() -> None:

@@ -121,9 +121,14 @@ def unescape_data(text: str) -> str:
     return "".join(inline[start:end] for start, end in zip([0, *marks], [*ends, None], strict=True))
 
 
+def _drawn(text: str) -> tuple[str, Sequence[int]]:
+    """A text as it is drawn, and the place of each character; most texts are ASCII."""
+    return (text, range(len(text) + 1)) if text.isascii() else skeleton(text)
+
+
 def _marks(text: str) -> Iterator[int]:
     """Yield the places of the marks inside lines, one for those that share a character."""
-    drawn, places = skeleton(text)
+    drawn, places = _drawn(text)
     if not any(sign in drawn for sign in _SIGNS):
         return
 
@@ -141,7 +146,7 @@ def _pieces(text: str, places: Sequence[int]) -> Iterator[str]:
 
 
 def _add_one(line: str) -> str:
-    drawn, places = skeleton(line)
+    drawn, places = _drawn(line)
     match = _LINE.match(drawn)
     if match is None:
         return line
@@ -150,7 +155,7 @@ def _add_one(line: str) -> str:
 
 
 def _drop_one(line: str) -> str:
-    drawn, places = skeleton(line)
+    drawn, places = _drawn(line)
     match = _LINE.match(drawn)
     if match is None or not match[2]:
         return line

@@ -1,22 +1,29 @@
 """The desk: the interactive review, one case and one key at a time, over any terminal.
 
-It prints the case with its evidence, what accepting would do and what is in the way, takes a
-key and goes on. Every decision states the version it saw, so two stewards never both decide;
-`z` takes the last one back.
+It prints the case with its evidence, the facts of both sides in rows, what accepting would do and
+what is in the way, takes a key, says what it has done and goes on. What blocks somebody comes
+first, then the audits, then the suggestions. Every decision states the version it saw, so two
+stewards never both decide: a case that changed meanwhile is read again. `z` takes the last
+decision back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.errors import TenureError
 from ...schema.vocabulary import ReviewState
+from ..client.comparison import compared_slots
+from ..client.summaries import entity_names
 from ..visual.text import span, when
 from .show import Screen
 
 if TYPE_CHECKING:
     from ...schema.entity import Review
+    from ...schema.operation import ReviewReceipt
+    from ..client.comparison import ComparedRow
     from ..client.memory import Memory
     from ..stewardship.review_page import Impact, QueueState, ReviewBelief, ReviewPage
 
@@ -26,6 +33,7 @@ KEYS = {
     "a": "same, and remember the name in every scope",
     "n": "different (x too)",
     "u": "unsure: asked again when there is new evidence",
+    "k": "keep for later, and go on to the next case",
     "z": "undo the last decision",
     "h": "history of both entities",
     "o": "open the sources",
@@ -34,6 +42,10 @@ KEYS = {
     "q": "quit",
 }
 _REMEMBER = {"y": "no", "s": "scope", "a": "all"}
+_KINDS = ("blocking", AUDIT, SUGGESTION)
+_CHANGED = frozenset({"stale_version", "already_decided", "unknown_review"})
+"""Refusals of a decision on a page that is no longer true."""
+_FACT_ROWS = 12
 
 
 def show_page(screen: Screen, page: ReviewPage) -> None:
@@ -44,6 +56,8 @@ def show_page(screen: Screen, page: ReviewPage) -> None:
     if page.candidates:
         best, score = page.candidates[0], case.candidates[0]
         screen.line(f"is it {best.name!r} ({best.type}, {best.entity_id})?")
+        if page.impact:
+            screen.line(f"yes: {_direction(page)}")
         screen.line(
             f"p {score.score:.3f}, log-odds {score.log_odds:.2f}; "
             f"bind at {page.bind_at:.2f}, review above {page.review_above:.2f}"
@@ -60,6 +74,32 @@ def show_page(screen: Screen, page: ReviewPage) -> None:
         _show_impact(screen, page.impact)
     for number, group in enumerate(page.groups, 1):
         screen.line(f"  namesake {number}: {len(group)} claims")
+
+
+def _direction(page: ReviewPage) -> str:
+    """Who becomes whom, in words: which of the two ids and names stays."""
+    own, best = page.entity, page.candidates[0]
+    assert page.impact is not None  # there is a candidate
+    if page.impact.surviving in own.members:
+        return f"{best.name!r} becomes part of {page.review.mention!r}, whose id stays"
+    return f"{page.review.mention!r} becomes part of {best.name!r}, whose id stays"
+
+
+def show_facts(screen: Screen, rows: Sequence[ComparedRow]) -> None:
+    """Print the facts of both sides in aligned rows: `=` equal, `!` other, `+` of one alone."""
+    shown_rows = [row for row in rows if row.candidates][:_FACT_ROWS]
+    if not shown_rows:
+        return
+
+    width = max(len(row.slot) for row in shown_rows)
+    words = max(len(row.mention.words) for row in shown_rows)
+    for row in shown_rows:
+        candidate = row.candidates[0]
+        sign = candidate.sign or "+"
+        line = f"  {sign} {row.slot:{width}}  {row.mention.words:{words}}  {candidate.words}"
+        screen.line(line.rstrip())
+    if len(rows) > _FACT_ROWS:
+        screen.line(f"  and {len(rows) - _FACT_ROWS} slots more")
 
 
 def _show_lines(screen: Screen, head: str, lines: tuple[str, ...]) -> None:
@@ -103,30 +143,64 @@ def progress_line(state: QueueState) -> str:
 class Desk:
     """The interactive mode: a case, a key, the next case."""
 
-    def __init__(self, memory: Memory, screen: Screen, ask: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        screen: Screen,
+        ask: Callable[[str], str],
+        press: Callable[[], str] | None = None,
+    ) -> None:
+        """Take lines by `ask`, and single keys by `press`, without it the first of a line."""
         self._memory, self._screen, self._ask = memory, screen, ask
+        self._press = press or (lambda: ask("key").strip()[:1])
         self._decisions: list[str] = []
-        self._proposals: set[str] = set()
+        self._set_aside: set[str] = set()
 
     def run(self) -> None:
         """Take keys until the queue is empty or the steward quits."""
         reviews = self._memory.reviews
         while True:
-            queue = [case for case in reviews.list() if case.review_id not in self._proposals]
-            if not queue:
+            case = self._next_case()
+            if case is None:
                 self._screen.line("nothing waits")
-                return
+                if not self._undoes_the_last():
+                    return
+                continue
 
-            page = reviews.get(queue[0].review_id)
+            page = reviews.get(case.review_id)
             self._screen.line(progress_line(reviews.progress()))
             show_page(self._screen, page)
+            show_facts(self._screen, compared_slots(self._memory, page))
             if not self._take_keys(page):
                 return
+
+    def _undoes_the_last(self) -> bool:
+        """Offer to take the last decision back when the queue is empty."""
+        if not self._decisions:
+            return False
+        self._screen.line("z takes the last decision back; any other key ends")
+        if self._press() != "z":
+            return False
+        self._undo()
+        return True
+
+    def _undo(self) -> None:
+        undone = self._memory.reviews.undo(self._decisions.pop())
+        self._screen.line(f"undone: {undone.review.mention!r} waits again")
+
+    def _next_case(self) -> Review | None:
+        """The most pressing case that was not set aside; suggestions last."""
+        for kind in _KINDS:
+            for case in self._memory.reviews.list(kind=kind):
+                if case.review_id not in self._set_aside:
+                    return case
+        return None
 
     def _take_keys(self, page: ReviewPage) -> bool:
         """Take keys until one decides or goes back; False when the steward quits."""
         while True:
-            key = self._ask("y n u a s z h o / ? q").strip()[:1]
+            self._screen.line("y n u a s k z h o / ? q")
+            key = self._press()
             if key == "q":
                 return False
             try:
@@ -134,6 +208,9 @@ class Desk:
                     return True
             except TenureError as refusal:
                 self._screen.line(f"{refusal} [{refusal.code}]")
+                if refusal.code in _CHANGED:
+                    self._screen.line("somebody was here meanwhile; this is how it stands now")
+                    return True
 
     def _act(self, key: str, page: ReviewPage) -> bool:
         """Do what a key says; True when the case is done with."""
@@ -141,13 +218,18 @@ class Desk:
         if key in _REMEMBER:
             self._accept(case, _REMEMBER[key])
         elif key in ("n", "x"):
-            reviews.reject(case.review_id, version=case.version)
+            decision = reviews.reject(case.review_id, version=case.version)
+            self._tell_decision(f"different: {case.mention!r} is {self._named(decision)}")
         elif key == "u":
             reviews.unsure(case.review_id, version=case.version)
+            self._tell_decision("unsure: it waits for new evidence")
+        elif key == "k":
+            self._set_aside.add(case.review_id)
+            return True
         elif key == "/":
             return self._search(page)
         elif key == "z" and self._decisions:
-            reviews.undo(self._decisions.pop())
+            self._undo()
             return True
         else:
             self._tell(key, page)
@@ -162,7 +244,15 @@ class Desk:
         )
         if decision.review.state is not ReviewState.ACCEPTED:
             self._screen.line("proposed; another steward must agree")
-            self._proposals.add(case.review_id)
+            self._set_aside.add(case.review_id)
+        else:
+            self._tell_decision(f"same: {case.mention!r} is {self._named(decision)}")
+
+    def _tell_decision(self, words: str) -> None:
+        self._screen.line(f"{words}; z takes it back")
+
+    def _named(self, decision: ReviewReceipt) -> str:
+        return entity_names(self._memory, [decision.canonical_id])[decision.canonical_id]
 
     def _search(self, page: ReviewPage) -> bool:
         """Look another candidate up, and take it if a number says so."""

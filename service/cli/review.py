@@ -6,6 +6,7 @@ terminal it lists the queue, so a script never hangs. Every decision states the 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,7 +49,16 @@ def review(context: typer.Context) -> None:
         from rich.prompt import Prompt
 
         screen = Screen.of_process()
-        Desk(memory, screen, lambda text: Prompt.ask(text, console=screen.console)).run()
+        press = None if os.environ.get("TERM") == "dumb" else _pressed_key
+        Desk(memory, screen, lambda text: Prompt.ask(text, console=screen.console), press).run()
+
+
+def _pressed_key() -> str:
+    """One key, without Enter; the end of the input quits."""
+    try:
+        return typer.getchar()
+    except EOFError:
+        return "q"
 
 
 @review_app.command("list")

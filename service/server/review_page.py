@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...schema.entity import Review
+from ..client.comparison import compared_slots
 from ..client.memory import Memory
 from ..client.summaries import entity_names
-from .comparison import compared_slots
 from .identity import check_form, memory_of
 from .pages import address, page
 from .waterfall import waterfall_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def told(store: Path, *words: str, code: int = 0) -> Any:
 def sit(memory: Memory, *keys: str) -> str:
     out = StringIO()
     pressed = iter(keys)
-    Desk(memory, Screen(Console(file=out, width=200)), lambda _: next(pressed)).run()
+    Desk(memory, Screen(Console(file=out, width=200, markup=False)), lambda _: next(pressed)).run()
     return out.getvalue()
 
 
@@ -90,9 +91,58 @@ def test_the_desk_explains_searches_and_undoes(memory: Memory) -> None:
 def test_another_candidate_is_found_and_taken_by_its_number(memory: Memory) -> None:
     other = memory.write(EntityRef(name="Tomas Novak", type="person"), "noted", "x").entity
     assert "nobody of that name" in sit(memory, "/", "Zzyzx Qwrtp", "q")
-    sit(memory, "/", "Tomas Novak", "1")
+    sit(memory, "/", "Tomas Novak", "1", "q")
     assert len(memory.as_of().entity(other).members) == 2
     assert memory.reviews.list() == ()
+
+
+def test_every_key_says_what_it_has_done(memory: Memory) -> None:
+    text = sit(memory, "n", "z", "s", "z", "u", "q")
+    assert "different: 'S. Rivera' is S. Rivera; z takes it back" in text
+    assert "undone: 'S. Rivera' waits again" in text
+    assert "same: 'S. Rivera' is Sam Rivera; z takes it back" in text
+    assert "yes: 'S. Rivera' becomes part of 'Sam Rivera', whose id stays" in text
+
+
+def test_facts_of_both_sides_stand_in_rows(memory: Memory) -> None:
+    for name, office in (("Sam Rivera", "Rome"), ("S. Rivera", "Oslo")):
+        memory.write(name, "office", office)
+        memory.write(name, "home", "Turin")
+    memory.write("Sam Rivera", "employer", "Acme")
+    lines = sit(memory, "q").splitlines()
+    assert "  = home      Turin      Turin" in lines
+    assert "  ! office    Oslo       Rome" in lines
+    assert "  + employer             Acme" in lines
+
+
+def test_the_desk_goes_on_to_audits_and_suggestions(tmp_path: Path) -> None:
+    with connect(str(tmp_path / "other.db")) as memory:
+        memory.vocabulary.define_slot("noted", description="what was noted")
+        for number in ("1", "2"):
+            ref = EntityRef(name="Alan Grayson", type="person", external_ids={"bioguide": number})
+            memory.write(ref, "noted", number)
+        assert memory.reviews.list() == ()
+        (case,) = memory.reviews.list(kind="possible_same_as")
+
+        assert case.mention in sit(memory, "k")
+        assert len(memory.reviews.list(kind="possible_same_as")) == 1
+        sit(memory, "s", "q")
+        assert len(memory.entities.list("person")) == 1
+
+
+def test_a_page_that_somebody_overtook_is_read_again(memory: Memory) -> None:
+    (case,) = memory.reviews.list()
+
+    def keys() -> Iterator[str]:
+        memory.reviews.reject(case.review_id)
+        yield "s"
+        raise AssertionError("the case has been decided, so that no key is asked for")
+
+    pressed, out = keys(), StringIO()
+    screen = Screen(Console(file=out, width=200, markup=False))
+    Desk(memory, screen, lambda _: "", lambda: next(pressed)).run()
+    assert "[stale_version]" in out.getvalue()
+    assert out.getvalue().endswith("nothing waits\n")
 
 
 def test_groups_bulk_doubts_and_the_graph_have_commands(memory: Memory, tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...schema.answers import SlotState
-from ..client.memory import Memory
-from ..client.summaries import value_names, value_words
 from ..stewardship.review_page import ReviewPage
 from ..visual.text import when
+from .memory import Memory
+from .summaries import value_names, value_words
 
 COLUMNS = 3
 """Candidates that stand beside a mention."""

@@ -1,4 +1,4 @@
-"""What providers refuse: the pairing and order rules of three request formats.
+"""What providers refuse: the pairing and order rules of four request formats.
 
 Written from the errors that providers answer with, as users report them. Each function tells the
 first rule that messages break, in words close to the provider's, or None. A request that passes
@@ -76,6 +76,42 @@ def openai_fault(messages: _Messages) -> str | None:
     return None
 
 
+_BARE_REASONING: Final = "a reasoning item was provided without its required following item"
+
+
+def responses_fault(items: _Messages) -> str | None:
+    """The first rule of the items of the Responses API that is broken, None for none."""
+    known_ids: set[str] = set()
+    waiting: set[str] = set()
+    reasoning = False
+    for item in items:
+        kind = item.get("type", "message")
+        speaks = kind == "message" and item["role"] != "assistant"
+        if reasoning and (speaks or kind == "function_call_output"):
+            return _BARE_REASONING
+        reasoning = kind == "reasoning"
+
+        if kind == "function_call":
+            if item["call_id"] in known_ids:
+                return "call ids must be unique"
+            known_ids.add(item["call_id"])
+            waiting.add(item["call_id"])
+        elif kind == "function_call_output":
+            if item["call_id"] not in waiting:
+                return "no tool call found for function call output"
+            waiting.discard(item["call_id"])
+        elif speaks and waiting:
+            return "no tool output found for function call"
+        if kind == "message" and not item["content"]:
+            return "content must be non-empty"
+
+    if waiting:
+        return "no tool output found for function call"
+    return (
+        "a reasoning item was provided without its required following item" if reasoning else None
+    )
+
+
 def gemini_fault(contents: _Messages) -> str | None:
     """The first rule of Gemini's contents that is broken, None for none."""
     calls = 0
@@ -100,6 +136,7 @@ def gemini_fault(contents: _Messages) -> str | None:
 FAULTS: Final[Mapping[str, Callable[[_Messages], str | None]]] = {
     "anthropic": anthropic_fault,
     "openai": openai_fault,
+    "responses": responses_fault,
     "gemini": gemini_fault,
 }
 """The checker of each render target."""

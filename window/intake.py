@@ -1,4 +1,4 @@
-"""Provider messages to parts: OpenAI chat, Anthropic, Gemini, or plain text.
+"""Provider messages to parts: OpenAI (chat and Responses), Anthropic, Gemini, or plain text.
 
 The format is told by the message itself. A part that no rule knows is kept as the provider's JSON
 and sent back to the same provider unchanged: signed thinking, for example, must not be altered.
@@ -15,7 +15,12 @@ from ..schema.values import canonical_json
 from .units import MessagePart, PartKind
 
 Message = str | Mapping[str, Any]
-_MEDIA = frozenset({"image", "image_url", "input_image", "input_audio", "document", "file"})
+_MEDIA = frozenset(
+    {"image", "image_url", "input_image", "input_audio", "input_file", "document", "file"}
+)
+_CHAT = frozenset({"image_url", "input_audio", "refusal"})
+"""Parts of OpenAI's chat; those below are of its Responses."""
+_RESPONSES = frozenset({"input_image", "input_file", "reasoning"})
 
 
 def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
@@ -34,6 +39,8 @@ def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
 
     if "parts" in message:
         parts = _gemini(message["parts"], role)
+    elif isinstance(message.get("output"), list):
+        parts = _output_items(message["output"], role)
     else:
         parts = [*_content(message.get("content"), role), *_chat_calls(message)]
     if not parts:
@@ -83,8 +90,31 @@ def _part(block: Mapping[str, Any], role: str) -> MessagePart:
 
 def _format(block: Mapping[str, Any]) -> str:
     """Whose part it is, so that it is never sent to another provider."""
-    chat = str(block.get("type", "")) in {"image_url", "input_audio", "input_image", "refusal"}
-    return "openai" if chat else "anthropic"
+    kind = str(block.get("type", ""))
+    if kind in _RESPONSES:
+        return "responses"
+    return "openai" if kind in _CHAT else "anthropic"
+
+
+def _output_items(items: Sequence[Mapping[str, Any]], role: str) -> list[MessagePart]:
+    """Read the output of a response; what is neither words nor a call goes back as it came."""
+    parts: list[MessagePart] = []
+    for item in items:
+        match item.get("type"):
+            case "message":
+                parts += _content(item.get("content"), role)
+            case "function_call":
+                call = MessagePart(
+                    kind=PartKind.CALL,
+                    text=_arguments(item.get("arguments")),
+                    call_id=str(item.get("call_id", "")),
+                    name=str(item.get("name", "")),
+                )
+                parts.append(call)
+            case _:
+                text = canonical_json(dict(item))
+                parts.append(MessagePart(kind=PartKind.OPAQUE, text=text, name="responses"))
+    return parts
 
 
 def _chat_calls(message: Mapping[str, Any]) -> list[MessagePart]:

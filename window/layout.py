@@ -38,7 +38,7 @@ class PairedCall:
 
 
 def native_messages(state: WindowState, target: str, tail: str = "") -> Messages:
-    """The messages of the next request, for `anthropic`, `openai` or `gemini`.
+    """The messages of the next request, for `anthropic`, `openai`, `responses` or `gemini`.
 
     `tail` is what belongs to this turn alone; it stands last and is part of no later request.
 
@@ -143,6 +143,29 @@ def _chat_call(pair: PairedCall) -> dict[str, Any]:
     return {"id": pair.call_id, "type": "function", "function": function}
 
 
+def _responses(items: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
+    """Items of the Responses API: a flat list, in the order in which the model made them."""
+    if _role(unit) == "user":
+        content: list[dict[str, Any]] = []
+        for item in unit.items:
+            content += _own_part(item, "responses", _input_text)
+        if content:
+            items.append({"role": "user", "content": content})
+        return
+
+    ids = {pair.call.part: pair.call_id for pair in pairs}
+    for item in unit.items:
+        if item.kind is PartKind.CALL:
+            call = {"type": "function_call", "call_id": ids[item.part]}
+            items.append({**call, "name": item.content.name, "arguments": item.text})
+        elif item.kind is not PartKind.RESULT:
+            items += _own_part(item, "responses", _model_text)
+
+    for pair in pairs:
+        output = {"type": "function_call_output", "call_id": pair.call_id}
+        items.append({**output, "output": pair.answer_text})
+
+
 def _gemini(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
     parts: list[dict[str, Any]] = []
     for item in unit.items:
@@ -186,6 +209,14 @@ def _bare_text(text: str) -> dict[str, Any]:
     return {"text": text}
 
 
+def _input_text(text: str) -> dict[str, Any]:
+    return {"type": "input_text", "text": text}
+
+
+def _model_text(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
 def _role(unit: WindowUnit) -> str:
     kind = unit.items[0].kind
     return "user" if kind in (PartKind.USER, PartKind.NOTE, PartKind.MEDIA) else "assistant"
@@ -203,9 +234,19 @@ def _gemini_tail(messages: Messages, tail: str) -> None:
     messages.append({"role": "user", "parts": [_bare_text(tail)]})
 
 
-_WRITERS: Final = {"anthropic": _anthropic, "openai": _openai, "gemini": _gemini}
+def _responses_tail(items: Messages, tail: str) -> None:
+    items.append({"role": "user", "content": [_input_text(tail)]})
+
+
+_WRITERS: Final = {
+    "anthropic": _anthropic,
+    "openai": _openai,
+    "responses": _responses,
+    "gemini": _gemini,
+}
 _TAILS: Final = {
     "anthropic": _anthropic_tail,
     "openai": _openai_tail,
+    "responses": _responses_tail,
     "gemini": _gemini_tail,
 }

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput
 from ...schema.values import canonical_json
@@ -274,6 +274,18 @@ def earlier_decision(core: SessionCore, body: dict[str, Any]) -> WindowDecision 
             )
         return replace(core.decision(), seq=seq, replayed=True)
     return None
+
+
+def provider_edits(message: Message) -> dict[str, Any]:
+    """What a provider says that it edited before it read a request, in numbers and types."""
+    report: Any = None if isinstance(message, str) else message.get("context_management")
+    if not isinstance(report, Mapping):
+        return {}
+    edits: list[dict[str, Any]] = []
+    for edit in cast("Mapping[str, Any]", report).get("applied_edits") or ():
+        counts = {name: count for name, count in edit.items() if type(count) is int}
+        edits.append({"type": str(edit.get("type", ""))[:64], **counts})
+    return {"provider_edits": edits} if edits else {}
 
 
 def usage_body(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from ...compiler.envelope.envelope import Envelope
@@ -60,15 +62,20 @@ class SessionContext:
         """Upper bound of the request; never above the window without the reserve."""
         return self.state.tokens
 
-    def render(self, target: str) -> dict[str, Any]:
-        """The request for `anthropic`, `openai` or `gemini`, with native calls and results.
+    def render(self, target: str, *, provider_edit: str = "") -> dict[str, Any]:
+        """The request for `anthropic`, `openai` (chat), `responses` or `gemini`, calls natively.
 
         The stored rules and facts of the longer zones stand in the system text, what belongs to
         this turn alone behind the history. Tools are passed on as they were stated.
 
+        `provider_edit` lets the provider edit beside us, from the limit of this window on:
+        `clear_tool_uses` or `compact` for Anthropic (as a request of `beta.messages`), `compact`
+        for Responses. It works where our count fell short; what it took is reported by `on_step`.
+
         Raises:
             Conflict: `open_calls`, while a call waits for its result.
-            InvalidInput: `unknown_vocabulary`, for another target.
+            InvalidInput: `unknown_vocabulary`, for another target, or an edit that it does not
+                have.
         """
         if target not in _RENDERERS:
             raise unknown("render target", target, _RENDERERS)
@@ -84,6 +91,8 @@ class SessionContext:
         request: dict[str, Any] = _RENDERERS[target](self.state.model, system, messages)
         if self.state.tools:
             request["tools"] = json.loads(self.state.tools)
+        if provider_edit:
+            request |= _provider_edit(target, provider_edit, self.state.limit)
         return request
 
     def _notes(self) -> str:
@@ -96,6 +105,35 @@ def overtaken_text(state: WindowState) -> str:
     """What the turn says of values in the history that no longer hold; empty for none."""
     lines = overtaken_lines(state.links, state.units)
     return "\n".join(["", LINES_HEAD, *lines, ""]) if lines else ""
+
+
+def _provider_edit(target: str, edit: str, threshold: int) -> dict[str, Any]:
+    """The fields by which a provider is asked to edit a request above a number of tokens."""
+    edits = _PROVIDER_EDITS.get(target, {})
+    if edit not in edits:
+        raise unknown(f"edit of the provider for {target}", edit, edits)
+    return edits[edit](threshold)
+
+
+def _anthropic_edit(kind: str, beta: str, threshold: int) -> dict[str, Any]:
+    trigger = {"type": "input_tokens", "value": threshold}
+    edits = [{"type": kind, "trigger": trigger}]
+    return {"betas": [beta], "context_management": {"edits": edits}}
+
+
+def _responses_edit(threshold: int) -> dict[str, Any]:
+    return {"context_management": [{"type": "compaction", "compact_threshold": threshold}]}
+
+
+_PROVIDER_EDITS: Final[Mapping[str, Mapping[str, Callable[[int], dict[str, Any]]]]] = {
+    "anthropic": {
+        "clear_tool_uses": partial(
+            _anthropic_edit, "clear_tool_uses_20250919", "context-management-2025-06-27"
+        ),
+        "compact": partial(_anthropic_edit, "compact_20260112", "compact-2026-01-12"),
+    },
+    "responses": {"compact": _responses_edit},
+}
 
 
 def _is_request(segment: BlockSegment) -> bool:
@@ -114,6 +152,13 @@ def _openai(model: str, system: str, messages: list[dict[str, Any]]) -> dict[str
     return {"model": model, "messages": [*head, *messages]}
 
 
+def _responses(model: str, system: str, items: list[dict[str, Any]]) -> dict[str, Any]:
+    request: dict[str, Any] = {"model": model, "input": items}
+    if system:
+        request["instructions"] = system
+    return request
+
+
 def _gemini(model: str, system: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
     request: dict[str, Any] = {"model": model, "contents": messages}
     if system:
@@ -121,4 +166,9 @@ def _gemini(model: str, system: str, messages: list[dict[str, Any]]) -> dict[str
     return request
 
 
-_RENDERERS: Final = {"anthropic": _anthropic, "openai": _openai, "gemini": _gemini}
+_RENDERERS: Final = {
+    "anthropic": _anthropic,
+    "openai": _openai,
+    "responses": _responses,
+    "gemini": _gemini,
+}

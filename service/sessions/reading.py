@@ -190,7 +190,9 @@ def rehydrate_tool(target: str) -> dict[str, Any]:
             return {**schema, "input_schema": _TOOL_INPUT}
         case "openai":
             return {"type": "function", "function": {**schema, "parameters": _TOOL_INPUT}}
+        case "responses":
+            return {"type": "function", **schema, "parameters": _TOOL_INPUT}
         case "gemini":
             return {"function_declarations": [{**schema, "parameters": _TOOL_INPUT}]}
         case _:
-            raise unknown("render target", target, ("anthropic", "openai", "gemini"))
+            raise unknown("render target", target, ("anthropic", "openai", "responses", "gemini"))

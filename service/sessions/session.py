@@ -34,6 +34,7 @@ from .core import (
     earlier_decision,
     message_draft,
     over_budget,
+    provider_edits,
     retry_key,
     usage_body,
     with_plan,
@@ -111,6 +112,7 @@ class Session(Caller):
             core.require_open()
             parts = message_parts(message, "assistant")
             body = retry_key(message, key, parts) | usage_body(core.state, usage)
+            body |= provider_edits(message)
             earlier = earlier_decision(core, body)
             if earlier:
                 return earlier

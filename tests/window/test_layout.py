@@ -9,7 +9,7 @@ import pytest
 
 from tenure.schema.errors import Conflict, InvalidInput
 from tenure.tests.window.conversation_replay import Conversation, faults
-from tenure.window.checkers import anthropic_fault, gemini_fault, openai_fault
+from tenure.window.checkers import anthropic_fault, gemini_fault, openai_fault, responses_fault
 from tenure.window.events import EventKind
 from tenure.window.layout import native_messages
 
@@ -199,3 +199,65 @@ CALLED = {"role": "model", "parts": [{"function_call": {}}]}
 )
 def test_gemini_rules_refuse_what_the_provider_refuses(contents: Any, fault: str) -> None:
     assert fault in str(gemini_fault(contents))
+
+
+REASONING = {"type": "reasoning", "id": "rs_1", "encrypted_content": "xyz", "summary": []}
+
+
+def test_the_output_of_a_response_goes_back_in_its_order() -> None:
+    talk = Conversation()
+    talk.user({"content": [{"type": "input_text", "text": "go"}]})
+    call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"a": 1}'}
+    speech = {"type": "message", "content": [{"type": "output_text", "text": "I look."}]}
+    talk.model({"id": "resp_1", "output": [REASONING, speech, call]})
+    talk.result("c1", "found")
+    talk.model("done")
+    assert native_messages(talk.state, "responses", "facts") == [
+        {"role": "user", "content": [{"type": "input_text", "text": "go"}]},
+        REASONING,
+        {"role": "assistant", "content": "I look."},
+        call,
+        {"type": "function_call_output", "call_id": "c1", "output": "found"},
+        {"role": "assistant", "content": "done"},
+        {"role": "user", "content": [{"type": "input_text", "text": "facts"}]},
+    ]
+    assert faults(talk.state) == []
+
+    # Reasoning of one provider stays at home: the others get words and calls alone.
+    for target in ("anthropic", "openai", "gemini"):
+        assert "xyz" not in json.dumps(native_messages(talk.state, target))
+
+
+def test_what_only_another_provider_reads_leaves_no_empty_item() -> None:
+    talk = Conversation()
+    talk.user({"content": [{"type": "image", "source": {}}]})
+    talk.model("done")
+    assert native_messages(talk.state, "responses") == [{"role": "assistant", "content": "done"}]
+
+
+CALL_ITEM = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+OUTPUT_ITEM = {"type": "function_call_output", "call_id": "c1", "output": "x"}
+USER_ITEM = {"role": "user", "content": "go"}
+
+
+@pytest.mark.parametrize(
+    ("items", "fault"),
+    [
+        ([USER_ITEM, CALL_ITEM], "no tool output found"),
+        ([USER_ITEM, CALL_ITEM, USER_ITEM], "no tool output found"),
+        ([USER_ITEM, OUTPUT_ITEM], "no tool call found"),
+        ([USER_ITEM, CALL_ITEM, OUTPUT_ITEM, CALL_ITEM, OUTPUT_ITEM], "unique"),
+        ([USER_ITEM, REASONING], "required following item"),
+        ([REASONING, USER_ITEM], "required following item"),
+        ([CALL_ITEM, REASONING, OUTPUT_ITEM], "required following item"),
+        ([{"role": "user", "content": ""}], "non-empty"),
+    ],
+)
+def test_responses_rules_refuse_what_the_provider_refuses(items: Any, fault: str) -> None:
+    assert fault in str(responses_fault(items))
+
+
+def test_responses_rules_let_parallel_calls_pass() -> None:
+    other = {**CALL_ITEM, "call_id": "c2"}
+    outputs = [OUTPUT_ITEM, {**OUTPUT_ITEM, "call_id": "c2"}]
+    assert responses_fault([USER_ITEM, REASONING, CALL_ITEM, other, *outputs]) is None

@@ -44,7 +44,9 @@ def test_a_request_is_made_again_from_what_its_manifest_pins(memory: Memory) -> 
     exchange(session, 0)
     session.note("decision", "economy class")
     context = session.compile("Which office is Sam Rivera in?")
-    requests = {target: context.render(target) for target in ("anthropic", "openai", "gemini")}
+    requests = {
+        target: context.render(target) for target in ("anthropic", "openai", "responses", "gemini")
+    }
 
     # What came later, edits of those very units among it, changes nothing of it.
     for number in range(1, 14):
@@ -183,3 +185,30 @@ def test_a_session_without_calls_of_its_own_keeps_the_terms_of_the_first(memory:
     session = memory.session("s1", window=9_000, policy=policy_from(values))
     exchange(session, 0, words=1_200)
     assert session.rehydrate("turn:1").cursor is not None
+
+
+def test_a_provider_edits_beside_us_on_wish_and_reports_it(memory: Memory) -> None:
+    session = memory.session("s1", window=60_000, system="You book flights.")
+    session.on_turn_start("go")
+    context = session.compile()
+    clearing = context.render("anthropic", provider_edit="clear_tool_uses")
+    assert clearing["betas"] == ["context-management-2025-06-27"]
+    (edit,) = clearing["context_management"]["edits"]
+    assert edit["type"] == "clear_tool_uses_20250919"
+    assert edit["trigger"] == {"type": "input_tokens", "value": session.state.limit}
+    compacting = context.render("anthropic", provider_edit="compact")
+    assert compacting["context_management"]["edits"][0]["type"] == "compact_20260112"
+    responses = context.render("responses", provider_edit="compact")
+    threshold = {"type": "compaction", "compact_threshold": session.state.limit}
+    assert responses["context_management"] == [threshold]
+    assert responses["instructions"].startswith("You book flights.")
+    for target, wish in (("gemini", "compact"), ("anthropic", "shorten")):
+        with pytest.raises(InvalidInput) as refusal:
+            context.render(target, provider_edit=wish)
+        assert refusal.value.code == "unknown_vocabulary"
+
+    report = {"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 8}]}
+    session.on_step({"role": "assistant", "content": "done", "context_management": report})
+    assert session.events()[-1].body["provider_edits"] == report["applied_edits"]
+    session.on_turn_end("bye")
+    assert "provider_edits" not in session.events()[-2].body

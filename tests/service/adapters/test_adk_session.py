@@ -1,0 +1,146 @@
+"""The ADK plugin in a real `App`, with a model that says what it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from google.adk.agents import LlmAgent
+from google.adk.apps.app import App
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.adk.runners import InMemoryRunner
+from google.genai import types
+from pydantic import Field
+
+from tenure import Memory, connect
+from tenure.service.adapters.adk_session import session_plugin
+from tenure.service.sessions.session import Session
+from tenure.window.checkers import gemini_fault
+
+INSTRUCTION = "You book flights."
+
+
+class ScriptedModel(BaseLlm):
+    """Calls a tool on each user message, then answers; keeps what it was sent."""
+
+    requests: list[LlmRequest] = Field(default_factory=list)
+    place: str = "Rome"
+    too_long: bool = False
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        self.requests.append(llm_request.model_copy(deep=True))
+        if self.too_long:
+            raise ValueError("The input token count exceeds the maximum number of tokens allowed")
+        last = llm_request.contents[-1].parts or []
+        answered = any(part.function_response for content in llm_request.contents[-2:]
+                       for part in content.parts or ())  # fmt: skip
+        if answered or not last:
+            part = types.Part(text="Booked.")
+        else:
+            call = types.FunctionCall(name="find_flight", args={"to": self.place})
+            part = types.Part(function_call=call)
+        usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=10)
+        content = types.Content(role="model", parts=[part])
+        yield LlmResponse(content=content, usage_metadata=usage)
+
+
+def find_flight(to: str) -> dict[str, str]:
+    """Find a flight."""
+    if to == "Nowhere":
+        raise ValueError("no such place")
+    return {"flight": "HAT042", "to": to, "details": "word " * 400}
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with connect(":memory:") as opened:
+        opened.write(subject="Sam Rivera", slot="office", value="Chicago")
+        yield opened
+
+
+def app_of(memory: Memory, model: ScriptedModel) -> InMemoryRunner:
+    agent = LlmAgent(name="desk", model=model, instruction=INSTRUCTION, tools=[find_flight])
+    plugin = session_plugin(memory, window=16_000, goal="Rebook")
+    return InMemoryRunner(app=App(name="flights", root_agent=agent, plugins=[plugin]))
+
+
+async def talk(runner: InMemoryRunner, *messages: str, user: str = "ann") -> list[Any]:
+    place = {"app_name": "flights", "user_id": user, "session_id": "s1"}
+    service = runner.session_service
+    session = await service.get_session(**place) or await service.create_session(**place)
+    events: list[Any] = []
+    for message in messages:
+        content = types.Content(role="user", parts=[types.Part(text=message)])
+        run = runner.run_async(user_id=user, session_id=session.id, new_message=content)
+        events += [event async for event in run]
+    return events
+
+
+def session_of(memory: Memory, user: str) -> Session:
+    return memory.bind(replace(memory.principal, user=user)).session("s1")
+
+
+def plain(contents: list[types.Content]) -> list[dict[str, Any]]:
+    return [content.model_dump(exclude_none=True) for content in contents]
+
+
+def test_an_app_runs_in_a_window_of_tenure(memory: Memory) -> None:
+    model = ScriptedModel(model="gemini-3-pro")
+    questions = [f"Where is Sam Rivera's office, and flight {number}?" for number in range(24)]
+    events = asyncio.run(talk(app_of(memory, model), *questions))
+    assert events[-1].content.parts[0].text == "Booked."
+
+    # Every request passes the provider's rules and keeps the instruction and the tools.
+    assert len(model.requests) == 48
+    for request in model.requests:
+        assert gemini_fault(plain(request.contents)) is None
+        assert str(request.config.system_instruction).startswith(INSTRUCTION)
+        assert "find_flight" in request.tools_dict
+    assert "Chicago" in str(plain(model.requests[-1].contents))
+
+    # The log is the app's own user's, and the window was edited on the way.
+    session = session_of(memory, "ann")
+    assert session.state.turn == 24
+    assert session.state.step == 48
+    assert session.state.edits > 0
+    assert session.state.open_units == ()
+    assert "HAT042" in session.rehydrate("turn:1").text
+    assert session.state.system.startswith(INSTRUCTION)
+
+
+def test_a_request_that_is_refused_as_too_long_makes_room_for_the_next(memory: Memory) -> None:
+    model = ScriptedModel(model="gemini-3-pro", too_long=True)
+    with pytest.raises(ValueError, match="maximum number"):
+        asyncio.run(talk(app_of(memory, model), "Where to?"))
+    assert session_of(memory, "ann").state.correction == 1100
+
+
+def test_a_tool_that_fails_leaves_a_result_and_the_next_turn_runs(memory: Memory) -> None:
+    model = ScriptedModel(model="gemini-3-pro", place="Nowhere")
+    runner = app_of(memory, model)
+    with pytest.raises(ValueError, match="no such place"):
+        asyncio.run(talk(runner, "Where to?"))
+    (result,) = session_of(memory, "ann").state.units[-1].results
+    assert result.content.is_error
+    assert "no such place" in result.text
+
+    model.place = "Rome"
+    events = asyncio.run(talk(runner, "And to Rome?"))
+    assert events[-1].content.parts[0].text == "Booked."
+    assert session_of(memory, "ann").state.turn == 2
+
+
+def test_two_users_of_one_app_have_two_windows(memory: Memory) -> None:
+    runner = app_of(memory, ScriptedModel(model="gemini-3-pro"))
+    asyncio.run(talk(runner, "Ann asks", user="ann"))
+    asyncio.run(talk(runner, "Bob asks", user="bob"))
+    texts = {user: session_of(memory, user).rehydrate("turn:1").text for user in ("ann", "bob")}
+    assert "Ann asks" in texts["ann"]
+    assert "Ann asks" not in texts["bob"]

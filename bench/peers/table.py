@@ -62,7 +62,7 @@ def rows(measured: Mapping[str, Rounds]) -> list[tuple[str, ...]]:
 
 def failures(measured: Mapping[str, Rounds]) -> list[str]:
     """One sentence for each task that a system did not finish, in the system's own words."""
-    sentences = []
+    sentences: list[str] = []
     for system, rounds in measured.items():
         reasons = {
             (name.removeprefix(PREFIX), str(reason))

@@ -29,7 +29,7 @@ from ..schema.entity import (
 from ..schema.errors import Conflict, NotFound, TenureError
 from ..schema.policy import ResolutionPolicy
 from ..schema.slots import compatible
-from ..schema.vocabulary import CandidateSource, Decision, EntityState
+from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
 from .attributes import repeatable_schemes
 from .keys import alias_key, is_id
 from .known import Lookup
@@ -40,6 +40,12 @@ MentionOrId = EntityRef | str
 
 
 _EXCLUDED_SHOWN = 5
+_WEAKEST = 4
+UNTRUSTED = "untrusted_alias"
+"""The reason of a question about a name that only pages and tools have used."""
+_VETOES = ("person_without_context", UNTRUSTED)
+"""Reasons that keep an equal name from binding, and are told as vetoes."""
+
 SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
 
@@ -147,9 +153,10 @@ def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) ->
 def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
     """Whether a mention is decided by no id, identifier or alias of a register."""
     try:
-        return bind(mention, known, rules).decision is Decision.NEW
+        resolution = bind(mention, known, rules)
     except TenureError:
         return False
+    return resolution.decision is Decision.NEW or resolution.reason == UNTRUSTED
 
 
 def as_ref(mention: MentionOrId) -> EntityRef:
@@ -180,6 +187,8 @@ def bind(
 
     for name, source in _names(ref):
         resolution = _by_alias(alias_key(name), source, ref, known, rules)
+        if resolution and resolution.reason == UNTRUSTED:
+            return _judged_alias(resolution, ref, known, rules, scorer)
         if resolution:
             return resolution
 
@@ -329,13 +338,57 @@ def _by_alias(
     if not roots:
         return None
 
-    if len(roots) == 1 and _has_context(ref, hits, known, rules):
-        names = [alias for alias in hits if known.root(alias.entity_id) == roots[0]]
-        first = min(names, key=_age)
-        return _bound(first.entity_id, source.value, known)
+    if len(roots) > 1:
+        return _review(None, "ambiguous", roots, known, source)
 
-    reason = "ambiguous" if len(roots) > 1 else "person_without_context"
-    return _review(None, reason, roots, known, source)
+    if not any(is_trusted(alias, known, rules) for alias in hits if alias not in pending):
+        return _review(None, UNTRUSTED, roots, known, source)
+    if not _has_context(ref, hits, known, rules):
+        return _review(None, "person_without_context", roots, known, source)
+
+    names = [alias for alias in hits if known.root(alias.entity_id) == roots[0]]
+    first = min(names, key=_age)
+    return _bound(first.entity_id, source.value, known)
+
+
+def _judged_alias(
+    question: Resolution, ref: EntityRef, known: Register, rules: Rules, scorer: Scorer | None
+) -> Resolution:
+    """Bind what binds by the trusted names too; of anything else a person is asked."""
+    if scorer is None:
+        return question
+
+    judged = scorer.judge(ref, known, rules)
+    asked = {candidate.entity for candidate in question.candidates}
+    return judged if judged.decision is Decision.BIND and judged.entity in asked else question
+
+
+def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:
+    """Whether a name may bind this write to its entity.
+
+    Whatever a page or a tool calls somebody is an alias at once, if only of the entity that it
+    was joined to. It binds what pages and tools write; of a stronger writer a person is asked.
+    The entity's own name is no alias, and whom a person joined to it bears its name by right.
+    """
+    writer = rules.authority
+    if writer is None or writer >= _WEAKEST or known.taught_level(alias) < _WEAKEST:
+        return True
+    if alias.merge_id is not None:
+        return True  # whoever accepted a review has said so
+
+    root = known.root(alias.entity_id)
+    entity = known.entity(root)
+    is_own = entity is not None and alias.norm == alias_key(entity.name)
+    return is_own or _joined_by_person(alias.entity_id, root, known)
+
+
+def _joined_by_person(raw: str, root: str, known: Register) -> bool:
+    for judgement in known.rows_between(known.members(root)):
+        is_match = judgement.verdict is JudgementVerdict.MATCH
+        ends = (judgement.left_id, judgement.right_id)
+        if is_match and judgement.judged_by is JudgedBy.HUMAN and raw in ends:
+            return True
+    return False
 
 
 def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
@@ -411,7 +464,7 @@ def _candidates(
 
 
 def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCandidate:
-    certain = reason not in ("ambiguous", "pending", "person_without_context")
+    certain = reason not in ("ambiguous", "pending", *_VETOES)
     return EntityCandidate(
         entity=entity.entity_id,
         name=entity.name,
@@ -419,5 +472,5 @@ def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCa
         log_odds=13.8 if certain else 2.752,
         source=source,
         features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
-        vetoes=() if certain else ("margin" if reason != "person_without_context" else reason,),
+        vetoes=() if certain else (reason if reason in _VETOES else "margin",),
     )

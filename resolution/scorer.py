@@ -40,7 +40,7 @@ from ..schema.vocabulary import (
     JudgedBy,
     JudgementVerdict,
 )
-from .bind import Doubt, Rules, excluding_schemes
+from .bind import Doubt, Rules, excluding_schemes, is_trusted
 from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys
 from .clusters import Clusters
 from .compare import Measures
@@ -201,6 +201,8 @@ class NameScorer:
         for raw, norm in (*order[:CANDIDATE_LIMIT], *neighbours):
             for alias in known.named(norm):
                 if alias.entity_id != raw or alias.scope_id not in rules.scopes:
+                    continue
+                if not is_trusted(alias, known, rules):
                     continue
                 root = known.root(raw)
                 aliases_of.setdefault(root, []).append(alias)

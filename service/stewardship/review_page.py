@@ -28,6 +28,7 @@ _WORDS = {
 }
 _LIFTS = {
     "person_without_context": "an identifier, an address, a narrower scope or common neighbours",
+    "untrusted_alias": "an identifier, or the name by which it is known",
     "acronym_only": "the same address, or neighbours in common",
     "nickname_only": "the same address",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,10 @@ from tenure.resolution.bind import Rules, bind, lookup_of, needs_scoring
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register
-from tenure.schema.entity import Alias, Entity, EntityRef, Identifier
+from tenure.schema.entity import Alias, Entity, EntityRef, Identifier, Judgement, Resolution
 from tenure.schema.errors import Conflict, NotFound
 from tenure.schema.interval import INF_US
-from tenure.schema.vocabulary import Decision, EntityState
+from tenure.schema.vocabulary import Decision, EntityState, JudgedBy, JudgementVerdict
 
 ANN = "00000000-0000-0000-0000-00000000000a"
 BEN = "00000000-0000-0000-0000-00000000000b"
@@ -34,7 +35,7 @@ def entity(raw: str, name: str) -> Entity:
     )
 
 
-def alias(raw: str, name: str) -> Alias:
+def alias(raw: str, name: str, taught_by: str = "") -> Alias:
     return Alias(
         entity_id=raw,
         surface=name,
@@ -45,6 +46,7 @@ def alias(raw: str, name: str) -> Alias:
         valid_from=0,
         valid_until=INF_US,
         tx_start=1,
+        object_id=taught_by,
     )
 
 
@@ -135,3 +137,96 @@ def test_an_erased_namesake_is_not_suggested() -> None:
     known.learn(entities=[erased])
     mention = EntityRef(name="Ann", type="person", external_ids={"hr": "2"})
     assert bind(mention, known, RULES).reason != "possible_same_as"
+
+
+def joined(
+    judged_by: JudgedBy | None, verdict: JudgementVerdict = JudgementVerdict.MATCH
+) -> Register:
+    """Ben, whom a page named, counts as Ann; `judged_by` joined them."""
+    judgement = Judgement(
+        judgement_id="j",
+        merge_id=None,
+        left_id=ANN,
+        right_id=BEN,
+        verdict=verdict,
+        judged_by=judged_by or JudgedBy.MODEL,
+        actor="",
+        score=None,
+        log_odds=None,
+        evidence="{}",
+        model_version="",
+        reason="",
+        tx_start=1,
+    )
+    return Register(
+        Known(
+            entities={ANN: entity(ANN, "Ann"), BEN: entity(BEN, "Ben")},
+            aliases=(alias(ANN, "Ann", "user"), alias(BEN, "Ben", "page")),
+            canonical={ANN: ANN, BEN: ANN},
+            judgements=(judgement,) if judged_by else (),
+            taught_levels={"user": 2, "page": 4},
+        )
+    )
+
+
+def writer(level: int | None) -> Rules:
+    return Rules(scopes=frozenset({"tenant"}), scope_id="tenant", authority=level)
+
+
+@pytest.mark.parametrize("judged_by", [None, JudgedBy.MODEL, JudgedBy.RULE])
+def test_a_name_that_only_a_page_used_asks_a_stronger_writer(judged_by: JudgedBy | None) -> None:
+    question = bind("Ben", joined(judged_by), writer(2))
+    assert (question.decision, question.reason) == (Decision.REVIEW, "untrusted_alias")
+    assert question.entity is None
+    (candidate,) = question.candidates
+    assert (candidate.entity, candidate.vetoes) == (ANN, ("untrusted_alias",))
+    assert needs_scoring("Ben", joined(judged_by), writer(2))
+    for level in (4, None):
+        assert bind("Ben", joined(judged_by), writer(level)).decision is Decision.BIND
+    assert bind("Ann", joined(judged_by), writer(2)).decision is Decision.BIND
+
+
+def test_whom_a_person_joined_bears_its_name_by_right() -> None:
+    assert bind("Ben", joined(JudgedBy.HUMAN), writer(2)).decision is Decision.BIND
+    parted = joined(JudgedBy.HUMAN, JudgementVerdict.NON_MATCH)
+    assert bind("Ben", parted, writer(2)).reason == "untrusted_alias"
+
+
+def test_an_alias_that_an_accepted_review_taught_is_trusted() -> None:
+    known = joined(None)
+    taught = replace(alias(ANN, "Benny", "page"), merge_id="m")
+    known.learn(aliases=[taught, alias(ANN, "Bennie", "page")])
+    assert bind("Benny", known, writer(2)).decision is Decision.BIND
+    assert bind("Bennie", known, writer(2)).reason == "untrusted_alias"
+
+
+class Judging:
+    """A scorer that says one thing."""
+
+    def __init__(self, decision: Decision, entity_id: str | None) -> None:
+        self.resolution = Resolution(
+            decision=decision, entity=entity_id, score=0.99, reason="scored"
+        )
+
+    def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
+        return self.resolution
+
+
+@pytest.mark.parametrize(
+    ("decision", "entity_id", "reason"),
+    [
+        (Decision.BIND, ANN, "scored"),
+        (Decision.BIND, BEN, "untrusted_alias"),
+        (Decision.NEW, None, "untrusted_alias"),
+    ],
+)
+def test_what_the_trusted_names_bind_needs_no_question(
+    decision: Decision, entity_id: str | None, reason: str
+) -> None:
+    scorer: Any = Judging(decision, entity_id)
+    assert bind("Ben", joined(None), writer(2), scorer).reason == reason
+
+
+def test_an_untrusted_name_of_nobody_known_asks_too() -> None:
+    lost = Register(Known(aliases=(alias(NOBODY, "Ben", "page"),), taught_levels={"page": 4}))
+    assert bind("Ben", lost, writer(2)).reason == "untrusted_alias"

@@ -22,7 +22,7 @@ from ..store.port.vectors import VectorScore
 from .compile import Circumstances, compile_snapshot, context_of
 from .envelope.envelope import Envelope
 from .ir.context import CompileContext
-from .ir.snapshot import Bound, Proposal, Snapshot
+from .ir.snapshot import Bound, Proposal, Snapshot, members_of
 from .request.parse import request_from_json
 from .trace.manifest import (
     Manifest,
@@ -128,7 +128,11 @@ def _recorded_snapshot(
         cut=manifest.cut,
         capped_ids=manifest.capped,
     )
-    return snapshot if known is None else replace(snapshot, known=known)
+    if known is None:
+        return snapshot
+    user = snapshot.own_subjects.get("user")
+    own_ids = frozenset(members_of(known, user)) if user else snapshot.own_ids
+    return replace(snapshot, known=known, own_ids=own_ids)
 
 
 def _sight(caller: Principal, context: CompileContext) -> Sight:

@@ -41,9 +41,9 @@ MentionOrId = EntityRef | str
 
 _EXCLUDED_SHOWN = 5
 _WEAKEST = 4
-UNTRUSTED = "untrusted_alias"
+UNTRUSTED_ALIAS = "untrusted_alias"
 """The reason of a question about a name that only pages and tools have used."""
-_VETOES = ("person_without_context", UNTRUSTED)
+_VETOES = ("person_without_context", UNTRUSTED_ALIAS)
 """Reasons that keep an equal name from binding, and are told as vetoes."""
 
 SCORE_REASON = "scored"
@@ -156,7 +156,7 @@ def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
         resolution = bind(mention, known, rules)
     except TenureError:
         return False
-    return resolution.decision is Decision.NEW or resolution.reason == UNTRUSTED
+    return resolution.decision is Decision.NEW or resolution.reason == UNTRUSTED_ALIAS
 
 
 def as_ref(mention: MentionOrId) -> EntityRef:
@@ -187,7 +187,7 @@ def bind(
 
     for name, source in _names(ref):
         resolution = _by_alias(alias_key(name), source, ref, known, rules)
-        if resolution and resolution.reason == UNTRUSTED:
+        if resolution and resolution.reason == UNTRUSTED_ALIAS:
             return _judged_alias(resolution, ref, known, rules, scorer)
         if resolution:
             return resolution
@@ -342,7 +342,7 @@ def _by_alias(
         return _review(None, "ambiguous", roots, known, source)
 
     if not any(is_trusted(alias, known, rules) for alias in hits if alias not in pending):
-        return _review(None, UNTRUSTED, roots, known, source)
+        return _review(None, UNTRUSTED_ALIAS, roots, known, source)
     if not _has_context(ref, hits, known, rules):
         return _review(None, "person_without_context", roots, known, source)
 
@@ -358,9 +358,10 @@ def _judged_alias(
     if scorer is None:
         return question
 
-    judged = scorer.judge(ref, known, rules)
-    asked = {candidate.entity for candidate in question.candidates}
-    return judged if judged.decision is Decision.BIND and judged.entity in asked else question
+    judgement = scorer.judge(ref, known, rules)
+    candidate_ids = {candidate.entity for candidate in question.candidates}
+    is_bound = judgement.decision is Decision.BIND and judgement.entity in candidate_ids
+    return judgement if is_bound else question
 
 
 def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:

@@ -121,19 +121,19 @@ def unescape_data(text: str) -> str:
     return "".join(inline[start:end] for start, end in zip([0, *marks], [*ends, None], strict=True))
 
 
-def _drawn(text: str) -> tuple[str, Sequence[int]]:
+def _shape_of(text: str) -> tuple[str, Sequence[int]]:
     """A text as it is drawn, and the place of each character; most texts are ASCII."""
     return (text, range(len(text) + 1)) if text.isascii() else skeleton(text)
 
 
 def _marks(text: str) -> Iterator[int]:
     """Yield the places of the marks inside lines, one for those that share a character."""
-    drawn, places = _drawn(text)
-    if not any(sign in drawn for sign in _SIGNS):
+    shape, places = _shape_of(text)
+    if not any(sign in shape for sign in _SIGNS):
         return
 
     after = -1
-    for match in _INLINE.finditer(drawn):
+    for match in _INLINE.finditer(shape):
         start = places[match.start()]
         if start > after:
             yield start
@@ -146,8 +146,8 @@ def _pieces(text: str, places: Sequence[int]) -> Iterator[str]:
 
 
 def _add_one(line: str) -> str:
-    drawn, places = _drawn(line)
-    match = _LINE.match(drawn)
+    shape, places = _shape_of(line)
+    match = _LINE.match(shape)
     if match is None:
         return line
     place = places[match.end(1)]
@@ -155,8 +155,8 @@ def _add_one(line: str) -> str:
 
 
 def _drop_one(line: str) -> str:
-    drawn, places = _drawn(line)
-    match = _LINE.match(drawn)
+    shape, places = _shape_of(line)
+    match = _LINE.match(shape)
     if match is None or not match[2]:
         return line
     place = places[match.end(1)]

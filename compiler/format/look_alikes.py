@@ -113,7 +113,7 @@ _LIGATURES: Final = (
 )
 """Characters that are drawn like several letters, each followed by these."""
 
-_HIDDEN: Final = (
+_INVISIBLES: Final = (
     *range(0x180B, 0x1810),
     *range(0x200B, 0x2010),
     *range(0x2060, 0x2070),
@@ -128,17 +128,17 @@ def _table() -> Iterator[tuple[int, str]]:
     for start, characters in _ALPHABETS:
         yield from enumerate(characters, start)
     for character, look_alikes in _DRAWN_LIKE.items():
-        drawn = STROKE if character == "l" else character
-        yield from ((ord(look_alike), drawn) for look_alike in look_alikes)
+        shape = STROKE if character == "l" else character
+        yield from ((ord(look_alike), shape) for look_alike in look_alikes)
     for ligature in _LIGATURES.split():
         yield ord(ligature[0]), ligature[1:].lower()
-    yield from ((hidden, "") for hidden in _HIDDEN)
+    yield from ((point, "") for point in _INVISIBLES)
 
 
-_DRAWN: Final = dict(_table())
+_SHAPES: Final = dict(_table())
 # Sets and no patterns: a class of characters beyond U+FFFF is gone through one by one.
-_FOLDED: Final = frozenset(map(chr, _DRAWN))
-_RESIZED: Final = frozenset(chr(point) for point, drawn in _DRAWN.items() if len(drawn) != 1)
+_LOOK_ALIKES: Final = frozenset(map(chr, _SHAPES))
+_MULTIPLES: Final = frozenset(chr(point) for point, shape in _SHAPES.items() if len(shape) != 1)
 
 
 def skeleton(text: str) -> tuple[str, Sequence[int]]:
@@ -149,16 +149,16 @@ def skeleton(text: str) -> tuple[str, Sequence[int]]:
     >>> skeleton("\uff28\u200d\U0001d42eman")
     ('human', [0, 2, 3, 4, 5, 6])
     """
-    if text.isascii() or _FOLDED.isdisjoint(text):
+    if text.isascii() or _LOOK_ALIKES.isdisjoint(text):
         return text, range(len(text) + 1)
-    if _RESIZED.isdisjoint(text):
-        return text.translate(_DRAWN), range(len(text) + 1)
+    if _MULTIPLES.isdisjoint(text):
+        return text.translate(_SHAPES), range(len(text) + 1)
 
-    drawn_parts: list[str] = []
+    parts: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
-        drawn = _DRAWN.get(ord(character), character)
-        drawn_parts.append(drawn)
-        places += [place] * len(drawn)
+        shape = _SHAPES.get(ord(character), character)
+        parts.append(shape)
+        places += [place] * len(shape)
     places.append(len(text))
-    return "".join(drawn_parts), places
+    return "".join(parts), places

@@ -43,6 +43,8 @@ class Candidates:
     cut: bool = False
     """Whether a limit left something out."""
     reads: int = 0
+    own_ids: frozenset[str] = frozenset()
+    """Raw ids of the entity that is the caller."""
 
     @property
     def point(self) -> Point:

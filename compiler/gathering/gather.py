@@ -56,6 +56,8 @@ class _Names:
     """Mentions found in the query."""
     own_subjects: Mapping[str, str]
     """Canonical id by what it is to the caller."""
+    own_ids: frozenset[str]
+    """Raw ids of the entity that is the caller."""
     expansion: tuple[str, ...]
     """Other names of the named entities."""
     words: tuple[str, ...]
@@ -77,6 +79,7 @@ def gather(
     """Return the snapshot of a compile, from one consistent reader."""
     candidates = Candidates(context, reader, context.principal.sight(context.scopes))
     names, known = _names(candidates, bind)
+    candidates.own_ids = names.own_ids
     terms = question(context, names.words)
     _expect_candidates(candidates, index, names, terms)
 
@@ -102,6 +105,7 @@ def gather(
         subjects=names.request_subjects,
         query_subjects=names.query_subjects,
         own_subjects=names.own_subjects,
+        own_ids=names.own_ids,
         expansion=names.expansion,
         known=known,
         vectors=vectors,
@@ -139,6 +143,7 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
             request_subjects=subjects,
             query_subjects=query_subjects,
             own_subjects=own_subjects,
+            own_ids=frozenset(members.get(own_subjects.get("user", ""), ())),
             expansion=expansion,
             words=(*words, *expansion),
             subjects=tuple(sorted(set(chain.from_iterable(members.values())))),
@@ -397,9 +402,9 @@ def _forget_guessed(
     """Forget what only masked words or their vector led to: it was never retrieved."""
     context = candidates.context
     threshold = round(context.rules.activation_cosine * COSINE_FULL)
-    for key, (version, via, _) in list(candidates.rows.items()):
+    for key, proposal in list(candidates.rows.items()):
         page = key[0] in vectors and vectors[key[0]].why >= threshold
-        if not page and guessed(version, via, terms, context):
+        if not page and guessed(proposal, terms, context, candidates.own_ids):
             del candidates.rows[key]
 
 

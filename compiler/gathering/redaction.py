@@ -10,12 +10,13 @@ an object stays out altogether. Checklist C-133, C-233, C-235.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from ...schema.claim import Details, Version
 from ...schema.principal import EVERYONE_TAG, Principal
 from ...schema.vocabulary import Sensitivity
-from ..ir.snapshot import Via
+from ..ir.snapshot import Proposal, Via
 from ..text.relevance import terms_of
 
 if TYPE_CHECKING:  # every read redacts; few load what a compile needs
@@ -25,9 +26,11 @@ _PERSONAL = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
 _BY_CONTENT = Via.TEXT | Via.VECTOR
 
 
-def masks(details: Details, context: CompileContext) -> bool:
-    """Tell whether personal data is hidden from this caller."""
-    return masked_for(context.principal, details, roles=context.rules.show_personal_to)
+def masks(details: Details, context: CompileContext, own_ids: AbstractSet[str]) -> bool:
+    """Tell whether personal data is hidden from this caller, whose entity has these raw ids."""
+    roles = context.rules.show_personal_to
+    is_masked = masked_for(context.principal, details, roles=roles)
+    return is_masked and details.subject_id not in own_ids
 
 
 def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
@@ -57,9 +60,13 @@ def public_terms(version: Version, context: CompileContext) -> frozenset[str]:
 
 
 def guessed(
-    version: Version, via: int, query_terms: frozenset[str], context: CompileContext
+    proposal: Proposal,
+    query_terms: frozenset[str],
+    context: CompileContext,
+    own_ids: AbstractSet[str],
 ) -> bool:
     """Tell whether only the masked words or their vector led to an object."""
-    if via & ~_BY_CONTENT or not masks(version.details, context):
+    details = proposal.version.details
+    if proposal.via & ~_BY_CONTENT or not masks(details, context, own_ids):
         return False
-    return query_terms.isdisjoint(public_terms(version, context))
+    return query_terms.isdisjoint(public_terms(proposal.version, context))

@@ -40,7 +40,7 @@ def sibling_ask(
     terms_of_subject: dict[str, set[str]] = {}
     for version, via, _ in candidates.rows.values():
         subject = version.details.subject_id
-        if subject is not None and via & Via.TEXT and _is_fact(version, candidates.context):
+        if subject is not None and via & Via.TEXT and _is_fact(version, candidates):
             terms_of_subject.setdefault(subject, set()).update(terms & _claim_terms(version))
 
     covers = _covers(terms, terms_of_subject)
@@ -64,9 +64,11 @@ def add_siblings(candidates: Candidates, ask: Ask, capped_ids: Sequence[str]) ->
             candidates.add([version], Via.SIBLING)
 
 
-def _is_fact(version: Version, context: CompileContext) -> bool:
-    is_readable = version.visible and version.content is not None
-    return is_readable and version.details.slot is not None and not masks(version.details, context)
+def _is_fact(version: Version, candidates: Candidates) -> bool:
+    details = version.details
+    if not version.visible or version.content is None or details.slot is None:
+        return False
+    return not masks(details, candidates.context, candidates.own_ids)
 
 
 def _claim_terms(version: Version) -> frozenset[str]:

@@ -115,6 +115,8 @@ class Snapshot:
     """Mentions found in the query that name at least one entity."""
     own_subjects: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`."""
+    own_ids: frozenset[str] = frozenset()
+    """Raw ids of the entity that is the caller: personal data about it is whole."""
     expansion: tuple[str, ...] = ()
     """Other names of the named entities that were searched for, sorted."""
     known: Known = field(default_factory=Known)

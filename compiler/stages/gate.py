@@ -38,7 +38,7 @@ _SHARED_TYPES = frozenset({ObjectType.RETRIEVED_PASSAGE, ObjectType.TOOL_SCHEMA}
 def gate(resolved: Resolved, snapshot: Snapshot, context: CompileContext) -> Gated:
     """Return the candidates the caller may see, and verdicts on the others."""
     if snapshot.gates is None:
-        fault_of = _Test(context).fault
+        fault_of = _Test(context, snapshot.own_ids).fault
     else:
         fault_of = _RecordedGate(snapshot.gates).fault
 
@@ -56,7 +56,7 @@ def gate(resolved: Resolved, snapshot: Snapshot, context: CompileContext) -> Gat
         detail = fault_of(version)
         if detail is None:
             passing.append(candidate)
-            if masks(version.details, context):
+            if masks(version.details, context, snapshot.own_ids):
                 masked_ids.add(candidate.object_id)
             continue
 
@@ -88,6 +88,8 @@ class _Test:
     """The gate of one compile; remembers what it has found out about scopes and permissions."""
 
     context: CompileContext
+    own_ids: frozenset[str]
+    """Raw ids of the entity that is the caller."""
     tags: frozenset[str] = field(init=False)
     clearance: int = field(init=False)
     partitions: frozenset[str] = field(init=False)
@@ -159,7 +161,7 @@ class _Test:
                 return True
 
         rules = self.context.rules
-        if rules.personal == "omit" and masks(version.details, self.context):
+        if rules.personal == "omit" and masks(version.details, self.context, self.own_ids):
             return True
         secret = Sensitivity.COMMERCIAL_SECRET in labels
         return secret and self.context.request.model not in rules.commercial_secret_models

@@ -12,8 +12,6 @@ Checklist C-032, C-079, C-133, C-134.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...schema.claim import Version
 from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ...schema.vocabulary import ObjectType, SlotKind
@@ -75,7 +73,7 @@ def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> R
         else:
             active.append(candidate._replace(by_task=True) if by_task else candidate)
 
-    scale = _Scale(context, snapshot.rerank_scores)
+    scale = _Scale(context, snapshot)
     candidates = _score_all(active, activation, scale)
     relevant: list[Candidate] = []
     passed_over: list[tuple[Candidate, Verdict]] = []
@@ -148,7 +146,11 @@ class _Activation:
         """Whether it is quoted text that meaning led to, which no gate asks for words."""
         version = candidate.version
         is_near = bool(candidate.via & _VECTOR) and candidate.is_passage
-        return is_near and version is not None and not masks(version.details, self.context)
+        return is_near and version is not None and not self.masks(version)
+
+    def masks(self, version: Version) -> bool:
+        """Whether what a row says is hidden from the caller."""
+        return masks(version.details, self.context, self.snapshot.own_ids)
 
     def _stands_alone(self, version: Version) -> bool:
         details = version.details
@@ -179,7 +181,7 @@ class _Activation:
         vector = self.snapshot.vectors.get(version.row.claim.object_id)
         if vector is not None and vector.why >= self.near:
             return True
-        if masks(version.details, self.context):
+        if self.masks(version):
             return not self.terms.isdisjoint(public_terms(version, self.context))
         if self._bears(content.why_it_matters):
             return True
@@ -225,7 +227,7 @@ def _bound_names(snapshot: Snapshot) -> list[str]:
 def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) -> list[Candidate]:
     competing = [candidate for candidate in active if _competes(candidate)]
     context = activation.context
-    documents = [_document(candidate, context) for candidate in competing]
+    documents = [_document(candidate, activation) for candidate in competing]
     recorded_scores = activation.snapshot.texts
     if recorded_scores is None:
         scores = _lexical_scores(competing, documents, activation)
@@ -270,7 +272,7 @@ def _lexical_scores(
     for position, candidate in enumerate(competing):
         for rival in candidate.rivals:
             winners.append(position)
-            documents.append(_document(rival, context))
+            documents.append(_document(rival, activation))
 
     rules = context.rules
     scores = lexical(activation.terms, documents, k1=rules.bm25_k1, b=rules.bm25_b)
@@ -286,19 +288,21 @@ def _nearest(candidate: Candidate, activation: _Activation) -> VectorScore | Non
     best = vectors.get(candidate.object_id)
     for rival in candidate.rivals:
         score = vectors.get(rival.object_id)
-        if score is None or _is_masked(rival, activation.context):
+        if score is None or _is_masked(rival, activation.snapshot, activation.context):
             continue
         if best is None or score.content > best.content:
             best = score
     return best
 
 
-def _is_masked(candidate: Candidate, context: CompileContext) -> bool:
-    return candidate.version is not None and masks(candidate.version.details, context)
+def _is_masked(candidate: Candidate, snapshot: Snapshot, context: CompileContext) -> bool:
+    version = candidate.version
+    return version is not None and masks(version.details, context, snapshot.own_ids)
 
 
-def _document(candidate: Candidate, context: CompileContext) -> tuple[str, ...]:
+def _document(candidate: Candidate, activation: _Activation) -> tuple[str, ...]:
     """Return the terms a candidate is scored by: its own, its condition's and its slot's."""
+    context = activation.context
     version = candidate.version
     if version is None:
         return (term_text(candidate.text),)
@@ -306,7 +310,7 @@ def _document(candidate: Candidate, context: CompileContext) -> tuple[str, ...]:
     content = content_of(version)
     definition = context.vocabulary.slots.get(version.details.slot or "")
     condition, topic = content.why_it_matters, definition.description if definition else ""
-    if masks(version.details, context):
+    if activation.masks(version):
         return tuple(map(term_text, dict.fromkeys((condition, topic))))
     if topic == condition or not topic:
         return (content.terms, term_text(condition)) if condition else (content.terms,)
@@ -316,10 +320,11 @@ def _document(candidate: Candidate, context: CompileContext) -> tuple[str, ...]:
 class _Scale:
     """The policy's numbers as whole numbers, worked out once."""
 
-    def __init__(self, context: CompileContext, opinions: Mapping[str, int]) -> None:
+    def __init__(self, context: CompileContext, snapshot: Snapshot) -> None:
         rules = context.rules
         self.context = context
-        self.opinions = opinions
+        self.snapshot = snapshot
+        self.opinions = snapshot.rerank_scores
         self.relevance = round(rules.relevance_weight * 1000)
         total_weight = rules.authority_weight + rules.freshness_weight
         self.authority = (
@@ -366,7 +371,7 @@ class _Scale:
 
     def relevance_of(self, candidate: Candidate, text: int, vector: VectorScore | None) -> int:
         """Return what its words, its vector and a re-ranker say of a candidate."""
-        is_masked = _is_masked(candidate, self.context)
+        is_masked = _is_masked(candidate, self.snapshot, self.context)
         cosine = vector.content if vector is not None and not is_masked else None
         relevance = fuse(text, cosine, lexical_weight=self.context.rules.lexical_weight)
         if not self.opinions:

@@ -63,6 +63,36 @@ def test_whom_it_is_about_sees_it_whole(open_memory: Open) -> None:
     assert ADDRESS in ann.rehydrate(object_id).data.decode()
 
 
+def test_a_compile_for_whom_it_is_about_holds_it_whole(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
+    memory.write("Bo Park", "office", "QUOKKALANE 9", sensitivity=["personal"])
+    ann, bob = bound(memory, user="ann"), bound(memory, user="bob")
+    question = "the office of Ann Lee and of Bo Park"
+    own = ann.compile("code_generation", question, entities=["Ann Lee", "Bo Park"])
+    assert ADDRESS in own.text
+    assert "QUOKKALANE" not in own.text
+    assert ann.replay(own).text == own.text
+    assert ADDRESS in ann.compile("code_generation", "QUOKKAROAD").text.replace("QUOKKAROAD\n", "")
+
+    other = bob.compile("code_generation", question, entities=["Ann Lee", "Bo Park"])
+    assert "QUOKKA" not in other.text
+    assert other.text.count("[masked]") == 2
+
+
+def test_a_merged_entity_is_still_whom_it_is_about(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
+    memory.write("Annabel Lee", "email", "quokka@example.org", sensitivity=["personal"])
+    ids = {entity.name: entity.entity_id for entity in memory.entities.list()}
+    memory.entities.merge(ids["Ann Lee"], ids["Annabel Lee"], reason="one person")
+    ann = bound(memory, user="ann")
+    envelope = ann.compile("code_generation", "office and email", entities=["Annabel Lee"])
+    assert "quokka@example.org" in envelope.text
+    assert ADDRESS in envelope.text
+    assert ann.replay(envelope).text == envelope.text
+
+
 def test_the_own_scope_and_named_roles_see_it_whole(open_memory: Open) -> None:
     shown = replace(DEFAULT, compile=replace(DEFAULT.compile, show_personal_to=("hr",)))
     memory = open_memory(policy=shown)

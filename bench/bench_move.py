@@ -1,0 +1,146 @@
+"""Moving a whole tenant to a server, with its process killed on the way.
+
+    python bench/bench_move.py [--events 50000] [--kills 3] [--seed 1]
+
+Fills an embedded store with events of a stamp each (names, a value that changes, texts), exports
+it, and imports the file into Neo4j with a heap of 2 GB: `tenure import` in a process that is
+killed with SIGKILL some times and resumed. Prints records, seconds and kills, and exits with an
+error unless the server's export has the same records, line by line, and its doctor finds nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tenure import connect
+from tenure.schema.principal import OWNER
+from tenure.tests.neo4j_process import DATABASE
+from tenure.tests.neo4j_server import Server, running_server, wanted_version
+
+WORDS = "budget travel contract renewal office lunch meeting plan invoice deadline".split()
+PEOPLE = 2_000
+
+
+def history(events: int, rng: random.Random) -> Iterator[dict[str, Any]]:
+    """Events a second apart: three of four state a fact, the fourth a text."""
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    for number in range(events):
+        person = {"name": f"Person {rng.randrange(PEOPLE)}", "type": "person"}
+        event: dict[str, Any] = {
+            "recorded_at": (start + timedelta(seconds=number)).isoformat(),
+            "op": "assert",
+            "subject": person,
+        }
+        if number % 4:
+            event |= {
+                "slot": rng.choice(["office", "title"]),
+                "value": f"{rng.choice(WORDS)} {number}",
+            }
+        else:
+            event |= {"slot": "note", "value": " ".join(rng.choices(WORDS, k=12))}
+        yield event
+
+
+def export_of_history(folder: Path, events: int, rng: random.Random) -> Path:
+    """Fill an embedded store and return its export."""
+    path = folder / "tenant.jsonl"
+    began = time.perf_counter()
+    with connect(str(folder / "from.db"), durability="normal") as memory:
+        memory.vocabulary.define_slot("note", description="What somebody said.", cardinality="many")
+        memory.replay_import(history(events, rng))
+        seconds = time.perf_counter() - began
+        report = memory.export(path)
+    print(f"{events:,} events filled in {seconds:.0f} s: {report.records:,} records")
+    return path
+
+
+def command(server: Server, tenant: str, *words: str) -> tuple[list[str], dict[str, str]]:
+    """The words and the environment of a command on the server."""
+    user, password = server.auth or ("", "")
+    settings = {"TENURE_AUTH__USER": user, "TENURE_AUTH__PASSWORD": password}
+    script = [sys.executable, "-P", "-m", "tenure"]
+    options = ["--store", server.uri, "--tenant", tenant]
+    return [*script, *options, *words], {**os.environ, **settings}
+
+
+def move(server: Server, tenant: str, export: Path, kills: int, rng: random.Random) -> None:
+    """Import a file; the process dies so many times before it may end."""
+    began = time.perf_counter()
+    for number in range(kills + 1):
+        words, environment = command(server, tenant, "import", str(export), "--resume")
+        process = subprocess.Popen(words, env=environment)
+        if number == kills:
+            if process.wait() != 0:
+                raise SystemExit("the last import failed")
+            break
+
+        time.sleep(rng.uniform(15, 40))
+        if process.poll() is not None:
+            print(f"  it had ended before kill {number + 1}")
+            break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        print(f"  killed after {time.perf_counter() - began:.0f} s")
+    print(f"moved in {time.perf_counter() - began:.0f} s")
+
+
+def digest_of(path: Path) -> tuple[str, int]:
+    """The SHA-256 of the records of an export, and how many there are."""
+    digest, records = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        lines = iter(file)
+        next(lines)
+        for line in lines:
+            if not line.startswith(b'{"end"'):
+                digest.update(line)
+                records += 1
+    return digest.hexdigest(), records
+
+
+def main() -> None:
+    """Fill, export, move, compare."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--events", type=int, default=50_000)
+    parser.add_argument("--kills", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+
+    rng = random.Random(options.seed)
+    tenant = f"move-{secrets.token_hex(4)}"
+    with tempfile.TemporaryDirectory() as name, running_server(wanted_version()) as server:
+        folder = Path(name)
+        export = export_of_history(folder, options.events, rng)
+        move(server, tenant, export, options.kills, rng)
+
+        principal = replace(OWNER, tenant=tenant)
+        with connect(
+            server.uri, auth=server.auth, database=DATABASE, principal=principal
+        ) as memory:
+            problems = memory.doctor()
+            memory.export(folder / "back.jsonl")
+
+        first, second = digest_of(export), digest_of(folder / "back.jsonl")
+        print(
+            f"records: {first[1]:,} left, {second[1]:,} arrived; doctor: {len(problems)} problems"
+        )
+        if first != second or problems:
+            raise SystemExit(f"the tenants differ: {first} {second} {problems[:3]}")
+        print("every record arrived once")
+
+
+if __name__ == "__main__":
+    main()

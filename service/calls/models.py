@@ -26,6 +26,7 @@ from ...schema.errors import InvalidInput
 from ...schema.principal import Scope
 from ...schema.write import Moment, Write, WriteFields
 from ..compilation.compile import RequestFields
+from ..compilation.recompile import RequestTerms
 from ..reading.envelopes import StoredEnvelope
 from ..reading.view import EntityLike
 from ..writing.vocabulary import SlotFields
@@ -48,6 +49,7 @@ _NAMES: dict[str, Any] = {
     "Mapping": Mapping,
     "Moment": Moment,
     "Path": Path,
+    "RequestTerms": RequestTerms,
     "RequestFields": RequestFields,
     "Review": Review,
     "Scope": Scope,

@@ -46,6 +46,7 @@ from ...schema.write import Receipt
 from ...store.port.sessions import SessionSummary
 from ..artifacts.artifacts import Artifacts
 from ..client.memory import Memory
+from ..compilation.recompile import WhatIf
 from ..reading.envelopes import Envelopes, StoredEnvelope
 from ..reading.mentions import ResolvedMention
 from ..reading.tools import StoredTool
@@ -54,6 +55,7 @@ from ..stewardship.actions import Actions
 from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, Entities, EntityPage
 from ..stewardship.matching import Crossing, Label, Matching
+from ..stewardship.prompts import PromptPreview
 from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_groups import CaseGroup
 from ..stewardship.review_page import QueueState, ReviewPage
@@ -183,6 +185,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("resolution.labels", tuple[Label, ...], Permit.DECIDE),
     Call("reviews.list", tuple[Review, ...]),
     Call("reviews.get", ReviewPage),
+    Call("reviews.preview", PromptPreview, Permit.DECIDE),
     Call("reviews.groups", tuple[CaseGroup, ...]),
     Call("reviews.matching", tuple[Review, ...]),
     Call("reviews.progress", QueueState),
@@ -197,6 +200,7 @@ CALLS: Final[tuple[Call, ...]] = (
     _writing("actions.resolve", ActionReceipt | Receipt, Permit.DECIDE),
     Call("envelopes.list", tuple[StoredEnvelope, ...]),
     Call("envelopes.get", Manifest),
+    Call("what_if", WhatIf, Permit.COMPILE),
     Call("artifacts.list", tuple[Artifact, ...]),
     Call("artifacts.info", Artifact),
     Call("artifacts.get", bytes),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ...store.port.sessions import SessionSummary
     from ..artifacts.artifacts import Artifacts
     from ..compilation.compile import RequestFields
+    from ..compilation.recompile import RequestTerms, WhatIf
     from ..reading.audit import Auditor
     from ..reading.envelopes import Envelopes, StoredEnvelope
     from ..reading.mentions import ResolvedMention, StatedMentions
@@ -299,6 +300,12 @@ class Memory(Caller):
         self.backend.settle()
         return Compiler(self.backend, self.principal).replay(manifest)
 
+    def what_if(self, envelope_id: str, **terms: Unpack[RequestTerms]) -> WhatIf:
+        """An envelope beside what its request gives under another budget, roles, valid or tx."""
+        from ..compilation.recompile import Recompiler
+
+        return Recompiler(self.backend, self.principal).what_if(envelope_id, terms)
+
     @property
     def envelopes(self) -> Envelopes:
         """Return the stored envelopes: `.list(…)`, and `.get(id)` for a manifest."""
@@ -401,9 +408,6 @@ class Memory(Caller):
         """Retire what lived only until a `session`, `task` or `project` closed.
 
         Who is in a session closes it for its own user; all else is an operator's.
-
-        Raises:
-            Forbidden: `privilege_required`.
         """
         return self._steward().close_scope(kind, scope)
 
@@ -442,8 +446,7 @@ class Memory(Caller):
     def explain(self, object_id: str) -> Explanation:
         """Return where an object comes from, what it met, and what was compiled from it.
 
-        Raises:
-            NotFound: `unknown_object`, also for what the caller may not see.
+        What the caller may not see is not there: `unknown_object`.
         """
         return self._auditor().explain(object_id)
 

@@ -111,20 +111,29 @@ class Compiler(Caller):
         """
         began = time.perf_counter()
         with collector_paused():
-            envelope = self._envelope_of(task, parameters, window)
+            request = self._request(task, parameters, window)
+            names = compile_names(request, self.principal, self.backend.policy.compile)
+            with self._reading(names) as reader:
+                points = parameters.get("valid"), parameters.get("tx")
+                view = pinned(self.backend, self.principal, reader, *points)
+                user = parameters.get("user")
+                if user is not None:
+                    person = _person(user, reader, view.point)
+                    request = replace(request, entities=(*request.entities, person))
+                envelope = self.over(reader, view, request)
 
         envelope = self._with_run_facts(envelope, began)
         self._keep(envelope)  # last: its thread would share the interpreter with what follows
 
         return envelope
 
-    def _envelope_of(
+    def _request(
         self, task: str, parameters: Mapping[str, Any], window: WindowPin | None
-    ) -> Envelope:
+    ) -> CompileRequest:
+        """The request of a call, with the vector of its question."""
         self.backend.open(self._tenant)
         artifacts = Artifacts(self.backend, self.principal)
-        fields = dict(parameters)
-        user = fields.pop("user", None)
+        fields = {name: value for name, value in parameters.items() if name != "user"}
         request = parse_request(task, **with_originals(_moments(fields), artifacts))
         request = replace(request, window=window)
         embedding = self.backend.embedding
@@ -133,32 +142,26 @@ class Compiler(Caller):
             question = f"{question}\n{request.hypothesis}"
         if embedding is not None and request.query_vector is None and question.strip():
             request = replace(request, query_vector=embedding.query(question))
+        return request
 
-        names = compile_names(request, self.principal, self.backend.policy.compile)
-        with self._reading(names) as reader:
-            view = pinned(
-                self.backend, self.principal, reader, parameters.get("valid"), parameters.get("tx")
-            )
-            if user is not None:
-                person = _person(user, reader, view.point)
-                request = replace(request, entities=(*request.entities, person))
-            keys = reader.keys()
-            envelope = compile_envelope(
-                request,
-                reader=reader,
-                principal=self.principal,
-                vocabulary=view.words,
-                policy=self.backend.policy,
-                point=view.point,
-                keys=keys,
-                resolve_mentions=ExactBinder(
-                    reader, frozenset(self.principal.sight().scopes), view.point.tx_us
-                ),
-                encoder_id=embedding.encoder.id if embedding else None,
-                index=self._vectors(reader, view, request),
-                reranker=self.backend.reranker,
-            )
-
+    def over(self, reader: Reader, view: View, request: CompileRequest) -> Envelope:
+        """The envelope of a request over a reader, signed; it is not kept."""
+        keys, embedding = reader.keys(), self.backend.embedding
+        envelope = compile_envelope(
+            request,
+            reader=reader,
+            principal=self.principal,
+            vocabulary=view.words,
+            policy=self.backend.policy,
+            point=view.point,
+            keys=keys,
+            resolve_mentions=ExactBinder(
+                reader, frozenset(self.principal.sight().scopes), view.point.tx_us
+            ),
+            encoder_id=embedding.encoder.id if embedding else None,
+            index=self._vectors(reader, view, request),
+            reranker=self.backend.reranker,
+        )
         return replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
 
     def replay(self, manifest: Replayable) -> Envelope:

@@ -32,7 +32,7 @@ from .memories import Memories
 from .openapi import description
 from .paging import FIELDS, NDJSON, EntryTexts, Pager, PageRequest, is_listing
 from .problems import problem, problem_response
-from .progress import Tell, answered
+from .progress import Tell, respond
 
 JSON: Final = "application/json"
 _ERASING: Final = frozenset({"erase", "erase_session", "artifacts.erase"})
@@ -68,7 +68,7 @@ class Api:
         async def handle(request: Request) -> Response:
             body = await request.body()
             if call.name in LONG_CALLS:
-                return await answered(request, partial(self._answer, call, request, body))
+                return await respond(request, partial(self._answer, call, request, body))
             return await run_in_threadpool(self._answer, call, request, body)
 
         return handle
@@ -92,9 +92,9 @@ class Api:
         self, call: Call, request: Request, memory: Memory, arguments: dict[str, Any]
     ) -> Response:
         """A page of a list, its entries one a line, or the whole of it."""
-        wanted = PageRequest.of_query(request.query_params)
-        if wanted is not None:
-            page = Pager(self.control, memory).page(call, arguments, wanted)
+        page_request = PageRequest.of_query(request.query_params)
+        if page_request is not None:
+            page = Pager(self.control, memory).page(call, arguments, page_request)
             return Response(page, media_type=JSON)
 
         if NDJSON in request.headers.get("accept", ""):

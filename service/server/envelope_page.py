@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
@@ -17,6 +16,7 @@ from ...compiler.explain.charts import INK, WIDTH, budget_bar
 from ...compiler.explain.report import entries
 from ...compiler.trace.manifest import principal_of
 from ..client.summaries import entity_names, opening_words
+from ..compilation.recompile import RequestTerms, text_lines
 from .identity import memory_of
 from .pages import page
 
@@ -24,6 +24,8 @@ router = APIRouter(include_in_schema=False)
 
 EnvelopeId = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
 _LIST = 100
+_NO_ROLE = "none"
+"""What the form says for a caller without any role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,38 @@ def envelope(request: Request, envelope_id: EnvelopeId) -> HTMLResponse:
     )
 
 
+@router.get("/envelopes/{envelope_id}/what-if")
+def what_if(
+    request: Request,
+    envelope_id: EnvelopeId,
+    budget: Annotated[str, Query(pattern="^[0-9]{0,7}$")] = "",
+    role: Annotated[str, Query(max_length=64)] = "",
+    valid: Annotated[str, Query(max_length=40)] = "",
+    tx: Annotated[str, Query(max_length=40)] = "",
+) -> HTMLResponse:
+    """Show an envelope beside what its request gives under other circumstances."""
+    memory = memory_of(request)
+    terms: RequestTerms = {}
+    if budget:
+        terms["budget_tokens"] = int(budget)
+    if role:
+        terms["roles"] = [] if role == _NO_ROLE else [role]
+    if valid:
+        terms["valid"] = valid
+    if tx:
+        terms["tx"] = tx
+
+    answer = memory.what_if(envelope_id, **terms)
+    return page(
+        request,
+        "what_if.jinja",
+        envelope_id=envelope_id,
+        answer=answer,
+        words=opening_words(memory, memory.replay(envelope_id)),
+        asked={"budget": budget, "role": role, "valid": valid, "tx": tx},
+    )
+
+
 @router.get("/compare")
 def compare(
     request: Request,
@@ -86,13 +120,17 @@ def compare(
     memory = memory_of(request)
     first, second = memory.replay(a), memory.replay(b)
     changes = diff_envelopes(first, second)
+    same_tokens: int | None = None
+    if changes.first_change is not None:
+        same_tokens = second.plan.counter.count(second.text[: changes.first_change])
     return page(
         request,
         "compare.jinja",
+        same_tokens=same_tokens,
         first=first,
         second=second,
         changes=changes,
-        lines=tuple(_lines(first.text, second.text)),
+        lines=tuple(text_lines(first.text, second.text)),
         words=opening_words(memory, first, second),
     )
 
@@ -118,11 +156,3 @@ def _omissions(
             is_apart=True,
             is_stored=entry.object_id in stored_ids,
         )
-
-
-def _lines(first: str, second: str) -> Iterator[tuple[str, str]]:
-    """The lines of two texts: `=` in both, `-` only in the first, `+` only in the second."""
-    signs = {" ": "=", "-": "-", "+": "+"}
-    for line in difflib.ndiff(first.splitlines(), second.splitlines()):
-        if line[0] in signs:
-            yield signs[line[0]], line[2:]

@@ -91,7 +91,7 @@ class Pager:
     control: ControlFile
     memory: Memory
 
-    def page(self, call: Call, arguments: dict[str, Any], wanted: PageRequest) -> bytes:
+    def page(self, call: Call, arguments: dict[str, Any], page_request: PageRequest) -> bytes:
         """A page of a list as JSON: `items`, `next_cursor`, and the point of a view.
 
         Raises:
@@ -99,19 +99,19 @@ class Pager:
         """
         question = _question(call, arguments)
         place = _Place(0, "", {})
-        if wanted.cursor:
-            place = self._place_of(wanted.cursor, question)
+        if page_request.cursor:
+            place = self._place_of(page_request.cursor, question)
 
         if call.part == "view":
             place = place._replace(point=place.point or self._point(arguments))
             arguments |= place.point
         elif _LIMIT in _parameters(call) and _LIMIT not in arguments:
-            arguments[_LIMIT] = place.position + wanted.size + LARGEST_PAGE
+            arguments[_LIMIT] = place.position + page_request.size + LARGEST_PAGE
 
         entries: Sequence[object] = run(self.memory, call, arguments)
         texts = EntryTexts(call)
         start = _start(texts, entries, place)
-        end = start + wanted.size
+        end = start + page_request.size
         lines = [texts.text(entry) for entry in entries[start:end]]
 
         cursor: str | None = None
@@ -135,11 +135,11 @@ class Pager:
 
     def _place_of(self, cursor: str, question: str) -> _Place:
         try:
-            sealed = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+            token = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         except (DecodingError, ValueError) as error:
             raise _bad_cursor() from error
 
-        seal, body = sealed[:_SEAL_BYTES], sealed[_SEAL_BYTES:]
+        seal, body = token[:_SEAL_BYTES], token[_SEAL_BYTES:]
         if not hmac.compare_digest(seal, self._seal(body, question)):
             raise _bad_cursor()
         return _Place(*json.loads(body))

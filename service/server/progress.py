@@ -36,7 +36,7 @@ def wants_events(request: Request) -> bool:
     return EVENT_STREAM in request.headers.get("accept", "")
 
 
-async def answered(request: Request, work: Work) -> Response:
+async def respond(request: Request, work: Work) -> Response:
     """The answer of a work, with its progress before it where that was asked for."""
     if not wants_events(request):
         return await run_in_threadpool(work, _tell_nobody)

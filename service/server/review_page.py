@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...schema.entity import Review
+from ...schema.errors import Conflict
 from ..client.comparison import compared_slots
 from ..client.memory import Memory
 from ..client.summaries import entity_names
@@ -76,6 +77,20 @@ def case(
         alike=alike,
         decision=_decision(memory, last, outcome),
     )
+
+
+@router.get("/reviews/{review_id}/prompts")
+def prompts(
+    request: Request, review_id: UUID, entity: Annotated[str, Query(max_length=64)] = ""
+) -> HTMLResponse:
+    """Show what agents would have read: the last prompts about both sides that would differ."""
+    reviews = memory_of(request).reviews
+    preview, refusal = None, ""
+    try:
+        preview = reviews.preview(str(review_id), entity=entity or None)
+    except Conflict as conflict:
+        refusal = str(conflict)
+    return page(request, "prompts.jinja", review_id=review_id, preview=preview, refusal=refusal)
 
 
 @router.post("/reviews/{review_id}/{decision}")

@@ -31,7 +31,7 @@ from ..writing.ingest import IngestReport
 from .bearers import Bearers, check_tenant
 from .memories import Memories
 from .paging import NDJSON
-from .progress import Tell, answered
+from .progress import Tell, respond
 
 JSON: Final = "application/json"
 _REPORT: Final = TypeAdapter(IngestReport)
@@ -70,7 +70,7 @@ class Transfers:
     async def _import(self, request: Request) -> Response:
         memory = self._memory(request)
         replay = _flag(request, "replay")
-        path = await _received(request)
+        path = await _body_file(request)
 
         def work(tell: Tell) -> Response:
             def progress(line: int, events: int) -> None:
@@ -80,7 +80,7 @@ class Transfers:
                 report = memory.ingest(path, replay=replay, progress=progress)
             return Response(_REPORT.dump_json(report), media_type=JSON)
 
-        return await answered(request, work)
+        return await respond(request, work)
 
     async def _export(self, request: Request) -> Response:
         lines = self._memory(request).transfer.lines(keys=_flag(request, "keys"))
@@ -91,7 +91,7 @@ class Transfers:
     async def _restore(self, request: Request) -> Response:
         transfer = self._memory(request).transfer
         resume = _flag(request, "resume")
-        path = await _received(request)
+        path = await _body_file(request)
 
         def work(tell: Tell) -> Response:
             def watch(progress: RestoreProgress) -> None:
@@ -101,7 +101,7 @@ class Transfers:
                 report = transfer.restore(path, resume=resume, watch=watch)
             return JSONResponse({"tenant": report.tenant, "records": report.records})
 
-        return await answered(request, work)
+        return await respond(request, work)
 
     async def _abort(self, request: Request) -> Response:
         await run_in_threadpool(self._memory(request).transfer.abort)
@@ -117,7 +117,7 @@ class Transfers:
             total = re_embed(memory.backend, memory.principal, progress=show)
             return JSONResponse(total._asdict())
 
-        return await answered(request, work)
+        return await respond(request, work)
 
 
 def _flag(request: Request, name: str) -> bool:
@@ -132,7 +132,7 @@ def _flag(request: Request, name: str) -> bool:
     return _BOOLEANS[word]
 
 
-async def _received(request: Request) -> Path:
+async def _body_file(request: Request) -> Path:
     """A file with the body of a request; whoever works on it removes it.
 
     What reads it checks all of it before the first write, so it is kept whole, on the disk.

@@ -63,7 +63,7 @@ PiecesOfRecords = Sequence[tuple[SlotRecord, frozenset[_Piece]]]
 """The open rows of each stored slot; the slots of several members are read together."""
 
 
-class _Rehearsal(NamedTuple):
+class Rehearsal(NamedTuple):
     """What a decision did before it was taken back."""
 
     receipt: ReviewReceipt
@@ -108,7 +108,7 @@ class Rehearsals(Caller):
             rehearsal = rehearsed(
                 self.backend.store,
                 self._tenant,
-                lambda tx: self._accept(tx, case, subject, candidate),
+                lambda tx: self.accept(tx, case, subject, candidate),
             )
         except TenureError as refusal:
             return replace(untouched, standing=standing or (str(refusal),))
@@ -129,9 +129,9 @@ class Rehearsals(Caller):
             changes=changes,
         )
 
-    def _accept(
+    def accept(
         self, tx: WriteTx, case: Review, subject: EntityView, candidate: EntityView
-    ) -> _Rehearsal:
+    ) -> Rehearsal:
         """Accept a case, with the rows of its slots before and after.
 
         Raises:
@@ -156,9 +156,9 @@ class Rehearsals(Caller):
         )
         if isinstance(receipt, TenureError):
             raise receipt
-        return _Rehearsal(receipt, before, _pieces(tx, records))
+        return Rehearsal(receipt, before, _pieces(tx, records))
 
-    def _changes(self, reader: Reader, rehearsal: _Rehearsal) -> tuple[SlotChange, ...]:
+    def _changes(self, reader: Reader, rehearsal: Rehearsal) -> tuple[SlotChange, ...]:
         """The slots whose answer would change, with what the caller may see of it."""
         ids = sorted(_object_ids(rehearsal.before) | _object_ids(rehearsal.after))
         texts = self._texts(reader, ids)

@@ -10,7 +10,7 @@ transaction with an optimistic version, so two people never both decide.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ...resolution.clusters import WAITING
@@ -31,6 +31,7 @@ from ..backend.caller import Caller
 from ..reading.masking import Mask
 from ..reading.view import View, described_entity, sight_of
 from .entities import facts_of
+from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
 from .rescoring import RescoredCase, rescore_cases
 from .review_groups import GROUPINGS, CaseGroup, groups_of, sources_of
@@ -128,6 +129,35 @@ class Reviews(Caller):
             tips=tips(best, bands) if best else (),
             bind_at=bands.bind_at,
             review_above=bands.review_above,
+        )
+
+    def preview(self, review_id: str, *, entity: str | None = None) -> PromptPreview:
+        """What agents would have read: the last 20 prompts about both sides, were it accepted.
+
+        Each is compiled anew as things stand and as they would; those that differ are returned.
+        Of a decided case, and of one without candidates, there are none.
+
+        Raises:
+            Conflict: what accepting it would be refused with.
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_review`.
+        """
+        self.principal.require(STEWARD)
+        with self._reading() as reader:
+            case = self._case(reader, review_id)
+            candidates = [c for c in case.candidates if entity in (None, c.entity)]
+            best = best_of(replace(case, candidates=tuple(candidates)))
+            if best is None or case.state not in WAITING:
+                return NO_PROMPTS
+
+            sight, last_us = sight_of(self.principal, None), reader.clock().last_us
+            subject = described_entity(reader, case.entity_id, sight, last_us)
+            candidate = described_entity(reader, best.entity, sight, last_us)
+
+        rehearsals = Rehearsals(self.backend, self.principal, self.view)
+        return PromptRehearsals(self.backend, self.principal).preview(
+            (*subject.members, *candidate.members),
+            lambda tx: rehearsals.accept(tx, case, subject, candidate),
         )
 
     def accept(

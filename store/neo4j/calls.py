@@ -149,11 +149,11 @@ class Reads:
         return self._session.run(query, _parameters(self.tenant, bound))
 
 
-class Writes:
-    """The statements of one write transaction."""
+class Writes(Reads):
+    """The statements of one write transaction; it reads what it wrote itself."""
 
     def __init__(self, link: ServerLink, tx: neo4j.Transaction, tenant: str) -> None:
-        self._dialect: LiteralString = link.dialect
+        self._link = link
         self._tx = tx
         self.tenant = tenant
         self.bodies = link.bodies
@@ -161,13 +161,12 @@ class Writes:
         """Round trips so far."""
 
     def rows(self, text: LiteralString, **bound: Any) -> list[neo4j.Record]:
-        """The records of a statement."""
+        """The records of a statement; what fails ends the transaction, which is tried again."""
         self.count += 1
-        return list(self._tx.run(self._dialect + text, _parameters(self.tenant, bound)))
+        return list(self._run(text, bound))
 
-    def column(self, text: LiteralString, **bound: Any) -> list[Any]:
-        """The values of a statement that returns one column."""
-        return [record[0] for record in self.rows(text, **bound)]
+    def _run(self, text: LiteralString, bound: Mapping[str, Any]) -> neo4j.Result:
+        return self._tx.run(self._link.dialect + text, _parameters(self.tenant, bound))
 
 
 def _parameters(tenant: str, bound: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,5 +181,5 @@ def _parameters(tenant: str, bound: Mapping[str, Any]) -> dict[str, Any]:
     return {"tenant": tenant, **numbers, "given": plain}
 
 
-Calls = Reads | Writes
+Calls = Reads
 """Whoever runs statements of a tenant."""

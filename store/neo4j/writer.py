@@ -37,6 +37,7 @@ from .applying import ClockCounters
 from .calls import Writes
 from .cypher import core as cypher
 from .cypher import register
+from .reader import Neo4jReader
 
 _HEADS = [codec.HEAD, codec.HIDDEN_DENIAL]
 _EVERY_ROW = [*_HEADS, codec.HIDDEN_HEAD]
@@ -262,6 +263,10 @@ class Neo4jWriteTx:
     def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
         sessions.empty(self.calls, places)
+
+    def reader(self) -> Neo4jReader:
+        """What a snapshot would show if this transaction were committed now."""
+        return Neo4jReader(self.calls)
 
     def put_session_snapshot(self, session: str, body: str) -> None:
         """Keep what a session's log folds to up to its last event; older ones but one go."""

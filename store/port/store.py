@@ -229,6 +229,10 @@ class WriteTx(IdentityReads, Protocol):
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
         ...
 
+    def reader(self) -> Reader:
+        """What a snapshot would show if this transaction were committed now."""
+        ...
+
     def put_session_snapshot(self, session: str, body: str) -> None:
         """Keep what a session's log folds to up to its last event; older ones but one go."""
         ...
@@ -264,10 +268,7 @@ class Reader(IdentityReads, Protocol):
 
     @property
     def home(self) -> str:
-        """Return the name of the database that the snapshot is of.
-
-        Counters of the same home may be compared; a tenant that moves has other ones.
-        """
+        """Return the database that the snapshot is of; counters of one home may be compared."""
         ...
 
     def expect(self, questions: Callable[[], NextReads | None]) -> None:
@@ -297,10 +298,9 @@ class Reader(IdentityReads, Protocol):
         ...
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
-        """Return the heads that a compile fetches with no query.
+        """Return policy rules of levels 0-1, tool schemas, and what scopes prefer, bar and decided.
 
-        They are policy rules of levels 0 and 1, tool schemas, and the preferences,
-        constraints and decisions of these scopes.
+        It is what a compile fetches with no query.
         """
         ...
 

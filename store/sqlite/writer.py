@@ -33,6 +33,7 @@ from .codec import Line
 from .connection import rollback
 from .identity import SqliteRegister
 from .partition import Partition
+from .reader import SqliteReader
 from .sql import core as sql
 from .sql import register
 from .versions import Timelines
@@ -280,6 +281,11 @@ class SqliteWriteTx:
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
         sessions.empty(self._connection(), places)
         self._erased = True
+
+    def reader(self) -> SqliteReader:
+        """What a snapshot would show if this transaction were committed now."""
+        # Caches of its own: what is read here may never be committed.
+        return SqliteReader(self._connection(), Caches(), f"{self._partition.path}#uncommitted")
 
     def put_session_snapshot(self, session: str, body: str) -> None:
         """Keep what a session's log folds to up to its last event; older ones but one go."""

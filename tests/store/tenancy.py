@@ -295,6 +295,9 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "WriteTx.review": writing(lambda t: t.review("t-review")),
     "WriteTx.cases": writing(lambda t: t.cases(ENTITIES)),
     "WriteTx.session_head": writing(lambda t: t.session_head("session=t,user=ann")),
+    "WriteTx.reader": writing(
+        lambda t: t.reader().versions(Ask(objects=IDS, heads=False), sight=SIGHT, point=POINT)
+    ),
     "WriteTx.empty_session_texts": writing(
         lambda t: t.empty_session_texts([SessionPlace("session=t,user=ann", 1, 0)])
     ),

@@ -186,7 +186,7 @@ def test_an_envelope_shows_the_prompt_first(site: Site) -> None:
 def test_two_envelopes_are_compared_as_texts(site: Site) -> None:
     ids = list(dict.fromkeys(re.findall(r"/envelopes/([0-9a-f]{64})", read(site, "/envelopes"))))
     text = read(site, f"/compare?a={ids[1]}&b={ids[0]}")
-    assert "The first difference stands at token" in text
+    assert "They differ from token" in text
     assert "enterprise" in text
     same = read(site, f"/compare?a={ids[0]}&b={ids[0]}")
     assert "The texts are the same" in same

@@ -1,0 +1,186 @@
+"""Asking the request of a stored envelope again: under other circumstances, or in a rehearsal.
+
+A replay gives the same bytes; here the store is searched anew, so that what has changed, or
+would change, can be seen. Nothing is kept. The text is made for the caller that the envelope
+records, and shown only to who may read every object in it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NamedTuple, TypedDict
+
+from ...compiler.envelope.compare import diff_envelopes
+from ...compiler.envelope.envelope import Envelope
+from ...compiler.request.parse import request_from_json
+from ...compiler.trace.manifest import Manifest, principal_of
+from ...schema.errors import Forbidden
+from ...schema.values import moment
+from ...schema.write import Moment
+from ...store.port.store import Ask, Point, Reader
+from ..backend.caller import Caller
+from ..backend.times import instant
+from ..reading.view import View
+from .compile import Compiler
+
+CONTEXT_LINES: Final = 2
+"""Lines of the same text that stand around a difference."""
+
+
+class TextLine(NamedTuple):
+    """A line of a difference of two texts."""
+
+    sign: str
+    """`=` in both, `-` in the first, `+` in the second alone, `~` where lines are left out."""
+    text: str
+
+
+class RequestTerms(TypedDict, total=False):
+    """What a request is asked under; what is left out stays as the envelope records it."""
+
+    budget_tokens: int
+    roles: Sequence[str]
+    valid: Moment
+    tx: Moment
+
+
+AS_RECORDED: Final[RequestTerms] = {}
+"""Nothing is otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIf:
+    """An envelope beside what its request gives under other circumstances."""
+
+    lines: tuple[TextLine, ...]
+    """The two texts, line by line."""
+    tokens_before: int
+    tokens_after: int
+    same_tokens: int | None
+    """Tokens before the first that differs: what a cache of the prefix keeps. None: equal texts."""
+    added_ids: tuple[str, ...]
+    """Object ids that only the second text holds, in its order."""
+    removed_ids: tuple[str, ...]
+    budget_tokens: int
+    roles: tuple[str, ...]
+    valid: datetime | None
+    tx: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recompiler(Caller):
+    """Requests of stored envelopes asked again, for one caller to look at."""
+
+    def what_if(self, envelope_id: str, terms: RequestTerms) -> WhatIf:
+        """An envelope beside what its request gives under other circumstances.
+
+        Raises:
+            Forbidden: `privilege_required`, when one of the two holds what the caller may not
+                read.
+            InvalidInput: for a budget, role or time that is none.
+            NotFound: `unknown_object`, `erased`.
+        """
+        first = Compiler(self.backend, self.principal).replay(envelope_id)
+        with self._reading() as reader:
+            point = _point(first.manifest, reader, terms)
+            second = self.envelope(first.manifest, reader, point, terms)
+            if not self.may_read(reader, second):
+                raise Forbidden(
+                    "under these circumstances the text holds what you may not read",
+                    code="privilege_required",
+                )
+
+        # A cache keeps a prefix of tokens, so the place is told in those of the second text.
+        changes = diff_envelopes(first, second)
+        same_tokens: int | None = None
+        if changes.first_change is not None:
+            same_tokens = second.plan.counter.count(second.text[: changes.first_change])
+
+        return WhatIf(
+            lines=tuple(text_lines(first.text, second.text)),
+            tokens_before=first.tokens,
+            tokens_after=second.tokens,
+            same_tokens=same_tokens,
+            added_ids=changes.added,
+            removed_ids=changes.removed,
+            budget_tokens=int(second.trace.budget["budget_tokens"]),
+            roles=tuple(sorted(principal_of(second.manifest).roles)),
+            valid=moment(second.manifest.valid_us),
+            tx=moment(second.manifest.tx_us),
+        )
+
+    def envelope(
+        self,
+        manifest: Manifest,
+        reader: Reader,
+        point: Point,
+        terms: RequestTerms = AS_RECORDED,
+    ) -> Envelope:
+        """What the request of a manifest gives over a reader at a point, for its own caller.
+
+        Raises:
+            InvalidInput: `bad_request`, for a budget that is none.
+        """
+        owner = principal_of(manifest)
+        request = request_from_json(manifest.request)
+        roles, budget_tokens = terms.get("roles"), terms.get("budget_tokens")
+        if roles is not None:
+            owner = replace(owner, roles=frozenset(roles))
+        if budget_tokens is not None:
+            request = replace(request, budget_tokens=budget_tokens)
+
+        view = View(self.backend, owner, point, self.backend.words(self._tenant, reader))
+        return Compiler(self.backend, owner).over(reader, view, request)
+
+    def may_read(self, reader: Reader, envelope: Envelope) -> bool:
+        """Whether the caller may read every stored object that an envelope holds."""
+        stored_ids = {entry.object_id for entry in envelope.manifest.candidates if entry.vid}
+        held_ids = tuple(i for i in envelope.manifest.compiled if i in stored_ids)
+        if not held_ids:
+            return True
+
+        ask = Ask(objects=held_ids, heads=False, at_valid=False, at_tx=False)
+        point = Point(envelope.manifest.valid_us, reader.clock().last_us)
+        page = reader.versions(ask, sight=self.principal.sight(), point=point)
+        # One object has several rows; its permissions are the same for all of them.
+        visible_ids = {v.row.claim.object_id for v in page.versions if v.visible}
+        return visible_ids.issuperset(held_ids)
+
+
+def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:
+    """The recorded point, but for what is stated otherwise."""
+    valid, tx = terms.get("valid"), terms.get("tx")
+    valid_us = manifest.valid_us if valid is None else instant(valid, field="valid")
+    tx_us = manifest.tx_us if tx is None else instant(tx, field="tx")
+    return Point(valid_us, min(tx_us, reader.clock().last_us))
+
+
+def text_lines(first: str, second: str) -> Iterator[TextLine]:
+    r"""The lines of two texts with what each has alone.
+
+    >>> [tuple(line) for line in text_lines("a\nb", "a\nc")]
+    [('=', 'a'), ('-', 'b'), ('+', 'c')]
+    """
+    signs = {" ": "=", "-": "-", "+": "+"}
+    for line in difflib.ndiff(first.splitlines(), second.splitlines()):
+        if line[0] in signs:
+            yield TextLine(signs[line[0]], line[2:])
+
+
+def around_changes(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
+    """The lines that differ with some around them; `~` stands for those that are left out."""
+    near_positions: set[int] = set()
+    for position, line in enumerate(lines):
+        if line.sign != "=":
+            near_positions.update(range(position - CONTEXT_LINES, position + CONTEXT_LINES + 1))
+
+    excerpt: list[TextLine] = []
+    for position, line in enumerate(lines):
+        if position in near_positions:
+            excerpt.append(line)
+        elif not excerpt or excerpt[-1].sign != "~":
+            excerpt.append(TextLine("~", ""))
+    return tuple(excerpt)

@@ -53,6 +53,7 @@ from ...window.intake import Message
 from ...window.state import WindowState
 from ..backend.ids import Clock, Ids, uuid7, wall_clock
 from ..compilation.compile import Replayable, RequestFields
+from ..compilation.recompile import RequestTerms, WhatIf
 from ..encoders.encoder import Encoder
 from ..extraction.claims import Extractor
 from ..reading.envelopes import StoredEnvelope
@@ -66,6 +67,7 @@ from ..sessions.reading import SessionReport
 from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, EntityPage
 from ..stewardship.matching import MOST_PAIRS, STRETCH, Crossing, Label
+from ..stewardship.prompts import PromptPreview
 from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_groups import CaseGroup
 from ..stewardship.review_page import QueueState, ReviewPage
@@ -214,6 +216,7 @@ class AsyncReviews(AsyncPart):
     def view(self) -> View: ...
     async def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]: ...
     async def get(self, review_id: str) -> ReviewPage: ...
+    async def preview(self, review_id: str, *, entity: str | None = None) -> PromptPreview: ...
     async def accept(
         self,
         review_id: str,
@@ -381,6 +384,7 @@ class AsyncMemory:
     async def replay(
         self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
     ) -> Envelope: ...
+    async def what_if(self, envelope_id: str, **terms: Unpack[RequestTerms]) -> WhatIf: ...
     @property
     def envelopes(self) -> AsyncEnvelopes: ...
     @property

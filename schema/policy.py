@@ -302,7 +302,7 @@ class CompilePolicy:
     neighbour_facts: int = 12
     """Facts read around one visited entity: what a reader needs to place it, no biography."""
     talk_reach: int = 24
-    """Turns before and after a found one that may be shown with it while tokens are free."""
+    """Turns before and after a found one that it lifts faintly; those beyond come last."""
     talk_candidates: int = 400
     """Most turns that are fetched because they stand beside found ones."""
     talk_window: int = 4

@@ -2,14 +2,15 @@
 
 What answers a question often shares no word with it: it stands a few turns after the turn that
 does. Turns of one talk are written one after the other, so their rows have neighbouring numbers:
-the nearest rows of the best hits are read, the nearest first, and those of the same talk join
-the candidates. How many there are does not depend on the budget, so that a larger budget ranks
-the same candidates.
+the rows around the best hits are read, the nearest first, until there are enough, and those of
+the same talk join the candidates: a short talk as a whole, for when tokens are free. How many
+there are does not depend on the budget, so that a larger budget ranks the same candidates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from ...schema.claim import Version
@@ -19,12 +20,15 @@ from ..ir.candidate import Candidate, is_talk
 from ..ir.snapshot import Via
 from .candidates import Candidates
 
-_HITS: Final = 40
-"""Found turns whose neighbours are read: the best by words, then by meaning."""
-
+_HITS: Final = 112
+"""Found turns whose neighbours are read: the best by words, then by meaning. Looking a few turns
+around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
 
 _FAINT: Final = 0.3
 """Weight of the wide window beside that of the near one."""
+
+_FARTHEST: Final = 1_000
+"""Turns from which on it no longer matters how far one is; millionths of relevance of the rest."""
 
 _GAP: Final = 8
 """Row numbers between two turns that still follow each other: a turn may bring claims."""
@@ -41,20 +45,25 @@ def add_talk(candidates: Candidates) -> None:
         return
 
     known = {vid for _, vid in candidates.rows}
-    vids: dict[int, None] = {}
-    for distance in range(1, rules.talk_reach + 1):
-        for hit in hits:
-            for vid in (hit.row.vid - distance, hit.row.vid + distance):
-                if vid > 0 and vid not in known and len(vids) < rules.talk_candidates:
-                    vids.setdefault(vid)
-    if not vids:
-        return
-
+    vids = _vids_around([hit.row.vid for hit in hits], known, limit=rules.talk_candidates)
     talks = {talk_of(hit) for hit in hits}
     candidates.reads += 1
     page = candidates.read(Ask(vids=tuple(sorted(vids))))
     turns = [v for v in page.versions if v.visible and is_talk(v) and talk_of(v) in talks]
     candidates.add(turns, Via.TALK)
+
+
+def _vids_around(centres: Sequence[int], known: AbstractSet[int], *, limit: int) -> list[int]:
+    """Row numbers around centres, the nearest first, without those that are known."""
+    vids: dict[int, None] = {}
+    distance = 0
+    while len(vids) < limit:
+        distance += 1
+        for centre in centres:
+            for vid in (centre - distance, centre + distance):
+                if vid > 0 and vid not in known:
+                    vids.setdefault(vid)
+    return list(vids)[:limit]
 
 
 def talk_of(version: Version) -> tuple[str, str]:
@@ -68,8 +77,9 @@ def lifted_scores(
     """Return relevances in which the turns of one talk lift their neighbours.
 
     Each turn has its own relevance and that of the turns around it, under a triangular window.
-    A wide and faint one beside it orders what is left of the talk by how far it is, for when
-    tokens are free. The best turn keeps its relevance, so that talk does not outgrow the rest.
+    A wide and faint one beside it orders what is around by how far it is, for when tokens are
+    free, and what lies beyond comes last, the nearest first. The best turn keeps its
+    relevance, so that talk does not outgrow the rest.
     """
     results = list(relevances)
     for run in _runs(candidates):
@@ -90,7 +100,25 @@ def lifted_scores(
     best, highest = (max((s[i] for i in turns), default=0) for s in (relevances, results))
     for i in turns if highest else ():
         results[i] = results[i] * best // highest
+
+    for run in _runs(candidates) if highest else ():
+        for position, distance in _distances(run, results):
+            results[position] = max(results[position], _FARTHEST - distance, 1)
     return results
+
+
+def _distances(run: Sequence[int], relevances: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the turns of no relevance and how many turns away the nearest other one is."""
+    before = after = _FARTHEST
+    back: list[int] = []
+    for position in reversed(run):
+        after = 0 if relevances[position] else after + 1
+        back.append(after)
+
+    for position, distance in zip(run, reversed(back), strict=True):
+        before = 0 if relevances[position] else before + 1
+        if before:
+            yield position, min(before, distance)
 
 
 def _is_turn(candidate: Candidate) -> bool:

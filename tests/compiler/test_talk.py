@@ -6,8 +6,10 @@ from typing import Any
 
 from tenure.compiler.gathering.talk import lifted_scores
 from tenure.compiler.ir.candidate import Candidate
+from tenure.compiler.ir.snapshot import Neighbours as Hits
 from tenure.schema.policy import CompilePolicy
-from tenure.tests.compiler.fake_reader import DAY, NOW, Bench
+from tenure.store.port.vectors import VectorScore
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
 
 RULES = CompilePolicy()
 
@@ -26,7 +28,19 @@ def test_turns_beside_a_found_one_are_shown_though_they_share_no_word() -> None:
     )
     shown = bench.compiled(bench.compile(query="budget", budget_tokens=3_000))
     assert shown["turn 31"] == shown["turn 30"] == "evidence"
-    assert "turn 5" not in shown  # farther than the policy reaches
+    little = bench.compiled(bench.compile(query="budget", budget_tokens=300))
+    assert "turn 31" in little
+    assert "turn 5" not in little
+
+
+def test_a_talk_is_fetched_until_there_are_enough_turns_the_nearest_first() -> None:
+    bench = bench_of([*(f"um {n}" for n in range(60)), "The budget is fixed"])
+    bench.rules(talk_candidates=10)
+    shown = bench.compiled(bench.compile(query="budget", budget_tokens=8_000))
+    assert set(shown) == {f"turn {number}" for number in range(55, 61)}  # none follow it
+    bench.rules(talk_candidates=400)
+    shown = bench.compiled(bench.compile(query="budget", budget_tokens=8_000))
+    assert len(shown) == 61
 
 
 def test_turns_of_another_talk_or_scope_do_not_join() -> None:
@@ -77,3 +91,25 @@ def test_twice_the_budget_shows_what_half_of_it_showed() -> None:
         assert before <= shown
         before = shown
     assert len(before) > 50
+
+
+def test_turns_beside_what_meaning_found_are_fetched_too() -> None:
+    bench = bench_of([f"um {n}" for n in range(200)])
+    bench.world.add("budget", text="The budget is fixed")
+
+    class Near:
+        def prefetch(self, query: Any, *, limit: int) -> None:
+            return None
+
+        def nearest(self, query: Any, *, limit: int) -> Hits:
+            rows = [row for row in bench.world.rows if row.row.claim.object_id == uid("turn 100")]
+            return Hits([VectorScore(uid("turn 100"), 9_000_000, 0)], rows)
+
+        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
+            return []
+
+    bench.index, bench.encoder_id = Near(), "toy"
+    bench.rules(talk_candidates=10)
+    shown = set(bench.compiled(bench.compile(query="budget", query_vector=[1.0])))
+    assert {f"turn {number}" for number in range(95, 106)} <= shown
+    assert "turn 94" not in shown

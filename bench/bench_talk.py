@@ -1,7 +1,8 @@
 """Evidence of real talk in a context: tenure beside BM25, dense and hybrid, counted by one counter.
 
     python -P bench/bench_talk.py [--meetings 8] [--questions 8] [--budget 1000 2000 4000 8000]
-                                  [--encoder onnx] [--spread-days 365] [--policy FILE] [--json FILE]
+                                  [--encoder onnx] [--spread-days 365] [--ablation]
+                                  [--policy FILE] [--json FILE]
 
 Each meeting of `talk/meetings.jsonl.gz` is a store of its own; its turns are observed in order, a
 minute apart or, with `--spread-days`, evenly over so many days with all questions asked on the
@@ -11,7 +12,7 @@ are found there, or the whole of a shorter turn as a line of its own. The baseli
 budget with lines `[date] who: text`, best first, passing over what does not fit; their budget holds
 lines alone, tenure's the whole envelope. Printed are the recall by budget, the share of the tokens
 that is frame, and for the turns that tenure left out the stage and reason, and whether they would
-have fitted.
+have fitted. `--ablation` asks again without each part of the ranking and prints what it brings.
 
 The folder that TENURE_SHARED names holds the data; without it the script says so and stops.
 """
@@ -28,7 +29,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from rich.table import Table
 import tenure
 from tenure.compiler.text.relevance import lexical, term_text
 from tenure.compiler.tokens.counting import counter_for
-from tenure.schema.policy import DEFAULT
+from tenure.schema.policy import DEFAULT, Policy
 from tenure.schema.terms import content_terms
 from tenure.service.settings import load
 
@@ -51,6 +52,20 @@ SHOWN_SECTIONS = frozenset({"history", "evidence", "memory", "turn_memory", "pin
 RRF = 60
 _WORD = re.compile(r"[^\W_]+")
 _LABEL = re.compile(r"^\s*(?:\[\d+\]\s*)?(?:[^\s:\[\]]{1,40}(?: [^\s:\[\]]{1,40}){0,5}:\s)?")
+
+
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "turns lift their neighbours": {"talk_lift": 0.0},
+    "turns around found ones": {"talk_candidates": 0},
+    "words beside meaning": {"lexical_weight": 0.0},
+    "meaning beside words": {"lexical_weight": 1.0},
+    "freshness": {"freshness_weight": 0.0},
+    "authority": {"authority_weight": 0.0},
+    "nearness in the graph": {"graph_weight": 0.0},
+    "facts of one subject": {"subject_lift": 0.0},
+}
+"""Parts of the ranking, each with the numbers of a policy that leaves it out."""
+NEEDS_ENCODER = frozenset({"words beside meaning", "meaning beside words"})
 
 
 def words(text: str) -> list[str]:
@@ -116,6 +131,8 @@ class Tally:
     recall: dict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
     tokens: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     """By budget: (tokens of the envelope, tokens of what it says)."""
+    without: dict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
+    """By part of the ranking that is left out, and budget: the recall."""
     causes: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     seconds: list[float] = field(default_factory=list)
 
@@ -236,6 +253,12 @@ def ask_meeting(
             objects[turn.id] = receipts[0].object_id
         memory.flush()
         clock.now = START + timedelta(days=options.spread_days or 1)
+        variants = {
+            part: tenure.connect(
+                str(Path(folder) / "talk.db"), clock=clock, encoder=encoder, policy=policy
+            )
+            for part, policy in ablated(options, encoder).items()
+        }
 
         for question in meeting["questions"][: options.questions]:
             evidence = [by_id[number] for number in question["evidence"] if number in by_id]
@@ -258,7 +281,25 @@ def ask_meeting(
                 tally.recall["tenure", budget].append(mean(evidence, context))
                 tally.tokens[budget].append((envelope.tokens, content_tokens(envelope)))
                 explain(envelope, evidence, objects, context, budget, tally.causes[budget])
-        memory.close()
+                for part, variant in variants.items():
+                    envelope = variant.compile(
+                        options.task, question["question"], budget_tokens=budget
+                    )
+                    context = ShownText(shown_texts(envelope))
+                    tally.without[part, budget].append(mean(evidence, context))
+
+        for store in (memory, *variants.values()):
+            store.close()
+
+
+def ablated(options: argparse.Namespace, encoder: Any) -> dict[str, Policy]:
+    """The policies that each leave one part of the ranking out, where they are asked for."""
+    policies: dict[str, Policy] = {}
+    for part, numbers in ABLATIONS.items():
+        if options.ablation and (encoder or part not in NEEDS_ENCODER):
+            rules = replace(options.pack.compile, **numbers)
+            policies[part] = replace(options.pack, compile=rules)
+    return policies
 
 
 def mean(evidence: Sequence[Turn], context: ShownText) -> float:
@@ -313,6 +354,7 @@ def show(tally: Tally, options: argparse.Namespace) -> dict[str, Any]:
     console = Console(width=100)
     console.print(table)
 
+    figures["ablation"] = show_ablation(tally, options.budget, console)
     losses = Table(title="turns of evidence that tenure left out, by cause")
     losses.add_column("cause")
     for budget in options.budget:
@@ -329,6 +371,26 @@ def show(tally: Tally, options: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
+def show_ablation(tally: Tally, budgets: Sequence[int], console: Console) -> dict[str, Any]:
+    """Print what each part of the ranking brings, and return it: points by budget."""
+    parts = [part for part in ABLATIONS if (part, budgets[0]) in tally.without]
+    table = Table(title="points of recall that a part of the ranking brings")
+    table.add_column("part")
+    for budget in budgets:
+        table.add_column(f"{budget:,}", justify="right")
+
+    gains: dict[str, list[float]] = {}
+    for part in parts:
+        gains[part] = []
+        for budget in budgets:
+            whole = statistics.fmean(tally.recall["tenure", budget])
+            gains[part].append(100 * (whole - statistics.fmean(tally.without[part, budget])))
+        table.add_row(part, *(f"{points:+.1f}" for points in gains[part]))
+    if parts:
+        console.print(table)
+    return gains
+
+
 def main() -> None:
     """Ask the questions of the meetings and print the tables."""
     parser = argparse.ArgumentParser(description="evidence of real talk in a context")
@@ -338,6 +400,7 @@ def main() -> None:
     parser.add_argument("--task", default="analytical_reporting")
     parser.add_argument("--encoder", default=None, help="onnx or sentence-transformers")
     parser.add_argument("--spread-days", type=int, default=None)
+    parser.add_argument("--ablation", action="store_true", help="ask without each part, too")
     parser.add_argument("--policy", type=Path, default=None, help="a settings file with [policy]")
     parser.add_argument("--json", type=Path, default=None)
     options = parser.parse_args()

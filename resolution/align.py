@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -207,6 +208,7 @@ def _share(remainder: int, matched_weight: int) -> int:
     return 1000 * remainder // (remainder + matched_weight) if remainder else 0
 
 
+@lru_cache(maxsize=65_536)  # given names and family names come back in name after name
 def _likeness(left_word: str, right_word: str, person: bool) -> tuple[int, str] | None:
     """How alike two different words are, and why they may be one; None for two words."""
     if not person and left_word[0] != right_word[0] and len(left_word) != len(right_word):

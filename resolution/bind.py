@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Protocol
 
 from ..schema.entity import (
     SUGGESTION,
@@ -94,6 +95,9 @@ class Doubt:
     """The later name."""
 
 
+_DEFAULT_BANDS: Final = ResolutionPolicy()
+
+
 def _no_neighbours(_: str) -> frozenset[str]:
     return frozenset()
 
@@ -106,7 +110,7 @@ class Rules:
     """Scope ids whose aliases the caller may use."""
     scope_id: str
     """The scope of the write."""
-    bands: ResolutionPolicy = field(default_factory=ResolutionPolicy)
+    bands: ResolutionPolicy = _DEFAULT_BANDS
     """Thresholds, and what makes an equal person name enough."""
     authority: int | None = None
     """Level of the write, where there is one; a weaker source has the larger number."""
@@ -161,7 +165,13 @@ def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
 
 def as_ref(mention: MentionOrId) -> EntityRef:
     """A mention as a reference; a plain text is a name of unknown type."""
-    return EntityRef(name=mention) if isinstance(mention, str) else mention
+    return _named(mention) if isinstance(mention, str) else mention
+
+
+@lru_cache(maxsize=4_096)
+def _named(name: str) -> EntityRef:
+    # A write asks several times for the reference of its subject, which checks the name each time.
+    return EntityRef(name=name)
 
 
 def bind(

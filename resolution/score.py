@@ -129,7 +129,7 @@ def score_measured(
     return PairScore(
         score=best.score,
         log_odds=best.log_odds,
-        features=_features(best.facts, model),
+        features=_features(best, model),
         vetoes=tuple(code.value for code in best.vetoes),
         name=best.facts.measures.right.original,
         model_version=model.version,
@@ -194,6 +194,7 @@ def probability(log_odds: float) -> float:
 @dataclass(frozen=True, slots=True)
 class _Rating:
     facts: PairFacts
+    context_lines: tuple[Feature, ...]
     score: float
     log_odds: float
     vetoes: tuple[VetoCode, ...]
@@ -205,10 +206,11 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
     )
 
     if context.same_identifier:
-        return _Rating(facts, 1.0, CERTAIN_LOG_ODDS, ())
+        return _Rating(facts, (), 1.0, CERTAIN_LOG_ODDS, ())
 
     name_odds = name_log_odds(measures, model)
-    log_odds = round(name_odds + context_log_odds(facts, model), 6)
+    context_lines = tuple(_context_lines(facts, model))
+    log_odds = round(name_odds + sum([line.weight for line in context_lines]), 6)
     score = probability(log_odds)
     vetoes = vetoes_of(facts)
 
@@ -219,9 +221,8 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
     if is_lifted and not is_proven:
         vetoes = (*vetoes, VetoCode.CONTEXT_ALONE)
 
-    return _Rating(
-        facts, min(score, model.limits.capped_score) if vetoes else score, log_odds, vetoes
-    )
+    capped_score = min(score, model.limits.capped_score) if vetoes else score
+    return _Rating(facts, context_lines, capped_score, log_odds, vetoes)
 
 
 def name_log_odds(measures: Measures, model: Model) -> float:
@@ -291,10 +292,10 @@ def _context_weight(name: str, raw: int, model: Model) -> float:
     return model.context.get(name, 0.0)  # what a model was not fitted with is shown, not weighed
 
 
-def _features(facts: PairFacts, model: Model) -> tuple[Feature, ...]:
-    measures = facts.measures
+def _features(rating: _Rating, model: Model) -> tuple[Feature, ...]:
+    measures = rating.facts.measures
     pair = f"{measures.left.original!r} / {measures.right.original!r}"
-    if facts.context.same_identifier:
+    if rating.facts.context.same_identifier:
         return (Feature("same_identifier", 1.0, CERTAIN_LOG_ODDS, f"decides: {pair}"),)
 
     names: list[Feature] = []
@@ -302,7 +303,7 @@ def _features(facts: PairFacts, model: Model) -> tuple[Feature, ...]:
         weight = model.weights[row.name][level]
         detail = f"{row.levels[level]}: {pair}"
         names.append(Feature(row.name, row.score_of(measures) / 1000, weight, detail))
-    return (*names, *_context_lines(facts, model))
+    return (*names, *rating.context_lines)
 
 
 def _made_for(entity_type: str, form: NameForm) -> NameForm:

@@ -433,13 +433,15 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
 def _is_near(surface: str, entity_type: str, name: str) -> bool:
     """Whether two names are worth the whole comparison; a shared common word is not."""
     left, right = _form(surface, entity_type), _form(name, entity_type)
-    if left.compact == right.compact or not _short_forms(left).isdisjoint(_short_forms(right)):
+    if left.compact == right.compact or _share_short_form(left, right):
         return True
     return token_set_ratio(left.ordered, right.ordered, score_cutoff=_SHARED_WORDS_MIN) > 0
 
 
-def _short_forms(form: NameForm) -> set[str]:
-    return {form.compact, *form.acronyms}
+def _share_short_form(left: NameForm, right: NameForm) -> bool:
+    if left.compact in right.acronyms or right.compact in left.acronyms:
+        return True
+    return any(short in right.acronyms for short in left.acronyms)
 
 
 def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -> bool:

@@ -43,9 +43,14 @@ def to_plain(value: object) -> Plain:
     if kind in _SCALARS:
         return value
 
-    # A receipt is encoded at every write, so the names of a type's fields are looked up once.
+    # A receipt is encoded at every write, so the names of a type's fields are looked up once, and
+    # most fields are plain values that need no further call.
     if names := _field_names(cast("Hashable", kind)):
-        return {name: to_plain(getattr(value, name)) for name in names}
+        members: dict[str, Plain] = {}
+        for name in names:
+            member = getattr(value, name)
+            members[name] = member if type(member) in _SCALARS else to_plain(member)
+        return members
 
     if isinstance(value, tuple):
         return [to_plain(item) for item in cast(tuple[object, ...], value)]

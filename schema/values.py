@@ -69,20 +69,19 @@ class Value:
         return json.loads(self.json)
 
 
+# NaN and infinity are no JSON: other readers would refuse the line.
+_CANONICAL: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
+
 def canonical_json(value: object) -> str:
     """JSON with sorted keys, no white space and exact numbers.
 
     >>> canonical_json({"b": 1, "a": [True, None]})
     '{"a":[true,null],"b":1}'
     """
-    return json.dumps(
-        # NaN and infinity are no JSON: other readers would refuse the line.
-        value,
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-        allow_nan=False,
-    )
+    return _CANONICAL.encode(value)
 
 
 def micros(moment: datetime) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from types import NoneType
 from typing import Any, cast
 
 from ...schema.claim import UNKNOWN_AUTHOR, Details, milli
@@ -75,16 +76,21 @@ def fingerprint(write: Write) -> str:
 _UNSET = tuple((f.name, f.default) for f in fields(Write) if f.name != "idempotency_key")
 
 
+_SCALARS = (str, int, bool, NoneType)
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, _SCALARS):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         return {k: _plain(v) for k, v in asdict(value).items()}
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, set | frozenset):
         return sorted(map(str, cast("set[Any]", value)))
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
         return list(map(_plain, cast("list[Any]", value)))
-    return value if isinstance(value, str | int | bool | None) else str(value)
+    return str(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,12 +185,13 @@ class _Admission:
     ) -> Assertion:
         draft = self.draft
         details, content = draft.details, draft.content
-        if subject:
-            via = subject.resolution.reason
-            details = replace(details, subject_id=subject.raw, resolved_via=via)
-
         value_id, value_key, value_json = self._value_parts(value)
-        details = replace(details, value_entity_id=value_id)
+        details = replace(
+            details,
+            subject_id=subject.raw if subject else details.subject_id,
+            resolved_via=subject.resolution.reason if subject else details.resolved_via,
+            value_entity_id=value_id,
+        )
         if value_json is not None:
             content = replace(content, value_json=value_json)
 

@@ -33,7 +33,13 @@ from ...store.port.store import Reader
 from ..backend.caller import Caller
 from ..reading.view import View, entity_views, sight_of
 from .comparing import EntityComparison, compared
-from .pair_evidence import StatedFacts, facts_about, facts_to_unite, pair_context
+from .pair_evidence import (
+    PairVerdicts,
+    StatedFacts,
+    facts_about,
+    facts_to_unite,
+    pair_context,
+)
 
 STRETCH = 500
 """Entities of one crossing, unless the caller says otherwise."""
@@ -204,7 +210,7 @@ class Matching(Caller):
         partners = _views(reader, sorted({partner for _, partner in id_pairs}), sight)
         views = {**partners, **stretch}
         members = [raw for view in views.values() for raw in view.members] if id_pairs else []
-        standing_verdicts = _PairVerdicts.from_known(
+        standing_verdicts = PairVerdicts.from_known(
             reader.entities(members, tx_us=reader.clock().last_us), sight
         )
         policy, now_us = self.backend.policy, self.view.point.valid_us
@@ -225,7 +231,7 @@ class Matching(Caller):
         left: EntityView,
         right: EntityView,
         facts: Mapping[str, StatedFacts],
-        standing_verdicts: _PairVerdicts,
+        standing_verdicts: PairVerdicts,
     ) -> DuplicatePair | None:
         verdict = standing_verdicts.verdict(left, right)
         if verdict is JudgementVerdict.NON_MATCH:
@@ -251,46 +257,6 @@ class _Proposals:
     names: int
     comparisons: int = 0
     pairs: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
-
-
-@dataclass(frozen=True, slots=True)
-class _PairVerdicts:
-    """What stands between entities already, and where each is named; by raw id."""
-
-    verdicts: Mapping[frozenset[str], JudgementVerdict]
-    scopes: Mapping[str, frozenset[str]]
-
-    @classmethod
-    def from_known(cls, known: Known, sight: Sight) -> _PairVerdicts:
-        verdicts: dict[frozenset[str], JudgementVerdict] = {}
-        for row in known.judgements:
-            verdicts[frozenset((row.left_id, row.right_id))] = row.verdict
-
-        scopes: dict[str, frozenset[str]] = {}
-        for alias in known.aliases:
-            if alias.scope_id in sight.scopes:
-                before = scopes.get(alias.entity_id, frozenset())
-                scopes[alias.entity_id] = before | {alias.scope_id}
-        return cls(verdicts, scopes)
-
-    def verdict(self, left: EntityView, right: EntityView) -> JudgementVerdict | None:
-        """What was said of any two of their members: that they differ before that it is unsure."""
-        verdicts: set[JudgementVerdict] = set()
-        for raw in left.members:
-            for partner in right.members:
-                verdict = self.verdicts.get(frozenset((raw, partner)))
-                if verdict is not None:
-                    verdicts.add(verdict)
-
-        order = (JudgementVerdict.NON_MATCH, JudgementVerdict.UNSURE)
-        return next((verdict for verdict in order if verdict in verdicts), None)
-
-    def scopes_of(self, entity: EntityView) -> frozenset[str]:
-        """The scopes in which an entity is named."""
-        scopes: frozenset[str] = frozenset()
-        for member in entity.members:
-            scopes |= self.scopes.get(member, frozenset())
-        return scopes
 
 
 def ranked(pairs: Iterable[DuplicatePair]) -> tuple[DuplicatePair, ...]:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 
 from ...resolution.attributes import compare_attributes
 from ...resolution.context import PairContext, PersonContext
+from ...resolution.known import Known
 from ...schema.answers import EntityView
 from ...schema.claim import Version
 from ...schema.policy import Policy
-from ...schema.principal import TENANT_SCOPE, Principal
+from ...schema.principal import TENANT_SCOPE, Principal, Sight
 from ...schema.slots import Vocabulary
-from ...schema.vocabulary import AttributeKind, Status
+from ...schema.vocabulary import AttributeKind, JudgementVerdict, Status
 from ...store.port.store import Ask, Point, Reader
 from ..reading.masking import Mask
 from ..reading.view import sight_of
@@ -32,12 +33,56 @@ class StatedFacts:
     """The texts of the values, by slot; relations are left out."""
     ends: frozenset[str] = frozenset()
     """Raw ids that its relations lead to."""
+    last_tx: int = 0
+    """When the latest of it was said; transaction time in microseconds."""
 
     def __or__(self, addend: StatedFacts) -> StatedFacts:
         values = dict(self.values)
         for slot, texts in addend.values.items():
             values[slot] = values.get(slot, frozenset()) | texts
-        return StatedFacts(self.count + addend.count, values, self.ends | addend.ends)
+        last_tx = max(self.last_tx, addend.last_tx)
+        return StatedFacts(self.count + addend.count, values, self.ends | addend.ends, last_tx)
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdicts:
+    """What stands between entities already, and where each is named; by raw id."""
+
+    verdicts: Mapping[frozenset[str], JudgementVerdict]
+    scopes: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def from_known(cls, known: Known, sight: Sight) -> PairVerdicts:
+        """What a look-up has brought; names of scopes that the caller may see."""
+        verdicts: dict[frozenset[str], JudgementVerdict] = {}
+        for row in known.judgements:
+            verdicts[frozenset((row.left_id, row.right_id))] = row.verdict
+
+        scopes: dict[str, frozenset[str]] = {}
+        for alias in known.aliases:
+            if alias.scope_id in sight.scopes:
+                before = scopes.get(alias.entity_id, frozenset())
+                scopes[alias.entity_id] = before | {alias.scope_id}
+        return cls(verdicts, scopes)
+
+    def verdict(self, left: EntityView, right: EntityView) -> JudgementVerdict | None:
+        """What was said of any two of their members: that they differ before that it is unsure."""
+        verdicts: set[JudgementVerdict] = set()
+        for raw in left.members:
+            for partner in right.members:
+                verdict = self.verdicts.get(frozenset((raw, partner)))
+                if verdict is not None:
+                    verdicts.add(verdict)
+
+        order = (JudgementVerdict.NON_MATCH, JudgementVerdict.UNSURE)
+        return next((verdict for verdict in order if verdict in verdicts), None)
+
+    def scopes_of(self, entity: EntityView) -> frozenset[str]:
+        """The scopes in which an entity is named."""
+        scopes: frozenset[str] = frozenset()
+        for member in entity.members:
+            scopes |= self.scopes.get(member, frozenset())
+        return scopes
 
 
 def facts_about(
@@ -81,7 +126,7 @@ def pair_context(
     `scopes` are those in which both are named. `overlap` is that of their neighbours in
     thousandths; without it that of the ends of their own relations.
     """
-    left_facts, right_facts = _of_cluster(left, facts), _of_cluster(right, facts)
+    left_facts, right_facts = facts_of_cluster(left, facts), facts_of_cluster(right, facts)
     kinds = {slot: AttributeKind(kind) for slot, kind in policy.resolution.attributes}
     evidence = compare_attributes(
         _with_identifiers(left, left_facts), _with_identifiers(right, right_facts), kinds
@@ -104,10 +149,11 @@ def pair_context(
 
 def facts_to_unite(left: EntityView, right: EntityView, facts: Mapping[str, StatedFacts]) -> int:
     """How many facts a merge would settle: those of the entity that has fewer."""
-    return min(_of_cluster(left, facts).count, _of_cluster(right, facts).count)
+    return min(facts_of_cluster(left, facts).count, facts_of_cluster(right, facts).count)
 
 
-def _of_cluster(entity: EntityView, facts: Mapping[str, StatedFacts]) -> StatedFacts:
+def facts_of_cluster(entity: EntityView, facts: Mapping[str, StatedFacts]) -> StatedFacts:
+    """What is said about all members of an entity."""
     total = StatedFacts()
     for member in entity.members:
         total |= facts.get(member, StatedFacts())
@@ -140,11 +186,12 @@ def _overlap(left: StatedFacts, right: StatedFacts) -> int:
 
 def _fact(version: Version) -> StatedFacts:
     slot, end = version.details.slot, version.details.value_entity_id
+    tx = version.row.claim.tx
     if end is not None:
-        return StatedFacts(1, ends=frozenset({end}))
+        return StatedFacts(1, ends=frozenset({end}), last_tx=tx)
     if slot is None or version.content is None:
-        return StatedFacts(1)
+        return StatedFacts(1, last_tx=tx)
 
     value = json.loads(version.content.value_json)
     text = value if isinstance(value, str) else version.content.value_json
-    return StatedFacts(1, {slot: frozenset({text})})
+    return StatedFacts(1, {slot: frozenset({text})}, last_tx=tx)

@@ -9,7 +9,7 @@ transaction with an optimistic version, so two people never both decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -31,6 +31,7 @@ from ..backend.caller import Caller
 from ..reading.masking import Mask
 from ..reading.view import View, described_entity, sight_of
 from .entities import facts_of
+from .new_evidence import Rescoring
 from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
 from .rescoring import RescoredCase, rescore_cases
@@ -44,12 +45,11 @@ from .review_page import (
     waterfall,
     with_mention_marked,
 )
+from .review_queue import AT_ONCE, answered_elsewhere, is_of_kind, parts, states_of
 
 BULK_CAP = 100
 """Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
 _SNIPPETS = 3
-_AT_ONCE = 500
-"""Cases whose entities and facts are looked up together."""
 
 Done = TypeVar("Done")
 
@@ -63,13 +63,14 @@ class Reviews(Caller):
     def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]:
         """Return cases, the most pressing first.
 
-        `status` is `open` (with undone ones), `unsure`, `accepted`, `rejected` or `all`;
-        `kind` is `blocking`, `possible_same_as`, `audit` or `all`.
+        `status` is `open` (with undone ones, and unsure ones about which something was said
+        since), `unsure`, `accepted`, `rejected` or `all`; `kind` is `blocking`,
+        `possible_same_as`, `audit` or `all`. Evidence that came later counts in the scores.
 
         Raises:
             InvalidInput: `unknown_vocabulary`.
         """
-        states = _states(status)
+        states = states_of(status)
         if kind not in ("blocking", SUGGESTION, AUDIT, "all"):
             raise InvalidInput(
                 f"kind {kind!r}: known: blocking, {SUGGESTION}, {AUDIT}, all",
@@ -82,16 +83,41 @@ class Reviews(Caller):
                 case
                 for state in sorted(states)
                 for case in reader.reviews(state=state)
-                if case.scope_id in scopes
-                and (
-                    kind == "all" or (case.blocking if kind == "blocking" else case.reason == kind)
-                )
+                if case.scope_id in scopes and is_of_kind(case, kind)
             ]
-            answered_ids = _answered_elsewhere(reader, cases)
+            answered_ids = answered_elsewhere(reader, cases)
             cases = [case for case in cases if case.review_id not in answered_ids]
+            if status in ("open", "unsure"):
+                cases = self._as_of_today(reader, cases, scopes, kind, status)
             weight = self._priorities(reader, cases)
 
         return tuple(sorted(cases, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))
+
+    def _as_of_today(
+        self, reader: Reader, cases: Sequence[Review], scopes: Set[str], kind: str, status: str
+    ) -> Sequence[Review]:
+        """Waiting cases with the evidence of today; what is unsure no more stands with the open."""
+        unsure_cases: list[Review] = []
+        for case in reader.reviews(state=ReviewState.UNSURE.value):
+            if case.scope_id in scopes and is_of_kind(case, kind):
+                unsure_cases.append(case)
+
+        reopenings: dict[str, Review] = {}
+        for part in parts(unsure_cases):
+            reopenings |= self._with_later_evidence(reader, part)
+        if status == "unsure":
+            return [case for case in cases if case.review_id not in reopenings]
+
+        # The newest ones: what is far behind in the queue is scored when it comes up.
+        latest = sorted(cases, key=lambda case: (-case.opened_tx, case.review_id))[:AT_ONCE]
+        by_id = self._with_later_evidence(reader, latest)
+        open_cases = [by_id.get(case.review_id, case) for case in cases]
+        return [*open_cases, *reopenings.values()]
+
+    def _with_later_evidence(self, reader: Reader, cases: Sequence[Review]) -> dict[str, Review]:
+        now_us = self.view.point.valid_us
+        rescoring = Rescoring(self.principal, self.backend.policy, self.view.words, now_us)
+        return rescoring.with_later_evidence(reader, cases)
 
     def get(self, review_id: str) -> ReviewPage:
         """Return the page of a case.
@@ -101,6 +127,8 @@ class Reviews(Caller):
         """
         with self._reading() as reader:
             case = self._case(reader, review_id)
+            if case.state in WAITING:
+                case = self._with_later_evidence(reader, [case]).get(review_id, case)
             sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
             subject = described_entity(reader, case.entity_id, sight, tx_us)
             candidates = [described_entity(reader, c.entity, sight, tx_us) for c in case.candidates]
@@ -180,6 +208,9 @@ class Reviews(Caller):
             NotFound: `unknown_review`.
         """
         memory_scope = parse(Remember, remember)
+        self.principal.require(STEWARD)
+        if entity is None:
+            entity = self._best_today(review_id)
         return self._decide(
             review_id,
             lambda tx, mandate: accept(
@@ -250,6 +281,14 @@ class Reviews(Caller):
             lambda tx, mandate: undo(tx, review_id, mandate=mandate, version=version),
             reason,
         )
+
+    def _best_today(self, review_id: str) -> str | None:
+        """The candidate that a page shows first, where later evidence has changed the scores."""
+        with self._reading() as reader:
+            case = self._case(reader, review_id)
+            by_id = self._with_later_evidence(reader, [case]) if case.state in WAITING else {}
+        best = best_of(by_id[review_id]) if review_id in by_id else None
+        return best.entity if best else None
 
     def progress(self) -> QueueState:
         """Return how many cases wait since when, and how often the proposal was right."""
@@ -390,7 +429,7 @@ class Reviews(Caller):
     def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
         """Return impact x uncertainty by case, rounded so that no float decides an order."""
         priorities: dict[str, float] = {}
-        for part in _parts(cases):
+        for part in parts(cases):
             entity_ids = tuple(dict.fromkeys(case.entity_id for case in part))
             known = Register(reader.entities(entity_ids, tx_us=reader.clock().last_us))
             members = tuple(
@@ -431,49 +470,6 @@ class Reviews(Caller):
         ]
 
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
-
-
-def _parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
-    for first in range(0, len(cases), _AT_ONCE):
-        yield cases[first : first + _AT_ONCE]
-
-
-def _answered_elsewhere(reader: Reader, cases: Sequence[Review]) -> set[str]:
-    """Return the suggestions that have been answered elsewhere: their pair is judged."""
-    suggestions = [c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state in WAITING]
-    answered_ids: set[str] = set()
-    for part in _parts(suggestions):
-        ids: set[str] = set()
-        for case in part:
-            ids.add(case.entity_id)
-            ids.update(candidate.entity for candidate in case.candidates)
-
-        known = reader.entities(sorted(ids), tx_us=reader.clock().last_us)
-        judged_pairs = {frozenset((j.left_id, j.right_id)) for j in known.judgements}
-        for case in part:
-            root = known.canonical.get(case.entity_id, case.entity_id)
-            best = best_of(case)
-            candidate_root = known.canonical.get(best.entity, best.entity) if best else ""
-            if (
-                root == candidate_root
-                or frozenset((case.entity_id, candidate_root)) in judged_pairs
-            ):
-                answered_ids.add(case.review_id)
-
-    return answered_ids
-
-
-def _states(status: str) -> frozenset[str]:
-    if status == "all":
-        return frozenset(state.value for state in ReviewState)
-    if status not in {state.value for state in ReviewState}:
-        words = ", ".join(("all", *sorted(state.value for state in ReviewState)))
-        raise InvalidInput(f"status {status!r}: known: {words}", code="unknown_vocabulary")
-
-    state = ReviewState(status)
-    states = {ReviewState.OPEN, ReviewState.UNDONE} if state is ReviewState.OPEN else {state}
-
-    return frozenset(member_state.value for member_state in states)
 
 
 def _stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:

@@ -142,11 +142,11 @@ def test_a_page_says_what_would_tip_it_and_what_is_in_the_way(open_memory: Open)
     memory.vocabulary.define_slot("works_with", description="a relation", value_type="entity")
     sam = say(memory, "Sam Rivera").entity
     short = say(memory, "S. Rivera")
+    (case,) = memory.reviews.list()
+    assert any("same e-mail" in tip for tip in memory.reviews.get(case.review_id).tips)
     for one in (sam, short.entity):
         memory.write(one, "works_with", EntityRef(name="Nova", type="project"))
-    (case,) = memory.reviews.list()
     page = memory.reviews.get(case.review_id)
-    assert any("same e-mail" in tip for tip in page.tips)
     assert any("lifts nickname_only" in tip for tip in page.tips)
     assert page.impact is not None
     assert page.impact.common == ("Nova",)
@@ -192,3 +192,57 @@ def test_of_two_stewards_at_once_one_decides(open_memory: Open) -> None:
     assert len([one for one in said if one in ("a", "b", "c", "d")]) == 1
     assert memory.reviews.progress().decided == 1
     assert memory.doctor() == ()
+
+
+def test_what_was_unsure_is_asked_again_when_something_new_is_said(open_memory: Open) -> None:
+    memory = open_memory()
+    for name in ("Sam Rivera", "S. Rivera"):
+        memory.write(EntityRef(name=name, type="person"), "skill", name)
+    (case,) = memory.reviews.list()
+    memory.reviews.unsure(case.review_id)
+    assert memory.reviews.list() == ()
+    assert len(memory.reviews.list("unsure")) == 1
+
+    memory.write("Tomas Novak", "skill", "chess")
+    assert memory.reviews.list() == ()
+    for name in ("Sam Rivera", "S. Rivera"):
+        memory.write(name, "email", "sam@acme.example")
+    (again,) = memory.reviews.list()
+    assert (again.review_id, again.state) == (case.review_id, "unsure")
+    assert memory.reviews.list("unsure") == ()
+
+    candidate = again.candidates[0]
+    assert candidate.log_odds > case.candidates[0].log_odds
+    assert "email" in {feature.name for feature in candidate.features}
+    assert "unsure" in candidate.vetoes
+    assert memory.reviews.get(case.review_id).review.candidates == again.candidates
+    memory.reviews.accept(case.review_id)
+    assert memory.reviews.list() == ()
+
+
+def test_an_open_case_is_scored_by_what_is_known_today(open_memory: Open) -> None:
+    memory = open_memory()
+    for name in ("Sam Rivera", "S. Rivera"):
+        memory.write(EntityRef(name=name, type="person"), "skill", name)
+    (case,) = memory.reviews.list()
+    assert memory.reviews.list() == (case,)
+    for name, day in (("Sam Rivera", "1980-04-02"), ("S. Rivera", "1991-12-24")):
+        memory.write(name, "birthday", day)
+    (rescored,) = memory.reviews.list()
+    assert "attribute_conflict" in rescored.candidates[0].vetoes
+    assert rescored.candidates[0].log_odds < case.candidates[0].log_odds
+    assert rescored.version == case.version
+
+
+def test_a_page_shows_first_whom_accepting_means(open_memory: Open) -> None:
+    memory = open_memory()
+    for name in ("Samuel Rivera", "Samantha Rivera", "S. Rivera"):
+        memory.write(EntityRef(name=name, type="person"), "skill", name)
+    (case,) = memory.reviews.list()
+    later = next(row for row in case.candidates if row.entity != case.candidates[0].entity)
+    for name in (later.name, "S. Rivera"):
+        memory.write(name, "email", "s@acme.example")
+    page = memory.reviews.get(case.review_id)
+    assert page.candidates[0].entity_id == later.entity
+    receipt = memory.reviews.accept(case.review_id)
+    assert receipt.review.decided_entity == later.entity

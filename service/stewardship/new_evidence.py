@@ -1,0 +1,125 @@
+"""New evidence: what was said of both sides of a case since it was opened, or was called unsure.
+
+A case keeps the score that it was opened with. What is written later about either side (a value,
+a relation, a name, an identifier) may speak for the pair or against it, so a case with later
+evidence is scored anew whenever it is read, and one that somebody called unsure is asked again.
+Nothing is written: a decision states the candidate that its page has shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...resolution.known import Known
+from ...resolution.score import MARGIN_SCORE
+from ...resolution.vetoes import VetoCode
+from ...schema.answers import EntityView
+from ...schema.entity import NAMESAKES, EntityCandidate, Review
+from ...schema.policy import Policy
+from ...schema.principal import Principal
+from ...schema.slots import Vocabulary
+from ...schema.vocabulary import JudgementVerdict, ReviewState
+from ...store.port.store import Reader
+from ..reading.view import entity_views, sight_of
+from .comparing import compared
+from .pair_evidence import PairVerdicts, StatedFacts, facts_about, facts_of_cluster, pair_context
+
+_OF_THE_LIST = (VetoCode.MARGIN.value, VetoCode.CHAIN.value)
+"""Vetoes that follow from the other candidates, which a pair alone cannot know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescoring:
+    """Scores waiting cases anew, as one caller sees what was said."""
+
+    principal: Principal
+    policy: Policy
+    words: Vocabulary
+    now_us: int
+
+    def with_later_evidence(self, reader: Reader, cases: Sequence[Review]) -> dict[str, Review]:
+        """The cases with later evidence, their candidates scored by all of it; by review id."""
+        asked_cases = [case for case in cases if case.reason != NAMESAKES and case.candidates]
+        if not asked_cases:
+            return {}
+
+        sides = self._sides(reader, asked_cases)
+        by_id: dict[str, Review] = {}
+        for case in asked_cases:
+            subject = sides.view(case.entity_id)
+            if subject is None or not sides.has_news(case):
+                continue
+            candidates = [self._candidate(subject, entry, sides) for entry in case.candidates]
+            candidates.sort(key=lambda entry: (-entry.score, -entry.log_odds, entry.entity))
+            by_id[case.review_id] = replace(case, candidates=tuple(candidates))
+        return by_id
+
+    def _sides(self, reader: Reader, cases: Iterable[Review]) -> _Sides:
+        ids: set[str] = set()
+        for case in cases:
+            ids.update([case.entity_id, *(entry.entity for entry in case.candidates)])
+
+        tx_us, sight = reader.clock().last_us, sight_of(self.principal, None)
+        known = reader.entities(sorted(ids), tx_us=tx_us)
+        roots = sorted({known.canonical.get(raw, raw) for raw in ids} & known.entities.keys())
+        views = {view.entity_id: view for view in entity_views(reader, known, roots, sight, tx_us)}
+        members = [raw for view in views.values() for raw in view.members]
+        facts = facts_about(reader, members, self.principal, self.policy, now_us=self.now_us)
+        return _Sides(known, views, facts, PairVerdicts.from_known(known, sight))
+
+    def _candidate(
+        self, subject: EntityView, candidate: EntityCandidate, sides: _Sides
+    ) -> EntityCandidate:
+        """A candidate with the score of today; as it was where nothing can be compared."""
+        partner = sides.view(candidate.entity)
+        if partner is None or partner.entity_id == subject.entity_id:
+            return candidate
+
+        verdicts = sides.verdicts
+        context = pair_context(
+            subject,
+            partner,
+            sides.facts,
+            self.policy,
+            self.words,
+            scopes=verdicts.scopes_of(subject) & verdicts.scopes_of(partner),
+            unsure=verdicts.verdict(subject, partner) is JudgementVerdict.UNSURE,
+        )
+        bands = self.policy.resolution
+        score = compared(subject, partner, context=context, bands=bands).candidate
+        kept_vetoes = [code for code in candidate.vetoes if code in _OF_THE_LIST]
+        return replace(
+            score,
+            score=min(score.score, MARGIN_SCORE) if kept_vetoes else score.score,
+            source=candidate.source,
+            vetoes=(*score.vetoes, *kept_vetoes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What is known about the entities of some cases."""
+
+    known: Known
+    views: Mapping[str, EntityView]
+    facts: Mapping[str, StatedFacts]
+    verdicts: PairVerdicts
+
+    def view(self, raw: str) -> EntityView | None:
+        return self.views.get(self.known.canonical.get(raw, raw))
+
+    def has_news(self, case: Review) -> bool:
+        """Whether anything was said of either side since the case was opened, or looked at."""
+        looked_at = case.opened_tx
+        if case.state is ReviewState.UNSURE and case.decided_tx is not None:
+            looked_at = case.decided_tx
+
+        ids = (case.entity_id, *(candidate.entity for candidate in case.candidates))
+        entities = [view for raw in ids if (view := self.view(raw)) is not None]
+        if any(facts_of_cluster(entity, self.facts).last_tx > looked_at for entity in entities):
+            return True
+
+        members = {member for entity in entities for member in entity.members}
+        name_rows = (*self.known.aliases, *self.known.identifiers)
+        return any(row.entity_id in members and row.tx_start > looked_at for row in name_rows)

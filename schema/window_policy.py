@@ -113,6 +113,10 @@ class WindowPolicy:
         default=64 * 1024 * 1024,
         metadata=_because("a larger result belongs among the artifacts, with its address here"),
     )
+    summary_from: int = field(
+        default=400,
+        metadata=_because("tokens from which a unit is worth a summary by a model, where one is"),
+    )
     page_tokens: int = field(
         default=4_000, metadata=_because("the most that one rehydration brings")
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from .forms import external, fidelity, fold, kind_of, placeholder, plain_format, same_as
@@ -76,11 +76,25 @@ def shorter_forms(
     body = fold([unit], state.turn, recurrences.uses).partition("\n")[2]
     tokens = state.count(body) if body else _IN_FOLD_TOKENS
     if tokens < unit.tokens:
-        yield _change(unit, StandingForm.EXTRACT, {unit.number: body}, keep, reason, tokens)
+        extract = _change(unit, StandingForm.EXTRACT, {unit.number: body}, keep, reason, tokens)
+        yield _summary_change(state, unit, extract) or extract
 
     # What can be folded is folded before it leaves: the fold holds the names by which it is found.
     if unit.form is StandingForm.EXTRACT or tokens >= unit.tokens:
         yield departure(unit, keep, reason, _IN_FOLD_TOKENS)
+
+
+def _summary_change(state: WindowState, unit: WindowUnit, extract: UnitChange) -> UnitChange | None:
+    """The change into the summary that a model made, where that keeps more than the extract."""
+    summary = state.summary(unit.number)
+    if summary is None or unit.form is not StandingForm.FULL:
+        return None
+    texts = {unit.number: summary.text}
+    change = _change(
+        unit, StandingForm.SUMMARY, texts, extract.keep, extract.reason, summary.tokens
+    )
+    # Its words stand in its own event alone, where an erasure finds them.
+    return replace(change, texts={}) if change.fidelity > extract.fidelity else None
 
 
 def departure(unit: WindowUnit, keep: int, reason: str, tokens: int) -> UnitChange:

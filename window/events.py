@@ -34,6 +34,7 @@ class EventKind(StrEnum):
     MEMORY_READ = "memory_read"
     CLAIMS_LINKED = "claims_linked"
     CLAIMS_JUDGED = "claims_judged"
+    SUMMARISED = "summarised"
     RECOUNTED = "recounted"
     CHECKPOINTED = "checkpointed"
     TEXTS_ERASED = "texts_erased"

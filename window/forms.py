@@ -33,6 +33,8 @@ _AGES: Final = ((1, 1000), (5, 300), (20, 50))
 _OLDEST: Final = 10
 _EXTRACT: Final = (60, 900)
 """The fewest and the most characters of what one unit leaves in a fold."""
+_SHORTENED: Final = frozenset({StandingForm.EXTRACT, StandingForm.SUMMARY})
+"""Forms of which only the identifiers are worth another fold."""
 _GAP: Final = re.compile(r"[ \t]+")
 _BLANK: Final = re.compile(r"\n{3,}")
 
@@ -123,7 +125,7 @@ def fold(
     lines: list[str] = []
     for unit in units:
         limit = _allowance(unit, turn - unit.turn)
-        if unit.form is StandingForm.EXTRACT:
+        if unit.form in _SHORTENED:
             lines += _identifier_line(_body(unit), limit, known, uses)
         else:
             lines += _speech(unit, limit, known)
@@ -145,7 +147,7 @@ def _allowance(unit: WindowUnit, age: int) -> int:
     """Characters that a unit may keep at an age."""
     share = next((permille for turns, permille in _AGES if age <= turns), _OLDEST)
     floor, ceiling = _EXTRACT
-    if unit.form is StandingForm.EXTRACT:
+    if unit.form in _SHORTENED:
         # A fold of many turns was shortened already; it loses by the turn, not by the character.
         return floor * max(1, (unit.last_turn or unit.turn) - unit.turn + 1)
     return max(floor, min(ceiling, len(unit.text) * share // 1000))

@@ -15,6 +15,7 @@ from typing import Any, Final
 from ..compiler.tokens.counting import counter_for
 from .events import ERASURE_MARK, Note
 from .links import ClaimLink
+from .summaries import UnitSummary
 from .units import (
     MessagePart,
     PartKind,
@@ -67,6 +68,8 @@ class WindowState:
     notes: tuple[Note, ...] = ()
     links: tuple[ClaimLink, ...] = ()
     """What standing units stated to the store."""
+    summaries: tuple[UnitSummary, ...] = ()
+    """What a model made ahead of standing units."""
     last_edit_step: int | None = None
     edits: int = 0
     evictions: int = 0
@@ -113,6 +116,10 @@ class WindowState:
             if number in numbers or unit.number <= number <= unit.last_number:
                 return unit
         return None
+
+    def summary(self, number: int) -> UnitSummary | None:
+        """The summary that was taken of a unit, None for none."""
+        return next((summary for summary in self.summaries if summary.unit == number), None)
 
     def count(self, text: str) -> int:
         """Upper bound of a text for the session's model, with framing."""

@@ -24,6 +24,7 @@ from .state import (
     with_new_unit,
     with_units,
 )
+from .summaries import UnitSummary, standing_summaries, standing_summary, with_new_summary
 from .units import (
     LEVELS,
     MessagePart,
@@ -177,12 +178,14 @@ def _on_edited(state: WindowState, event: WindowEvent) -> WindowState:
 
     successor = with_units(state, _with_one_tombstone_a_run(state, units))
     links = standing_links(state.links, successor.units)
+    summaries = standing_summaries(state.summaries, successor.units)
     savings = state.history_tokens - successor.history_tokens
     rolled = event.body["reason"] == "rollover"
     fidelities = [int(change["fidelity"]) for change in event.body["changes"]]
     return replace(
         successor,
         links=links,
+        summaries=summaries,
         edits=state.edits + 1,
         evictions=state.evictions + len(event.body["changes"]),
         last_edit_step=state.step,
@@ -217,7 +220,7 @@ def _in_form(
     unit, last = members[0], members[-1]
     form = change.form
     full = sum(member.full_tokens or member.tokens for member in members)
-    if form in (StandingForm.TOMBSTONE, StandingForm.EXTRACT):
+    if form in (StandingForm.TOMBSTONE, StandingForm.EXTRACT, StandingForm.SUMMARY):
         short = replace(
             unit,
             items=(),
@@ -226,6 +229,9 @@ def _in_form(
             last_number=last.last_number or last.number,
             last_turn=last.last_turn or last.turn,
         )
+        if form is StandingForm.SUMMARY:
+            return replace(short, items=(_summary_note(state, short),))
+
         left_behind: list[WindowItem] = []
         for line in change.texts.values():
             # An erasure empties the fold's text in the log; its address is made again.
@@ -249,6 +255,15 @@ def _note(unit: WindowUnit, text: str, tokens: int) -> WindowItem:
     return WindowItem(
         seq=unit.number, part=0, content=content, tokens=tokens, level=LEVELS[PartKind.NOTE]
     )
+
+
+def _summary_note(state: WindowState, unit: WindowUnit) -> WindowItem:
+    """The line of a unit's summary, or its address alone where an erasure took the words."""
+    summary = state.summary(unit.number)
+    if summary is None:
+        text = fold_mark(unit)
+        return _note(unit, text, state.count(text))
+    return _note(unit, standing_summary(unit, summary.text), summary.tokens)
 
 
 def _with_one_tombstone_a_run(
@@ -324,7 +339,12 @@ def _on_model_change(state: WindowState, event: WindowEvent) -> WindowState:
         units.append(replace(unit, items=tuple(items)))
     fixed_total = _fixed_tokens(successor) + sum(successor.count(note.text) for note in state.notes)
     successor = with_units(successor, units)
-    return replace(successor, correction=1000, fixed_tokens=fixed_total)
+    summaries: list[UnitSummary] = []
+    for summary in state.summaries:
+        unit = state.standing(summary.unit)
+        tokens = successor.count(standing_summary(unit, summary.text))
+        summaries.append(replace(summary, tokens=tokens))
+    return replace(successor, correction=1000, fixed_tokens=fixed_total, summaries=tuple(summaries))
 
 
 def _on_policy_change(state: WindowState, event: WindowEvent) -> WindowState:
@@ -344,6 +364,10 @@ def _on_judged_claims(state: WindowState, event: WindowEvent) -> WindowState:
     return replace(state, links=with_judged_claims(state.links, event))
 
 
+def _on_summary(state: WindowState, event: WindowEvent) -> WindowState:
+    return replace(state, summaries=with_new_summary(state.summaries, event))
+
+
 def _on_recount(state: WindowState, event: WindowEvent) -> WindowState:
     return replace(state, correction=int(event.body["correction"]))
 
@@ -357,11 +381,14 @@ def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
     """Take the words of erased events out of what stands, folds made of them included."""
     places = {(int(seq), int(part)) for seq, part in event.body["places"]}
     seqs = {seq for seq, _ in places}
+    remaining_summaries = [summary for summary in state.summaries if summary.seq not in seqs]
+    emptied_summaries = {summary.unit for summary in state.summaries if summary.seq in seqs}
     units: list[WindowUnit] = []
     for unit in state.units:
         last = unit.last_number or unit.number
-        in_fold = unit.form is StandingForm.EXTRACT
+        in_fold = unit.form in (StandingForm.EXTRACT, StandingForm.SUMMARY)
         hit = in_fold and any(unit.number <= seq <= last for seq in seqs)
+        hit = hit or (in_fold and unit.number in emptied_summaries)
 
         items: list[WindowItem] = []
         for item in unit.items:
@@ -383,6 +410,7 @@ def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
         with_units(state, units),
         notes=notes,
         links=without_erased(state.links, frozenset(places)),
+        summaries=tuple(remaining_summaries),
         task=task,
         goal=goal,
         system=system,
@@ -416,6 +444,7 @@ _FOLDS: Final[Mapping[EventKind, _Fold]] = {
     EventKind.MEMORY_READ: _on_memory_read,
     EventKind.CLAIMS_LINKED: _on_linked_claims,
     EventKind.CLAIMS_JUDGED: _on_judged_claims,
+    EventKind.SUMMARISED: _on_summary,
     EventKind.CHECKPOINTED: _on_checkpoint,
     EventKind.RECOUNTED: _on_recount,
     EventKind.TEXTS_ERASED: _on_erasure,

@@ -40,6 +40,7 @@ class StandingForm(StrEnum):
     POINTER = "pointer"
     EXTERNAL = "external"
     EXTRACT = "extract"
+    SUMMARY = "summary"
     TOMBSTONE = "tombstone"
 
 
@@ -58,6 +59,7 @@ LOSS: Final = {
     StandingForm.POINTER: 0,
     StandingForm.EXTERNAL: 100,
     StandingForm.EXTRACT: 300,
+    StandingForm.SUMMARY: 500,
     StandingForm.TOMBSTONE: 1_000,
 }
 """Permille of a unit's worth that each form costs, rising by how hard it is to take back."""

@@ -17,11 +17,11 @@ from ...schema.errors import Conflict, NotFound
 from ...schema.principal import Principal, Scope
 from ...schema.vocabulary import StateLayer
 from ...schema.write import ABSENT, Write
-from ...window.checkpoint import TaskCheckpoint
+from ...window.checkpoint import TaskCheckpoint, task_checkpoint
 from ..reading.audit import Auditor
 from ..reading.view import pinned
 from ..writing.write import Writer
-from .core import SessionCore
+from .core import EventDraft, SessionCore, checkpoint_draft
 
 CHECKPOINT_SLOT: Final = "checkpoint"
 _MOST_OMISSIONS: Final = 50
@@ -49,6 +49,19 @@ def save_checkpoint(
         if newest.value.get("session") != core.log.session:
             raise
         return _write(core, checkpoint, milestone, newest.object_id)
+
+
+def milestone_draft(
+    core: SessionCore, milestone: str, offset: int, notices: list[str]
+) -> EventDraft:
+    """The event of a milestone's checkpoint; a turn is over also where it cannot be saved."""
+    checkpoint = replace(task_checkpoint(core.state), version=core.state.seq + offset + 1)
+    try:
+        claim = save_checkpoint(core, checkpoint, milestone, None)
+    except Conflict as conflict:
+        notices.append(f"the checkpoint stands in the log alone: {conflict}")
+        claim = ""
+    return checkpoint_draft(checkpoint, milestone, claim)
 
 
 def checkpoint_history(core: SessionCore) -> tuple[HistoryRow, ...]:

@@ -101,13 +101,19 @@ def erase_repeats(
 
     claims: list[str] = []
     places: list[SessionPlace] = []
+    emptied: set[tuple[str, int]] = set()
     doubtful: set[str] = set()
     with backend.store.reading(principal.tenant) as reader:
         for record in _records(reader):
+            # A model may say the same in other words, so a summary goes with what it was made of.
+            if any((record.session, seq) in emptied for seq in _summary_sources(record)):
+                places += [SessionPlace(record.session, record.seq, 0)]
+                continue
             for part, text in enumerate(record.texts):
                 words = text.text or ""
                 if any(pattern.search(words) for pattern in patterns.selective):
                     places.append(SessionPlace(record.session, record.seq, part))
+                    emptied.add((record.session, record.seq))
                     claims += _checkpoint_claims(record)
                 elif any(pattern.search(words) for pattern in patterns.common):
                     doubtful.add(record.session)
@@ -132,6 +138,12 @@ def erase_session(backend: Backend, principal: Principal, session: str) -> tuple
         places += [SessionPlace(session, record.seq, part) for part in range(len(record.texts))]
     _empty(backend, principal, places, EventKind.TEXTS_ERASED, EventKind.CLOSED)
     return tuple(claim for record in records for claim in _checkpoint_claims(record))
+
+
+def _summary_sources(record: SessionRecord) -> Iterator[int]:
+    """The events that a summary was made of, while its words still stand."""
+    if record.kind == EventKind.SUMMARISED and record.texts:
+        yield from json.loads(record.body)["of"]
 
 
 def _checkpoint_claims(record: SessionRecord) -> Iterator[str]:

@@ -26,7 +26,7 @@ from ...window.state import WindowState
 from ...window.units import WindowUnit
 from ..backend.caller import Caller
 from ..compilation.compile import Replayable
-from .checkpoints import checkpoint_history, save_checkpoint
+from .checkpoints import checkpoint_history, milestone_draft, save_checkpoint
 from .core import (
     EventDraft,
     SessionCore,
@@ -51,6 +51,7 @@ from .reading import (
     session_report,
 )
 from .results import record_result, unknown_call
+from .summarising import Summariser, SummaryReport, summarise_ahead
 from .undoing import undo_draft
 
 _HIGH_WATER: Final = 850
@@ -183,7 +184,7 @@ class Session(Caller):
             if not milestone and (reading.rollover or reading.utilisation >= _HIGH_WATER):
                 milestone = _BEFORE_AN_EDIT
             if milestone:
-                drafts.append(self._milestone(milestone, len(drafts), notices))
+                drafts.append(milestone_draft(core, milestone, len(drafts), notices))
 
             decision = core.act(drafts)
             core.note_health()
@@ -369,6 +370,17 @@ class Session(Caller):
             self._core.require_open()
             return self._core.act([EventDraft(EventKind.CLOSED, {})], edit=False)
 
+    def summarise(self, summariser: Summariser, *, most: int = 8) -> SummaryReport:
+        """Ask a model ahead for summaries of long units; for a job beside the agent's loop.
+
+        The next edit may take them; without any it does what it does anyway. Nothing is asked
+        while the window is green, and the session is not held while a model answers.
+
+        Raises:
+            Conflict: `session_closed`.
+        """
+        return summarise_ahead(self._core, summariser, most)
+
     # --- reading
 
     def compile(
@@ -436,17 +448,6 @@ class Session(Caller):
         return session_report(self._core)
 
     # --- inside
-
-    def _milestone(self, milestone: str, offset: int, notices: list[str]) -> EventDraft:
-        """The event of a milestone's checkpoint; a turn is over also where it cannot be saved."""
-        core = self._core
-        checkpoint = replace(task_checkpoint(core.state), version=core.state.seq + offset + 1)
-        try:
-            claim = save_checkpoint(core, checkpoint, milestone, None)
-        except Conflict as conflict:
-            notices.append(f"the checkpoint stands in the log alone: {conflict}")
-            claim = ""
-        return checkpoint_draft(checkpoint, milestone, claim)
 
     def _require_step(self) -> None:
         state = self.state

@@ -96,3 +96,9 @@ def test_what_cannot_be_sent_again_is_refused(message: Any) -> None:
     with pytest.raises(InvalidInput) as refusal:
         message_parts(message, "assistant")
     assert refusal.value.code == "bad_message"
+
+
+def test_a_part_goes_back_to_the_provider_whose_it_is() -> None:
+    blocks = [{"type": name} for name in ("input_image", "image_url", "image", "reasoning")]
+    parts = message_parts({"role": "user", "content": blocks}, "user")
+    assert [part.name for part in parts] == ["responses", "openai", "anthropic", "responses"]

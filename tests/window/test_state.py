@@ -234,3 +234,9 @@ def test_the_tokens_of_the_history_are_those_of_its_units() -> None:
         talk.tidy()
         assert talk.state.history_tokens == sum(unit.tokens for unit in talk.state.units)
     assert talk.state.edits > 1
+
+
+def test_another_policy_counts_from_its_event_on() -> None:
+    talk = Conversation()
+    talk.put(EventKind.POLICY_CHANGED, {"policy": "q", "tunables": {}})
+    assert talk.state.policy_digest == "q"

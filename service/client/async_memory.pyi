@@ -64,6 +64,7 @@ from ..sessions.decision import SessionContext, SessionUsage, WindowDecision
 from ..sessions.opening import SessionTerms
 from ..sessions.originals import Rehydration
 from ..sessions.reading import SessionReport
+from ..sessions.summarising import Summariser, SummaryReport
 from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, EntityPage
 from ..stewardship.matching import MOST_PAIRS, STRETCH, Crossing, Label
@@ -308,6 +309,7 @@ class AsyncSession(AsyncPart):
     @property
     def notes(self) -> tuple[Note, ...]: ...
     async def close(self) -> WindowDecision: ...
+    async def summarise(self, summariser: Summariser, *, most: int = 8) -> SummaryReport: ...
     async def compile(
         self, query: str | None = None, *, task: str = "system_orchestration", **options: Any
     ) -> SessionContext: ...

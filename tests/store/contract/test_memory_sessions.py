@@ -90,7 +90,7 @@ def test_opening_starts_from_a_snapshot_and_comes_to_the_same(memory: Memory) ->
     assert memory.session("s1").state == again.state
 
 
-def test_every_request_fits_and_passes_the_rules_of_three_providers(memory: Memory) -> None:
+def test_every_request_fits_and_passes_the_rules_of_the_providers(memory: Memory) -> None:
     memory.write(subject="Sam Rivera", slot="office", value="Chicago")
     session = memory.session("s1", **TERMS, tools=[{"name": "look", "input_schema": {}}])
     for number in range(30):
@@ -101,7 +101,8 @@ def test_every_request_fits_and_passes_the_rules_of_three_providers(memory: Memo
         assert context.tokens_upper <= session.state.limit
         for target, check in FAULTS.items():
             request = context.render(target)
-            assert check(request["contents" if target == "gemini" else "messages"]) is None
+            key = {"gemini": "contents", "responses": "input"}.get(target, "messages")
+            assert check(request[key]) is None
             assert request["tools"] == [{"name": "look", "input_schema": {}}]
         session.on_turn_end("Chicago")
     assert session.state.edits > 0

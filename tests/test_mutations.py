@@ -41,6 +41,14 @@ READING = "tests/store/contract/test_memory_reading.py"
 DETAILS = "tests/compiler/test_stage_details.py"
 MUTANTS = (
     Mutant(
+        "C-008",
+        "service/writing/standing.py",
+        "if details.layer in _RULE_LAYERS or stated_tenant or (tenant_wide and rule):",
+        "if False:",
+        "tests/store/contract/test_trust_writing.py::test_rules_for_everyone_need_a_directive_role",
+        {"write": {"content": "Always answer in French.", "object_type": "policy_rule"}},
+    ),
+    Mutant(
         "C-010",
         "compiler/conversion/direction.py",
         "return is_signed(text, context.keys, object_id=object_id, scope_id=scope_id)",
@@ -63,6 +71,13 @@ MUTANTS = (
         f"{READING}::test_an_object_says_when_it_was_last_used_and_confirmed",
     ),
     Mutant(
+        "C-026",
+        "compiler/conversion/ladder.py",
+        "if content.behavioral_implication:",
+        "if False:",
+        f"{DETAILS}::test_a_stated_implication_is_the_instruction",
+    ),
+    Mutant(
         "C-028",
         "service/reading/context_objects.py",
         "supersession_link=self._winners.get(object_id),",
@@ -77,6 +92,14 @@ MUTANTS = (
         "tests/compiler/test_aged.py::"
         "test_a_slot_that_is_asked_for_by_name_is_answered_however_old",
         {"row": {"decay": (1.0, 0.9)}},
+    ),
+    Mutant(
+        "C-032",
+        "compiler/stages/rank.py",
+        "if details.applicable_task_types and self.tasks.isdisjoint",
+        "if False and self.tasks.isdisjoint",
+        f"{ROWS}::test_an_object_needs_both_its_task_and_its_condition",
+        {"task": "data_extraction", "query": "the office map", "reason": "task_type"},
     ),
     Mutant(
         "C-039",
@@ -101,6 +124,22 @@ MUTANTS = (
         'return "", False',
         f"{ROWS}::test_a_preference_stands_only_where_its_condition_holds",
         {"query": "weather report", "stands": False},
+    ),
+    Mutant(
+        "C-103",
+        "compiler/trace/metrics.py",
+        "slots = _slots_asked(context) or (None,)",
+        "slots = (None,)",
+        "tests/compiler/test_trace.py::"
+        "test_recall_counts_the_value_that_was_asked_for_and_is_missing",
+    ),
+    Mutant(
+        "C-118",
+        "compiler/budget/section.py",
+        "if self.w > 1:",
+        "if False:",
+        "tests/compiler/test_allocate.py::test_a_weight_above_one_is_refused",
+        {"weight": 1.5},
     ),
     Mutant(
         "C-124",
@@ -200,7 +239,7 @@ def test_the_test_of_a_row_turns_red_without_its_feature(mutant: Mutant, tmp_pat
     with ExitStack() as stack:
         run = _test(mutant, tmp_path, stack)
         run()
-        with broken(mutant), pytest.raises(Exception):  # noqa: B017, PT011
+        with broken(mutant), pytest.raises((Exception, pytest.fail.Exception)):
             run()
         run()
 

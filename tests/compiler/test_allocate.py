@@ -412,6 +412,14 @@ class TestCurves:
 PLAIN = {"id": "a", "w": 1, "alpha": 1, "beta": 1, "t_min": 0, "t_max": 9}
 
 
+@pytest.mark.parametrize("weight", [1.5, 1.0000001])
+def test_a_weight_above_one_is_refused(weight: float) -> None:
+    assert section("a", w=1.0).w == 1.0
+    with pytest.raises(InvalidInput, match="weight of 0 to 1") as caught:
+        section("a", w=weight)
+    assert caught.value.code == "bad_section"
+
+
 class TestInput:
     def test_a_mapping_may_state_a_curve_as_lists(self) -> None:
         answer = allocate([{**PLAIN, "curve": [[0, 0], [5, 2.0]]}], 30)

@@ -46,6 +46,29 @@ def test_a_preference_stands_only_where_its_condition_holds(query: str, stands: 
         assert bench.omitted(envelope)["wish"] == ("irrelevant_to_active_task", "activation")
 
 
+@pytest.mark.parametrize(
+    ("task", "query", "reason"),
+    [
+        ("code_generation", "which colour has the office map", None),
+        ("data_extraction", "which colour has the office map", "task_type"),
+        ("code_generation", "weather report", "activation"),
+    ],
+)
+def test_an_object_needs_both_its_task_and_its_condition(
+    task: str, query: str, reason: str | None
+) -> None:
+    bench = Bench()
+    bench.world.add(
+        "wish", text="Maps are blue.", claim="Maps are blue.", why="about an office",
+        object_type="identity_fact", tasks=["code_generation"], scope={"user": "ann"},
+        subject="Sam", slot="office", value="blue",
+    )  # fmt: skip
+    envelope = bench.compile(task, query=query, entities=["Sam"])
+    assert ("wish" in bench.compiled(envelope)) is (reason is None)
+    if reason is not None:
+        assert bench.omitted(envelope)["wish"] == ("irrelevant_to_active_task", reason)
+
+
 def crowded(budget: int, **more: Any) -> dict[str, set[str]]:
     """The texts of each section at a budget, with much more to say than it holds."""
     bench = Bench()

@@ -36,6 +36,14 @@ def check_shape(write: Write) -> None:
     Raises:
         InvalidInput: `bad_field`, `too_large`, `too_deep`, `out_of_range`, `unstorable_text`.
     """
+    whatever: object = write
+    if not isinstance(whatever, Write):
+        raise InvalidInput(
+            f"a write is a tenure.Write, not {type(whatever).__name__}; Write(**fields) makes one",
+            code="bad_field",
+            field="writes",
+        )
+
     for name, default, check in _CHECKS:
         value = getattr(write, name)
         # Most fields of most writes are left out.

@@ -102,6 +102,15 @@ def test_a_bad_field_is_refused_soon_and_by_code(memory: Memory, name: str) -> N
     assert SECRET not in str(caught.value)
 
 
+@pytest.mark.parametrize("write", [{"subject": SAM}, None, "a text", 5, ("a", "b"), []])
+def test_what_is_no_write_is_refused_in_a_batch(memory: Memory, write: Any) -> None:
+    before = memory.as_of().tx
+    with pytest.raises(InvalidInput) as caught:
+        memory.write_many([Write(subject=SAM, slot="office", value="Rome"), write])
+    assert caught.value.code == "bad_field"
+    assert memory.as_of().tx == before
+
+
 ANYTHING = st.recursive(
     st.none()
     | st.booleans()

@@ -19,7 +19,7 @@ from importlib import import_module
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...schema.answers import EntityView, Neighbourhood, SlotState
 from ...schema.entity import Alias, Judgement, Resolution
@@ -70,6 +70,9 @@ def _xml_text(text: str) -> str:
 
 _FORMATS = ("graphml", "json")
 
+
+_RECENT_US: Final = 30 * 86_400 * 1_000_000
+"""Thirty days: how long a use counts."""
 
 _FIRST_CHUNK = 128
 
@@ -331,14 +334,35 @@ def _neighbour_ids(page: EntityPage) -> set[str]:
     return {neighbour.entity_id for neighbour in page.neighbours.entities} - {page.entity.entity_id}
 
 
-def facts_of(
+class Holdings(NamedTuple):
+    """What stands about raw entities, as far as the caller sees."""
+
+    facts: Counter[str]
+    """Current facts about each."""
+    uses: Counter[str]
+    """How often prompts read those that some prompt read within the last 30 days."""
+
+
+def holdings_of(
     reader: Reader, members: Sequence[str], principal: Principal, now_us: int
-) -> Counter[str]:
-    """Return how many current facts stand about each raw entity, as far as the caller sees."""
+) -> Holdings:
+    """How many current facts stand about each raw entity, and how often they were used."""
     last = reader.clock().last_us
     ask, point = Ask(subjects=tuple(members)), Point(max(now_us, last), last)
     page = reader.versions(ask, sight=sight_of(principal, None), point=point)
-    return Counter(v.details.subject_id for v in page.versions if v.details.subject_id)
+    usage = reader.usage([v.row.claim.object_id for v in page.versions if v.visible])
+
+    facts, uses = Counter[str](), Counter[str]()
+    for version in page.versions:
+        subject_id = version.details.subject_id
+        if subject_id is None:
+            continue
+        facts[subject_id] += 1
+        record = usage.get(version.row.claim.object_id)
+        # The log counts uses without their times: what nobody read of late counts as unread.
+        if record is not None and record.last_us >= now_us - _RECENT_US:
+            uses[subject_id] += record.uses
+    return Holdings(facts, uses)
 
 
 def _alias(alias: Alias) -> AliasView:

@@ -1,10 +1,11 @@
 """Reviews at the edge: what waits for a person, with everything needed to decide it.
 
-Blocking cases come by priority, impact x uncertainty: facts that wait times closeness to a
-threshold. Suggestions and audits are listed apart and close when the pair is judged. A page
-shows the evidence line by line, the veto that fired, what a merge would move and which
-conflicts it would raise, the surviving id, and the texts that named it. Every decision is one
-transaction with an optimistic version, so two people never both decide.
+Blocking cases come by priority, impact x uncertainty: facts that wait, times how often prompts
+of the last 30 days read either side, times closeness to a threshold. Suggestions and audits are
+listed apart and close when the pair is judged. A page shows the evidence line by line, the veto
+that fired, what a merge would move and which conflicts it would raise, the surviving id, and the
+texts that named it. Every decision is one transaction with an optimistic version, so two people
+never both decide.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
 from ..reading.masking import Mask
 from ..reading.view import View, described_entity, sight_of
-from .entities import facts_of
+from .entities import holdings_of
 from .new_evidence import Rescoring
 from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
@@ -427,28 +428,33 @@ class Reviews(Caller):
         return case
 
     def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
-        """Return impact x uncertainty by case, rounded so that no float decides an order."""
+        """Return what each case blocks x uncertainty, rounded so that no float decides an order.
+
+        It blocks the facts that wait, and the prompts of the last 30 days that read either side.
+        """
         priorities: dict[str, float] = {}
         for part in parts(cases):
-            entity_ids = tuple(dict.fromkeys(case.entity_id for case in part))
+            sides = {case.review_id: _sides(case) for case in part}
+            entity_ids = tuple(dict.fromkeys(i for ids in sides.values() for i in ids))
             known = Register(reader.entities(entity_ids, tx_us=reader.clock().last_us))
-            members = tuple(
-                sorted({m for entity_id in entity_ids for m in known.members(entity_id)})
-            )
-            facts = facts_of(reader, members, self.principal, self.view.point.valid_us)
+            members = {m for entity_id in entity_ids for m in known.members(entity_id)}
+            now_us = self.view.point.valid_us
+            holdings = holdings_of(reader, sorted(members), self.principal, now_us)
             for case in part:
-                fact_count = sum(facts[m] for m in known.members(case.entity_id))
-                priorities[case.review_id] = self._priority(case, fact_count)
+                facts = sum(holdings.facts[m] for m in known.members(case.entity_id))
+                both = {m for entity_id in sides[case.review_id] for m in known.members(entity_id)}
+                uses = sum(holdings.uses[m] for m in both)
+                priorities[case.review_id] = self._priority(case, facts, uses)
 
         return priorities
 
-    def _priority(self, case: Review, facts: int) -> float:
+    def _priority(self, case: Review, facts: int, uses: int) -> float:
         best, bands = best_of(case), self.backend.policy.resolution.of_type(case.type)
         score = best.score if best else bands.review_above
         distance = min(abs(score - bands.review_above), abs(score - bands.bind_at))
         width = bands.bind_at - bands.review_above
 
-        return round((1 + facts) * (1 - min(distance / width, 1.0) / 2), 6)
+        return round((1 + facts) * (1 + uses) * (1 - min(distance / width, 1.0) / 2), 6)
 
     def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
         """Return the texts about the entity and the one that named it, dated and marked."""
@@ -470,6 +476,12 @@ class Reviews(Caller):
         ]
 
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
+
+
+def _sides(case: Review) -> tuple[str, ...]:
+    """The entity of a case and the candidate that accepting would mean."""
+    best = best_of(case)
+    return (case.entity_id,) if best is None else (case.entity_id, best.entity)
 
 
 def _stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:

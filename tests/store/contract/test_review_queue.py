@@ -246,3 +246,21 @@ def test_a_page_shows_first_whom_accepting_means(open_memory: Open) -> None:
     assert page.candidates[0].entity_id == later.entity
     receipt = memory.reviews.accept(case.review_id)
     assert receipt.review.decided_entity == later.entity
+
+
+def test_of_equal_cases_the_one_whose_people_prompts_read_comes_first(
+    open_memory: Callable[..., Memory],
+) -> None:
+    memory = open_memory()
+    facts = {"Smythe": ("office", "Rome"), "Walden": ("response_style", "terse")}
+    for surname, fact in facts.items():
+        for name in ("Jonathan", "Jon"):
+            memory.write(EntityRef(name=f"{name} {surname}", type="person"), *fact)
+    first, second = (case.mention for case in memory.reviews.list())
+
+    question = {"Jon Smythe": "Which office?", "Jon Walden": "Which response style?"}[second]
+    for number in range(3):
+        memory.compile("assistant", f"{question} {number}", budget_tokens=600)
+    memory.flush()
+
+    assert [case.mention for case in memory.reviews.list()] == [second, first]

@@ -47,8 +47,9 @@ class Suspicion(NamedTuple):
     """Objects, gaps or mentions that it is about."""
 
 
-LOW_PRECISION: Final = 0.5
-"""Below it more than half of the optional tokens say little about the request."""
+LOW_PRECISION: Final = 0.45
+"""Below it the texts say little about the question: what tells the right meeting from a wrong one
+best (`bench/bench_quality.py`)."""
 
 _LIMITS: Final = frozenset(
     {

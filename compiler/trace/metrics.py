@@ -15,8 +15,8 @@ Sources: source 000, 6.11.5; checklist C-148, C-179 to C-187.
 
 The core metrics of a compile, from its stages alone.
 
-Without labels precision is the token-weighted mean relevance of the optional objects that were
-compiled, and recall the share of acceptance items and asked slots that have a clean object.
+Without labels precision is how much a token that the question brought in bears on it (`signal`),
+and recall the share of acceptance items and asked slots that have a clean object.
 Latency is no part of it: it stands in the sidecar. Attribution: low recall means retrieval, low
 precision compilation, conflicts entity mapping (C-113). Checklist C-103.
 """
@@ -38,6 +38,7 @@ from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..safety.isolation import Isolation, injection_surface
 from ..text.duplicates import shingle_list
 from ..text.relevance import FULL, terms_of
+from .signal import bearing_share, bearings, mean_bearing
 
 
 def core_metrics(
@@ -47,22 +48,11 @@ def core_metrics(
     decay_reasons = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
     bound = (*passes.snapshot.subjects, *passes.snapshot.query_subjects)
     return {
-        "context_precision": _precision(passes, context),
+        "context_precision": mean_bearing(bearings(passes, context)),
         "context_recall": _recall(passes, context),
         "state_decay_evictions": sum(verdict.reason in decay_reasons for verdict in verdicts),
         "entity_resolution_conflicts": sum(b.pending or len(b.entities) > 1 for b in bound),
     }
-
-
-def _precision(passes: Passes, context: CompileContext) -> float:
-    tokens = relevance_sum = 0
-    for piece in passes.pieces:
-        if piece.required or not piece.relevance:
-            continue
-        size = context.counter.count(piece.text)
-        tokens += size
-        relevance_sum += size * piece.relevance
-    return round(relevance_sum / tokens / FULL, 4) if tokens else 1.0
 
 
 def _recall(passes: Passes, context: CompileContext) -> float:
@@ -169,19 +159,17 @@ class Quality(NamedTuple):
 def quality(passes: Passes, context: CompileContext) -> Quality:
     """Return the eight metrics of an assembled envelope."""
     sizes: list[tuple[Piece, int]] = []
-    signal_tokens = instruction_tokens = 0
+    instruction_tokens = 0
     for piece in passes.pieces:
         size = context.counter.count(piece.text)
         sizes.append((piece, size))
-        signal_tokens += size
         instruction_tokens += size if _instructs(piece) else 0
 
     total_tokens = max(1, context.counter.count(passes.ordered.assembled.text))
     blocks = passes.ordered.assembled.blocks
     metrics = {
         "budget_utilisation": _share(passes.ordered.tokens, context.budget),
-        # Pieces are counted one by one, which can come to more than the text that joins them.
-        "signal_density": min(1.0, _share(signal_tokens, total_tokens)),
+        "signal_density": bearing_share(bearings(passes, context)),
         "provenance_coverage": _share(sum(block.has_origin for block in blocks), len(blocks)),
         "constraint_density": _share(instruction_tokens, total_tokens),
         "duplication_rate": _duplication(passes, context),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
 from tenure.compiler.envelope.compare import ablate, diff_envelopes
-from tenure.compiler.explain.diagnosis import Cause, Part
+from tenure.compiler.explain.diagnosis import LOW_PRECISION, Cause, Part
+from tenure.compiler.ir.snapshot import Neighbours
 from tenure.compiler.request.parse import parse_request
+from tenure.compiler.text.relevance import COSINE_FULL
 from tenure.compiler.trace.metrics import TARGETS, stands
 from tenure.schema.errors import InvalidInput
 from tenure.store.port.store import Point
+from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
@@ -29,7 +34,59 @@ def test_untrusted_text_raises_the_injection_surface() -> None:
     full = bench.compile(query="x", evidence=["alpha " * 400]).quality
     assert bare.metrics["injection_surface"] == 0.0
     assert 0.05 < full.metrics["injection_surface"] <= 0.1
-    assert full.metrics["signal_density"] > bare.metrics["signal_density"]
+
+
+def test_notes_about_something_else_alert_and_one_right_line_does_not() -> None:
+    bench = Bench()
+    for number in range(20):
+        bench.world.add(
+            f"note {number}", text=f"The report of room {number} is blue",
+            object_type="retrieved_passage",
+        )  # fmt: skip
+    query = "Which report names the harbour tariff of Lisbon?"
+    noise = bench.compile(query=query)
+    assert noise.quality.metrics["signal_density"] == 0.0
+    assert "signal_density" in noise.quality.alerts
+    assert noise.trace.metrics["context_precision"] < LOW_PRECISION
+    assert Cause.BURIED in {suspicion.cause for suspicion in noise.diagnosis}
+
+    right = Bench().compile(query=query, evidence=["The harbour tariff of Lisbon is in report 7."])
+    assert right.quality.metrics["signal_density"] == 1.0
+    assert "signal_density" not in right.quality.alerts
+    assert right.trace.metrics["context_precision"] > LOW_PRECISION
+
+
+def test_what_stands_beside_a_text_counts_as_said_with_it() -> None:
+    bench = Bench()
+    turn = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}
+    bench.world.add("asked", text="What is the harbour tariff of Lisbon?", **turn)
+    bench.world.add("answered", text="Forty.", **turn)
+    beside = bench.compile(query="harbour tariff of Lisbon")
+    assert beside.quality.metrics["signal_density"] == 1.0
+    for number in range(20):
+        bench.world.add(f"later {number}", text=f"Nothing {number}", **turn)
+    after = bench.compile(query="harbour tariff of Lisbon")
+    assert 0.0 < after.quality.metrics["signal_density"] < 1.0
+
+
+def test_a_near_vector_bears_on_the_question_without_a_word() -> None:
+    vector = VectorScore(uid("far word"), COSINE_FULL * 3 // 5, 0)
+
+    class Near:
+        def prefetch(self, query: Any, *, limit: int) -> None:
+            return None
+
+        def nearest(self, query: Any, *, limit: int) -> Neighbours:
+            return Neighbours([vector], bench.world.rows)
+
+        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
+            return []
+
+    bench = Bench(index=Near(), encoder_id="toy")
+    bench.world.add("far word", text="beta", object_type="retrieved_passage")
+    found = bench.compile(query="alpha", query_vector=[1.0])
+    assert found.quality.metrics["signal_density"] == 1.0
+    assert found.trace.metrics["context_precision"] == 0.6
 
 
 def test_repeated_text_raises_the_duplication_rate() -> None:

@@ -1,0 +1,109 @@
+"""How much of a context bears on its question: the measure behind precision and signal density.
+
+A text bears on the question by the share of the question's content terms that stand in it, in the
+turns shown beside it, or in the other facts shown of its subject; with an encoder by its cosine
+where that is more. Relevance cannot say it: that is a share of the best hit, and the best of
+twenty texts about something else is still the best.
+
+Looked at are the texts that the question brought in; what stands without it, such as guidance,
+rules and pinned objects, and the frames around all are left out. `bench/bench_quality.py` asks
+questions of the right and of a wrong meeting, and says how well the thresholds tell them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from ...schema.compile_terms import SectionName
+from ..gathering.talk import talk_of
+from ..ir.candidate import is_talk
+from ..ir.context import CompileContext, question
+from ..ir.outputs import Passes
+from ..ir.piece import Piece
+from ..text.relevance import COSINE_FULL, FULL, terms_of
+
+BEARING: Final = 400_000
+"""Millionths from which a text bears on a question: two of five terms, as in a short question."""
+
+_BESIDE: Final = 8
+"""Rows between two turns of which one may say what the other leaves out."""
+
+_ASKED: Final = frozenset({SectionName.EVIDENCE, SectionName.TURN_MEMORY})
+
+
+class Bearing(NamedTuple):
+    """A text that the question brought in."""
+
+    tokens: int
+    share: int
+    """How much it bears on the question, in millionths."""
+
+
+def bearings(passes: Passes, context: CompileContext) -> tuple[Bearing, ...]:
+    """The texts that the question brought in; none where it has no content terms."""
+    terms = question(context)
+    if not terms:
+        return ()
+
+    pieces = [piece for piece in passes.pieces if _is_asked(piece)]
+    own_terms = [terms & terms_of(f"{piece.label}\n{piece.text}") for piece in pieces]
+    common_terms = [set(shared) for shared in own_terms]
+    for left, right in _pairs(pieces):
+        common_terms[left] |= own_terms[right]
+        common_terms[right] |= own_terms[left]
+
+    vectors = passes.snapshot.vectors
+    results: list[Bearing] = []
+    for piece, shared in zip(pieces, common_terms, strict=True):
+        share = FULL * len(shared) // len(terms)
+        vector = vectors.get(piece.object_id)
+        if vector is not None:
+            share = max(share, FULL * min(vector.content, COSINE_FULL) // COSINE_FULL)
+        results.append(Bearing(context.counter.count(piece.text), share))
+    return tuple(results)
+
+
+def mean_bearing(texts: Sequence[Bearing]) -> float:
+    """How much a token bears on the question on average, 0 to 1; 1 where there is none."""
+    tokens = sum(text.tokens for text in texts)
+    weight = sum(text.tokens * text.share for text in texts)
+    return round(weight / tokens / FULL, 4) if tokens else 1.0
+
+
+def bearing_share(texts: Sequence[Bearing]) -> float:
+    """The share of the tokens whose text bears on the question; 1 where there is none."""
+    tokens = sum(text.tokens for text in texts)
+    signal = sum(text.tokens for text in texts if text.share >= BEARING)
+    return round(signal / tokens, 4) if tokens else 1.0
+
+
+def _is_asked(piece: Piece) -> bool:
+    candidate = piece.candidate
+    if candidate is None or piece.required or piece.section not in _ASKED:
+        return False
+    return not candidate.by_task
+
+
+def _pairs(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of texts that are read together: turns that follow, facts of one."""
+    subjects: dict[str, list[int]] = {}
+    turns: list[tuple[tuple[str, str], int, int]] = []
+    for position, piece in enumerate(pieces):
+        candidate = piece.candidate
+        version = candidate.version if candidate is not None else None
+        if candidate is None or version is None:
+            continue
+        if is_talk(version):
+            turns.append((talk_of(version), version.row.vid, position))
+        elif candidate.subject:
+            for other in subjects.setdefault(candidate.subject, []):
+                yield other, position
+            subjects[candidate.subject].append(position)
+
+    turns.sort()
+    for number, (talk, vid, position) in enumerate(turns):
+        for other_talk, other_vid, other in turns[number + 1 : number + 1 + _BESIDE]:
+            if other_talk != talk or other_vid - vid > _BESIDE:
+                break
+            yield position, other

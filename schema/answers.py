@@ -5,6 +5,7 @@ Checklist C-061 to C-063.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -209,13 +210,22 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """What a search found."""
+    """What a search found; it is read, counted and tested like the hits themselves."""
 
     hits: tuple[SearchHit, ...]
     withheld: bool = False
     """Whether something that matches may not be seen; only an auditor is told, since anybody else
     could guess words until it turned true."""
     truncated: bool = False
+
+    def __iter__(self) -> Iterator[SearchHit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, place: int) -> SearchHit:
+        return self.hits[place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import islice
 from operator import ge, gt, le, lt
-from types import new_class
 from typing import TYPE_CHECKING, Any, Final
 
 from ...schema.errors import InvalidInput
 from ...schema.values import fields_of
+from .joining import joined_class
 from .records import Path, Record, Records
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def langgraph_store(memory: Memory) -> Any:
         ModuleNotFoundError: without the extra `[langgraph]`.
     """
     types: Any = import_module("langgraph.store.base")
-    store_type: Any = new_class("TenureStore", (RecordStore, types.BaseStore))
+    store_type = joined_class("TenureStore", RecordStore, types.BaseStore)
     return store_type(memory, types)
 
 

@@ -46,3 +46,10 @@ def test_an_unknown_slot_holds_nothing() -> None:
     assert (state.value, state.values, state.candidates, state.object) == (None, (), (), None)
     with pytest.raises(FrozenInstanceError):
         state.value = "x"  # type: ignore[misc]
+
+
+def test_a_search_result_is_read_like_its_hits() -> None:
+    hits = ("first", "second")
+    result = answers.SearchResult(hits=hits)
+    assert [*result] == [*hits]
+    assert (len(result), result[1], bool(answers.SearchResult(hits=()))) == (2, "second", False)

@@ -17,7 +17,12 @@ from tenure.tests.source_tree import ROOT
 PAGE = ROOT / "docs" / "adapters.md"
 EXAMPLE_LINES = 30
 ADAPTERS = {
+    "adk": "test_adk_memory.py",
+    "anthropic": "test_anthropic_memory.py",
+    "langchain": "test_langchain.py",
     "langgraph": "test_langgraph.py",
+    "openai-agents": "test_openai_session.py",
+    "pydantic-ai": "test_pydantic_ai.py",
 }
 
 

@@ -1,0 +1,178 @@
+"""OpenAI Agents: a memory as the `Session` of a run.
+
+    result = await Runner.run(agent, "Where is Sam?", session=OpenAISession("trip-1", memory))
+
+The items of a session stand as facts of the caller's own user and of that session, in order; a
+popped item is a retraction, and a cleared session is one too: the history keeps them. An item that
+reads like an order to a model is set apart for a steward, and one that holds a secret is never
+stored: in both cases its place is kept by the same item without the words, since a conversation
+with a hole is refused by the provider.
+openai-agents 0.9; `agents.memory.session.Session` is a protocol, so that nothing is imported here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ...schema.entity import EntityRef
+from ...schema.errors import InvalidInput
+from ...schema.principal import Scope
+from ...schema.vocabulary import Outcome, StateLayer
+from ...schema.write import Write
+
+if TYPE_CHECKING:
+    from ..client.memory import Memory
+
+TRANSCRIPT_SLOT: Final = "transcript"
+_PAGE_ITEMS: Final = 50
+"""Items of one document: a claim is compared with all others of its slot."""
+_UNSTORABLE: Final = frozenset({"secret_in_content", "too_large", "unstorable_text"})
+_WORDS: Final = ("content", "output", "summary")
+"""Fields of an item that hold free text."""
+
+Entry = Mapping[str, Any]
+
+
+class OpenAISession:
+    """A session of OpenAI Agents, kept in a memory."""
+
+    session_settings: Any = None
+
+    def __init__(self, session_id: str, memory: Memory) -> None:
+        """Take the name of the session and the memory of whose session it is.
+
+        Raises:
+            InvalidInput: `bad_scope`, for a name that no scope can hold.
+        """
+        principal = replace(memory.principal, session=session_id)
+        self.session_id = session_id
+        self._scope = Scope(user=principal.user, session=session_id).scope_id
+        self._memory = memory.bind(principal)
+        self._last_page = 0
+
+    async def get_items(self, limit: int | None = None) -> list[Any]:
+        """Return the items in order, or the last `limit` of them."""
+        if limit is None:
+            limit = getattr(self.session_settings, "limit", None)
+        return await asyncio.to_thread(self._items, limit)
+
+    async def add_items(self, items: Sequence[Any]) -> None:
+        """Add items behind those that are there, in one transaction."""
+        await asyncio.to_thread(self._add, [dict(item) for item in items])
+
+    async def pop_item(self) -> Any:
+        """Retract the last item and return it; None where there is none."""
+        return await asyncio.to_thread(self._pop)
+
+    async def clear_session(self) -> None:
+        """Retract all items."""
+        await asyncio.to_thread(self._clear)
+
+    # --- on a thread
+
+    def _items(self, limit: int | None) -> list[Entry]:
+        entries: list[Entry] = []
+        for page in range(self._newest_page() + 1):
+            entries += self._entries(page)
+        items = [entry["item"] for entry in entries]
+        return items if limit is None else items[max(0, len(items) - limit) :]
+
+    def _add(self, items: list[Entry]) -> None:
+        page = self._newest_page()
+        present = self._entries(page)
+        number = present[-1]["number"] + 1 if present else page * _PAGE_ITEMS
+        entries: list[Entry] = [
+            {"number": number + offset, "item": item} for offset, item in enumerate(items)
+        ]
+        try:
+            receipts = self._memory.write_many(map(self._write, entries))
+        except InvalidInput as refusal:
+            if refusal.code not in _UNSTORABLE:
+                raise
+            entries = [self._storable(entry) for entry in entries]
+            receipts = self._memory.write_many(map(self._write, entries))
+
+        set_apart = [
+            _without_words(entry, f"set apart, object {receipt.object_id}")
+            for entry, receipt in zip(entries, receipts, strict=True)
+            if receipt.outcome is Outcome.QUARANTINED
+        ]
+        self._memory.write_many(map(self._write, set_apart))
+
+    def _storable(self, entry: Entry) -> Entry:
+        """An entry as it is, or without its words where they cannot be kept."""
+        try:
+            self._memory.write_many([self._write(entry)], dry_run=True)
+        except InvalidInput as refusal:
+            return _without_words(entry, f"not stored, {refusal.code}")
+        return entry
+
+    def _pop(self) -> Entry | None:
+        entries = self._entries(self._newest_page())
+        if not entries:
+            return None
+
+        self._memory.write_many([self._write(entries[-1], op="retract")])
+        item: Entry = entries[-1]["item"]
+        return item
+
+    def _clear(self) -> None:
+        writes: list[Write] = []
+        for page in range(self._newest_page() + 1):
+            writes += [self._write(entry, op="retract") for entry in self._entries(page)]
+        self._memory.write_many(writes)
+        self._last_page = 0
+
+    def _newest_page(self) -> int:
+        """The last page that holds an item; another process may have added or popped some."""
+        page = self._last_page
+        while page and not self._entries(page):
+            page -= 1
+        while self._entries(page + 1):
+            page += 1
+        self._last_page = page
+        return page
+
+    def _entries(self, page: int) -> list[Any]:
+        state = self._memory.as_of().slot(self._document(page), TRANSCRIPT_SLOT)
+        return sorted(state.values, key=lambda entry: entry["number"])
+
+    def _document(self, page: int) -> EntityRef:
+        return EntityRef(
+            name=f"transcript of {self.session_id}, part {page + 1}",
+            type="document",
+            external_ids={TRANSCRIPT_SLOT: f"{self._scope}/{page}"},
+        )
+
+    def _write(self, entry: Entry, op: str = "assert") -> Write:
+        return Write(
+            subject=self._document(entry["number"] // _PAGE_ITEMS),
+            slot=TRANSCRIPT_SLOT,
+            value=entry,
+            op=op,
+            layer=StateLayer.SESSION.value,
+            source_origin=_origin(entry["item"]),
+        )
+
+
+def _origin(item: Entry) -> str:
+    """Where the words of an item come from; its scheme sets their level."""
+    if item.get("role") == "user":
+        return "chat://openai-agents"
+    if "output" in item:
+        return "tool://openai-agents"
+    return "agent://openai-agents"
+
+
+def _without_words(entry: Entry, note: str) -> Entry:
+    """An entry whose item keeps its kind and its ids, with a note in place of its words."""
+    item = dict(entry["item"])
+    for name in _WORDS:
+        if name in item:
+            item[name] = f"[{note}]"
+    if "arguments" in item:
+        item["arguments"] = "{}"
+    return {"number": entry["number"], "item": item}

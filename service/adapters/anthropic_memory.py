@@ -36,7 +36,7 @@ def anthropic_memory_tool(memory: Memory) -> Any:
         ModuleNotFoundError: without the extra `[anthropic]`.
     """
     tools: Any = import_module("anthropic.lib.tools")
-    tool = joined_class("TenureMemoryTool", Commands, tools.BetaAbstractMemoryTool)()
+    tool = joined_class("TenureMemoryTool", MemoryCommands, tools.BetaAbstractMemoryTool)()
     tool.files = MemoryFiles(Records(memory, "anthropic"), tools.ToolError)
     return tool
 
@@ -48,12 +48,14 @@ def async_anthropic_memory_tool(memory: Memory) -> Any:
         ModuleNotFoundError: without the extra `[anthropic]`.
     """
     tools: Any = import_module("anthropic.lib.tools")
-    tool = joined_class("AsyncTenureMemoryTool", AsyncCommands, tools.BetaAsyncAbstractMemoryTool)()
+    tool = joined_class(
+        "AsyncTenureMemoryTool", AsyncMemoryCommands, tools.BetaAsyncAbstractMemoryTool
+    )()
     tool.files = MemoryFiles(Records(memory, "anthropic"), tools.ToolError)
     return tool
 
 
-class Commands:
+class MemoryCommands:
     """The six commands as the SDK calls them."""
 
     files: MemoryFiles
@@ -65,7 +67,7 @@ class Commands:
     create = str_replace = insert = delete = rename = view
 
 
-class AsyncCommands:
+class AsyncMemoryCommands:
     """The six commands as the SDK awaits them."""
 
     files: MemoryFiles

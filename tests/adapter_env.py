@@ -20,13 +20,14 @@ DOWNLOAD_TIMEOUT_S = 300.0
 RUN_TIMEOUT_S = 300.0
 
 
-def requirements(extra: str) -> list[str]:
-    """Everything that an environment of an extra holds."""
+def requirements(extra: str | None) -> list[str]:
+    """Everything that an environment of an extra holds; None is the core alone."""
     project = pyproject()["project"]
-    return [*project["dependencies"], *project["optional-dependencies"][extra], "pytest>=8.4"]
+    packages = [] if extra is None else project["optional-dependencies"][extra]
+    return [*project["dependencies"], *packages, "pytest>=8.4"]
 
 
-def environment(extra: str, *, root: Path | None = None) -> Path:
+def environment(extra: str | None, *, root: Path | None = None) -> Path:
     """Return the Python of an extra's environment, made where it is missing.
 
     Raises:
@@ -47,7 +48,7 @@ def environment(extra: str, *, root: Path | None = None) -> Path:
     def is_whole(folder: Path) -> bool:
         return (folder / "whole").is_file()
 
-    folder = fetched_folder(f"extra-{extra}-{digest}", fill, is_whole, root=root)
+    folder = fetched_folder(f"extra-{extra or 'core'}-{digest}", fill, is_whole, root=root)
     return folder / "env" / "bin" / "python"
 
 

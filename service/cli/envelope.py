@@ -27,7 +27,8 @@ _Time = Annotated[str | None, typer.Option(metavar="TIME", help="A transaction t
 @envelope.command(
     "list",
     epilog=examples(
-        "tenure envelope list", "tenure envelope list --task code_generation --since 2026-06-01Z"
+        "tenure envelope list",
+        "tenure envelope list --task code_generation --since 2026-06-01T00:00:00Z",
     ),
 )
 def list_envelopes(
@@ -114,7 +115,7 @@ def _show_diff(
     # The later envelope says where an object stands now that both hold.
     entries = {entry.object_id: entry for side in pair for entry in side.trace.compiled_objects}
     columns: Columns = {
-        "": lambda object_id: signs[object_id],
+        "change": lambda object_id: signs[object_id],
         "says": lambda object_id: words.get(object_id, ""),
         "section": lambda object_id: entries[object_id].section,
         "from": lambda object_id: entries[object_id].source_origin,

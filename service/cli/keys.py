@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...schema.errors import Unavailable
 from .frame import answer, caller, examples, frame_of
 from .serve import control_file
 from .show import Columns
@@ -25,7 +26,13 @@ _DAY_S = 86_400
 
 @contextmanager
 def _ring(context: typer.Context) -> Generator[KeyRing]:
-    from ..server.keys import KeyRing
+    try:
+        from ..server.keys import KeyRing
+    except ModuleNotFoundError as error:
+        raise Unavailable(
+            f"{error.name} is not installed; keys open a server: pip install 'tenure[server]'",
+            code="extra_missing",
+        ) from error
 
     settings = frame_of(context).settings().settings
     with closing(control_file(settings, settings.server)) as control:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..visual.text import held_span, value_text, when
+from ..client.summaries import entity_names, opening_of, value_reader
+from ..visual.text import held_span, when
 from .frame import FINDINGS, answer, examples, frame_of, open_memory, place_of
 from .read import Entity, SlotName
 from .show import Columns, Screen
@@ -22,12 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-def _value(row: HistoryRow) -> str:
-    return "erased" if row.erased else value_text(row.value)
-
-
 _VERSIONS: Columns = {
-    "value": _value,
     "holds": held_span,
     "known from": "tx_start",
     "known until": lambda row: when(row.tx_end, missing="now"),
@@ -50,7 +46,19 @@ _DURABILITY: Final[Mapping[str, str]] = {
 def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
     """Show every version of a slot on both axes, oldest knowledge first."""
     with open_memory(context) as memory:
-        answer(context, memory.history(entity, slot), _VERSIONS)
+        rows = memory.history(entity, slot)
+        columns = _version_columns(memory, slot, rows)
+    answer(context, rows, columns)
+
+
+def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow]) -> Columns:
+    """The columns of version rows of one slot, with their values as people read them."""
+    text = value_reader(memory, [(slot, row.value) for row in rows])
+
+    def value(row: HistoryRow) -> str:
+        return "erased" if row.erased else text(slot, row.value)
+
+    return {"value": value, **_VERSIONS}
 
 
 @app.command(
@@ -68,15 +76,14 @@ def diff(
     """Show how belief changed between two moments of knowledge."""
     with open_memory(context) as memory:
         changes = memory.diff(tx1, tx2, entity)
-        from ..client.summaries import entity_names
-
         names = entity_names(memory, (change.entity for change in changes))
+        text = value_reader(memory, [(change.slot, change.value) for change in changes])
 
     columns: Columns = {
-        "": lambda change: "+" if change.kind == "opened" else "-",
+        "change": lambda change: "+" if change.kind == "opened" else "-",
         "entity": lambda change: names.get(change.entity, change.entity),
         "slot": lambda change: change.slot or "(text)",
-        "value": "value",
+        "value": lambda change: text(change.slot, change.value),
         "holds": held_span,
         "status": "status",
         "known from": "tx",
@@ -119,7 +126,8 @@ def explain(
     """Show where an object comes from, what it met, and what was compiled from it."""
     with open_memory(context) as memory:
         explanation = memory.explain(object_id)
-        answer(context, explanation, lambda screen: _show_explanation(screen, explanation))
+        columns = _version_columns(memory, explanation.object.slot, explanation.rows)
+        answer(context, explanation, lambda screen: _show_explanation(screen, explanation, columns))
 
 
 _LINKS: Columns = {
@@ -131,7 +139,7 @@ _LINKS: Columns = {
 }
 
 
-def _show_explanation(screen: Screen, explanation: Explanation) -> None:
+def _show_explanation(screen: Screen, explanation: Explanation, versions: Columns) -> None:
     subject = explanation.object
     screen.line(subject.content)
     screen.line(
@@ -141,7 +149,7 @@ def _show_explanation(screen: Screen, explanation: Explanation) -> None:
     )
     screen.line(f"  why it matters: {subject.why_it_matters}")
     screen.line(f"  {subject.security_classification.value}, {subject.state_layer.value} layer")
-    screen.table(explanation.rows, _VERSIONS)
+    screen.table(explanation.rows, versions)
 
     for head, links in (
         ("it took the place of", explanation.superseded),
@@ -172,8 +180,6 @@ def _state(action: Action) -> str:
 
 
 _ACTIONS: Columns = {
-    "id": "action_id",
-    "what": "kind",
     "slot": "slot",
     "objects": _objects,
     "on": held_span,
@@ -189,9 +195,24 @@ def list_actions(
     """List ties to settle, confirmations that are due, and texts set apart."""
     with open_memory(context) as memory:
         queue = memory.actions(status)
+        names = entity_names(memory, (action.entity for action in queue))
+        words = {action.action_id: _words(memory, action) for action in queue}
 
+    columns: Columns = {
+        "id": "action_id",
+        "what": "kind",
+        "entity": lambda action: names.get(action.entity, ""),
+        "says": lambda action: words[action.action_id],
+        **_ACTIONS,
+    }
     placeholder = "nothing waits for a decision"
-    answer(context, queue, lambda screen: screen.table(queue, _ACTIONS, placeholder=placeholder))
+    answer(context, queue, lambda screen: screen.table(queue, columns, placeholder=placeholder))
+
+
+def _words(memory: Memory, action: Action) -> list[str]:
+    """What the objects of an action say, each in a few words."""
+    object_ids = action.members or (action.object_id,)
+    return [opening_of(memory, object_id) for object_id in object_ids]
 
 
 @actions.command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -23,6 +24,8 @@ app = typer.Typer()
 
 _BAR: Final = 40
 """Characters of a full budget."""
+
+_PROSE_WIDTH: Final = 80
 
 
 @app.command(epilog=examples("tenure demo", "tenure demo --keep demo.db"))
@@ -91,25 +94,30 @@ def _facts(tour: Tour) -> dict[str, Any]:
 
 def _show(screen: Screen, tour: Tour) -> None:
     screen.line("tenure: a guided tour", style="bold")
-    screen.line(
-        "It is 15 July 2026 at a small supplier of flour. For half a year its agents, its\n"
-        "systems and a few web pages have told tenure what they know. Mira must send a renewal\n"
-        "note to a customer, Orchid Foods, and asks her agent to draft it."
+    _prose(
+        screen,
+        "It is 15 July 2026 at a small supplier of flour. For half a year its agents, its "
+        "systems and a few web pages have told tenure what they know. Mira must send a renewal "
+        "note to a customer, Orchid Foods, and asks her agent to draft it.",
     )
 
     _chapter(screen, "1  What came in, and what became of it")
     screen.table(tour.entries, _LOG)
-    screen.line(
-        f"\nNames are settled before anything is written: Sam Rivera is Samantha Rivera and Bill\n"
-        f"Nakamura is {tour.nickname}, because the HR system says so; the two Daniel Okafors\n"
-        "are two people, because their staff numbers differ."
+    screen.line()
+    _prose(
+        screen,
+        f"Names are settled before anything is written: Sam Rivera is Samantha Rivera and Bill "
+        f"Nakamura is {tour.nickname}, because the HR system says so; the two Daniel Okafors "
+        "are two people, because their staff numbers differ.",
     )
 
     _chapter(screen, "2  One fact, two clocks")
-    screen.line(
-        "On 1 April the billing system recorded that Orchid Foods had been premium since\n"
-        "15 February. Nothing was overwritten, so each of these has its own answer:\n"
+    _prose(
+        screen,
+        "On 1 April the billing system recorded that Orchid Foods had been premium since "
+        "15 February. Nothing was overwritten, so each of these has its own answer:",
     )
+    screen.line()
     screen.table(tour.questions, _QUESTIONS)
 
     _chapter(screen, "3  What the machine would not decide alone")
@@ -121,6 +129,11 @@ def _show(screen: Screen, tour: Tour) -> None:
 
     _chapter(screen, "5  The same bytes again")
     _show_replay(screen, tour)
+
+
+def _prose(screen: Screen, text: str) -> None:
+    """Print a paragraph in lines that are read with ease, however wide the terminal is."""
+    screen.line(textwrap.fill(text, min(screen.console.width, _PROSE_WIDTH)))
 
 
 def _chapter(screen: Screen, title: str) -> None:
@@ -188,11 +201,13 @@ _QUESTIONS: Columns = {
 
 
 def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
-    screen.line(
-        f"Somebody said a thing about {review.mention!r}. There are two of them, told apart by\n"
-        "their staff numbers, and the text names none. Rather than guess, tenure keeps what was\n"
-        "said with a third, pending person and opens a review:\n"
+    _prose(
+        screen,
+        f"Somebody said a thing about {review.mention!r}. There are two of them, told apart by "
+        "their staff numbers, and the text names none. Rather than guess, tenure keeps what was "
+        "said with a third, pending person and opens a review:",
     )
+    screen.line()
     columns: Columns = {
         "is it": "name",
         "who is": lambda candidate: tour.titles[candidate.entity],
@@ -201,9 +216,11 @@ def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
         "but": _objection,
     }
     screen.table(review.candidates, columns)
-    screen.line(
-        f"\nreview {review.review_id}, {review.state.value}: a steward accepts or rejects\n"
-        "it, and may undo that later."
+    screen.line()
+    _prose(
+        screen,
+        f"review {review.review_id}, {review.state.value}: a steward accepts or rejects "
+        "it, and may undo that later.",
     )
 
 
@@ -262,10 +279,12 @@ _OMISSIONS: Columns = {
 
 
 def _show_replay(screen: Screen, tour: Tour) -> None:
-    screen.line(
-        "Then billing corrected Orchid Foods to enterprise, since 1 July already. A new compile\n"
-        "knows it; a replay of the first envelope still gives the very bytes the agent read:\n"
+    _prose(
+        screen,
+        "Then billing corrected Orchid Foods to enterprise, since 1 July already. A new compile "
+        "knows it; a replay of the first envelope still gives the very bytes the agent read:",
     )
+    screen.line()
     digest = tour.envelope.digest
     columns: Columns = {
         "": lambda row: row[0],

@@ -17,7 +17,7 @@ from ...schema.errors import TenureError
 from ...schema.vocabulary import ReviewState
 from ..client.comparison import compared_slots
 from ..client.summaries import entity_names
-from ..visual.text import span, when
+from ..visual.text import counted, span, when
 from .show import Screen
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def show_page(screen: Screen, page: ReviewPage) -> None:
     if case.decided_entity:
         screen.line(f"{case.decided_by} says yes; another steward must agree")
     if page.impact:
-        _show_impact(screen, page.impact)
+        _show_impact(screen, page, page.impact)
     for number, group in enumerate(page.groups, 1):
         screen.line(f"  namesake {number}: {len(group)} claims")
 
@@ -116,10 +116,13 @@ def _beliefs(beliefs: tuple[ReviewBelief, ...]) -> str:
     return "; ".join(parts) or "nothing"
 
 
-def _show_impact(screen: Screen, impact: Impact) -> None:
+def _show_impact(screen: Screen, page: ReviewPage, impact: Impact) -> None:
+    names = {view.entity_id: view.name for view in (page.entity, *page.candidates)}
     screen.line(
-        f"accepting moves {impact.moves} objects, plans {len(impact.slots)} slots anew, raises "
-        f"{len(impact.conflicts)} conflicts; {impact.surviving} survives"
+        f"accepting moves {counted(impact.moves, 'object')}, plans "
+        f"{counted(len(impact.slots), 'slot')} anew, raises "
+        f"{counted(len(impact.conflicts), 'conflict')}; "
+        f"{names.get(impact.surviving, impact.surviving)} survives"
     )
     for change in impact.changes:
         screen.line(f"  {change.slot}: {_beliefs(change.before)}")

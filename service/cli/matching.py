@@ -54,11 +54,7 @@ def xref(
     ] = None,
     model: ModelFile = None,
 ) -> None:
-    """Find entities that may be one: all against all, those first that settle most.
-
-    Raises:
-        InvalidInput: `bad_file` for a state that is none, or one of another crossing.
-    """
+    """Find entities that may be one: all against all, those first that settle most."""
     with open_memory(context) as memory:
         place = _Place(state, type or "", str(model or ""), memory.principal.tenant)
         rows: list[dict[str, Any]] = place.rows()
@@ -258,12 +254,7 @@ def evaluate(
     ] = None,
     model: ModelFile = None,
 ) -> None:
-    """Measure name matching on labelled pairs (CSV as in the alias data).
-
-    Raises:
-        NotFound: `unknown_file`.
-        InvalidInput: `bad_file` when a column is missing, `bad_label`, `unknown_vocabulary`.
-    """
+    """Measure name matching on labelled pairs (CSV as in the alias data)."""
     from ...resolution.evaluate import STRESS, pairs_from_rows, refit_platt
     from ...resolution.evaluate import evaluate as measure
     from ...resolution.model import default_model, model_to_json

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...schema.principal import EVERYONE_TAG
 from ..visual.text import sentence, when
 from .frame import answer, examples, frame_of, open_memory, place_of, require_store
 from .show import Screen
@@ -118,7 +119,8 @@ def reclassify(
         )
     access = receipt.permissions
     denial = f", not for {', '.join(access.deny)}" if access.deny else ""
-    classes = f"{access.classification.value}, for {', '.join(access.allow)}"
+    readers = ", ".join("everybody" if tag == EVERYONE_TAG else tag for tag in access.allow)
+    classes = f"{access.classification.value}, for {readers}"
     answer(context, receipt, f"{object_id}: {classes}{denial}")
 
 

@@ -7,16 +7,14 @@ knew by then. Without them the answer is what is true and known now.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ..visual.text import held_span, value_text, when
+from ..client.summaries import entity_names, value_names, value_reader, value_words
+from ..visual.text import held_span, when
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen
-
-if TYPE_CHECKING:
-    from ...schema.answers import Segment, SlotState
 
 app = typer.Typer()
 
@@ -28,7 +26,6 @@ Entity = Annotated[str, typer.Argument(help="A name or an entity id.")]
 SlotName = Annotated[str, typer.Argument(help="The name of a slot.")]
 
 _CANDIDATES: Columns = {
-    "value": "value",
     "op": "op",
     "status": "status",
     "origin": "source_origin",
@@ -51,23 +48,30 @@ def get(
 ) -> None:
     """Show what holds: the value, since when, and from where."""
     with open_memory(context) as memory:
-        state = memory.as_of(valid, tx).slot(entity, slot)
+        view = memory.as_of(valid, tx)
+        state = view.slot(entity, slot)
+        pairs = [(slot, claim.value) for claim in state.candidates]
+        text = value_reader(memory, [*pairs, *((slot, value) for value in state.values)])
+        namesakes = entity_names(memory, state.entities)
+        is_unknown = state.reason == "unknown_entity"
+        near = memory.entities.resolve(entity).candidates if is_unknown else ()
 
     def show(screen: Screen) -> None:
-        screen.line(f"{entity} · {slot}: {_values(state) or state.status.value}")
+        words = ", ".join(text(slot, value) for value in state.values)
+        screen.line(f"{entity} · {slot}: {words or state.status.value}")
         reason = f" ({state.reason})" if state.reason else ""
         screen.line(f"  {state.status.value}{reason}, {held_span(state)}")
 
         if state.entities:
-            screen.line("  it may mean: " + ", ".join(state.entities))
+            screen.line("  it may mean: " + ", ".join(namesakes.values()))
+        if near:
+            names = dict.fromkeys(candidate.name for candidate in near)
+            screen.line("  did you mean: " + ", ".join(names))
         if state.candidates:
-            screen.table(state.candidates, _CANDIDATES)
+            columns: Columns = {"value": lambda claim: text(slot, claim.value), **_CANDIDATES}
+            screen.table(state.candidates, columns)
 
     answer(context, state, show)
-
-
-def _values(state: SlotState) -> str:
-    return ", ".join(map(value_text, state.values))
 
 
 @app.command(epilog=examples("tenure facts 'Sam Rivera'"))
@@ -75,10 +79,11 @@ def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = 
     """Show everything that holds of an entity."""
     with open_memory(context) as memory:
         states = memory.as_of(valid, tx).facts(entity)
+        names = value_names(memory, states)
 
     columns: Columns = {
         "slot": lambda pair: pair[0],
-        "value": lambda pair: _values(pair[1]) or "-",
+        "value": lambda pair: value_words(pair[1], names) or "-",
         "status": lambda pair: pair[1].status,
         "holds": lambda pair: held_span(pair[1]),
     }
@@ -92,19 +97,16 @@ def timeline(
     """Show a slot over the whole of valid time, as known now or by --tx."""
     with open_memory(context) as memory:
         segments = memory.as_of(valid, tx).timeline(entity, slot)
+        names = value_names(memory, *({slot: segment.state} for segment in segments))
 
     columns: Columns = {
         "from": lambda segment: when(segment.valid_from, missing="always"),
         "until": lambda segment: when(segment.valid_until),
-        "value": _value,
+        "value": lambda segment: value_words(segment.state, names) or "-",
         "status": "state.status",
         "reason": "state.reason",
     }
     answer(context, segments, columns)
-
-
-def _value(segment: Segment) -> str:
-    return _values(segment.state) or "-"
 
 
 @app.command(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..client.summaries import entity_names
-from ..visual.text import value_text, when
+from ..client.summaries import entity_names, value_names, value_words
+from ..visual.text import counted, when
 from .desk import Desk, show_page
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen
@@ -178,19 +178,24 @@ def how(context: typer.Context, entity: NameOrId) -> None:
     with open_memory(context) as memory:
         page = memory.entities.get(entity)
         judgements = sorted(page.judgements, key=lambda row: (str(row.since), row.judgement_id))
-        names = entity_names(memory, [raw for row in judgements for raw in (row.left, row.right)])
+        # The members of a cluster answer to one name today; here each is meant by its own.
+        surfaces = {alias.entity: alias.surface for alias in reversed(page.aliases)}
 
         columns: Columns = {
             "when": "since",
             "verdict": "verdict",
-            "one": lambda row: names[row.left],
-            "other": lambda row: names[row.right],
+            "one": lambda row: _member(surfaces, row.left),
+            "other": lambda row: _member(surfaces, row.right),
             "by": lambda row: f"{row.judged_by} {row.actor}",
             "score": lambda row: "" if row.score is None else f"{row.score:.3f}",
             "until": lambda row: when(row.until, missing="now"),
             "merge": "merge_id",
         }
         answer(context, judgements, columns)
+
+
+def _member(surfaces: Mapping[str, str], raw_id: str) -> str:
+    return f"{surfaces.get(raw_id, 'unnamed')} ({raw_id[:8]})"
 
 
 @app.command(epilog=examples("tenure resolve 'S. Rivera' --type person"))
@@ -252,12 +257,12 @@ def bulk(
         cases = memory.reviews.matching(mention=mention, scope=scope, type=type, source=source)
         if yes:
             decisions = memory.reviews.decide_all(cases, decision, reason=reason)
-            answer(context, decisions, f"{decision}: {len(decisions)} cases")
+            answer(context, decisions, f"{decision}: {counted(len(decisions), 'case')}")
             return
 
     def show(screen: Screen) -> None:
         screen.table(cases, _CASES)
-        screen.line(f"{len(cases)} cases; --yes decides them: {decision}")
+        screen.line(f"{counted(len(cases), 'case')}; decide with --yes: {decision}")
 
     answer(context, cases, show)
 
@@ -283,7 +288,8 @@ def entities(
             answer(context, {"file": str(export)}, f"wrote {export}")
         elif entity is not None:
             page = memory.entities.get(entity)
-            answer(context, page, lambda screen: _show_entity(screen, page))
+            names = value_names(memory, page.facts)
+            answer(context, page, lambda screen: _show_entity(screen, page, names))
         else:
             answer(context, memory.entities.list(type, after=after, limit=limit), _ENTITIES)
 
@@ -306,7 +312,8 @@ def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "")
 
         union = memory.entities.merge(left.entity_id, right.entity_id, reason=reason)
         name = _name(memory, union.canonical_id)
-    answer(context, union, f"one entity: {name}; take it back with: unmerge {union.merge_id}")
+    undoing = f"tenure unmerge {union.merge_id}"
+    answer(context, union, f"one entity: {name}; take it back with: {undoing}")
 
 
 @app.command()
@@ -325,15 +332,14 @@ def _name(memory: Memory, entity_id: str) -> str:
     return f"{entity_names(memory, [entity_id])[entity_id]} ({entity_id})"
 
 
-def _show_entity(screen: Screen, page: EntityPage) -> None:
+def _show_entity(screen: Screen, page: EntityPage, names: Mapping[str, str]) -> None:
     subject = page.entity
     screen.line(f"{subject.name} ({subject.type}, {subject.state}) {subject.entity_id}")
 
     for moment, event in page.history:
         screen.line(f"  {when(moment)}  {event}")
     for slot, state in page.facts.items():
-        values = ", ".join(map(value_text, state.values))
-        screen.line(f"  {slot}: {state.status.value} {values}")
+        screen.line(f"  {slot}: {state.status.value} {value_words(state, names)}")
 
 
 def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:

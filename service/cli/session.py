@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..visual.text import counted
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen
 
@@ -191,8 +192,8 @@ def report(context: typer.Context, name: _Name) -> None:
         reading = status.pressure
         screen.line(f"{reading.status.value}: {reading.tokens} of {reading.limit} tokens")
         screen.line(
-            f"turn {status.turn}, step {status.step}, {status.edits} edits, "
-            f"{status.evictions} units shortened, window {status.windows}"
+            f"turn {status.turn}, step {status.step}, {counted(status.edits, 'edit')}, "
+            f"{counted(status.evictions, 'unit')} shortened, window {status.windows}"
         )
         components: Columns = {"component": lambda use: use.component.value, "tokens": "tokens"}
         screen.table(status.components, components)

@@ -101,7 +101,19 @@ class Screen:
                 self.line()
             for head, cell in zip(heads, cells, strict=True):
                 if cell:
-                    self.line(f"{head:<{margin}}{cell}")
+                    self._block_line(head, cell, margin)
+
+    def _block_line(self, head: str, cell: str, margin: int) -> None:
+        """Print a cell beside its head; what wraps stands under its own beginning."""
+        room = self.console.width - margin
+        if len(cell) <= room or max(map(len, cell.split())) > room:
+            self.line(f"{head:<{margin}}{cell}")
+            return
+
+        folded = textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False)
+        self.line(f"{head:<{margin}}{folded[0]}")
+        for text in folded[1:]:
+            self.line(" " * margin + text)
 
 
 def _reader(source: str | Callable[[Any], object]) -> Callable[[Any], object]:

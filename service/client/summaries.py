@@ -8,11 +8,10 @@ people read: JSON keeps to ids.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from ...schema.errors import TenureError
-from ..reading.envelopes import request_items
 from ..visual.text import value_text
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ _SHORT: Final = 8
 
 def opening_words(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
     """The opening words of every object that the envelopes hold or left out, by id."""
+    from ..reading.envelopes import request_items  # loads the compiler, which most reads never need
+
     words: dict[str, str] = {}
 
     for envelope in envelopes:
@@ -39,7 +40,7 @@ def opening_words(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
         listed_ids = {entry.object_id for entry in (*trace.compiled_objects, *trace.left_out)}
         stored_ids = {entry.object_id for entry in envelope.manifest.candidates if entry.vid}
         for object_id in (stored_ids & listed_ids) - words.keys():
-            words[object_id] = _of_stored(memory, object_id)
+            words[object_id] = opening_of(memory, object_id)
 
     return words
 
@@ -58,7 +59,8 @@ def opening(text: str) -> str:
     return (line[:_TEXT_LIMIT].rpartition(" ")[0] or line[: _TEXT_LIMIT - 1]) + "…"
 
 
-def _of_stored(memory: Memory, object_id: str) -> str:
+def opening_of(memory: Memory, object_id: str) -> str:
+    """The first words of a stored object; none where the caller may not read it today."""
     try:
         return opening(memory.rehydrate(object_id).text)
     except TenureError:  # masked, erased, or no longer to be read
@@ -79,6 +81,24 @@ def value_names(memory: Memory, *facts: Mapping[str, SlotState]) -> Mapping[str,
 def value_words(state: SlotState, names: Mapping[str, str]) -> str:
     """The values of a slot in a line; entities by name."""
     return ", ".join([names.get(str(value), value_text(value)) for value in state.values])
+
+
+def value_reader(
+    memory: Memory, pairs: Iterable[tuple[str | None, Any]]
+) -> Callable[[str | None, Any], str]:
+    """How the values of slots read to people: an entity by its name, all else as it is.
+
+    `pairs` are the slots with the values that will be asked for, so that two entities of one name
+    are told apart.
+    """
+    words_in_use = memory.as_of().words
+
+    def relates(slot: str | None) -> bool:
+        return slot is not None and words_in_use.slot(slot).relates
+
+    ids = [str(value) for slot, value in pairs if value is not None and relates(slot)]
+    names = entity_names(memory, ids)
+    return lambda slot, value: names.get(str(value), value_text(value))
 
 
 def entity_names(memory: Memory, ids: Iterable[str | None]) -> Mapping[str, str]:

@@ -108,11 +108,15 @@ class TransactionLog(ActorReader):
         self, reader: Reader, events: Sequence[TxEvent], visible: Mapping[str, list[Version]]
     ) -> dict[str, str]:
         """The names of subjects, and of the entities of operations, by raw id."""
+        words = self._words_now()
         subjects: set[str] = set()
-        for rows in visible.values():
-            subjects |= {rows[0].details.subject_id or ""} - {""}
-
         operands: set[str] = set()
+        for rows in visible.values():
+            details = rows[0].details
+            subjects |= {details.subject_id or ""} - {""}
+            if details.slot is not None and words.slot(details.slot).relates:
+                operands.add(str(plain_value(rows[0])))
+
         for event in events:
             if event.op not in WRITES:
                 operands.update(event.object_ids)
@@ -169,4 +173,5 @@ def _sentence(version: Version, names: Mapping[str, str]) -> str:
 
     value = plain_value(version)
     slot = details.slot.replace("_", " ")
-    return f"{subject}: {verb}{slot}" + ("" if value is None else f" = {value}")
+    shown_value = names.get(str(value), value)
+    return f"{subject}: {verb}{slot}" + ("" if value is None else f" = {shown_value}")

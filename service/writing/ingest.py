@@ -150,7 +150,7 @@ class _Tally:
             outcomes=dict(sorted(self.outcomes.items())),
             reviews=self.reviews,
             actions=self.actions,
-            rejected=tuple(self.rejected),
+            rejected=tuple(sorted(self.rejected, key=lambda refusal: refusal.line)),
             rejects_file=str(rejects) if rejects and self.rejected else None,
             seconds=time.perf_counter() - self.started,
         )

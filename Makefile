@@ -21,7 +21,7 @@ export PYTHONSAFEPATH := 1
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --timeout $${PIP_DEFAULT_TIMEOUT:-60}
 install = $(PIP) $(1) || { echo "the download failed; trying once more" >&2; sleep 3; $(PIP) $(1); }
 
-.PHONY: help demo test test-neo4j test-slow check bench neo4j lock clean
+.PHONY: help demo test test-neo4j test-slow check bench docs neo4j lock clean
 
 help:
 	@echo "make demo       see it work: the light core and a guided tour"
@@ -30,6 +30,7 @@ help:
 	@echo "make test-slow  the tests that need minutes"
 	@echo "make check      format, lint, types, documentation, import time"
 	@echo "make bench      measure every claim that carries a number"
+	@echo "make docs       build the documentation site into site/"
 	@echo "make neo4j      start a Neo4j server for the tests (needs Java and Maven)"
 	@echo "make lock       pin every package of the image by version and hash"
 	@echo "make clean      remove the environment and everything built"
@@ -64,6 +65,12 @@ bench: $(DEV)
 	if [ $${#scripts[@]} -eq 0 ]; then echo "bench/ holds no script yet: nothing to measure"; fi; \
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(PY) "$$script"; done
 
+# The builder stands in an environment of its own; pages that are generated are made anew first.
+docs: $(DEV)
+	@$(PY) tests/reference_page.py > docs/reference.md
+	@$(PY) tests/site_pages.py > docs/llms.txt
+	@$(BIN)/uv tool run --from 'zensical>=0.0.73,<0.2' zensical build --clean --strict
+
 neo4j: $(DEV)
 	@$(PY) tests/neo4j_server.py
 
@@ -73,7 +80,7 @@ lock: $(DEV)
 	  --python-version 3.13 --generate-hashes --no-header --upgrade --quiet -o requirements.lock
 
 clean:
-	@rm -rf .venv build dist *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .venv build dist site .cache docs/reference.md docs/llms.txt *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A name on the PATH may be a shim that cannot run: each candidate must prove its version.

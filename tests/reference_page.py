@@ -1,0 +1,110 @@
+"""The reference of the documentation site, from the code; `make docs` writes `docs/reference.md`.
+
+Every public name stands in it once, with its signature and its docstring: the functions, then the
+client with its parts, then the records and the errors.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import tenure
+from tenure.service.client.memory import Memory
+from tenure.service.reading.view import View
+
+HEAD = """# Reference
+
+Every public name, from the code itself: `tests/reference_page.py` makes this page. The async twin
+(`tenure.aconnect`) has the same methods, awaited. Records are frozen; their times are aware UTC.
+"""
+_PLAIN_DEFAULTS = frozenset({bool, int, float, str, type(None)})
+
+
+class _Word:
+    """A text that a signature shows without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def page() -> str:
+    """Return the page as it must stand in `docs/`."""
+    names = sorted(tenure.__all__)
+    values = {name: getattr(tenure, name) for name in names}
+    functions = [name for name, value in values.items() if inspect.isfunction(value)]
+    classes = [name for name, value in values.items() if inspect.isclass(value)]
+    errors = [name for name in classes if issubclass(values[name], Exception)]
+    records = [name for name in classes if name not in errors and name not in ("Memory", "View")]
+
+    parts = [HEAD, "## Functions\n"]
+    parts += [_callable(name, values[name], "###") for name in functions]
+    parts += [_class("Memory", Memory), _class("View", View)]
+    parts += ["## Records and policies\n", *(_record(name, values[name]) for name in records)]
+    parts += ["## Errors\n", *(f"- `{name}`: {_first(values[name])}" for name in errors), ""]
+    return "\n".join(parts)
+
+
+def _class(name: str, value: Any) -> str:
+    parts = [f"## {name}\n", f"{_first(value)}\n"]
+    for member, attribute in _members(value):
+        if isinstance(attribute, property):
+            parts.append(f"### `{name.lower()}.{member}`\n\n{_text(attribute)}\n")
+        else:
+            parts.append(_callable(f"{name.lower()}.{member}", attribute, "###"))
+    return "\n".join(parts)
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    for name, attribute in sorted(vars(value).items()):
+        described = isinstance(attribute, property) or inspect.isfunction(attribute)
+        if described and not name.startswith("_") and attribute.__doc__:
+            yield name, attribute
+
+
+def _callable(name: str, value: Any, heading: str) -> str:
+    signature = _signature(value)
+    return f"{heading} `{name}`\n\n```text\n{name}{signature}\n```\n\n{_text(value)}\n"
+
+
+def _signature(value: Any) -> str:
+    """The parameters of a callable; a default that is no plain value is left open."""
+    stated = inspect.signature(value)
+    parameters: list[inspect.Parameter] = []
+    for parameter in stated.parameters.values():
+        if parameter.name == "self":
+            continue
+        if parameter.annotation is not parameter.empty:
+            parameter = parameter.replace(annotation=_Word(str(parameter.annotation)))
+        is_open = parameter.default not in ((), parameter.empty)
+        if is_open and type(parameter.default) not in _PLAIN_DEFAULTS:
+            parameter = parameter.replace(default=_Word("…"))
+        parameters.append(parameter)
+    answer = _Word(str(stated.return_annotation))
+    return str(stated.replace(parameters=parameters, return_annotation=answer))
+
+
+def _record(name: str, value: Any) -> str:
+    fields = [field for field in getattr(value, "__dataclass_fields__", {}) if field[0] != "_"]
+    listed = f" Fields: {', '.join(f'`{field}`' for field in fields)}." if fields else ""
+    return f"- `{name}`: {_first(value)}{listed}"
+
+
+def _first(value: Any) -> str:
+    return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
+
+
+def _text(value: Any) -> str:
+    """A docstring as Markdown: its `Raises:` as a list, no doctest."""
+    text = re.sub(r"^>>>.*?(?=\n\n|\Z)", "", inspect.getdoc(value) or "", flags=re.M | re.S)
+    text = re.sub(r"^Raises:$", "Raises:\n", text, flags=re.M)
+    return re.sub(r"^    (\w+): ", r"- `\1`: ", text, flags=re.M).strip()
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,63 @@
+"""The documentation site: its pages in their order, and the list for machines made of them.
+
+`make docs` writes `docs/llms.txt` and `docs/reference.md`; neither is kept in the repository.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from tenure.tests.source_tree import ROOT
+
+REFERENCE = "reference.md"
+HEAD = """# tenure
+
+> A bitemporal knowledge store for AI agents, with a context compiler on top: facts with two times,
+> entities resolved before the write, permission-safe envelopes within a token budget.
+"""
+
+
+def site() -> dict[str, Any]:
+    """The settings of the site."""
+    settings: dict[str, Any] = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    return settings
+
+
+def listed_pages(nav: Any = None, chapter: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield (chapter, title, file) of the navigation, in its order."""
+    for entry in site()["nav"] if nav is None else nav:
+        ((title, target),) = entry.items()
+        if isinstance(target, str):
+            yield chapter or title, title, target
+        else:
+            yield from listed_pages(target, title)
+
+
+def llms_text() -> str:
+    """The list of pages for machines: chapters, titles, and the first sentence of each page."""
+    parts = [HEAD]
+    last = ""
+    for chapter, title, file in listed_pages():
+        if chapter != last:
+            parts.append(f"\n## {chapter}\n\n")
+            last = chapter
+        parts.append(f"- [{title}]({file}): {_opening(file)}\n")
+    return "".join(parts)
+
+
+def _opening(file: str) -> str:
+    if file == REFERENCE:
+        return "Every public name, from the code itself."
+
+    text = (ROOT / "docs" / file).read_text(encoding="utf-8")
+    paragraphs = re.split(r"\n\s*\n", text)
+    prose = next(part for part in paragraphs if part[0].isalpha() or part[0] == "`")
+    return " ".join(prose.split()).partition(". ")[0].rstrip(".:") + "."
+
+
+if __name__ == "__main__":
+    print(llms_text(), end="")

@@ -1,0 +1,56 @@
+"""The documentation site lists every page once, and what is generated is as the code is."""
+
+from __future__ import annotations
+
+import re
+
+import tenure
+from tenure.tests.docs_pages import pages
+from tenure.tests.reference_page import page
+from tenure.tests.site_pages import REFERENCE, listed_pages, llms_text, site
+from tenure.tests.source_tree import ROOT, pyproject
+
+CLIENT = frozenset({"Memory", "View", "__version__"})
+
+ORDER = [
+    "Memory for a chat",
+    "Who may see what",
+    "Time",
+    "Compiling",
+    "Reviewing",
+    "Loading",
+    "Operating",
+    "Comparison",
+    "Reference",
+    "Design",
+]
+
+
+def test_every_page_stands_in_the_navigation_once() -> None:
+    files = [file for _, _, file in listed_pages()]
+    written = [path.relative_to(ROOT / "docs").as_posix() for path in pages()[1:]]
+    assert sorted({*files} - {REFERENCE}) == sorted({*written} - {REFERENCE})
+    assert len(files) == len(set(files))
+
+
+def test_the_chapters_stand_in_the_order_in_which_people_need_them() -> None:
+    chapters = list(dict.fromkeys(chapter for chapter, _, _ in listed_pages()))
+    assert chapters == ["Home", *ORDER]
+
+
+def test_the_reference_names_everything_that_is_public() -> None:
+    text = page()
+    assert [name for name in tenure.__all__ if f"`{name}`" not in text and name not in CLIENT] == []
+    assert "memory.write(subject: " in text
+    assert re.search(r" at 0x|<[A-Z]\w+\.", text) is None
+
+
+def test_the_list_for_machines_says_what_each_page_is_about() -> None:
+    lines = [line for line in llms_text().splitlines() if line.startswith("- [")]
+    assert len(lines) == len(list(listed_pages()))
+    assert [line for line in lines if not line.endswith(".")] == []
+
+
+def test_the_site_loads_nothing_from_elsewhere() -> None:
+    assert site()["theme"]["font"] is False
+    assert site()["site_name"] == pyproject()["project"]["name"]

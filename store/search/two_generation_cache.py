@@ -7,6 +7,7 @@ costs a second look-up. What may be kept, and for how long, is the adapter's bus
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -16,10 +17,19 @@ V = TypeVar("V")
 class Halves(Generic[K, V]):
     """A bounded map: when the young half is full it becomes the old one."""
 
-    __slots__ = ("_most", "_old", "_young")
+    __slots__ = ("_most", "_old", "_room", "_size_of", "_taken", "_young")
 
-    def __init__(self, size: int) -> None:
+    def __init__(
+        self, size: int, *, room: int = 0, size_of: Callable[[V], int] | None = None
+    ) -> None:
+        """Bound each half by entries, and where `size_of` tells their bytes by `room` bytes too.
+
+        One entry may stand over the room: a half is turned once it has taken that much.
+        """
         self._most = size
+        self._room = room
+        self._size_of = size_of
+        self._taken = 0
         self._young: dict[K, V] = {}
         self._old: dict[K, V] = {}
 
@@ -34,12 +44,18 @@ class Halves(Generic[K, V]):
     def clear(self) -> None:
         """Forget everything."""
         self._young, self._old = {}, {}
+        self._taken = 0
 
     def put(self, key: K, value: V) -> None:
         """Keep a value."""
         young = self._young
-        if len(young) >= self._most:
+        is_full = self._size_of is not None and self._taken >= self._room
+        if is_full or len(young) >= self._most:
             self._old, self._young = young, {}
+            self._taken = 0
             young = self._young
 
+        if self._size_of is not None:
+            # A lost race of two threads miscounts by an entry, which the next turn forgets.
+            self._taken += self._size_of(value)
         young[key] = value

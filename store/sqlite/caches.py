@@ -10,6 +10,7 @@ each step is one dictionary operation and a lost race only costs a second look-u
 
 from __future__ import annotations
 
+from sys import getsizeof
 from typing import Final
 
 from ...resolution.known import Known, Lookup
@@ -17,12 +18,26 @@ from ...schema.claim import Permissions
 from ...schema.principal import Sight
 from ..search.two_generation_cache import Halves
 from .codec import Body, Line
+from .connection import CLAIMS_KIB
 
 _BODIES: Final = 16_384
-"""Decoded claims in each half of the cache; a claim of 1 KB makes 32 MB in all."""
+"""Decoded claims in each half of the cache."""
+_RECORD: Final = 2_000
+"""Bytes of a decoded claim beside its texts: its records, ids and marks."""
 _SIGHTS: Final = 256
 _PERMITS: Final = 4_096
 _LOOKUPS: Final = 1_024
+
+
+def body_bytes(body: Body) -> int:
+    """What a decoded claim takes in memory, by its texts."""
+    content = body.content
+    if content is None:
+        return _RECORD
+
+    texts = (content.text, content.normalized_claim, content.value_json, content.terms)
+    return _RECORD + sum(map(getsizeof, texts))
+
 
 LookupCache = Halves[tuple[Lookup, tuple[str, ...]], Known]
 """What is known of a look-up over the aliases of some scopes."""
@@ -31,9 +46,10 @@ LookupCache = Halves[tuple[Lookup, tuple[str, ...]], Known]
 class Caches:
     """The caches of one file."""
 
-    def __init__(self) -> None:
+    def __init__(self, claims_kib: int = CLAIMS_KIB) -> None:
+        self._half_bytes = claims_kib * 1024 // 2
         self._erasures = 0
-        self._bodies: Halves[int, Body] = Halves(_BODIES)
+        self._bodies = self._new_bodies()
         self.permits: dict[int, tuple[str, Permissions]] = {}
         """(scope id, permissions) by number."""
         self.sights: Halves[Sight, tuple[int, str]] = Halves(_SIGHTS)
@@ -46,8 +62,11 @@ class Caches:
     def bodies(self, erasures: int) -> Halves[int, Body]:
         """Return the decoded claims that a snapshot with so many erasures may use."""
         if erasures > self._erasures:
-            self._erasures, self._bodies = erasures, Halves(_BODIES)
-        return self._bodies if erasures == self._erasures else Halves(_BODIES)
+            self._erasures, self._bodies = erasures, self._new_bodies()
+        return self._bodies if erasures == self._erasures else self._new_bodies()
+
+    def _new_bodies(self) -> Halves[int, Body]:
+        return Halves(_BODIES, room=self._half_bytes, size_of=body_bytes)
 
     def known_at(self, seq: int) -> LookupCache:
         """What a write transaction that begins after `seq` events may know of names.

@@ -25,6 +25,10 @@ _STATEMENTS: Final = 512
 """Prepared statements kept per connection: more than `statements` has."""
 
 
+CLAIMS_KIB: Final = 131_072
+"""Memory for decoded claims where nothing else is said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tuning:
     """How connections are opened."""
@@ -36,6 +40,9 @@ class Tuning:
     the last moments but never breaks the file; or never, for a store that dies with the process."""
     cache_kib: int = 32_768
     """Page cache of a connection."""
+    claims_kib: int = CLAIMS_KIB
+    """Memory for the decoded claims that the readers of a file share, however long their texts;
+    one claim that is larger is kept all the same until the next ones push it out."""
 
 
 def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Connection:

@@ -41,7 +41,7 @@ class Partition:
     def __init__(self, path: Path, tenant: str, tuning: Tuning) -> None:
         self.path = path
         self.tenant = tenant
-        self.caches = Caches()
+        self.caches = Caches(tuning.claims_kib)
         self.turn = Lock()
         """Held by the one writer of this process."""
         self._tuning = tuning

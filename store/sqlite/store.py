@@ -163,7 +163,9 @@ class SqliteStore:
         partition = self._partition(tenant)
         with partition.taking_turn():
             start_over(partition.path, tenant, self._tuning)
-            partition.caches = Caches()  # the old ones know numbers of what is gone
+            partition.caches = Caches(
+                self._tuning.claims_kib
+            )  # the old ones know numbers of what is gone
 
     def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number."""

@@ -15,7 +15,7 @@ from ...resolution.known import Known
 from ...resolution.score import MARGIN_SCORE
 from ...resolution.vetoes import VetoCode
 from ...schema.answers import EntityView
-from ...schema.entity import NAMESAKES, EntityCandidate, Review
+from ...schema.entity import NAMESAKES, Alias, EntityCandidate, Identifier, Review
 from ...schema.policy import Policy
 from ...schema.principal import Principal
 from ...schema.slots import Vocabulary
@@ -121,5 +121,5 @@ class _Sides:
             return True
 
         members = {member for entity in entities for member in entity.members}
-        name_rows = (*self.known.aliases, *self.known.identifiers)
+        name_rows: tuple[Alias | Identifier, ...] = (*self.known.aliases, *self.known.identifiers)
         return any(row.entity_id in members and row.tx_start > looked_at for row in name_rows)

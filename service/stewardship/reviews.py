@@ -80,7 +80,7 @@ class Reviews(Caller):
 
         scopes = frozenset(sight_of(self.principal, None).scopes)
         with self._reading() as reader:
-            cases = [
+            cases: Sequence[Review] = [
                 case
                 for state in sorted(states)
                 for case in reader.reviews(state=state)

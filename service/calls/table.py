@@ -190,6 +190,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("reviews.matching", tuple[Review, ...]),
     Call("reviews.progress", QueueState),
     Call("reviews.below", tuple[RescoredCase, ...], Permit.DECIDE),
+    _writing("reviews.open", Review, Permit.DECIDE),
     _writing("reviews.accept", ReviewReceipt, Permit.DECIDE),
     _writing("reviews.reject", ReviewReceipt, Permit.DECIDE),
     _writing("reviews.unsure", ReviewReceipt, Permit.DECIDE),

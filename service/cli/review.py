@@ -80,6 +80,17 @@ def show(context: typer.Context, review_id: ReviewId) -> None:
         answer(context, page, lambda screen: show_page(screen, page))
 
 
+@review_app.command("open", epilog=examples("tenure review open 'Sam Lee' 'Samuel Lee'"))
+def open_pair(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "") -> None:
+    """Ask whether two entities are one: a case that stewards decide."""
+    with open_memory(context) as memory:
+        view = memory.as_of()
+        case = memory.reviews.open(
+            view.entity(a).entity_id, view.entity(b).entity_id, reason=reason
+        )
+        answer(context, case, f"review {case.review_id} waits: is {case.mention!r} the other?")
+
+
 @review_app.command()
 def accept(
     context: typer.Context,

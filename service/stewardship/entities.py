@@ -266,7 +266,7 @@ class Entities(Caller):
         self.principal.require(STEWARD)
         if self.backend.policy.resolution.second_steward and "owner" not in self.principal.roles:
             raise Forbidden(
-                "two stewards decide here: accept a review of the two, or ask the owner",
+                "two stewards decide here: reviews.open(a, b) makes a case that both accept",
                 code="second_steward",
             )
 

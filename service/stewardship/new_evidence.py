@@ -55,6 +55,15 @@ class Rescoring:
             by_id[case.review_id] = replace(case, candidates=tuple(candidates))
         return by_id
 
+    def scored(self, reader: Reader, case: Review) -> Review:
+        """A case with its candidates scored by all that is known, whenever it was said."""
+        sides = self._sides(reader, [case])
+        subject = sides.view(case.entity_id)
+        if subject is None:
+            return case
+        candidates = [self._candidate(subject, entry, sides) for entry in case.candidates]
+        return replace(case, candidates=tuple(candidates))
+
     def _sides(self, reader: Reader, cases: Iterable[Review]) -> _Sides:
         ids: set[str] = set()
         for case in cases:

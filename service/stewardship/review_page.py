@@ -14,6 +14,7 @@ from datetime import datetime
 
 from ...resolution.model import default_model
 from ...schema.answers import EntityView
+from ...schema.claim import Version
 from ...schema.entity import EntityCandidate, Review
 from ...schema.policy import ResolutionPolicy
 from ...schema.values import stamp_time
@@ -153,6 +154,13 @@ def tips(candidate: EntityCandidate, bands: ResolutionPolicy) -> tuple[str, ...]
     ]
 
     return (*lifts, *sufficient)
+
+
+def text_of(version: Version) -> str:
+    """The words of a version: its text, else its claim; empty for what is erased."""
+    if version.content is None:
+        return ""
+    return version.content.text or version.content.normalized_claim
 
 
 def with_mention_marked(text: str, mention: str) -> str:

@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...resolution.clusters import WAITING
-from ...schema.entity import AUDIT, Review
+from ...resolution.keys import entity_id
+from ...resolution.register import Register
+from ...schema.entity import AUDIT, SUGGESTION, Entity, EntityCandidate, Review
 from ...schema.errors import InvalidInput
-from ...schema.vocabulary import ReviewState
+from ...schema.policy import ResolutionPolicy
+from ...schema.principal import Principal
+from ...schema.vocabulary import CandidateSource, ReviewState
 from ...store.port.store import Reader
+from .entities import holdings_of
 from .review_page import best_of
 
 AT_ONCE = 500
@@ -43,10 +48,80 @@ def is_of_kind(case: Review, kind: str) -> bool:
     return kind in ("all", case.reason)
 
 
+def priorities_of(
+    reader: Reader,
+    cases: Sequence[Review],
+    principal: Principal,
+    bands: ResolutionPolicy,
+    *,
+    now_us: int,
+) -> dict[str, float]:
+    """What each case blocks x uncertainty, rounded so that no float decides an order; by id.
+
+    It blocks the facts that wait, and the prompts of the last 30 days that read either side.
+    """
+    priorities: dict[str, float] = {}
+    for part in parts(cases):
+        sides = {case.review_id: _sides(case) for case in part}
+        entity_ids = tuple(dict.fromkeys(i for ids in sides.values() for i in ids))
+        known = Register(reader.entities(entity_ids, tx_us=reader.clock().last_us))
+        members = {m for raw in entity_ids for m in known.members(raw)}
+        holdings = holdings_of(reader, sorted(members), principal, now_us)
+        for case in part:
+            facts = sum(holdings.facts[m] for m in known.members(case.entity_id))
+            both = {m for raw in sides[case.review_id] for m in known.members(raw)}
+            uses = sum(holdings.uses[m] for m in both)
+            weight = (1 + facts) * (1 + uses) * _uncertainty(case, bands.of_type(case.type))
+            priorities[case.review_id] = round(weight, 6)
+
+    return priorities
+
+
+def _uncertainty(case: Review, bands: ResolutionPolicy) -> float:
+    """How near a bound of the bands the score lies: 1 on it, a half in the middle and beyond."""
+    best = best_of(case)
+    score = best.score if best else bands.review_above
+    distance = min(abs(score - bands.review_above), abs(score - bands.bind_at))
+    width = bands.bind_at - bands.review_above
+    return 1 - min(distance / width, 1.0) / 2
+
+
+def _sides(case: Review) -> tuple[str, ...]:
+    """The entity of a case and the candidate that accepting would mean."""
+    best = best_of(case)
+    return (case.entity_id,) if best is None else (case.entity_id, best.entity)
+
+
 def parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
     """The cases in parts that are looked up together."""
     for first in range(0, len(cases), AT_ONCE):
         yield cases[first : first + AT_ONCE]
+
+
+def case_about(one: Entity, other: Entity) -> Review:
+    """The case that asks whether two stored entities are one; the younger is asked about."""
+    elder, younger = sorted((one, other), key=lambda entity: (entity.tx_start, entity.entity_id))
+    candidate = EntityCandidate(
+        entity=elder.entity_id,
+        name=elder.name,
+        score=0.0,
+        log_odds=0.0,
+        source=CandidateSource.IDENTIFIER,
+    )
+    return Review(
+        # Of the pair alone, so that two stewards who ask about it get one case.
+        review_id=entity_id(elder.entity_id, SUGGESTION, younger.entity_id),
+        entity_id=younger.entity_id,
+        mention=younger.name,
+        type=younger.type,
+        scope_id=younger.scope_id,
+        candidates=(candidate,),
+        reason=SUGGESTION,
+        object_id=younger.created_by,
+        state=ReviewState.OPEN,
+        version=1,
+        opened_tx=0,
+    )
 
 
 def answered_elsewhere(reader: Reader, cases: Sequence[Review]) -> set[str]:

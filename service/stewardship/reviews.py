@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from ...resolution.clusters import WAITING
-from ...resolution.register import Register
 from ...resolution.vetoes import sentence_of
 from ...schema.claim import Version
 from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, Review
@@ -25,13 +23,12 @@ from ...schema.principal import STEWARD
 from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState, parse
 from ...store.operations.change import Mandate
-from ...store.operations.review import Remember, accept, reject, undo, unsure
+from ...store.operations.review import Remember, accept, open_case, reject, undo, unsure
 from ...store.operations.split import claim_groups
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
 from ..reading.masking import Mask
 from ..reading.view import View, described_entity, sight_of
-from .entities import holdings_of
 from .new_evidence import Rescoring
 from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
@@ -42,17 +39,24 @@ from .review_page import (
     ReviewPage,
     best_of,
     queue_state,
+    text_of,
     tips,
     waterfall,
     with_mention_marked,
 )
-from .review_queue import AT_ONCE, answered_elsewhere, is_of_kind, parts, states_of
+from .review_queue import (
+    AT_ONCE,
+    answered_elsewhere,
+    case_about,
+    is_of_kind,
+    parts,
+    priorities_of,
+    states_of,
+)
 
 BULK_CAP = 100
 """Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
 _SNIPPETS = 3
-
-Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +120,11 @@ class Reviews(Caller):
         return [*open_cases, *reopenings.values()]
 
     def _with_later_evidence(self, reader: Reader, cases: Sequence[Review]) -> dict[str, Review]:
+        return self._rescoring().with_later_evidence(reader, cases)
+
+    def _rescoring(self) -> Rescoring:
         now_us = self.view.point.valid_us
-        rescoring = Rescoring(self.principal, self.backend.policy, self.view.words, now_us)
-        return rescoring.with_later_evidence(reader, cases)
+        return Rescoring(self.principal, self.backend.policy, self.view.words, now_us)
 
     def get(self, review_id: str) -> ReviewPage:
         """Return the page of a case.
@@ -188,6 +194,29 @@ class Reviews(Caller):
             (*subject.members, *candidate.members),
             lambda tx: rehearsals.accept(tx, case, subject, candidate),
         )
+
+    def open(self, a: str, b: str, *, reason: str = "") -> Review:
+        """Open a case about two stored entities, by their ids, for somebody to decide.
+
+        Where two stewards must agree, this is how two entities become one: each accepts it. It
+        is listed as `possible_same_as`; the younger entity is asked about. Asked again while it
+        waits, the same case is returned.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_entity`, also when one of them may not be seen.
+            Conflict: `already_decided` when they are one, or their case has been decided.
+        """
+        self.principal.require(STEWARD)
+        views = [self.view.entity(entity) for entity in (a, b)]
+        with self._reading() as reader:
+            known = reader.entities(
+                [view.entity_id for view in views], tx_us=reader.clock().last_us
+            )
+            entities = [known.entities[view.entity_id] for view in views]
+            proposal = self._rescoring().scored(reader, case_about(*entities))
+
+        return self._operate(lambda tx, mandate: open_case(tx, proposal, mandate=mandate), reason)
 
     def accept(
         self,
@@ -428,33 +457,8 @@ class Reviews(Caller):
         return case
 
     def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
-        """Return what each case blocks x uncertainty, rounded so that no float decides an order.
-
-        It blocks the facts that wait, and the prompts of the last 30 days that read either side.
-        """
-        priorities: dict[str, float] = {}
-        for part in parts(cases):
-            sides = {case.review_id: _sides(case) for case in part}
-            entity_ids = tuple(dict.fromkeys(i for ids in sides.values() for i in ids))
-            known = Register(reader.entities(entity_ids, tx_us=reader.clock().last_us))
-            members = {m for entity_id in entity_ids for m in known.members(entity_id)}
-            now_us = self.view.point.valid_us
-            holdings = holdings_of(reader, sorted(members), self.principal, now_us)
-            for case in part:
-                facts = sum(holdings.facts[m] for m in known.members(case.entity_id))
-                both = {m for entity_id in sides[case.review_id] for m in known.members(entity_id)}
-                uses = sum(holdings.uses[m] for m in both)
-                priorities[case.review_id] = self._priority(case, facts, uses)
-
-        return priorities
-
-    def _priority(self, case: Review, facts: int, uses: int) -> float:
-        best, bands = best_of(case), self.backend.policy.resolution.of_type(case.type)
-        score = best.score if best else bands.review_above
-        distance = min(abs(score - bands.review_above), abs(score - bands.bind_at))
-        width = bands.bind_at - bands.review_above
-
-        return round((1 + facts) * (1 + uses) * (1 - min(distance / width, 1.0) / 2), 6)
+        bands, now_us = self.backend.policy.resolution, self.view.point.valid_us
+        return priorities_of(reader, cases, self.principal, bands, now_us=now_us)
 
     def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
         """Return the texts about the entity and the one that named it, dated and marked."""
@@ -470,26 +474,14 @@ class Reviews(Caller):
 
         texts = [
             f"{v.details.source_origin} {stamp_time(v.row.claim.tx).date()}: "
-            + with_mention_marked(_text(v), case.mention)
+            + with_mention_marked(text_of(v), case.mention)
             for _, v in sorted(versions.items(), reverse=True)
-            if v.visible and _text(v)
+            if v.visible and text_of(v)
         ]
 
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
 
 
-def _sides(case: Review) -> tuple[str, ...]:
-    """The entity of a case and the candidate that accepting would mean."""
-    best = best_of(case)
-    return (case.entity_id,) if best is None else (case.entity_id, best.entity)
-
-
 def _stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     tx.lock()
     return claim_groups(tx, case)
-
-
-def _text(version: Version) -> str:
-    if version.content is None:
-        return ""
-    return version.content.text or version.content.normalized_claim

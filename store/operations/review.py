@@ -80,6 +80,40 @@ def accept(
     return _accept(tx, change, case, entity or _best(case), policy=policy, remember=remember)
 
 
+def open_case(tx: WriteTx, proposal: Review, *, mandate: Mandate) -> Review:
+    """Record a case about two stored entities; one that waits about them is answered as it is.
+
+    Nothing waits for it: both entities stay what they are until it is decided.
+
+    Raises:
+        NotFound: `unknown_entity`.
+        Conflict: `already_decided` when the two are one, or their case has been decided.
+    """
+    change = begin(tx.lock(), mandate, "review_open")
+    candidate = proposal.candidates[0].entity
+    known = tx.entities((proposal.entity_id, candidate), tx_us=change.clock.last_us)
+    for raw in (proposal.entity_id, candidate):
+        if raw not in known.entities:
+            raise NotFound(f"there is no entity {raw}; look it up", code="unknown_entity")
+
+    roots = {known.canonical.get(raw, raw) for raw in (proposal.entity_id, candidate)}
+    earlier = tx.review(proposal.review_id)
+    if len(roots) == 1 or (earlier is not None and earlier.state not in WAITING):
+        raise Conflict(
+            "these two have been decided about; undo that decision, or unmerge them, first",
+            code="already_decided",
+            entities=sorted(roots),
+        )
+    if earlier is not None:
+        return earlier
+
+    case = replace(proposal, opened_tx=change.stamp, note=mandate.reason)
+    change.reviews.append(case)
+    change.objects.append(case.entity_id)
+    tx.apply(change.batch())
+    return case
+
+
 def _accept(
     tx: WriteTx,
     change: OperationChange,

@@ -122,10 +122,10 @@ def test_the_desk_goes_on_to_audits_and_suggestions(tmp_path: Path) -> None:
             ref = EntityRef(name="Alan Grayson", type="person", external_ids={"bioguide": number})
             memory.write(ref, "noted", number)
         assert memory.reviews.list() == ()
-        (case,) = memory.reviews.list(kind="possible_same_as")
+        (case,) = memory.reviews.list(kind="all")
 
         assert case.mention in sit(memory, "k")
-        assert len(memory.reviews.list(kind="possible_same_as")) == 1
+        assert len(memory.reviews.list(kind="all")) == 1
         sit(memory, "s", "q")
         assert len(memory.entities.list("person")) == 1
 

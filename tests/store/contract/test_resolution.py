@@ -141,7 +141,7 @@ def test_two_numbers_of_one_register_stay_two_until_a_steward_looks(memory: Memo
         ref = EntityRef(name="Alan Grayson", type="person", external_ids={"bioguide": number})
         memory.write(ref, "noted", number)
     assert memory.reviews.list() == ()
-    (case,) = memory.reviews.list(kind="possible_same_as")
+    (case,) = memory.reviews.list(kind="all")
     assert case.candidates[0].vetoes == ("attribute_conflict",)
 
     receipt = memory.reviews.accept(case.review_id)

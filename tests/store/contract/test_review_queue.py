@@ -19,6 +19,7 @@ from tenure import (
     Unavailable,
     Write,
 )
+from tenure.schema.errors import NotFound
 from tenure.schema.policy import ResolutionPolicy
 
 Open = Callable[..., Memory]
@@ -264,3 +265,38 @@ def test_of_equal_cases_the_one_whose_people_prompts_read_comes_first(
     memory.flush()
 
     assert [case.mention for case in memory.reviews.list()] == [second, first]
+
+
+def test_two_stewards_make_two_stored_entities_one(open_memory: Open) -> None:
+    memory = opened(open_memory, second_steward=True)
+    ids = [say(memory, name).entity for name in ("Elisabeth Braun", "Lis Meyer")]
+    ann, ben = as_user(memory, "ann", "steward"), as_user(memory, "ben", "steward")
+    with pytest.raises(Forbidden, match="a case that both accept"):
+        ann.entities.merge(*ids)
+
+    case = ann.reviews.open(*ids, reason="married in May")
+    assert (case.mention, case.candidates[0].name) == ("Lis Meyer", "Elisabeth Braun")
+    assert case.candidates[0].features
+    assert ben.reviews.open(*reversed(ids)).review_id == case.review_id
+    assert [row.review_id for row in ann.reviews.list(kind="possible_same_as")] == [case.review_id]
+
+    assert ann.reviews.accept(case.review_id).merge is None
+    assert ben.reviews.accept(case.review_id).merge is not None
+    assert memory.as_of().entity("Lis Meyer").entity_id == ids[0]
+    for refused in (ids, [ids[0], ids[0]]):
+        with pytest.raises(Conflict) as caught:
+            ann.reviews.open(*refused)
+        assert caught.value.code == "already_decided"
+
+    ben.reviews.undo(case.review_id)
+    assert ann.reviews.open(*ids).state == "undone"
+
+
+def test_only_a_steward_opens_a_case_and_only_about_somebody(open_memory: Open) -> None:
+    memory = opened(open_memory)
+    sam = say(memory, "Sam Rivera").entity
+    with pytest.raises(Forbidden):
+        as_user(memory, "mia", "member").reviews.open(sam, sam)
+    with pytest.raises(NotFound) as caught:
+        memory.reviews.open(sam, "00000000-0000-0000-0000-00000000000f")
+    assert caught.value.code == "unknown_entity"

@@ -132,6 +132,8 @@ class ServeSettings(_Group):
     """Where figures for Prometheus are told; None: nowhere."""
     oidc: OidcIssuer | None = None
     """Whose tokens are taken beside keys."""
+    calls_per_minute: int | None = Field(default=None, ge=1)
+    """What one caller may ask for at `/v1` and `/mcp` in a minute; None: without a limit."""
 
 
 class Settings(_Group):

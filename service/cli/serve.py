@@ -164,6 +164,7 @@ def _run(settings: Settings, server: ServeSettings, *, is_demo: bool) -> None:
                         https=server.https,
                         is_demo=is_demo,
                         oidc=server.oidc,
+                        calls_per_minute=server.calls_per_minute,
                     ),
                     listener,
                     server.metrics_port,

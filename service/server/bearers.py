@@ -13,6 +13,7 @@ from ..calls.table import Permit
 from .identity import SIGN_IN, bearer_token
 from .issuer import SigningKeys
 from .keys import Credential, KeyRing
+from .pace import CallPace
 
 if TYPE_CHECKING:
     from ..settings import OidcIssuer
@@ -85,9 +86,12 @@ def _fetched_keys(url: str) -> SigningKeys:
 class Bearers:
     """Every kind of bearer token that a server takes."""
 
-    def __init__(self, ring: KeyRing, oidc: OidcVerifier | None = None) -> None:
+    def __init__(
+        self, ring: KeyRing, oidc: OidcVerifier | None = None, pace: CallPace | None = None
+    ) -> None:
         self.ring = ring
         self._oidc = oidc
+        self._pace = pace or CallPace(None)
 
     def __call__(self, token: str) -> Principal | None:
         """Who a token stands for."""
@@ -103,8 +107,11 @@ class Bearers:
     def of_request(self, request: HTTPConnection) -> Credential:
         """The credential of a request's header; cookies and parameters count for nothing.
 
+        The request counts as one of its caller's.
+
         Raises:
             Forbidden: `sign_in_needed`.
+            Unavailable: `too_many_requests`.
         """
         token = bearer_token(request)
         credential = None if token is None else self.credential(token)
@@ -113,6 +120,7 @@ class Bearers:
                 "send a key that is known and has not ended: Authorization: Bearer tnr_…",
                 code=SIGN_IN,
             )
+        self._pace.count(credential.principal)
         return credential
 
 

@@ -41,6 +41,8 @@ class ServerSettings:
     """An issuer whose tokens are taken beside keys."""
     oidc_keys: SigningKeys | None = None
     """Where the issuer's keys come from; by default its own address."""
+    calls_per_minute: int | None = None
+    """What one caller of `/v1` and `/mcp` may ask for in a minute; None: without a limit."""
     max_body_bytes: int = MAX_BODY_BYTES
 
     def __post_init__(self) -> None:

@@ -30,6 +30,10 @@ _HEADERS: Final[Mapping[str, str]] = {
     "x-content-type-options": "nosniff",
 }
 
+STREAMED: Final = frozenset({"/v1/import", "/v1/restore"})
+"""Paths whose bodies go to a file as they come, from callers who may do anything: no limit, and
+never a body that is cut, of which the first half could be taken for the whole."""
+
 
 class Guard:
     """The outermost layer of the app."""
@@ -54,6 +58,10 @@ class Guard:
                 f"setting server.hosts, or start it with --allow-host {name}",
             )
             await problem_response(Request(scope), body)(scope, receive, guarded_send)
+            return
+
+        if scope["path"] in STREAMED:
+            await self._app(scope, receive, guarded_send)
             return
 
         limit = _BodyLimit(receive, guarded_send, self._settings.max_body_bytes, scope)

@@ -56,6 +56,7 @@ _PROBLEMS: Final = {
     "421": "Not served under this host",
     "422": "The input cannot be taken; the code says why",
     "428": "Without If-Match",
+    "429": "More calls than a minute may have; Retry-After says when to go on",
     "503": "The store does not answer",
 }
 _PROBLEM_SCHEMA: Final = {

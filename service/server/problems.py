@@ -27,6 +27,7 @@ from ...schema.errors import (
     Unavailable,
 )
 from .identity import SIGN_IN
+from .pace import TOO_MANY
 from .pages import page, sign_in_address
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -44,6 +45,7 @@ _STATUS_OF_CODE: Final[Mapping[str, int]] = {
     SIGN_IN: 401,
     "bad_cursor": 400,
     "stale_version": 412,
+    TOO_MANY: 429,
     "idempotency_mismatch": 422,
 }
 
@@ -59,6 +61,7 @@ _TITLES: Final[Mapping[int, str]] = {
     421: "Not served under this name",
     422: "Not understood",
     428: "Not without a version",
+    429: "Too often",
     500: "An error of tenure",
     503: "The store does not answer",
 }
@@ -106,7 +109,10 @@ def refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, TenureError)
     if error.code == SIGN_IN and request.method == "GET" and wants_page(request):
         return RedirectResponse(sign_in_address(request), status_code=303)
-    return problem_response(request, problem_of(error))
+    response = problem_response(request, problem_of(error))
+    if "retry_after" in error.data:
+        response.headers["retry-after"] = str(error.data["retry_after"])
+    return response
 
 
 def problem_of(error: TenureError) -> dict[str, object]:

@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute, Route
 from .api import build_api
 from .bearers import Bearers, OidcVerifier
 from .keys import KeyRing
+from .pace import CallPace
 from .state import ServerState
 from .transfers import Transfers
 
@@ -19,7 +20,8 @@ class Programs:
     def __init__(self, state: ServerState) -> None:
         oidc = state.settings.oidc
         verifier = None if oidc is None else OidcVerifier(oidc, state.settings.oidc_keys)
-        bearers = Bearers(KeyRing(state.settings.control), verifier)
+        pace = CallPace(state.settings.calls_per_minute)
+        bearers = Bearers(KeyRing(state.settings.control), verifier, pace)
         state.bearer = bearers
 
         self.routes: list[BaseRoute] = [

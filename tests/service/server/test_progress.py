@@ -150,3 +150,16 @@ def test_whole_tenants_need_every_permit(server: RunningServer) -> None:
             assert member.request(method, path).json()["code"] == "privilege_required"
     with client(server, server.owner_key()) as http:
         assert http.get("/v1/export?keys=maybe").json()["code"] == "bad_request"
+
+
+def test_lines_may_be_longer_than_any_other_body(tmp_path_factory: Any) -> None:
+    folder = tmp_path_factory.mktemp("server")
+    with (
+        tenure.connect(f"{folder}/stores/") as memory,
+        serving(memory, folder, max_body_bytes=2_000) as server,
+        client(server, server.owner_key()) as http,
+    ):
+        lines = event_lines(100)
+        assert len(lines) > 2_000
+        assert http.post("/v1/import", content=lines).json()["events"] == 100
+        assert http.post("/v1/log", content=b" " * 3_000).status_code == 413

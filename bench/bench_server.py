@@ -1,0 +1,338 @@
+"""A server under load: clients that read and write, a process that is killed, and its size.
+
+    python bench/bench_server.py [load] [kills] [mcp] [size] [--clients 200] [--seconds 300]
+
+`load`: clients with keys of their own, four reads of five calls; errors, p50 and p95, a point read
+against an empty route of the same app, and the memory at the end against a fifth of the time.
+`kills`: the same load of writes while the server gets SIGKILL; every acknowledged write must be
+there once, and a retry with its key must double nothing. `mcp`: the official client in both modes,
+a hundred times `tools/list` byte for byte, and its tokens. `size`: what the extras add to the core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib.metadata
+import json
+import random
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tenure import connect
+from tenure.schema.principal import Principal
+from tenure.service.calls.table import Permit
+from tenure.service.server.control import ControlFile
+from tenure.service.server.keys import KeyRing
+
+PEOPLE = 200
+READS = 0.8
+KILLS = 20
+LIST_TOKENS = 1_500
+
+
+@dataclass(slots=True)
+class Site:
+    """A store, its control file and the server process over it."""
+
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """The address of the server."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        script = [sys.executable, "-P", "-m", "tenure", "--store", str(self.folder / "team.db")]
+        options = ["serve", "--port", str(self.port), "--control", str(self.folder / "control.db")]
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen([*script, *options], stdout=log, stderr=log)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with suppress(httpx2.HTTPError):
+                if httpx2.get(f"{self.url}/healthz").status_code == 200:
+                    return
+            time.sleep(0.1)
+        raise SystemExit("the server did not start: " + (self.folder / "server.log").read_text())
+
+    def kill(self) -> None:
+        """End the server at once."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """End the server as an operator does."""
+        assert self.process is not None
+        self.process.terminate()
+        self.process.wait(timeout=60)
+
+    def memory_mib(self) -> float:
+        """The resident memory of the process."""
+        assert self.process is not None
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+
+@dataclass(slots=True)
+class Figures:
+    """What the clients met."""
+
+    milliseconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    statuses: Counter[int] = field(default_factory=Counter[int])
+    acknowledged: dict[str, str] = field(default_factory=dict[str, str])
+    """The subject of each write that was answered with 200, by its Idempotency-Key."""
+
+    def add(self, name: str, began: float, status: int) -> None:
+        """Count a call."""
+        self.milliseconds.setdefault(name, []).append((time.perf_counter() - began) * 1000)
+        self.statuses[status] += 1
+
+
+def make_site(folder: Path, keys: int) -> tuple[Site, list[str]]:
+    """A store with people, and a key for each client."""
+    with connect(str(folder / "team.db"), durability="normal") as memory:
+        for number in range(PEOPLE):
+            memory.write(f"Person {number}", "office", f"Room {number}")
+
+    control = ControlFile(folder / "control.db")
+    ring = KeyRing(control)
+    permits = (Permit.READ.value, Permit.WRITE.value)
+    tokens = [
+        ring.create(Principal(user=f"user{n}", roles=frozenset({"member"})), permits)
+        for n in range(keys)
+    ]
+    control.close()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+    site = Site(folder, port)
+    site.start()
+    return site, tokens
+
+
+async def client(site: Site, token: str, until: float, figures: Figures, reads: float) -> None:
+    """One client that reads and writes until the time is up, and retries what got no answer."""
+    rng = random.Random(token)
+    headers = {"authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(base_url=site.url, headers=headers, timeout=60) as http:
+        while time.monotonic() < until:
+            person = f"Person {rng.randrange(PEOPLE)}"
+            if rng.random() < reads:
+                began = time.perf_counter()
+                question = {"entity": person, "slot": "office"}
+                with suppress(httpx2.HTTPError):
+                    response = await http.get("/v1/view/slot", params=question)
+                    figures.add("read", began, response.status_code)
+                continue
+
+            key, subject = str(uuid.uuid4()), f"Written {uuid.uuid4().hex}"
+            fact = {"subject": subject, "slot": "office", "value": "Rome"}
+            while time.monotonic() < until + 60:
+                began = time.perf_counter()
+                try:
+                    response = await http.post(
+                        "/v1/write", json=fact, headers={"idempotency-key": key}
+                    )
+                except httpx2.HTTPError:
+                    await asyncio.sleep(0.2)
+                    continue
+                figures.add("write", began, response.status_code)
+                if response.status_code == 200:
+                    figures.acknowledged[key] = subject
+                if response.status_code not in (409, 429, 503):
+                    break
+                await asyncio.sleep(0.5)
+
+
+def run_clients(
+    site: Site, tokens: list[str], seconds: float, reads: float, beside: Callable[[], Any]
+) -> Figures:
+    """Run every client for so long, with something that goes on beside them."""
+    figures = Figures()
+
+    async def together() -> None:
+        until = time.monotonic() + seconds
+        work: list[Coroutine[Any, Any, Any]] = [
+            client(site, token, until, figures, reads) for token in tokens
+        ]
+        await asyncio.gather(asyncio.to_thread(beside), *work)
+
+    asyncio.run(together())
+    return figures
+
+
+def percentiles(name: str, values: list[float]) -> str:
+    """A line of figures."""
+    cuts = statistics.quantiles(values, n=20)
+    return f"{name}: {len(values):,} calls, p50 {cuts[9]:.1f} ms, p95 {cuts[18]:.1f} ms"
+
+
+def point_read_ratio(site: Site, token: str) -> float:
+    """A point read against an empty route of the same app, in turns, by one client."""
+    headers = {"authorization": f"Bearer {token}"}
+    spent: dict[str, list[float]] = {"/v1/version": [], "/v1/view/slot": []}
+    with httpx2.Client(base_url=site.url, headers=headers) as http:
+        for number in range(400):
+            for path, values in spent.items():
+                question = {"entity": f"Person {number % PEOPLE}", "slot": "office"}
+                began = time.perf_counter()
+                http.get(path, params=question if "slot" in path else {}).raise_for_status()
+                values.append(time.perf_counter() - began)
+    empty, read = (statistics.median(values[50:]) for values in spent.values())
+    print(
+        f"point read {read * 1000:.2f} ms, empty route {empty * 1000:.2f} ms: {read / empty:.2f}x"
+    )
+    return read / empty
+
+
+def load(folder: Path, clients: int, seconds: float) -> bool:
+    """Many clients for some minutes."""
+    site, tokens = make_site(folder, clients)
+    memory_mib: list[float] = []
+
+    def watch() -> None:
+        for _ in range(5):
+            time.sleep(seconds / 5)
+            memory_mib.append(site.memory_mib())
+
+    figures = run_clients(site, tokens, seconds, READS, watch)
+    for name, values in sorted(figures.milliseconds.items()):
+        print(percentiles(name, values))
+    growth = memory_mib[-1] / memory_mib[0]
+    print(
+        f"statuses {dict(figures.statuses)}; memory {memory_mib[0]:.0f} -> {memory_mib[-1]:.0f} MiB"
+        f" ({growth:.3f}x)"
+    )
+    ratio = point_read_ratio(site, tokens[0])
+    site.stop()
+    return set(figures.statuses) <= {200, 429} and ratio <= 3 and growth <= 1.05
+
+
+def kills(folder: Path, clients: int, seconds: float) -> bool:
+    """Writers while the server dies again and again."""
+    site, tokens = make_site(folder, clients)
+
+    def die() -> None:
+        for _ in range(KILLS):
+            time.sleep(seconds / KILLS)
+            site.kill()
+            site.start()
+
+    figures = run_clients(site, tokens, seconds, 0.2, die)
+    site.stop()
+    with connect(str(folder / "team.db")) as memory:
+        rows = {s: len(memory.history(s, "office")) for s in figures.acknowledged.values()}
+        problems = memory.doctor()
+    lost = sum(1 for count in rows.values() if count == 0)
+    doubled = sum(1 for count in rows.values() if count > 1)
+    print(
+        f"{KILLS} kills, {len(rows):,} acknowledged writes: {lost} lost, {doubled} doubled;"
+        f" statuses {dict(figures.statuses)}; doctor: {len(problems)} problems"
+    )
+    return not (lost or doubled or problems)
+
+
+def mcp() -> bool:
+    """The official client in both modes: the list of tools, a hundred times."""
+    from mcp.client import Client
+
+    from tenure.compiler.tokens.counting import ExactCounter
+    from tenure.service.mcp.server import build_server
+
+    def tools_of(answer: Any) -> str:
+        fields = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return json.dumps(fields["tools"])
+
+    async def ask(mode: str) -> set[str]:
+        async with Client(build_server(lambda: memory), mode=mode) as session:
+            return {tools_of(await session.list_tools()) for _ in range(100)}
+
+    is_kept = True
+    with connect(":memory:") as memory:
+        for mode in ("2026-07-28", "legacy"):
+            texts = asyncio.run(ask(mode))
+            tokens = ExactCounter().count(max(texts, key=len))
+            print(f"{mode}: {len(texts)} text in 100 calls of tools/list, {tokens:,} o200k tokens")
+            is_kept = is_kept and len(texts) == 1 and tokens <= LIST_TOKENS
+    return is_kept
+
+
+def _needs(name: str, extras: frozenset[str], found: dict[str, Any]) -> None:
+    """Collect the distributions that one needs, with some of its extras."""
+    distribution = importlib.metadata.distribution(name)
+    key = canonicalize_name(name)
+    if key in found and not extras:
+        return
+    found[key] = distribution
+    for text in distribution.requires or ():
+        requirement = Requirement(text)
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras or {""}):
+            with suppress(importlib.metadata.PackageNotFoundError):
+                _needs(requirement.name, frozenset(requirement.extras), found)
+
+
+def size() -> bool:
+    """What `[server,mcp]` adds to the core: distributions and bytes of their files."""
+    core: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
+    _needs("tenure", frozenset(), core)
+    _needs("tenure", frozenset({"server", "mcp"}), whole)
+    more = {name: whole[name] for name in whole.keys() - core.keys()}
+
+    total = 0
+    for distribution in more.values():
+        for file in distribution.files or ():
+            path = Path(str(distribution.locate_file(file)))
+            if path.is_file() and path.suffix != ".pyc":
+                total += path.stat().st_size
+    print(f"[server,mcp] adds {len(more)} distributions, {total / 1e6:.1f} MB: {sorted(more)}")
+    return len(more) <= 35 and total <= 50e6
+
+
+def main() -> None:
+    """Run the parts that were named, all without a name."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", default=["load", "kills", "mcp", "size"])
+    parser.add_argument("--clients", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=300)
+    options = parser.parse_args()
+
+    failures: list[str] = []
+    for part in options.parts:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            if part == "load":
+                is_good = load(folder, options.clients, options.seconds)
+            elif part == "kills":
+                is_good = kills(folder, options.clients, options.seconds)
+            else:
+                is_good = {"mcp": mcp, "size": size}[part]()
+        print(f"{part}: {'kept' if is_good else 'MISSED'}")
+        failures += [] if is_good else [part]
+    if failures:
+        raise SystemExit(f"missed: {', '.join(failures)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from tenure.window.changes import UnitChange
 from tenure.window.checkers import FAULTS
 from tenure.window.editing import EditPlan, due_edit, reachable_units
 from tenure.window.events import EditReason, EventKind, WindowEvent
-from tenure.window.forms import placeholder
+from tenure.window.forms import fold, placeholder
 from tenure.window.intake import message_parts
 from tenure.window.layout import native_messages
 from tenure.window.state import EMPTY_STATE, WindowState, part_body, part_tokens
@@ -41,6 +41,10 @@ AGES = (5, 20, 60)
 SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 DATA = SHARED / "data" / "transcripts" / "airline-dev.jsonl.gz"
 _EXACT = 0.02
+SUMMARY_CHARACTERS = 8_000
+"""Of the scripted summary: some 2,500 tokens, as frameworks ask for."""
+OUTPUT_PERMILLE = 5_000
+"""Of the input's base price: what a token that a model writes costs with most models."""
 
 Policy = Callable[[WindowState, float], "EditPlan | None"]
 
@@ -65,6 +69,8 @@ class Tally:
     edits: int = 0
     written: int = 0
     read: int = 0
+    summariser: int = 0
+    """What calls of a summariser cost, in thousandths of a base-priced token."""
     slowest_ms: float = 0.0
     asked: dict[str, int] = field(default_factory=dict)
     standing: dict[str, int] = field(default_factory=dict)
@@ -184,6 +190,35 @@ def placeholders(state: WindowState, scale: float) -> EditPlan | None:
     return EditPlan(EditReason.PRESSURE, tuple(changes))
 
 
+def summarise_all(state: WindowState, scale: float) -> EditPlan | None:
+    """One summary of everything before the newest five units, by a summariser with a script.
+
+    It keeps what is said most tersely, at most `SUMMARY_CHARACTERS` of it, and leaves no address;
+    a model's summary of that length can be better or worse.
+    """
+    if state.tokens <= scale * state.limit:
+        return None
+    old = [unit for unit in reachable_units(state)[:-5] if not unit.open_calls]
+    if len(old) < 2:
+        return truncation(state, scale)
+
+    text = fold(old, state.turn, {}).partition("\n")[2][-SUMMARY_CHARACTERS:]
+    savings = sum(unit.tokens for unit in old) - state.count(text)
+    change = _changed(old[0], StandingForm.EXTRACT, {old[0].number: text}, savings)
+    joined = replace(change, last_unit=old[-1].last_number or old[-1].number)
+    return EditPlan(EditReason.PRESSURE, (joined,))
+
+
+def summary_cost(state: WindowState, plan: EditPlan) -> int:
+    """The call that wrote a summary: what it read anew, and what it wrote, five times dearer."""
+    (change, *_) = plan.changes
+    if change.form is not StandingForm.EXTRACT:
+        return 0
+    read = sum(u.tokens for u in state.units if change.unit <= u.number <= change.last_unit)
+    written = state.count(change.texts[change.unit])
+    return 1000 * read + OUTPUT_PERMILLE * written
+
+
 def _dropped(unit: WindowUnit) -> UnitChange:
     return _changed(unit, StandingForm.TOMBSTONE, {}, unit.tokens)
 
@@ -230,10 +265,13 @@ class Replay:
 
     def edit(self) -> None:
         started = time.perf_counter()
-        plan = self.policy(self.state, self.scale)
+        before = self.state
+        plan = self.policy(before, self.scale)
         if plan is not None:
             self.put(EventKind.EDITED, plan.body, plan.texts)
             self.tally.edits += 1
+            if self.policy is summarise_all:
+                self.tally.summariser += summary_cost(before, plan)
             took = 1000 * (time.perf_counter() - started)
             self.tally.slowest_ms = max(self.tally.slowest_ms, took)
 
@@ -333,6 +371,7 @@ BASELINES: Mapping[str, Policy] = {
     "sliding window": sliding_window,
     "clear_tool_uses": clear_tool_uses,
     "placeholders": placeholders,
+    "summarise all": summarise_all,
 }
 
 
@@ -343,6 +382,7 @@ def line(name: str, tally: Tally) -> str:
     asked = sum(tally.asked.values())
     row = capability(MODEL)
     cost = tally.written * row.write_permille[0] + tally.read * row.read_permille
+    cost += tally.summariser
     return (
         f"{name:16} {tally.mean:8.0f} {tally.largest:8} {tally.over:5} {tally.faults:6}"
         f" {tally.recall:7.1f}  {ages} {100 * tally.reachable / asked:9.1f}"
@@ -356,6 +396,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, action="append")
     parser.add_argument("--only-ours", action="store_true")
     parser.add_argument("--passes", type=int, default=1)
+    parser.add_argument("--baseline", action="append", choices=sorted(BASELINES))
     arguments = parser.parse_args()
     for window in arguments.window or [16_384, 32_768]:
         print(f"\nwindow {window}, {MODEL}")
@@ -368,8 +409,11 @@ def main() -> None:
         print(line("tenure", own), flush=True)
         if arguments.only_ours:
             continue
-        print(line("none", replayed(window, none, 1.0, arguments.passes)), flush=True)
-        for name, policy in BASELINES.items():
+        chosen = arguments.baseline or list(BASELINES)
+        if not arguments.baseline:
+            print(line("none", replayed(window, none, 1.0, arguments.passes)), flush=True)
+        for name in chosen:
+            policy = BASELINES[name]
             print(line(name, at_mean(window, policy, own.mean, arguments.passes)), flush=True)
 
 

@@ -29,10 +29,11 @@ from rich.table import Table
 import tenure
 from tenure.bench.bench_talk import FILE, START, Clock, meetings, turns_of
 from tenure.compiler.explain.diagnosis import LOW_PRECISION
-from tenure.compiler.trace.metrics import TARGETS
+from tenure.compiler.trace.metrics import targets_of
+from tenure.schema.policy import DEFAULT
 
 FLOORS = {
-    "signal_density": TARGETS["signal_density"].floor,
+    "signal_density": targets_of(DEFAULT.compile)["signal_density"].floor,
     "context_precision": LOW_PRECISION,
 }
 """By metric: the value below which it alerts."""

@@ -143,6 +143,18 @@ class ReadPolicy:
     """Non-deciding rows of a slot that reach the trace."""
 
 
+QUALITY_METRICS: Final = (
+    "budget_utilisation",
+    "signal_density",
+    "provenance_coverage",
+    "constraint_density",
+    "duplication_rate",
+    "staleness_index",
+    "injection_surface",
+    "compression_fidelity",
+)
+"""The metrics of an envelope for which a policy has targets."""
+
 _WORDS: Final = {
     "activation": ("broad", "strict"),
     "personal": ("mask", "omit"),
@@ -359,6 +371,21 @@ class CompilePolicy:
     """Share of the original's worth that a stand-in must keep (C-194)."""
     media_least_px: int = 224
     """Shortest edge to which a picture is planned down: below it models read no text."""
+    quality_floors: tuple[tuple[str, float], ...] = (
+        ("budget_utilisation", 0.85),
+        ("signal_density", 0.70),
+        ("provenance_coverage", 1.0),
+        ("compression_fidelity", 0.90),
+    )
+    """Values of quality metrics below which an envelope alerts; 0 for one that is not named."""
+    quality_ceilings: tuple[tuple[str, float], ...] = (
+        ("budget_utilisation", 0.95),
+        ("constraint_density", 0.15),
+        ("duplication_rate", 0.05),
+        ("staleness_index", 0.20),
+        ("injection_surface", 0.10),
+    )
+    """Values of quality metrics above which it alerts; 1 for one that is not named."""
     structured_accuracy: str = "high"
     """How surely a table's form must be read: `high` (JSON), `moderate` (CSV and Markdown too), or
     `model_dependent` (the compact form too, which only some models were trained to read)."""
@@ -381,6 +408,15 @@ class CompilePolicy:
         if beyond:
             raise InvalidInput(
                 f"a share or weight of a section is 0 to 1: {', '.join(beyond)}", code="bad_policy"
+            )
+
+        targets = (*self.quality_floors, *self.quality_ceilings)
+        wrong = [n for n, value in targets if n not in QUALITY_METRICS or not 0 <= value <= 1]
+        if wrong:
+            raise InvalidInput(
+                f"a quality target is 0 to 1 and of one of {', '.join(QUALITY_METRICS)}, which "
+                f"this is not: {', '.join(wrong)}",
+                code="bad_policy",
             )
 
         prices = (self.cost_weight, self.token_price, *(cost for _, cost in self.section_costs))

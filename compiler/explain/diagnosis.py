@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from ...schema.compile_terms import PriorityTier, Reason
-from ..trace.metrics import TARGETS, Quality
+from ..trace.metrics import MetricTarget, Quality
 from ..trace.trace import OmittedObject, Trace
 from .charts import plural
 
@@ -96,23 +96,23 @@ def _suspicions(trace: Trace, quality: Quality) -> Iterator[Suspicion]:
         yield Suspicion(Cause.BURIED, Part.COMPILATION, reason)
 
     for name in quality.alerts:
-        value = quality.metrics[name]
-        yield Suspicion(_cause(name, value), Part.COMPILATION, outside_target(name, value))
+        value, target = quality.metrics[name], quality.targets[name]
+        reason = outside_target(name, value, target)
+        yield Suspicion(_cause(name, value, target), Part.COMPILATION, reason)
 
 
-def _cause(name: str, value: float) -> Cause:
+def _cause(name: str, value: float, target: MetricTarget) -> Cause:
     """What a metric points to; tokens that were left free are missing context."""
-    free = name == "budget_utilisation" and value < TARGETS[name].floor
+    free = name == "budget_utilisation" and value < target.floor
     return Cause.MISSING if free else _METRICS[name]
 
 
-def outside_target(name: str, value: float) -> str:
+def outside_target(name: str, value: float, target: MetricTarget) -> str:
     """Return in words that a metric is outside its target.
 
-    >>> outside_target("staleness_index", 0.4)
+    >>> outside_target("staleness_index", 0.4, MetricTarget(0.0, 0.2))
     'staleness_index is 0.4, outside 0 to 0.2'
     """
-    target = TARGETS[name]
     return f"{name} is {value:g}, outside {target.floor:g} to {target.ceiling:g}"
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...schema.values import iso
 from ..trace.accounting import accounting
-from ..trace.metrics import TARGETS, stands
+from ..trace.metrics import stands
 from .charts import INK, WIDTH, abbreviation, budget_bar, fit_text, plural
 from .diagnosis import diagnosis
 from .lineage import descents, lineage_graph
@@ -106,8 +106,9 @@ def _metrics(report: EnvelopeReport) -> list[tuple[object, ...]]:
     quality = report.quality
     rows: list[tuple[object, ...]] = []
     for name, value in quality.metrics.items():
-        target = f"{TARGETS[name].floor:g} to {TARGETS[name].ceiling:g}"
-        rows.append((name, value, target, stands(name, quality)))
+        target = quality.targets[name]
+        bounds = f"{target.floor:g} to {target.ceiling:g}"
+        rows.append((name, value, bounds, stands(name, quality)))
     return rows
 
 

@@ -37,7 +37,7 @@ from ..trace.collect import (
     trace_of,
 )
 from ..trace.manifest import Recorded, TruncationEvent, pin_manifest
-from ..trace.metrics import TARGETS, quality
+from ..trace.metrics import quality
 
 _LIMITS = frozenset(
     {
@@ -147,7 +147,8 @@ def _reject(passes: Passes, context: CompileContext) -> None:
 
     report = quality(passes, context)
     if report.failed:
-        misses = {name: report.metrics[name] for name in report.alerts if TARGETS[name].mandatory}
+        failures = [name for name in report.alerts if report.targets[name].mandatory]
+        misses = {name: report.metrics[name] for name in failures}
         raise InvalidInput(
             f"the envelope misses {', '.join(misses)} and this policy is safety-critical: "
             "confirm or leave out what has aged, send less untrusted text, or grant more tokens",

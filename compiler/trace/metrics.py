@@ -1,6 +1,6 @@
 """The eight quality metrics of an envelope, with their thresholds and alerts.
 
-| metric | meaning | target |
+| metric | meaning | target by default |
 |---|---|---|
 | budget_utilisation | upper bound of the text by the budget B | 0.85 to 0.95; less where all fits |
 | signal_density | share of tokens that are content of objects, not frames | >= 0.70 |
@@ -27,6 +27,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import Ladder, Reason
+from ...schema.policy import QUALITY_METRICS, CompilePolicy
 from ...schema.terms import content_terms
 from ..fitting.price import MILLION, THOUSAND
 from ..ir.candidate import freshness_of
@@ -129,16 +130,19 @@ class MetricTarget(NamedTuple):
     """Whether falling short fails a safety-critical envelope."""
 
 
-TARGETS: Final[Mapping[str, MetricTarget]] = {
-    "budget_utilisation": MetricTarget(0.85, 0.95),
-    "signal_density": MetricTarget(0.70, 1.0),
-    "provenance_coverage": MetricTarget(1.0, 1.0, True),
-    "constraint_density": MetricTarget(0.0, 0.15),
-    "duplication_rate": MetricTarget(0.0, 0.05),
-    "staleness_index": MetricTarget(0.0, 0.20, True),
-    "injection_surface": MetricTarget(0.0, 0.10, True),
-    "compression_fidelity": MetricTarget(0.90, 1.0, True),
-}
+_MANDATORY: Final = frozenset(
+    {"provenance_coverage", "staleness_index", "injection_surface", "compression_fidelity"}
+)
+
+
+def targets_of(rules: CompilePolicy) -> dict[str, MetricTarget]:
+    """The target of each metric under a policy."""
+    floors, ceilings = dict(rules.quality_floors), dict(rules.quality_ceilings)
+    targets: dict[str, MetricTarget] = {}
+    for name in QUALITY_METRICS:
+        floor, ceiling = floors.get(name, 0.0), ceilings.get(name, 1.0)
+        targets[name] = MetricTarget(floor, ceiling, name in _MANDATORY)
+    return targets
 
 
 _WANTING: Final = frozenset({Reason.OVER_BUDGET, Reason.SECTION_DROPPED})
@@ -154,6 +158,8 @@ class Quality(NamedTuple):
     """Names of metrics outside their target, in the order of the table."""
     failed: bool
     """Whether a mandatory one is outside: a safety-critical deployment rejects the envelope."""
+    targets: Mapping[str, MetricTarget]
+    """Of the policy it was compiled under."""
 
 
 def quality(passes: Passes, context: CompileContext) -> Quality:
@@ -179,7 +185,8 @@ def quality(passes: Passes, context: CompileContext) -> Quality:
     }
     alerts: list[str] = []
     failed = False
-    for name, target in TARGETS.items():
+    targets = targets_of(context.rules)
+    for name, target in targets.items():
         if target.floor <= metrics[name] <= target.ceiling:
             continue
 
@@ -189,7 +196,7 @@ def quality(passes: Passes, context: CompileContext) -> Quality:
             alerts.append(name)
             failed |= target.mandatory
 
-    return Quality(metrics, tuple(alerts), failed)
+    return Quality(metrics, tuple(alerts), failed, targets)
 
 
 def _leaves_out(passes: Passes) -> bool:
@@ -200,7 +207,7 @@ def stands(name: str, quality: Quality) -> str:
     """Return in a word how a metric stands to its target, for tables."""
     if name in quality.alerts:
         return "outside"
-    return "all fits" if quality.metrics[name] < TARGETS[name].floor else "within"
+    return "all fits" if quality.metrics[name] < quality.targets[name].floor else "within"
 
 
 def _share(part: int, total_tokens: int) -> float:

@@ -188,16 +188,17 @@ def _show_cache(screen: Screen, envelope: Envelope) -> None:
 
 
 def _show_quality(screen: Screen, envelope: Envelope) -> None:
-    from ...compiler.trace.metrics import TARGETS, stands
+    from ...compiler.trace.metrics import stands
 
     quality = envelope.quality
-    targets: Columns = {
+    targets = quality.targets
+    columns: Columns = {
         "metric": str,
         "value": lambda name: f"{quality.metrics[name]:g}",
-        "target": lambda name: f"{TARGETS[name].floor:g} to {TARGETS[name].ceiling:g}",
+        "target": lambda name: f"{targets[name].floor:g} to {targets[name].ceiling:g}",
         "is": lambda name: stands(name, quality),
     }
-    screen.table(quality.metrics, targets)
+    screen.table(quality.metrics, columns)
 
     core = {**envelope.trace.metrics}
     latency = envelope.sidecar.get("compilation_latency_ms")

@@ -8,7 +8,7 @@ import pytest
 
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.explain.diagnosis import Cause, Part, Suspicion, diagnosis
-from tenure.compiler.trace.metrics import TARGETS
+from tenure.schema.policy import QUALITY_METRICS
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
@@ -71,7 +71,7 @@ def test_a_metric_outside_its_target_names_its_cause() -> None:
 def test_every_metric_has_a_cause_that_it_points_to() -> None:
     from tenure.compiler.explain.diagnosis import _METRICS
 
-    assert set(_METRICS) == set(TARGETS)
+    assert set(_METRICS) == set(QUALITY_METRICS)
 
 
 def test_texts_that_say_little_about_the_request_bury_the_rest() -> None:

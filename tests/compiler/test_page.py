@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.explain.page import _UNSAFE, _environment
-from tenure.compiler.trace.metrics import TARGETS
 from tenure.schema.compile_terms import Reason
+from tenure.schema.policy import QUALITY_METRICS
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
@@ -148,7 +148,7 @@ def test_a_page_shows_every_part_of_the_envelope() -> None:
     ids |= {o.object_id for o in trace.omitted_objects}
     assert all(object_id in words for object_id in ids)
     for said in (
-        *TARGETS,
+        *QUALITY_METRICS,
         *trace.metrics,
         envelope.digest,
         trace.cache_metadata["prompt_cache_key"],

@@ -12,8 +12,9 @@ from tenure.compiler.explain.diagnosis import LOW_PRECISION, Cause, Part
 from tenure.compiler.ir.snapshot import Neighbours
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import COSINE_FULL
-from tenure.compiler.trace.metrics import TARGETS, stands
+from tenure.compiler.trace.metrics import stands
 from tenure.schema.errors import InvalidInput
+from tenure.schema.policy import QUALITY_METRICS
 from tenure.store.port.store import Point
 from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, uid
@@ -22,7 +23,7 @@ from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
 def test_every_metric_has_a_target_and_lies_between_zero_and_one() -> None:
     found = full_bench().compile(**REQUEST).quality
-    assert list(found.metrics) == list(TARGETS)
+    assert list(found.metrics) == list(QUALITY_METRICS)
     assert all(0 <= value <= 1 for value in found.metrics.values())
     assert found.metrics["provenance_coverage"] == 1.0
     assert found.metrics["compression_fidelity"] == 1.0
@@ -54,6 +55,19 @@ def test_notes_about_something_else_alert_and_one_right_line_does_not() -> None:
     assert right.quality.metrics["signal_density"] == 1.0
     assert "signal_density" not in right.quality.alerts
     assert right.trace.metrics["context_precision"] > LOW_PRECISION
+
+
+def test_the_policy_says_what_alerts() -> None:
+    evidence = ["alpha " * 400]
+    default = Bench().compile(query="x", evidence=evidence).quality
+    assert "injection_surface" not in default.alerts
+    assert default.targets["injection_surface"].ceiling == 0.1
+    strict = Bench().rules(quality_ceilings=(("injection_surface", 0.02),))
+    found = strict.compile(query="x", evidence=evidence)
+    assert "injection_surface" in found.quality.alerts
+    assert found.quality.failed
+    reasons = [suspicion.why for suspicion in found.diagnosis]
+    assert any("outside 0 to 0.02" in reason for reason in reasons)
 
 
 def test_what_stands_beside_a_text_counts_as_said_with_it() -> None:

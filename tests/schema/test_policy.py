@@ -75,7 +75,7 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "402920bbdb7261bc7a89bdf91ae0648adc34f6fd2e0705f7ad7d35cc59db6966"
+    assert DEFAULT.digest == "76e84fa1af6bbc0e7e64ea758612a714832fc52e80508588158be22f3a5c45ad"
     assert Policy().digest == DEFAULT.digest
 
 
@@ -122,6 +122,18 @@ def test_bands_that_contradict_each_other_are_refused(bands: dict[str, Any]) -> 
 def test_a_share_or_weight_beyond_the_whole_is_refused(name: str, part: float) -> None:
     with pytest.raises(InvalidInput, match="evidence") as caught:
         CompilePolicy(**{name: (("evidence", part),)})
+    assert caught.value.code == "bad_policy"
+
+
+@pytest.mark.parametrize("name", ["quality_floors", "quality_ceilings"])
+@pytest.mark.parametrize(
+    "target", [("signal_density", 1.1), ("signal_density", -0.1), ("nois", 0.5)]
+)
+def test_a_quality_target_beyond_the_whole_or_of_no_metric_is_refused(
+    name: str, target: tuple[str, float]
+) -> None:
+    with pytest.raises(InvalidInput, match=target[0]) as caught:
+        CompilePolicy(**{name: (target,)})
     assert caught.value.code == "bad_policy"
 
 

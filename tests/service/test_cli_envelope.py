@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tenure.compiler.trace.metrics import TARGETS
 from tenure.schema.compile_terms import Stage
 from tenure.schema.errors import InvalidInput
+from tenure.schema.policy import QUALITY_METRICS
 from tenure.service.cli.files import envelope_named
 from tenure.tests.service.test_cli import JUNE, Run, moved, run, told
 
@@ -31,7 +31,7 @@ def test_explain_tells_each_stage_what_was_left_out_the_budget_cache_and_quality
     for stage in Stage:
         assert f"\n{stage.value} " in shown
     for said in (
-        *TARGETS, "shadow price", "prompt cache key", "static prefix tokens",
+        *QUALITY_METRICS, "shadow price", "prompt cache key", "static prefix tokens",
         "context_recall", "compilation_latency_ms", "words of the query", "digest",
     ):  # fmt: skip
         assert said in shown, said
@@ -75,7 +75,7 @@ def test_explain_as_json_holds_the_same(run: Run) -> None:
     moved(run)
     held = told(run, *ASK, "--explain")
     assert [each["stage"] for each in held["explanation"]["stages"]] == [s.value for s in Stage]
-    assert set(held["explanation"]["quality"]["metrics"]) == set(TARGETS)
+    assert set(held["explanation"]["quality"]["metrics"]) == set(QUALITY_METRICS)
     assert held["explanation"]["lineage"][0]["object_id"]
     assert isinstance(held["explanation"]["diagnosis"], list)
     assert "explanation" not in told(run, *ASK)

@@ -1,11 +1,13 @@
 """A process of the test: honest threads write while one member of their groups is hostile.
 
-Run as `python hostile_writer.py URL NAME THREADS WRITES`. Prints how many writes were acknowledged,
-and every code that a refusal had; anything but a `TenureError` ends it with a trace.
+Run as `python hostile_writer.py URL NAME THREADS WRITES`, for a server with HOSTILE_AUTH (user and
+password, joined by a slash) and HOSTILE_TENANT in the environment. Prints how many writes were
+acknowledged, and every code that a refusal had; anything but a `TenureError` ends it with a trace.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,6 +15,7 @@ from typing import Any
 
 from tenure import Memory, Principal, TenureError, Write, connect
 from tenure.schema.limits import ALIASES
+from tenure.schema.principal import OWNER
 from tenure.service.writing.write import Writer
 from tenure.store.commit.admission import Submission
 
@@ -79,6 +82,15 @@ def run(memory: Memory, name: str, threads: int, writes: int) -> tuple[int, set[
         return sum(count.result() for count in counts), refusals.result()
 
 
+def server_options() -> dict[str, Any]:
+    """How a server is opened; nothing for a file."""
+    auth, tenant = os.environ.get("HOSTILE_AUTH"), os.environ.get("HOSTILE_TENANT")
+    if auth is None or tenant is None:
+        return {}
+    user, _, password = auth.partition("/")
+    return {"auth": (user, password), "principal": replace(OWNER, tenant=tenant)}
+
+
 if __name__ == "__main__":
-    with connect(sys.argv[1]) as opened:
+    with connect(sys.argv[1], **server_options()) as opened:
         print(*run(opened, sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))

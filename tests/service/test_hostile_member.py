@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tenure import Memory, connect
+from tenure.schema.principal import OWNER
+from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.service.hostile_writer import person, run
+
+if TYPE_CHECKING:
+    import neo4j
+
+    from tenure.tests.neo4j_server import Server
 
 SCRIPT = Path(__file__).with_name("hostile_writer.py")
 REFUSALS = {"unstorable_text", "too_large", "idempotency_mismatch", "bad_origin", "out_of_range"}
@@ -44,3 +55,35 @@ def test_threads_of_four_processes_lose_nothing_to_hostile_ones(tmp_path: Path) 
     with connect(path) as memory:
         assert stored(memory, [f"p{p}-{n}" for p in range(4) for n in range(16)]) == 2_560
         assert memory.doctor() == ()
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+def test_threads_of_four_processes_lose_nothing_on_a_server(
+    neo4j_server: Server, neo4j_driver: neo4j.Driver
+) -> None:
+    tenant = f"test-{secrets.token_hex(8)}"
+    principal = replace(OWNER, tenant=tenant)
+    environment = {
+        **os.environ,
+        "HOSTILE_AUTH": "/".join(neo4j_server.auth),
+        "HOSTILE_TENANT": tenant,
+    }
+    try:
+        connect(neo4j_server.uri, auth=neo4j_server.auth, principal=principal).close()
+        script = [sys.executable, "-P", str(SCRIPT), neo4j_server.uri]
+        processes = [
+            subprocess.Popen(
+                [*script, f"p{n}", "16", "8"], stdout=subprocess.PIPE, text=True, env=environment
+            )
+            for n in range(4)
+        ]
+        answers = [process.communicate(timeout=600)[0] for process in processes]
+        assert [answer.split()[0] for answer in answers] == ["128"] * 4
+        assert all(code in answer for answer in answers for code in REFUSALS)
+
+        with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=principal) as memory:
+            assert stored(memory, [f"p{p}-{n}" for p in range(4) for n in range(16)]) == 512
+            assert memory.doctor() == ()
+    finally:
+        wipe(neo4j_driver, tenant)

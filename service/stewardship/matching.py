@@ -129,7 +129,8 @@ class Matching(Caller):
         self.principal.require(STEWARD)
         if type is not None:
             self.view.words.check("entity_type", (type,))
-        if entities < 1 or limit < 1:
+        counts: tuple[object, ...] = (entities, limit)
+        if not all(isinstance(count, int) and count >= 1 for count in counts):
             raise InvalidInput("cross 1 or more entities, keep 1 or more", code="out_of_range")
 
         sight = sight_of(self.principal, None)

@@ -33,7 +33,8 @@ CANARIES = {
 """By owner: the word that stands in each of its texts and in nobody else's."""
 
 PARTS = (
-    "view", "vocabulary", "actions", "entities", "reviews", "envelopes", "artifacts", "talk"
+    "view", "vocabulary", "actions", "entities", "reviews", "envelopes", "artifacts", "talk",
+    "resolution", "transfer",
 )  # fmt: skip
 """The parts of a memory, beside the memory itself; `talk` is a session of Ann's name."""
 TALK = "s-ann"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -209,7 +210,10 @@ def test_lines_of_events_are_imported_whole_or_not_at_all(server: RunningServer)
 CANARY = "zq-canary-93"
 
 
-def test_no_route_shows_what_is_another_s(server: RunningServer) -> None:
+def test_no_route_shows_what_is_another_s(
+    server: RunningServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="tenure")
     root = server.memory
     victims = (
         root.bind(tenure.Principal(user="ann", tenant="default")),
@@ -237,6 +241,8 @@ def test_no_route_shows_what_is_another_s(server: RunningServer) -> None:
                 response = post(http, path_of(call), guess(call, word), **{"if-match": "1"})
                 assert response.status_code < 500, (call.name, response.text)
                 assert CANARY not in response.text, call.name
+                assert CANARY not in str(response.headers), call.name
+    assert CANARY not in caplog.text
 
 
 def owner_fields() -> dict[str, Any]:

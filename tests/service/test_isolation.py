@@ -133,6 +133,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     owner.flush()
     ids = {
         "object": tuple(receipt.object_id for receipt in receipts),
+        "receipts": tuple((receipt,) for receipt in receipts),
         "entity": tuple({view.entity_id for memory in (owner, globex, ann, session, project, bob)
                          for view in memory.entities.list(limit=100)}),
         "artifact": (artifact.address,),
@@ -173,10 +174,21 @@ WORDS = ("Nadia", "office", "town", "street avenue report", "crm-quokkaann")
 """Guesses: words that stand beside a canary, none of them a canary itself."""
 
 
+class FirstWords:
+    """A summariser that repeats what it is given, so that a leak would show."""
+
+    id = "first-words"
+
+    def summarise(self, prompt: str) -> str:
+        return prompt
+
+
 def choices(world: World, owner: str, name: str) -> tuple[Any, ...]:
     """What a parameter is tried with, by its name."""
     ids = world.ids
     table: dict[str, tuple[Any, ...]] = {
+        "receipts": ids["receipts"], "summariser": (FirstWords(),),
+        "reference": (*ids["envelope"], *ids["manifest"], *ids["whole envelope"]),
         "object_id": ids["object"], "winner": ids["object"], "pointer": (*ids["object"][:4], "[1]"),
         "entity": (*ids["entity"], "Nadia"), "mention": (*ids["entity"], "Nadia"),
         "subject": (*ids["entity"][:3], "Nadia"), "a": ids["entity"], "b": ids["entity"],

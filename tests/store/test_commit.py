@@ -245,13 +245,15 @@ def test_two_of_one_name_make_a_pending_entity_and_a_review(store: MemoryStore) 
         write(store, draft(name, subject=who, value="NYC"))
     (receipt,) = write(store, draft("c", subject="Sam Rivera", value="Rome"))
     assert receipt.outcome is Outcome.PENDING_REVIEW
-    (case,) = store.state.reviews.values()
+    # Beside it stands a suggestion: two identifiers keep two of one name apart.
+    (case,) = [case for case in store.state.reviews.values() if case.blocking]
     assert receipt.reviews == (case.review_id,)
     assert store.state.entities[case.entity_id].state is EntityState.PENDING
     assert len(case.candidates) == 2
     (again,) = write(store, draft("d", subject="Sam Rivera", value="Oslo", span=(4, INF_US)))
     assert again.outcome is Outcome.PENDING_REVIEW
-    assert len(store.state.reviews) == 1  # the pending entity is reused
+    # the pending entity is reused
+    assert [case for case in store.state.reviews.values() if case.blocking] == [case]
 
 
 def test_sixteen_writers_naming_one_new_entity_make_one(store: MemoryStore) -> None:

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tenure import EntityRef, Memory, Principal, connect
+from tenure.bench.bench_resolve import stock as stock_people
 from tenure.resolution.model import default_model, model_to_json, with_version
 from tenure.schema.errors import Forbidden, InvalidInput
 from tenure.schema.policy import Policy, ResolutionPolicy
@@ -222,3 +223,17 @@ def test_the_commands_cross_go_on_label_and_measure(
     assert strict.version in report
     assert "no two entities" in run("resolution", "xref", "--model", "model.json")
     assert "no file" in run("resolution", "xref", "--model", "absent.json", code=1)
+
+
+def test_a_large_register_of_people_asks_for_context(tmp_path: Path) -> None:
+    store = str(tmp_path / "people.db")
+    with connect(store) as memory:
+        stock_people(memory, [f"Person {number}" for number in range(1_000)], 0, "person")
+        assert memory.doctor() == ()
+        stock_people(memory, ["Wanda Okafor"], 1_000, "person")
+        (advice,) = memory.doctor()
+        assert 'person_context_scope = "project"' in advice
+
+    bands = ResolutionPolicy(person_context_scope="project")
+    with connect(store, policy=Policy(resolution=bands)) as memory:
+        assert memory.doctor() == ()

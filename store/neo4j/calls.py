@@ -41,6 +41,9 @@ class CallLimits:
 
     read_s: float = 60.0
     """Seconds a reading statement may take."""
+    stream_s: float = 3_600.0
+    """Seconds a statement may take whose records go out one by one, as fast as they are read: an
+    export of a large tenant, or one to a slow reader."""
     write_s: float = 300.0
     """Seconds a write transaction may take, the wait for the tenant's lock included."""
     retry_s: float = 15.0
@@ -142,10 +145,13 @@ class Reads:
     def stream(self, text: LiteralString, **bound: Any) -> Iterator[neo4j.Record]:
         """Yield the records of a statement without ever holding them all."""
         self.count += 1
-        yield from self._run(text, bound)
+        yield from self._run(text, bound, self._link.limits.stream_s)
 
-    def _run(self, text: LiteralString, bound: Mapping[str, Any]) -> neo4j.Result:
-        query = neo4j.Query(self._link.dialect + text, timeout=self._link.limits.read_s)
+    def _run(
+        self, text: LiteralString, bound: Mapping[str, Any], limit_s: float | None = None
+    ) -> neo4j.Result:
+        timeout = limit_s or self._link.limits.read_s
+        query = neo4j.Query(self._link.dialect + text, timeout=timeout)
         return self._session.run(query, _parameters(self.tenant, bound))
 
 
@@ -165,7 +171,10 @@ class Writes(Reads):
         self.count += 1
         return list(self._run(text, bound))
 
-    def _run(self, text: LiteralString, bound: Mapping[str, Any]) -> neo4j.Result:
+    def _run(
+        self, text: LiteralString, bound: Mapping[str, Any], limit_s: float | None = None
+    ) -> neo4j.Result:
+        # The transaction has a limit of its own.
         return self._tx.run(self._link.dialect + text, _parameters(self.tenant, bound))
 
 

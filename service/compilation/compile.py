@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,6 +46,8 @@ from .originals import with_originals
 
 if TYPE_CHECKING:
     from ..reading.nearest import VisibleVectors
+
+_LOG = logging.getLogger("tenure.compile")
 
 
 def policy_from_json(text: str) -> Policy:
@@ -275,6 +278,7 @@ class Compiler(Caller):
                 pack=self.backend.policy.to_json(),
             )
             store.log_usage(tenant, used_ids, at_us=now)
+            _log_alerts(envelope)
 
         self.backend.later(keep)
 
@@ -284,6 +288,18 @@ class Compiler(Caller):
             at=moment(self.backend.now_us()),
             compilation_latency_ms=round((time.perf_counter() - began) * 1000, 3),
         )
+
+
+def _log_alerts(envelope: Envelope) -> None:
+    """Log which quality metrics are outside their targets; they are only worked out for a log."""
+    if not _LOG.isEnabledFor(logging.INFO):
+        return
+
+    quality = envelope.quality
+    if quality.alerts:
+        values = {name: quality.metrics[name] for name in quality.alerts}
+        fields = {"envelope_id": envelope.envelope_id, "alerts": values, "failed": quality.failed}
+        _LOG.info("an envelope misses %s", ", ".join(quality.alerts), extra=fields)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ class _Word:
 
 def page() -> str:
     """Return the page as it must stand in `docs/`."""
-    names = sorted(tenure.__all__)
+    names = sorted(vars(tenure)["__all__"])
     values = {name: getattr(tenure, name) for name in names}
     functions = [name for name, value in values.items() if inspect.isfunction(value)]
     classes = [name for name, value in values.items() if inspect.isclass(value)]

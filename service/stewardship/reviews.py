@@ -93,7 +93,7 @@ class Reviews(Caller):
             answered_ids = answered_elsewhere(reader, cases)
             cases = [case for case in cases if case.review_id not in answered_ids]
             if status in ("open", "unsure"):
-                cases = self._as_of_today(reader, cases, scopes, kind, status)
+                cases = [*self._as_of_today(reader, cases, scopes, kind, status)]
             weight = self._priorities(reader, cases)
 
         return tuple(sorted(cases, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))

@@ -105,7 +105,7 @@ def test_a_run_of_an_agent_goes_on_from_the_session(memory: Memory) -> None:
     from agents.usage import Usage
     from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
-    class Echo(Model):
+    class Echo(Model):  # type: ignore[misc]
         def __init__(self) -> None:
             self.asked: list[Any] = []
 

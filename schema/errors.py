@@ -32,6 +32,16 @@ class TenureError(Exception):
         self.code = code
         self.data = data
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # An error crosses to another process or queue with its code and its facts.
+        return _rebuilt_error, (type(self), self.args[0], self.code, self.data)
+
+
+def _rebuilt_error(
+    kind: type[TenureError], message: str, code: str, data: dict[str, object]
+) -> TenureError:
+    return kind(message, code=code, **data)
+
 
 class InvalidInput(TenureError, ValueError):
     """The input is malformed or outside a bounded vocabulary; nothing was written."""

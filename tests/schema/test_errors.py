@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from tenure.schema import errors
@@ -53,3 +55,11 @@ def test_an_unknown_word_is_refused_with_its_neighbours() -> None:
     assert isinstance(error, errors.InvalidInput)
     assert str(error) == "unknown slot 'ofice': did you mean 'office'?"
     assert (error.code, error.data) == ("unknown_vocabulary", {"what": "slot", "word": "ofice"})
+
+
+@pytest.mark.parametrize("kind", [errors.InvalidInput, errors.Unavailable, errors.Conflict])
+def test_an_error_crosses_to_another_process_whole(kind: type[errors.TenureError]) -> None:
+    error = kind("do this", code="some_code", shortfall=3)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is kind
+    assert (str(copy), copy.code, copy.data) == ("do this", "some_code", {"shortfall": 3})

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -212,9 +211,6 @@ def choices(world: World, owner: str, name: str) -> tuple[Any, ...]:
         "entities": (tuple(ids["entity"][:3]), ("Nadia",)), "what": ("task_type",),
         "data": ("x",), "definition": ({"define": "task_type", "name": "t"},),
         "decision": ("unsure",),
-        "reference": (*ids["envelope"], *ids["manifest"]),
-        "summariser": (SimpleNamespace(id="echo", summarise=str),), "most": (2,),
-        "receipts": tuple((SimpleNamespace(object_id=id),) for id in ids["object"][:4]),
         "cases": ((),), "reason": ("because",), "writes": ((),), "events": ((),),
         "idempotency_key": ("key-quokkaann", "key-quokkabob"), "user": ("ann", "bob"),
         "path": (world.folder / f"{owner}.jsonl",), "project": ("nova",), "type": ("person",),

@@ -84,11 +84,12 @@ def run(memory: Memory, name: str, threads: int, writes: int) -> tuple[int, set[
 
 def server_options() -> dict[str, Any]:
     """How a server is opened; nothing for a file."""
-    auth, tenant = os.environ.get("HOSTILE_AUTH"), os.environ.get("HOSTILE_TENANT")
-    if auth is None or tenant is None:
+    tenant = os.environ.get("HOSTILE_TENANT")
+    if tenant is None:
         return {}
-    user, _, password = auth.partition("/")
-    return {"auth": (user, password), "principal": replace(OWNER, tenant=tenant)}
+    user, _, password = os.environ.get("HOSTILE_AUTH", "").partition("/")
+    auth = (user, password) if user else None
+    return {"auth": auth, "principal": replace(OWNER, tenant=tenant)}
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def test_threads_of_four_processes_lose_nothing_on_a_server(
     principal = replace(OWNER, tenant=tenant)
     environment = {
         **os.environ,
-        "HOSTILE_AUTH": "/".join(neo4j_server.auth),
+        "HOSTILE_AUTH": "/".join(neo4j_server.auth or ()),
         "HOSTILE_TENANT": tenant,
     }
     try:

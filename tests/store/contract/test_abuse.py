@@ -156,7 +156,7 @@ def test_no_budget_and_no_hub_keeps_a_compile_busy(open_memory: Open) -> None:
         "analytical_reporting", "who reports to Hub Park", entities=["Hub Park"],
         budget_tokens=10**9,
     )  # fmt: skip
-    assert time.perf_counter() - began < 20
+    assert time.perf_counter() - began < 60
     assert envelope.tokens < 100_000
     assert envelope.trace.retrieval_metadata["candidates_cut"] is True
     for budget in (0, -1, 10**400, float("nan")):

@@ -45,11 +45,6 @@ SWEPT_AT_ONCE: Final = 500
 """Objects that one transaction of a sweep retires by default."""
 
 
-PEOPLE_OF_ONE_NAME: Final = 1_000
-"""People from which an equal name needs context: namesakes grow with the register, from about
-0.03 % of new people at 1,000 to 2 % at 60,000."""
-
-
 @dataclass(frozen=True, slots=True)
 class Steward(Caller):
     """The privileged operations of one caller."""
@@ -57,27 +52,7 @@ class Steward(Caller):
     def doctor(self) -> tuple[str, ...]:
         """Check what is stored of the tenant; return a sentence for each thing that is broken."""
         self.backend.settle()
-        return (
-            *self.backend.store.check(self._tenant),
-            *self._damaged_grants(),
-            *self._nameless_contexts(),
-        )
-
-    def _nameless_contexts(self) -> tuple[str, ...]:
-        """Say when so many people are known that an equal name alone is no longer one person."""
-        if self.backend.policy.resolution.person_context_scope != TENANT_SCOPE.scope_id:
-            return ()
-
-        with self._reading() as reader:
-            people = reader.entity_ids(type="person", most=PEOPLE_OF_ONE_NAME + 1)
-        if len(people) <= PEOPLE_OF_ONE_NAME:
-            return ()
-
-        return (
-            f"more than {PEOPLE_OF_ONE_NAME} people are known, and equal names bind in the whole "
-            'tenant; set policy.resolution.person_context_scope = "project", so that a namesake '
-            "needs an identifier, a project or neighbours",
-        )
+        return (*self.backend.store.check(self._tenant), *self._damaged_grants())
 
     def _damaged_grants(self) -> tuple[str, ...]:
         if self.backend.artifacts is None:

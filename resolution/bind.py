@@ -224,12 +224,11 @@ def _with_excluded(
         is_live = root is not None and root.state is EntityState.ACTIVE
         if root is None or not is_live or not _is_of_kind(alias, ref, known, rules):
             continue
-        schemes = excluding_schemes(ref, root.entity_id, known, rules.bands)
-        if schemes:
-            schemes_of[root.entity_id] = schemes
+        schemes_of[root.entity_id] = excluding_schemes(ref, root.entity_id, known, rules.bands)
 
     if not schemes_of:
         return resolution
+
     excluded: list[EntityCandidate] = []
     for root_id, schemes in sorted(schemes_of.items())[:_EXCLUDED_SHOWN]:
         excluded.append(_excluded_candidate(root_id, schemes, ref, known, rules))

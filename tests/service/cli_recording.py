@@ -36,6 +36,9 @@ LEFT_OUT = {
     "re-embed": "needs an encoder",
 }
 _MEASURED = {
+    r"(=== (?:\w+ )?)[A-Z2-7]{10}\b": r"\g<1>BOUNDARYXX",
+    r"\b[0-9a-f]{64}\b": 64 * "0",
+    r"(prompt cache key: )[0-9a-f]{32}": r"\g<1>" + 32 * "0",
     r"\d+\.\d s\b": "0.0 s",
     r"\d+ events/s": "0 events/s",
     r"(compilation_latency_ms +)[\d.]+": r"\g<1>0",
@@ -246,6 +249,7 @@ def _names(recorder: Recorder) -> None:
     for verb, review in zip(verbs, reviews, strict=False):
         run(f"review {verb} {review} --reason 'looked it up'")
     run(f"review undo {reviews[0]}")
+    run("review open 'Sam Lee' 'Samuel Rivera'")
     run("review groups")
     run("review bulk reject --source import://crm")
     run("resolution doubtful")

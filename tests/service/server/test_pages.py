@@ -98,8 +98,9 @@ def test_a_plane_of_nonsense_is_refused_in_words(site: Site) -> None:
 
 
 def test_a_case_answers_who_why_and_what_then(site: Site) -> None:
-    (review_id,) = set(re.findall(rf"/reviews/({UUID})", read(site, "/reviews")))
-    text = read(site, f"/reviews/{review_id}")
+    waiting, suggested = re.findall(rf'<a href="/reviews/({UUID})"', read(site, "/reviews"))
+    assert site.memory.reviews.get(suggested).review.reason == "possible_same_as"
+    text = read(site, f"/reviews/{waiting}")
     assert "Who is “Daniel Okafor”?" in text
     assert '<svg class="waterfall"' in text
     assert "can be taken out again" in text

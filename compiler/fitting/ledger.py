@@ -130,8 +130,12 @@ class Ledger:
         assert bill.head is not None  # asked of nothing else
         if bill.month is None or (bill.section, piece.origin) not in self.heads:
             return self.prices.head(bill.head[1])
-        is_month_open = bill.month in self.heads
-        return self.prices.day(bill.day[8:] if is_month_open else bill.day[5:])
+
+        if bill.month in self.heads:
+            return self.prices.day(bill.day[8:])
+        if _year_of(bill, piece) in self.heads:
+            return self.prices.day(bill.day[5:])
+        return self.prices.day(bill.day)
 
     def take(self, piece: Piece) -> None:
         """Put a piece in."""
@@ -148,6 +152,7 @@ class Ledger:
             self.heads.add((bill.section, piece.origin))
         if bill.month is not None:
             self.heads.add(bill.month)
+            self.heads.add(_year_of(bill, piece))
         self.chosen.append(piece)
 
     def total(self, pieces: Sequence[Piece]) -> int:
@@ -170,3 +175,8 @@ class Ledger:
             frames=set(self.frames),
             heads=set(self.heads),
         )
+
+
+def _year_of(bill: Bill, piece: Piece) -> Frame:
+    """The source and the year of a line, which only the first day of a year states."""
+    return bill.section, f"{piece.origin} {bill.day[:4]}"

@@ -34,18 +34,16 @@ class ClientPart:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # A dataclass keeps a `__repr__` that its class has: all fields of a part would be pages.
-        if "__repr__" not in vars(cls):
-            cls.__repr__ = _part_text  # type: ignore[method-assign]
+        # A dataclass keeps a `__repr__` of its own class: all fields of a part would be pages.
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
 
-
-def _part_text(part: object) -> str:
-    """Which part it is, over which store, for whom; what else it holds is asked by its methods."""
-    words = [repr(getattr(part, "backend", None))]
-    principal = getattr(part, "principal", None)
-    if isinstance(principal, Principal):
-        words += [f"tenant={principal.tenant!r:.40}", f"user={principal.user!r:.40}"]
-    return f"{type(part).__name__}({', '.join(words)})"
+    def __repr__(self) -> str:
+        """Which part it is, over which store, for whom; what else it holds its methods tell."""
+        words = [repr(getattr(self, "backend", None))]
+        principal = getattr(self, "principal", None)
+        if isinstance(principal, Principal):
+            words += [f"tenant={principal.tenant!r:.40}", f"user={principal.user!r:.40}"]
+        return f"{type(self).__name__}({', '.join(words)})"
 
 
 @dataclass(frozen=True, slots=True)

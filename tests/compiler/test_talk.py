@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tenure.compiler.gathering.talk import lifted_scores
 from tenure.compiler.ir.candidate import Candidate
 from tenure.compiler.ir.snapshot import Neighbours as Hits
+from tenure.schema.interval import INF_US
 from tenure.schema.policy import CompilePolicy
 from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
@@ -113,3 +115,24 @@ def test_turns_beside_what_meaning_found_are_fetched_too() -> None:
     shown = set(bench.compiled(bench.compile(query="budget", query_vector=[1.0])))
     assert {f"turn {number}" for number in range(95, 106)} <= shown
     assert "turn 94" not in shown
+
+
+def test_talk_of_many_days_states_each_day_shortly_and_stays_in_the_budget() -> None:
+    bench = Bench()
+    for number, day in enumerate((0, 0, 1, 40, 41, 500, 900, 901, 1_300)):
+        start = NOW - (2_000 - day) * DAY
+        bench.world.add(
+            f"turn {number}",
+            text=f"the budget of item {number}",
+            object_type="retrieved_passage",
+            layer="user",
+            origin="chat://a",
+            valid=(start, INF_US),
+        )
+    whole = bench.compile(query="budget item", budget_tokens=2_000)
+    labels = re.findall(r"^\[\d+(?: ([-\d]+))?\]", whole.text, re.MULTILINE)
+    assert [len(label) for label in labels[:9]] == [0, 0, 2, 5, 2, 10, 10, 2, 10]
+
+    for budget in range(whole.tokens - 60, whole.tokens + 20):
+        envelope = bench.compile(query="budget item", budget_tokens=budget)
+        assert envelope.tokens <= envelope.tokens_upper <= budget

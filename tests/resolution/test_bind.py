@@ -11,9 +11,11 @@ from tenure.resolution.bind import Rules, bind, lookup_of, needs_scoring
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register
+from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import Alias, Entity, EntityRef, Identifier, Judgement, Resolution
 from tenure.schema.errors import Conflict, NotFound
 from tenure.schema.interval import INF_US
+from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.vocabulary import Decision, EntityState, JudgedBy, JudgementVerdict
 
 ANN = "00000000-0000-0000-0000-00000000000a"
@@ -230,3 +232,30 @@ def test_what_the_trusted_names_bind_needs_no_question(
 def test_an_untrusted_name_of_nobody_known_asks_too() -> None:
     lost = Register(Known(aliases=(alias(NOBODY, "Ben", "page"),), taught_levels={"page": 4}))
     assert bind("Ben", lost, writer(2)).reason == "untrusted_alias"
+
+
+def test_an_equal_name_asks_for_more_where_a_persons_context_is_a_project() -> None:
+    bands = ResolutionPolicy(person_context_scope="project")
+    rules = replace(RULES, bands=bands)
+    assert bind("Ann", register(), rules).reason == "person_without_context"
+
+    project = replace(rules, scopes=frozenset({"tenant", "project=x"}), scope_id="project=x")
+    known = register()
+    known.learn(aliases=[replace(alias(ANN, "Ann"), scope_id="project=x")])
+    assert bind("Ann", known, project).decision is Decision.BIND
+
+
+def test_a_near_name_that_only_a_page_used_proposes_nobody_to_a_stronger_writer() -> None:
+    page = alias(ANN, "Katharina Vogel", "page")
+    known = Register(
+        Known(
+            entities={ANN: entity(ANN, "Ann")},
+            aliases=(alias(ANN, "Ann", "user"), page),
+            taught_levels={"user": 2, "page": 4},
+        )
+    )
+    near = EntityRef(name="Katharina Vogell", type="person")
+    scorer = NameScorer()
+    rules = replace(writer(4), beside=((ANN, page.norm),))
+    assert scorer.judge(near, known, rules).candidates != ()
+    assert scorer.judge(near, known, replace(rules, authority=2)).candidates == ()

@@ -21,8 +21,9 @@ def test_the_keywords_of_a_write_are_the_fields_of_a_write_with_their_types() ->
 
 def test_the_keywords_of_a_compile_are_the_fields_of_a_request() -> None:
     own = {field.name for field in fields(CompileRequest)}
-    # Pinned ids and media come among other items, a user among the entities, times as instants.
-    own -= {"task", "query", "media", "pinned_ids", "valid_us", "tx_us"}
+    # Pinned ids and media come among other items, a user among the entities, times as instants,
+    # and a session alone says of which window it is.
+    own -= {"task", "query", "media", "pinned_ids", "valid_us", "tx_us", "window"}
     assert {*RequestFields.__annotations__} == own | {"valid", "tx", "user"}
 
 

@@ -173,8 +173,8 @@ def test_refused_lines_are_collected_with_their_reasons(memory: Memory, tmp_path
     assert [(r.line, r.code) for r in report.rejected] == [
         (2, "bad_json"),
         (3, "unknown_vocabulary"),
-        (6, "secret_in_content"),
         (5, "idempotency_mismatch"),
+        (6, "secret_in_content"),
         (7, "bad_definition"),
     ]
     path = tmp_path / "events.rejects.jsonl"

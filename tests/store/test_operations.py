@@ -386,7 +386,7 @@ def test_an_erased_pending_entity_ends_its_case(store: Any) -> None:
     with store.writing("default") as tx:
         erase(tx, entity=pending, mandate=order("erase c"))
     with store.reading("default") as reader:
-        (case,) = reader.reviews()
+        (case,) = (c for c in reader.reviews() if c.reason != "possible_same_as")
     assert (case.state.value, case.mention) == ("rejected", "")
 
 

@@ -82,7 +82,6 @@ def tenants_on(server: LocalServer, names: tuple[str, ...]) -> list[str]:
     return held
 
 
-@pytest.mark.integration
 def values_at(memory: Memory, envelope: Envelope) -> list[tuple[Any, ...]]:
     """The office by time as it was believed at an envelope; use since then is no part of it."""
     view = memory.as_of(tx=moment(envelope.manifest.tx_us))
@@ -90,6 +89,7 @@ def values_at(memory: Memory, envelope: Envelope) -> list[tuple[Any, ...]]:
     return [(piece.valid_from, piece.valid_until, piece.state.value) for piece in segments]
 
 
+@pytest.mark.integration
 def test_a_tenant_moves_to_another_cell_while_the_others_go_on_writing(
     pair: tuple[LocalServer, LocalServer], tmp_path: Path
 ) -> None:
